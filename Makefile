@@ -1,0 +1,33 @@
+# Everything a fresh machine with Python 3.11, pip and make needs: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+.PHONY: demo test test-slow bench lint clean
+
+demo: $(INSTALLED)  ## the main job, start to end
+	$(BIN)/wfairl tasks
+
+test: lint  ## what must hold before anything lands: style, types, rooms, fast tests
+	$(BIN)/pytest -n 2 --dist worksteal
+
+test-slow: lint  ## also what takes minutes
+	$(BIN)/pytest -n 2 --dist worksteal -m "slow or not slow"
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(INSTALLED)  ## every benchmark, one table each
+	for benchmark in benchmarks/[a-z]*.py; do $(BIN)/python $$benchmark || exit 1; done
+
+$(INSTALLED): pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,1 @@
+"""From scored words to an automaton."""

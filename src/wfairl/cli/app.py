@@ -1,0 +1,42 @@
+"""The application that the command modules register with, and what all of them share."""
+
+import importlib
+import json
+import sys
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from wfairl.errors import WfairlError
+
+COMMAND_MODULES = ("tasks",)
+"""Modules of this package that define commands, in the order in which `--help` lists them."""
+
+app = typer.Typer(
+    name="wfairl",
+    help="Learn what a demonstrator was doing and what it cared about, and plan with both.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output, and nothing else.")]
+
+out = Console(highlight=False, soft_wrap=True)
+
+
+def print_json(document: Any) -> None:
+    """Print the one JSON object that a command with `--json` gives."""
+    sys.stdout.write(json.dumps(document, allow_nan=False) + "\n")
+
+
+def main() -> None:
+    """Run the command line; a known error is one line on standard error and an exit code."""
+    for module in COMMAND_MODULES:
+        importlib.import_module(f"wfairl.cli.{module}")
+    try:
+        app()
+    except WfairlError as error:
+        sys.stderr.write(f"wfairl: {error}\n")
+        sys.exit(error.exit_code)

@@ -1,0 +1,1 @@
+"""What was seen: demonstrations, who made them, and where they are kept."""

@@ -1,0 +1,23 @@
+"""The two ways in which a call can end badly, each with its exit code on the command line.
+
+Every named error of the package derives from one of them, says what happened in one sentence,
+and where there is something to do about it, says that in a second one.
+"""
+
+
+class WfairlError(Exception):
+    """Anything that this package reports to its user; never raised itself."""
+
+    exit_code = 1
+
+
+class BadInputError(WfairlError, ValueError):
+    """What was given cannot be used: a file, a setting, a name, a world."""
+
+    exit_code = 2
+
+
+class FailedRunError(WfairlError, RuntimeError):
+    """The input was fine and the computation could not reach its end."""
+
+    exit_code = 1

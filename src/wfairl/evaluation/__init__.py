@@ -1,0 +1,1 @@
+"""Agents run in the real environment, and how well they did."""

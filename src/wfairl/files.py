@@ -1,0 +1,62 @@
+"""Files that are either whole or absent: every write goes to a temporary file, then a rename."""
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from wfairl.errors import BadInputError
+
+
+def write_atomically(path: Path, content: bytes | str) -> None:
+    """Write `content` to `path` so that a reader, or a crash, sees the old file or the new one."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    data = content.encode() if isinstance(content, str) else content
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def write_json(path: Path, document: Any) -> None:
+    """Write a JSON document, atomically, in a form that a person can read."""
+    write_atomically(path, json.dumps(document, indent=2, allow_nan=False) + "\n")
+
+
+def read_bytes(path: Path) -> bytes:
+    """The content of a file, or an error that names it.
+
+    Raises:
+        BadInputError: the file is missing, is a directory, or cannot be read.
+    """
+    try:
+        return Path(path).read_bytes()
+    except FileNotFoundError:
+        raise BadInputError(f"{path}: no such file") from None
+    except OSError as error:
+        raise BadInputError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def read_text(path: Path) -> str:
+    """The text of a file, or an error that names it."""
+    try:
+        return read_bytes(path).decode("utf-8")
+    except UnicodeDecodeError:
+        raise BadInputError(f"{path}: not a text file in UTF-8") from None
+
+
+def read_json(path: Path) -> Any:
+    """The document in a JSON file, or an error that names the file and the line."""
+    try:
+        return json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        raise BadInputError(f"{path}: line {error.lineno}: not JSON ({error.msg})") from None

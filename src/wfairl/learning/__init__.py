@@ -1,0 +1,1 @@
+"""The transition cost, learned through the planner."""

@@ -1,0 +1,1 @@
+"""Automaton and world, searched together: product, plan, policy."""

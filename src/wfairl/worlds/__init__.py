@@ -1,0 +1,1 @@
+"""What can happen: states, controls and labels."""
