@@ -1,0 +1,147 @@
+"""Many words as arrays: flat symbols with offsets, and the tree of their prefixes.
+
+A corpus is a weighted list of words over one alphabet. All heavy work of this room goes over it
+level by level (all words at position 0, then 1, ...), so that its cost is that of sorting the
+symbols: linear in the words up to a logarithm, and without a Python loop over words.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.automata.words import Word, sort_labels
+from wfairl.worlds.world import Label
+
+UNKNOWN = -1
+"""The symbol of a label that the alphabet lacks."""
+
+NO_PARENT = -1
+"""The parent of the root of a prefix tree, which is the empty word."""
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Weighted words over an alphabet of symbols 0 .. symbols - 1.
+
+    Attributes:
+        symbols: all words, one after another, shape [total length] of int32.
+        offsets: word i is `symbols[offsets[i]:offsets[i + 1]]`, shape [words + 1] of int64.
+        weights: weight of each word (its score, count or probability), shape [words].
+    """
+
+    symbols: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+    @cached_property
+    def lengths(self) -> NDArray[np.int64]:
+        """Length of each word, shape [words]."""
+        return np.diff(self.offsets)
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    def reversed(self) -> "Corpus":
+        """The same words read from their ends."""
+        ends = np.repeat(self.offsets[1:], self.lengths)
+        starts = np.repeat(self.offsets[:-1], self.lengths)
+        return Corpus(self.symbols[ends - 1 - (np.arange(len(self.symbols)) - starts)], self.offsets, self.weights)
+
+    def take(self, indices: NDArray[np.int64], weights: NDArray[np.float64]) -> "Corpus":
+        """The words at `indices`, with new weights."""
+        return self.factors(indices, np.zeros(len(indices), np.int64), self.lengths[indices], weights)
+
+    def factors(
+        self,
+        indices: NDArray[np.int64],
+        starts: NDArray[np.int64],
+        lengths: NDArray[np.int64],
+        weights: NDArray[np.float64],
+    ) -> "Corpus":
+        """The factors of `lengths[i]` symbols from position `starts[i]` of word `indices[i]`."""
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        shift = self.offsets[indices] + starts - offsets[:-1]
+        return Corpus(self.symbols[np.arange(offsets[-1]) + np.repeat(shift, lengths)], offsets, weights)
+
+
+@dataclass(frozen=True)
+class PrefixTree:
+    """The distinct prefixes of a corpus; node 0 is the empty word, nodes stand in order of depth.
+
+    Attributes:
+        parents: node without its last symbol, shape [nodes] of int64.
+        symbols: last symbol of each node (`UNKNOWN` at the root), shape [nodes] of int64.
+        depths: length of each node as a word, shape [nodes] of int64.
+        levels: nodes of depth d are `levels[d] .. levels[d + 1] - 1`, shape [depths + 1] of int64.
+        visits: node of each prefix of each word: word i has them at
+            `offsets[i] + i .. offsets[i + 1] + i`, shape [total length + words] of int64.
+        ends: node of each whole word, shape [words] of int64.
+    """
+
+    parents: NDArray[np.int64]
+    symbols: NDArray[np.int64]
+    depths: NDArray[np.int64]
+    levels: NDArray[np.int64]
+    visits: NDArray[np.int64]
+    ends: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.parents)
+
+
+def encode(words: Sequence[Word], alphabet: Sequence[Label], weights: NDArray[np.float64] | None = None) -> Corpus:
+    """The corpus of `words`; a label outside the alphabet becomes `UNKNOWN`. Weights are 1 unless given."""
+    index = {label: i for i, label in enumerate(alphabet)}
+    lengths = np.fromiter(map(len, words), np.int64, len(words))
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    symbols = np.fromiter(
+        (index.get(label, UNKNOWN) for label in chain.from_iterable(words)), np.int32, int(offsets[-1])
+    )
+    return Corpus(symbols, offsets, np.ones(len(words)) if weights is None else np.asarray(weights, np.float64))
+
+
+def alphabet_of(words: Sequence[Word]) -> tuple[Label, ...]:
+    """The labels that occur in the words, in their one order."""
+    return sort_labels(chain.from_iterable(words))
+
+
+def build_prefix_tree(corpus: Corpus) -> PrefixTree:
+    """The prefix tree of a corpus, built one depth at a time."""
+    base = int(corpus.symbols.max(initial=0)) + 2  # symbols from UNKNOWN = -1 become digits from 0
+    visits = np.zeros(len(corpus.symbols) + len(corpus), np.int64)
+    first_visits = corpus.offsets[:-1] + np.arange(len(corpus))
+    parents, symbols, levels = [np.array([NO_PARENT])], [np.array([UNKNOWN])], [0, 1]
+    alive = np.flatnonzero(corpus.lengths > 0)
+    nodes = np.zeros(len(alive), np.int64)
+    depth = 0
+    while len(alive):
+        keys = nodes * base + (corpus.symbols[corpus.offsets[alive] + depth] + 1)
+        distinct, inverse = np.unique(keys, return_inverse=True)
+        parents.append(distinct // base)
+        symbols.append(distinct % base - 1)
+        nodes = levels[-1] + inverse
+        levels.append(levels[-1] + len(distinct))
+        depth += 1
+        visits[first_visits[alive] + depth] = nodes
+        longer = corpus.lengths[alive] > depth
+        alive, nodes = alive[longer], nodes[longer]
+    return PrefixTree(
+        parents=np.concatenate(parents),
+        symbols=np.concatenate(symbols),
+        depths=np.repeat(np.arange(len(levels) - 1), np.diff(levels)),
+        levels=np.array(levels),
+        visits=visits,
+        ends=visits[first_visits + corpus.lengths],
+    )
+
+
+def merge_equal_words(corpus: Corpus) -> tuple[Corpus, NDArray[np.int64]]:
+    """The distinct words with their total weights, and how often each occurs, shape [distinct]."""
+    ends = build_prefix_tree(corpus).ends
+    _, first, inverse, counts = np.unique(ends, return_index=True, return_inverse=True, return_counts=True)
+    totals = np.bincount(inverse, corpus.weights, len(first)).astype(np.float64)
+    return corpus.take(first.astype(np.int64), totals), counts.astype(np.int64)

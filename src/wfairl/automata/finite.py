@@ -1,0 +1,341 @@
+"""FiniteAutomaton: the finite quotient of a weighted automaton that a planner can search.
+
+Words are compressed, consecutive equal labels count once. So a label is read only when it differs
+from the last one read: a state is the pair (WFA state alpha, last label), and reading the last
+label again stays where it is. Nothing outside this module knows of that.
+
+A state u stands for the values of its continuations, h(u v) for a finite set of suffixes v that
+tells all WFA states apart. States with the same last label are merged when these values agree
+within a tolerance. A state is live if acceptance can be reached from it; the others are dropped.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.automata.weighted import WeightedAutomaton
+from wfairl.automata.words import Word, compress, format_label
+from wfairl.errors import BadInputError, FailedRunError
+from wfairl.worlds.world import ACCEPTED, DEAD, MAX_PROPOSITIONS, Label, to_label, to_mask
+
+DEFAULT_TOLERANCE = 1e-6
+DEFAULT_MAX_STATES = 2_000
+
+SUFFIX_TOLERANCE = 1e-8
+"""A suffix tells states apart that the ones before it do not if it adds this share of itself."""
+
+RANDOM_WORDS = 200
+"""Random words on which the deviation from the weighted automaton is measured, beside the given ones."""
+
+NO_LABEL = -1
+"""The last label of the initial state, in arrays."""
+
+
+class TooManyStatesError(FailedRunError):
+    """The weighted automaton reaches more states than the limit allows."""
+
+
+class NoAcceptedWordError(FailedRunError):
+    """No word that the automaton can read reaches the threshold."""
+
+
+class ForeignLabelError(BadInputError):
+    """An automaton and a world do not speak of the same propositions."""
+
+
+@dataclass(frozen=True, eq=False)
+class FiniteAutomaton:
+    """A deterministic automaton over live states; state 0 is the initial one.
+
+    Attributes:
+        alphabet: the labels it can read.
+        transitions: next state or `DEAD`, shape [states, labels] of int32.
+        accepting: whether a word that ends here is accepted, shape [states] of bool.
+        values: value of a word that ends here, shape [states].
+        last_labels: the label that was read last, None where that does not matter; [states].
+        keep_repeats: whether a repeated label is read again.
+        closed: whether every reachable state was explored; if not, unexplored ones count as dead.
+        tolerance: states were merged within this difference of values.
+        deviation: largest difference of `values` from the weighted automaton that was seen.
+    """
+
+    alphabet: tuple[Label, ...]
+    transitions: NDArray[np.int32]
+    accepting: NDArray[np.bool_]
+    values: NDArray[np.float64]
+    last_labels: tuple[Label | None, ...]
+    keep_repeats: bool = False
+    closed: bool = True
+    tolerance: float = 0.0
+    deviation: float = 0.0
+    _index: dict[Label, int] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        shape = (len(self.accepting), len(self.alphabet))
+        if self.transitions.shape != shape or not len(self.accepting):
+            raise BadInputError(f"transitions have the shape {self.transitions.shape} where {shape} fits the rest")
+        object.__setattr__(self, "_index", {label: i for i, label in enumerate(self.alphabet)})
+
+    @property
+    def states(self) -> int:
+        """The number of states."""
+        return len(self.accepting)
+
+    def read(self, state: int, label: Label) -> int:
+        """The state after reading a label, or `DEAD`."""
+        if state == DEAD or label not in self._index:
+            return DEAD
+        return int(self.transitions[state, self._index[label]])
+
+    def run(self, word: Iterable[Label]) -> list[int]:
+        """The states along a word, from the initial one on; after `DEAD` only `DEAD`."""
+        path = [0]
+        for label in word:
+            path.append(self.read(path[-1], label))
+        return path
+
+    def accepts(self, word: Iterable[Label]) -> bool:
+        """Whether the whole word, compressed, has a value that reaches the threshold."""
+        state = self.run(word)[-1]
+        return state != DEAD and bool(self.accepting[state])
+
+    def expected(self, state: int) -> tuple[Label, ...]:
+        """The labels that lead from a state to another live one."""
+        row = self.transitions[state]
+        return tuple(label for label, after in zip(self.alphabet, row, strict=True) if after not in (DEAD, state))
+
+    def mode_table(self, propositions: Sequence[str]) -> NDArray[np.int32]:
+        """The successor table for the label masks of a world, shape [states, 2 ** propositions].
+
+        Labels outside the alphabet lead to `DEAD`, transitions into an accepting state to `ACCEPTED`.
+
+        Raises:
+            ForeignLabelError: a label names a proposition that the world lacks.
+        """
+        if len(propositions) > MAX_PROPOSITIONS:
+            raise ForeignLabelError(f"a world has at most {MAX_PROPOSITIONS} propositions, not {len(propositions)}")
+        foreign = sorted(frozenset().union(*self.alphabet) - set(propositions))
+        if foreign:
+            raise ForeignLabelError(
+                f"the automaton reads {', '.join(foreign)}, which the world does not know (it has "
+                f"{', '.join(propositions)}); learn the automaton from words of this task"
+            )
+        table = np.full((self.states, 2 ** len(propositions)), DEAD, np.int32)
+        masks = [to_mask(label, propositions) for label in self.alphabet]
+        ends = (self.transitions != DEAD) & self.accepting[self.transitions]
+        table[:, masks] = np.where(ends, ACCEPTED, self.transitions)
+        return table
+
+
+def quotient(
+    automaton: WeightedAutomaton,
+    threshold: float = 0.5,
+    tolerance: float = DEFAULT_TOLERANCE,
+    max_states: int = DEFAULT_MAX_STATES,
+    keep_repeats: bool = False,
+    words: Sequence[Word] = (),
+    allow_open: bool = False,
+) -> FiniteAutomaton:
+    """The finite automaton that accepts the words of value at least `threshold`.
+
+    Args:
+        automaton: the weighted automaton h.
+        threshold: xi of the paper.
+        tolerance: states are merged when the values of their continuations agree within it.
+        max_states: explore at most this many states, live or not.
+        keep_repeats: read a label also when it equals the last one.
+        words: words on which the deviation is measured, beside random ones.
+        allow_open: stop at `max_states` with `closed` false instead of raising.
+
+    Raises:
+        TooManyStatesError: more than `max_states` states can be reached.
+        NoAcceptedWordError: no live state is left.
+    """
+    explored = _explore(automaton, tolerance, max_states, keep_repeats)
+    if not explored.closed and not allow_open:
+        raise TooManyStatesError(
+            f"the weighted automaton of rank {automaton.rank} reaches more than {max_states} states. "
+            "A basis cut short (rows, cols) or a rank below that of the data does this: learn with the full basis, "
+            f"or merge more states with a tolerance above {tolerance:g}, or raise max_states"
+        )
+    accepting = explored.values >= threshold
+    live = _reaches(explored.transitions, accepting)
+    if not live[0]:
+        raise NoAcceptedWordError(
+            f"no word reaches the threshold {threshold:g} (the highest value met is {explored.values.max():.6g}); "
+            "lower the threshold, or learn with the full basis and a larger rank"
+        )
+    number = np.full(len(live) + 1, DEAD, np.int32)  # the entry past the end is that of DEAD itself
+    number[np.flatnonzero(live)] = np.arange(live.sum())
+    last = [None if i == NO_LABEL else automaton.alphabet[i] for i in explored.last_labels[live]]
+    return FiniteAutomaton(
+        alphabet=automaton.alphabet,
+        transitions=number[explored.transitions[live]],
+        accepting=accepting[live],
+        values=explored.values[live],
+        last_labels=tuple(last),
+        keep_repeats=keep_repeats,
+        closed=explored.closed,
+        tolerance=tolerance,
+        deviation=_deviation(automaton, explored, keep_repeats, words),
+    )
+
+
+def from_rule(visit: Sequence[str], avoid: Iterable[str], propositions: Sequence[str]) -> FiniteAutomaton:
+    """The automaton of a rule: the propositions of `visit` come true in this order, `avoid` never does.
+
+    One label may serve several propositions in a row. A label with something to avoid is dead until
+    the rule is fulfilled, also as the label that would have fulfilled it. State i has seen the
+    first i propositions of `visit`; the alphabet is all labels over `propositions`.
+
+    Raises:
+        ForeignLabelError: `visit` or `avoid` names something that is not among `propositions`.
+    """
+    forbidden = frozenset(avoid)
+    foreign = sorted((set(visit) | forbidden) - set(propositions))
+    if foreign:
+        raise ForeignLabelError(f"the rule speaks of {', '.join(foreign)}, which is not among the propositions")
+    alphabet = tuple(to_label(mask, propositions) for mask in range(2 ** len(propositions)))
+    transitions = np.full((len(visit) + 1, len(alphabet)), len(visit), np.int32)
+    for seen in range(len(visit)):
+        for i, label in enumerate(alphabet):
+            after = seen
+            while after < len(visit) and visit[after] in label:
+                after += 1
+            transitions[seen, i] = DEAD if label & forbidden else after
+    accepting = np.arange(len(visit) + 1) == len(visit)
+    return FiniteAutomaton(alphabet, transitions, accepting, accepting.astype(np.float64), (None,) * len(accepting))
+
+
+@dataclass(frozen=True)
+class _Explored:
+    """All states met, live or not; `DEAD` is the state from which every value is zero.
+
+    Attributes:
+        transitions: shape [states, labels] of int32.
+        values: h of the word that led to each state first, shape [states].
+        last_labels: index of the last label or `NO_LABEL`, shape [states].
+        closed: whether all successors of all states were explored.
+    """
+
+    transitions: NDArray[np.int32]
+    values: NDArray[np.float64]
+    last_labels: NDArray[np.int64]
+    closed: bool
+
+
+def _explore(automaton: WeightedAutomaton, tolerance: float, max_states: int, keep_repeats: bool) -> _Explored:
+    """Walk breadth first from alpha_0, merging states as they come."""
+    tests = _distinguishing_suffixes(automaton)
+    labels = len(automaton.alphabet)
+    alphas, last_labels = [automaton.initial], [NO_LABEL]
+    known = {NO_LABEL: _KnownStates(tests.shape[1])}
+    known[NO_LABEL].add(automaton.initial @ tests, 0)
+    rows: list[NDArray[np.int32]] = []
+    closed = True
+    while len(rows) < len(alphas):
+        state = len(rows)
+        nexts = alphas[state] @ automaton.transitions  # [labels, m]
+        residuals = nexts @ tests  # [labels, tests]: h(u sigma v)
+        row = np.full(labels, DEAD, np.int32)
+        for i in np.flatnonzero(np.abs(residuals).max(axis=1, initial=0.0) > tolerance):
+            if i == last_labels[state] and not keep_repeats:
+                continue
+            kept_label = NO_LABEL if keep_repeats else int(i)
+            among = known.setdefault(kept_label, _KnownStates(tests.shape[1]))
+            row[i] = among.find(residuals[i], tolerance)
+            if row[i] == DEAD and len(alphas) < max_states:
+                row[i] = len(alphas)
+                among.add(residuals[i], len(alphas))
+                alphas.append(nexts[i])
+                last_labels.append(kept_label)
+            elif row[i] == DEAD:
+                closed = False
+        if last_labels[state] != NO_LABEL:
+            row[last_labels[state]] = state
+        rows.append(row)
+    values = np.array(alphas) @ automaton.final
+    return _Explored(np.array(rows).reshape(-1, labels), values, np.array(last_labels), closed)
+
+
+class _KnownStates:
+    """The states with one last label, by the values of their continuations."""
+
+    def __init__(self, tests: int) -> None:
+        self.residuals = np.empty((16, tests))  # grows by doubling
+        self.numbers: list[int] = []
+
+    def find(self, residual: NDArray[np.float64], tolerance: float) -> int:
+        """The nearest known state within the tolerance, or `DEAD`."""
+        if not self.numbers:
+            return DEAD
+        distances = np.abs(self.residuals[: len(self.numbers)] - residual).max(axis=1, initial=0.0)
+        nearest = int(distances.argmin())
+        return self.numbers[nearest] if distances[nearest] <= tolerance else DEAD
+
+    def add(self, residual: NDArray[np.float64], number: int) -> None:
+        if len(self.numbers) == len(self.residuals):
+            self.residuals = np.vstack([self.residuals, np.empty_like(self.residuals)])
+        self.residuals[len(self.numbers)] = residual
+        self.numbers.append(number)
+
+
+def _distinguishing_suffixes(automaton: WeightedAutomaton) -> NDArray[np.float64]:
+    """W_v beta for suffixes v, shortest first, that span what any suffix can tell; shape [m, tests]."""
+    chosen = [automaton.final]
+    span = np.zeros((0, automaton.rank))
+    tests: list[NDArray[np.float64]] = []
+    for vector in chosen:  # grows while we walk it; at most m vectors extend it
+        norm = np.linalg.norm(vector)
+        if norm == 0 or not np.isfinite(norm):
+            continue
+        residual = vector / norm
+        for _ in range(2):
+            residual = residual - span.T @ (span @ residual)
+        length = np.linalg.norm(residual)
+        if length > SUFFIX_TOLERANCE:
+            span = np.vstack([span, residual / length])
+            tests.append(vector)
+            chosen.extend(automaton.transitions @ vector)
+    return np.array(tests).reshape(-1, automaton.rank).T
+
+
+def _reaches(transitions: NDArray[np.int32], accepting: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which states can reach an accepting one, shape [states]."""
+    live = np.append(accepting, False)  # the entry past the end is that of DEAD
+    while True:
+        grown = live.copy()
+        grown[:-1] |= live[transitions].any(axis=1)
+        if (grown == live).all():
+            return live[:-1]
+        live = grown
+
+
+def _deviation(automaton: WeightedAutomaton, explored: _Explored, keep_repeats: bool, words: Sequence[Word]) -> float:
+    """The largest |value of the state reached - h(word)| over the given words and random ones."""
+    rng = np.random.default_rng(0)  # a measurement, not an experiment: the same each time
+    labels = len(automaton.alphabet)
+    random_words = [
+        tuple(automaton.alphabet[i] for i in rng.integers(labels, size=rng.integers(1, 2 * automaton.rank + 2)))
+        for _ in range(RANDOM_WORDS if labels else 0)
+    ]
+    checked = [tuple(word) if keep_repeats else compress(word) for word in (*dict.fromkeys(words), *random_words)]
+    values = np.append(explored.values, 0.0)  # the last entry is that of DEAD
+    deviations = np.abs(automaton.values(checked) - values[[_walk(automaton, explored, word) for word in checked]])
+    return float(deviations.max(initial=0.0))
+
+
+def _walk(automaton: WeightedAutomaton, explored: _Explored, word: Word) -> int:
+    state = 0
+    for label in word:
+        if state == DEAD or label not in automaton.index:
+            return DEAD
+        state = int(explored.transitions[state, automaton.index[label]])
+    return state
+
+
+def describe_labels(labels: Sequence[Label]) -> str:
+    """A list of labels for people: `key, or door & key`."""
+    return " or ".join(f"'{format_label(label)}'" for label in labels) if labels else "nothing more"

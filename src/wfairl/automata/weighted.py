@@ -1,0 +1,182 @@
+"""WeightedAutomaton: a function from words to numbers (paper, Definition 2).
+
+    h(sigma_0 .. sigma_T) = alpha_0^T W_{sigma_0} ... W_{sigma_T} beta
+
+A label that the automaton does not know has the matrix 0: every word with it has the value 0.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.automata.corpus import Corpus, build_prefix_tree, encode
+from wfairl.automata.words import Word
+from wfairl.errors import BadInputError
+from wfairl.worlds.world import Label
+
+MINIMAL_TOLERANCE = 1e-10
+"""A direction shorter than this, relative to the vector it came from, is rounding."""
+
+
+class BrokenAutomatonError(BadInputError):
+    """The parts of an automaton do not fit together."""
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedAutomaton:
+    """A weighted finite automaton with m states.
+
+    Attributes:
+        alphabet: the labels it can read.
+        initial: alpha_0, shape [m].
+        final: beta, shape [m].
+        transitions: W_sigma in the order of the alphabet, shape [labels, m, m].
+    """
+
+    alphabet: tuple[Label, ...]
+    initial: NDArray[np.float64]
+    final: NDArray[np.float64]
+    transitions: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        m = len(self.initial)
+        wanted = {"initial": (m,), "final": (m,), "transitions": (len(self.alphabet), m, m)}
+        for name, shape in wanted.items():
+            array = np.asarray(getattr(self, name), np.float64)
+            if array.shape != shape:
+                raise BrokenAutomatonError(f"{name}: the shape is {array.shape} where {shape} fits the rest")
+            if not np.isfinite(array).all():
+                raise BrokenAutomatonError(f"{name}: not all weights are finite numbers")
+            object.__setattr__(self, name, array)
+        if len(set(self.alphabet)) != len(self.alphabet):
+            raise BrokenAutomatonError("alphabet: a label occurs twice")
+
+    @property
+    def rank(self) -> int:
+        """The number of states m."""
+        return len(self.initial)
+
+    @cached_property
+    def index(self) -> dict[Label, int]:
+        """Position of each label in the alphabet."""
+        return {label: i for i, label in enumerate(self.alphabet)}
+
+    def state_after(self, word: Sequence[Label]) -> NDArray[np.float64]:
+        """alpha_{T+1} after reading the word, shape [m]; zero once an unknown label was read."""
+        alpha = self.initial
+        for label in word:
+            if label not in self.index:
+                return np.zeros(self.rank)
+            alpha = alpha @ self.transitions[self.index[label]]
+        return alpha
+
+    def value(self, word: Sequence[Label]) -> float:
+        """h(word)."""
+        return float(self.state_after(word) @ self.final)
+
+    def values(self, words: Sequence[Word]) -> NDArray[np.float64]:
+        """h of each word, shape [words]; common prefixes are evaluated once."""
+        return self.values_of_corpus(encode(words, self.alphabet))
+
+    def values_of_corpus(self, corpus: Corpus) -> NDArray[np.float64]:
+        """h of each word of a corpus in this automaton's symbols, shape [words]."""
+        tree = build_prefix_tree(corpus)
+        values = np.zeros(len(tree))
+        alphas = self.initial[None, :]
+        for depth in range(len(tree.levels) - 1):
+            here = slice(tree.levels[depth], tree.levels[depth + 1])
+            if depth:
+                above = alphas[tree.parents[here] - tree.levels[depth - 1]]
+                alphas = self.step(above, tree.symbols[here])
+            values[here] = alphas @ self.final
+        return values[tree.ends]
+
+    def step(self, alphas: NDArray[np.float64], symbols: NDArray[np.int64]) -> NDArray[np.float64]:
+        """One symbol read in each of many states: shapes [n, m] and [n] to [n, m]."""
+        nexts = np.zeros_like(alphas)
+        order = np.argsort(symbols, kind="stable")
+        bounds = np.searchsorted(symbols[order], np.arange(len(self.alphabet) + 1))
+        for symbol in np.unique(symbols[symbols >= 0]):
+            rows = order[bounds[symbol] : bounds[symbol + 1]]
+            nexts[rows] = alphas[rows] @ self.transitions[symbol]
+        return nexts
+
+    def change_basis(self, basis: NDArray[np.float64]) -> "WeightedAutomaton":
+        """The same function with states alpha^T B for an invertible `basis` B, shape [m, m]."""
+        return WeightedAutomaton(
+            self.alphabet,
+            self.initial @ basis,
+            np.linalg.solve(basis, self.final).astype(np.float64),
+            np.linalg.solve(basis, self.transitions @ basis).astype(np.float64),
+        )
+
+    def minimal(self, tolerance: float = MINIMAL_TOLERANCE) -> "WeightedAutomaton":
+        """The same function with the fewest states: those that can be reached and can be told apart."""
+        reachable = span_of_products(self.initial, self.transitions, tolerance)
+        reached = self._restrict(reachable)
+        observable = span_of_products(reached.final, reached.transitions.transpose(0, 2, 1), tolerance)
+        return reached._restrict(observable)
+
+    def _restrict(self, span: NDArray[np.float64]) -> "WeightedAutomaton":
+        """The automaton on the subspace with orthonormal rows `span`, shape [k, m]."""
+        return WeightedAutomaton(
+            self.alphabet, self.initial @ span.T, span @ self.final, span @ self.transitions @ span.T
+        )
+
+    def to_document(self) -> dict[str, Any]:
+        """The automaton as JSON data; floats keep every bit."""
+        return {
+            "alphabet": [sorted(label) for label in self.alphabet],
+            "initial": self.initial.tolist(),
+            "final": self.final.tolist(),
+            "transitions": self.transitions.tolist(),
+        }
+
+    @classmethod
+    def from_document(cls, document: Any) -> "WeightedAutomaton":
+        """The automaton that `to_document` wrote.
+
+        Raises:
+            BrokenAutomatonError: a field is missing or has the wrong form.
+        """
+        if not isinstance(document, dict):
+            raise BrokenAutomatonError("the automaton is not an object")
+        missing = {"alphabet", "initial", "final", "transitions"} - document.keys()
+        if missing:
+            raise BrokenAutomatonError(f"the automaton has no {', '.join(sorted(missing))}")
+        labels = document["alphabet"]
+        if not isinstance(labels, list) or not all(
+            isinstance(label, list) and all(isinstance(name, str) for name in label) for label in labels
+        ):
+            raise BrokenAutomatonError("alphabet: not a list of lists of propositions")
+        try:
+            initial, final = (np.array(document[name], np.float64) for name in ("initial", "final"))
+            m = initial.size
+            transitions = np.array(document["transitions"], np.float64).reshape(len(labels), m, m)
+        except (ValueError, TypeError) as error:
+            raise BrokenAutomatonError(f"the weights are not arrays of numbers that fit together ({error})") from None
+        return cls(tuple(map(frozenset, labels)), initial.reshape(-1), final.reshape(-1), transitions)
+
+
+def span_of_products(
+    start: NDArray[np.float64], matrices: NDArray[np.float64], tolerance: float
+) -> NDArray[np.float64]:
+    """An orthonormal basis of span{start^T M_1 .. M_k}, found breadth first; shape [rank, m]."""
+    span = np.zeros((0, len(start)))
+    queue = [start]
+    for vector in queue:  # grows while we walk it; at most m vectors extend it
+        norm = np.linalg.norm(vector)
+        if norm == 0:
+            continue
+        residual = vector / norm
+        for _ in range(2):  # twice is enough for orthogonality to rounding
+            residual = residual - span.T @ (span @ residual)
+        length = np.linalg.norm(residual)
+        if length > tolerance:
+            span = np.vstack([span, residual / length])
+            queue.extend(residual / length @ matrices)
+    return span

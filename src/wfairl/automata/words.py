@@ -1,0 +1,185 @@
+"""Words over labels: compression, readable text, and the files that words are kept in.
+
+A word is a tuple of labels, a label a set of propositions (`wfairl.worlds.world.Label`). On disk a
+scored word is one JSON object a line, in which a bare string is a label with one proposition:
+
+    {"word": [["key"], ["key", "door"], "goal"], "score": 1.0}
+"""
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.errors import BadInputError
+from wfairl.files import read_text, write_atomically
+from wfairl.worlds.world import Label
+
+Word = tuple[Label, ...]
+
+EMPTY_LABEL_TEXT = "-"
+"""How the label without any proposition is written for people."""
+
+
+class MalformedWordsError(BadInputError):
+    """A file of words breaks its format; the message names file and line."""
+
+
+@dataclass(frozen=True)
+class ScoredWords:
+    """Words with what is known of them.
+
+    Attributes:
+        words: the words, as they were seen (not compressed).
+        scores: score of each word, or None where the words are only a sample without scores.
+    """
+
+    words: tuple[Word, ...]
+    scores: tuple[float, ...] | None
+
+    def __post_init__(self) -> None:
+        if self.scores is None:
+            return
+        if len(self.scores) != len(self.words):
+            raise MalformedWordsError(f"{len(self.words)} words with {len(self.scores)} scores")
+        for number, score in enumerate(self.scores, start=1):
+            if not math.isfinite(score):
+                raise MalformedWordsError(f"word {number}: the score is {score}, which is not a finite number")
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+
+def compress(word: Sequence[Label]) -> Word:
+    """The word with consecutive equal labels taken once."""
+    return tuple(label for i, label in enumerate(word) if i == 0 or label != word[i - 1])
+
+
+def format_label(label: Label) -> str:
+    """A label for people: `door & key`, or `-` where nothing holds."""
+    return " & ".join(sorted(label)) if label else EMPTY_LABEL_TEXT
+
+
+def format_word(word: Sequence[Label]) -> str:
+    """A word for people: `-, key, door & key`."""
+    return ", ".join(format_label(label) for label in word) if word else "(the empty word)"
+
+
+def sort_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
+    """The distinct labels in the one order that alphabets have: by size, then by name."""
+    return tuple(sorted(set(labels), key=lambda label: (len(label), sorted(label))))
+
+
+def read_jsonl(path: Path) -> ScoredWords:
+    """Read words, and their scores if every line has one.
+
+    Raises:
+        MalformedWordsError: names the file and the line, and says what is wrong there.
+    """
+    words: list[Word] = []
+    scores: list[float | None] = []
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            word, score = _parse_line(line)
+        except MalformedWordsError as error:
+            raise MalformedWordsError(f"{path}: line {number}: {error}") from None
+        if scores and (score is None) != (scores[0] is None):
+            raise MalformedWordsError(f"{path}: line {number}: some lines have a score and others have none")
+        words.append(word)
+        scores.append(score)
+    if not words:
+        raise MalformedWordsError(f'{path}: no words; give one object a line, such as {{"word": ["a"], "score": 1}}')
+    known = tuple(score for score in scores if score is not None)
+    return ScoredWords(tuple(words), known if known else None)
+
+
+def write_jsonl(path: Path, scored: ScoredWords) -> None:
+    """Write words in the form that `read_jsonl` reads."""
+    lines = []
+    for i, word in enumerate(scored.words):
+        document: dict[str, Any] = {"word": [sorted(label) for label in word]}
+        if scored.scores is not None:
+            document["score"] = scored.scores[i]
+        lines.append(json.dumps(document, allow_nan=False))
+    write_atomically(path, "\n".join(lines) + "\n")
+
+
+def read_pautomac(path: Path) -> ScoredWords:
+    """Read a PAutomaC file: a header `words labels`, then one word a line, `length a1 .. an`.
+
+    Label i becomes the set with the one proposition `str(i)`.
+    """
+    header, *lines = _integer_lines(path)
+    if len(header) != 2:
+        raise MalformedWordsError(f"{path}: line 1: the header must be two numbers, words and labels")
+    if len(lines) != header[0]:
+        raise MalformedWordsError(f"{path}: the header promises {header[0]} words, and there are {len(lines)}")
+    labels = [frozenset({str(i)}) for i in range(header[1])]
+    words = []
+    for number, (length, *symbols) in enumerate(lines, start=2):
+        if length != len(symbols):
+            raise MalformedWordsError(f"{path}: line {number}: {len(symbols)} labels where {length} are promised")
+        if symbols and not 0 <= min(symbols) <= max(symbols) < len(labels):
+            raise MalformedWordsError(f"{path}: line {number}: a label outside 0 .. {len(labels) - 1}")
+        words.append(tuple(labels[symbol] for symbol in symbols))
+    return ScoredWords(tuple(words), None)
+
+
+def read_pautomac_solution(path: Path) -> NDArray[np.float64]:
+    """Read the true probability of each test word of a PAutomaC problem, shape [words]."""
+    try:
+        count, *values = (float(line) for line in read_text(path).split())
+    except ValueError as error:
+        raise MalformedWordsError(f"{path}: not a list of probabilities ({error})") from None
+    if int(count) != len(values):
+        raise MalformedWordsError(f"{path}: {len(values)} probabilities where {int(count)} are promised")
+    return np.array(values)
+
+
+def _parse_line(line: str) -> tuple[Word, float | None]:
+    try:
+        document = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise MalformedWordsError(f"not JSON ({error.msg} at column {error.colno})") from None
+    except RecursionError:
+        raise MalformedWordsError("not JSON of words (nested too deep)") from None
+    if not isinstance(document, dict) or "word" not in document:
+        raise MalformedWordsError('no object with the field "word"')
+    if not isinstance(document["word"], list):
+        raise MalformedWordsError('"word" is not a list of labels')
+    word = tuple(_parse_label(label) for label in document["word"])
+    if "score" not in document:
+        return word, None
+    score = document["score"]
+    if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
+        raise MalformedWordsError(f'"score" is {json.dumps(score)}, which is not a finite number')
+    return word, float(score)
+
+
+def _parse_label(label: Any) -> Label:
+    if isinstance(label, str):
+        return frozenset({label})
+    if isinstance(label, list) and all(isinstance(proposition, str) for proposition in label):
+        return frozenset(label)
+    raise MalformedWordsError(f"label {json.dumps(label)} is neither a string nor a list of strings")
+
+
+def _integer_lines(path: Path) -> list[list[int]]:
+    lines = []
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
+        try:
+            lines.append([int(field) for field in line.split()])
+        except ValueError:
+            raise MalformedWordsError(f"{path}: line {number}: not a list of whole numbers") from None
+    while lines and not lines[-1]:
+        lines.pop()
+    if not lines:
+        raise MalformedWordsError(f"{path}: the file is empty")
+    return lines
