@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.automata.weighted import WeightedAutomaton
+from wfairl.automata.weighted import WeightedAutomaton, span_of_products
 from wfairl.automata.words import Word, compress, format_label
 from wfairl.errors import BadInputError, FailedRunError
 from wfairl.worlds.world import ACCEPTED, DEAD, MAX_PROPOSITIONS, Label, to_label, to_mask
@@ -105,6 +105,15 @@ class FiniteAutomaton:
         """The labels that lead from a state to another live one."""
         row = self.transitions[state]
         return tuple(label for label, after in zip(self.alphabet, row, strict=True) if after not in (DEAD, state))
+
+    def edges(self) -> list[tuple[int, Label, int]]:
+        """Source, label and target of each transition, but the loops that read the last label again."""
+        return [
+            (source, label, int(target))
+            for source in range(self.states)
+            for label, target in zip(self.alphabet, self.transitions[source], strict=True)
+            if target != DEAD and not (target == source and label == self.last_labels[source])
+        ]
 
     def mode_table(self, propositions: Sequence[str]) -> NDArray[np.int32]:
         """The successor table for the label masks of a world, shape [states, 2 ** propositions].
@@ -284,22 +293,7 @@ class _KnownStates:
 
 def _distinguishing_suffixes(automaton: WeightedAutomaton) -> NDArray[np.float64]:
     """W_v beta for suffixes v, shortest first, that span what any suffix can tell; shape [m, tests]."""
-    chosen = [automaton.final]
-    span = np.zeros((0, automaton.rank))
-    tests: list[NDArray[np.float64]] = []
-    for vector in chosen:  # grows while we walk it; at most m vectors extend it
-        norm = np.linalg.norm(vector)
-        if norm == 0 or not np.isfinite(norm):
-            continue
-        residual = vector / norm
-        for _ in range(2):
-            residual = residual - span.T @ (span @ residual)
-        length = np.linalg.norm(residual)
-        if length > SUFFIX_TOLERANCE:
-            span = np.vstack([span, residual / length])
-            tests.append(vector)
-            chosen.extend(automaton.transitions @ vector)
-    return np.array(tests).reshape(-1, automaton.rank).T
+    return span_of_products(automaton.final, automaton.transitions.transpose(0, 2, 1), SUFFIX_TOLERANCE).products.T
 
 
 def _reaches(transitions: NDArray[np.int32], accepting: NDArray[np.bool_]) -> NDArray[np.bool_]:

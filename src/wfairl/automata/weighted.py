@@ -117,9 +117,9 @@ class WeightedAutomaton:
     def minimal(self, tolerance: float = MINIMAL_TOLERANCE) -> "WeightedAutomaton":
         """The same function with the fewest states: those that can be reached and can be told apart."""
         reachable = span_of_products(self.initial, self.transitions, tolerance)
-        reached = self._restrict(reachable)
+        reached = self._restrict(reachable.orthonormal)
         observable = span_of_products(reached.final, reached.transitions.transpose(0, 2, 1), tolerance)
-        return reached._restrict(observable)
+        return reached._restrict(observable.orthonormal)
 
     def _restrict(self, span: NDArray[np.float64]) -> "WeightedAutomaton":
         """The automaton on the subspace with orthonormal rows `span`, shape [k, m]."""
@@ -162,21 +162,39 @@ class WeightedAutomaton:
         return cls(tuple(map(frozenset, labels)), initial.reshape(-1), final.reshape(-1), transitions)
 
 
+@dataclass(frozen=True)
+class ProductSpan:
+    """The space of all products start^T M_1 .. M_k.
+
+    Attributes:
+        products: products that are a basis of it, the shortest first, shape [rank, m].
+        orthonormal: an orthonormal basis of it, shape [rank, m].
+    """
+
+    products: NDArray[np.float64]
+    orthonormal: NDArray[np.float64]
+
+
 def span_of_products(
-    start: NDArray[np.float64], matrices: NDArray[np.float64], tolerance: float
-) -> NDArray[np.float64]:
-    """An orthonormal basis of span{start^T M_1 .. M_k}, found breadth first; shape [rank, m]."""
-    span = np.zeros((0, len(start)))
-    queue = [start]
-    for vector in queue:  # grows while we walk it; at most m vectors extend it
-        norm = np.linalg.norm(vector)
-        if norm == 0:
-            continue
-        residual = vector / norm
+    start: NDArray[np.float64], matrices: NDArray[np.float64], tolerance: float = MINIMAL_TOLERANCE
+) -> ProductSpan:
+    """Walk the products breadth first and keep those that are no combination of the ones before.
+
+    Beside each product walks the direction that it added, of length one: whether the next label adds
+    another direction is asked of that one, so rounding does not build up along long products.
+    """
+    m = len(start)
+    products, span = np.zeros((0, m)), np.zeros((0, m))
+    norms = np.linalg.norm(matrices, axis=(1, 2))
+    start_norm = np.linalg.norm(start)
+    queue = [(start, start / start_norm, 1.0)] if start_norm > 0 else []
+    for product, direction, scale in queue:  # grows while we walk it; at most m entries extend it
+        residual = direction
         for _ in range(2):  # twice is enough for orthogonality to rounding
             residual = residual - span.T @ (span @ residual)
         length = np.linalg.norm(residual)
-        if length > tolerance:
-            span = np.vstack([span, residual / length])
-            queue.extend(residual / length @ matrices)
-    return span
+        if length > tolerance * scale:
+            added = residual / length
+            products, span = np.vstack([products, product]), np.vstack([span, added])
+            queue.extend(zip(product @ matrices, added @ matrices, norms, strict=True))
+    return ProductSpan(products, span)

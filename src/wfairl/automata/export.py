@@ -1,0 +1,195 @@
+"""An automaton as a picture (SVG, PNG) or for other tools (DOT, HOA); the suffix of the file says which."""
+
+from collections.abc import Mapping
+from html import escape
+from io import BytesIO
+from pathlib import Path
+
+from wfairl import __version__
+from wfairl.automata.finite import FiniteAutomaton
+from wfairl.automata.layout import (
+    FONT_SIZE,
+    LINE_HEIGHT,
+    RADIUS,
+    TIMES,
+    Layout,
+    lay_out,
+)
+from wfairl.automata.words import format_label
+from wfairl.errors import BadInputError
+from wfairl.files import write_atomically
+from wfairl.worlds.world import DEAD, Label
+
+EdgeCounts = Mapping[tuple[int, Label], int]
+
+INK, PAPER, ACCENT, MUTED = "#1b1f24", "#ffffff", "#1f6f54", "#5b6570"
+ACCEPTING_FILL, STATE_FILL = "#dff2e9", "#f3f5f7"
+RING_GAP = 4.0
+ARROW_LENGTH = 34.0
+FONT = "DejaVu Sans"
+
+
+class UnknownFormatError(BadInputError):
+    """The suffix of a file names no format that an automaton can be written in."""
+
+
+def write_drawing(path: Path, automaton: FiniteAutomaton, edge_counts: EdgeCounts | None = None) -> None:
+    """Write the automaton in the format that the suffix names: .svg, .png, .dot, .hoa.
+
+    Raises:
+        UnknownFormatError: any other suffix.
+    """
+    match Path(path).suffix.lower():
+        case ".svg":
+            content: bytes | str = to_svg(lay_out(automaton, edge_counts))
+        case ".png":
+            content = to_png(lay_out(automaton, edge_counts))
+        case ".dot" | ".gv":
+            content = to_dot(automaton, edge_counts)
+        case ".hoa":
+            content = to_hoa(automaton)
+        case other:
+            raise UnknownFormatError(f"{path}: cannot draw to '{other}'; use .svg, .png, .dot or .hoa")
+    write_atomically(path, content)
+
+
+def to_svg(layout: Layout) -> str:
+    """A drawing in SVG, of its own: no fonts or styles from elsewhere."""
+    width, height = round(layout.width), round(layout.height)
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
+        f'font-family="{FONT}, Verdana, sans-serif" font-size="{FONT_SIZE:g}" role="img" aria-label="task automaton">',
+        '<defs><marker id="tip" viewBox="0 0 10 10" refX="9.5" refY="5" markerWidth="9" markerHeight="9" '
+        f'markerUnits="userSpaceOnUse" orient="auto"><path d="M0,0.5 L10,5 L0,9.5 z" fill="{INK}"/></marker></defs>',
+        f'<rect width="100%" height="100%" fill="{PAPER}"/>',
+    ]
+    x, y = layout.centres[0]
+    arrow = f"M{x - RADIUS - ARROW_LENGTH:.1f},{y:.1f} L{x - RADIUS:.1f},{y:.1f}"
+    curves = [arrow]
+    for edge in layout.edges:
+        (ax, ay), (bx, by), (cx, cy), (dx, dy) = edge.curve
+        curves.append(f"M{ax:.1f},{ay:.1f} C{bx:.1f},{by:.1f} {cx:.1f},{cy:.1f} {dx:.1f},{dy:.1f}")
+    parts += [f'<path d="{d}" fill="none" stroke="{INK}" stroke-width="1.3" marker-end="url(#tip)"/>' for d in curves]
+    for edge in layout.edges:
+        for i, line in enumerate(edge.lines):
+            line_y = edge.label_centre[1] + (i - (len(edge.lines) - 1) / 2) * LINE_HEIGHT
+            parts.append(
+                f'<text x="{edge.label_centre[0]:.1f}" y="{line_y:.1f}" text-anchor="middle" '
+                f'dominant-baseline="central" fill="{ACCENT}" stroke="{PAPER}" stroke-width="4" '
+                f'paint-order="stroke">{escape(line)}</text>'
+            )
+    for state, (x, y) in enumerate(layout.centres):
+        fill = ACCEPTING_FILL if layout.accepting[state] else STATE_FILL
+        circle = f'<circle cx="{x:.1f}" cy="{y:.1f}"'
+        parts.append(f'{circle} r="{RADIUS:g}" fill="{fill}" stroke="{INK}" stroke-width="1.5"/>')
+        if layout.accepting[state]:
+            parts.append(f'{circle} r="{RADIUS - RING_GAP:g}" fill="none" stroke="{INK}" stroke-width="1.2"/>')
+        parts.append(
+            f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="middle" dominant-baseline="central" '
+            f'fill="{INK}">{state}</text>'
+        )
+    return "\n".join([*parts, "</svg>\n"])
+
+
+def to_png(layout: Layout, scale: float = 2.0) -> bytes:
+    """The same drawing as pixels, `scale` of them for one of the layout."""
+    from matplotlib import patheffects
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Circle, FancyArrowPatch
+    from matplotlib.path import Path as Curve
+
+    inch = 72.0  # one layout pixel is one point, so that font sizes mean the same
+    figure = Figure(figsize=(layout.width / inch, layout.height / inch), facecolor=PAPER)
+    axes = figure.add_axes((0, 0, 1, 1), xlim=(0, layout.width), ylim=(layout.height, 0))
+    axes.axis("off")
+    x, y = layout.centres[0]
+    curves = [Curve([(x - RADIUS - ARROW_LENGTH, y), (x - RADIUS, y)])]
+    cubic = [Curve.MOVETO, Curve.CURVE4, Curve.CURVE4, Curve.CURVE4]
+    curves += [Curve(edge.curve, cubic) for edge in layout.edges]
+    for curve in curves:
+        axes.add_patch(
+            FancyArrowPatch(path=curve, arrowstyle="-|>,head_length=7,head_width=3.2", color=INK, lw=1.3, fill=True)
+        )
+    halo = [patheffects.withStroke(linewidth=4, foreground=PAPER)]
+    for edge in layout.edges:
+        for i, line in enumerate(edge.lines):
+            line_y = edge.label_centre[1] + (i - (len(edge.lines) - 1) / 2) * LINE_HEIGHT
+            axes.text(
+                edge.label_centre[0],
+                line_y,
+                line,
+                color=ACCENT,
+                size=FONT_SIZE,
+                family=FONT,
+                ha="center",
+                va="center",
+                path_effects=halo,
+                parse_math=False,
+            )
+    for state, (x, y) in enumerate(layout.centres):
+        fill = ACCEPTING_FILL if layout.accepting[state] else STATE_FILL
+        axes.add_patch(Circle((x, y), RADIUS, fc=fill, ec=INK, lw=1.5, zorder=3))
+        if layout.accepting[state]:
+            axes.add_patch(Circle((x, y), RADIUS - RING_GAP, fc="none", ec=INK, lw=1.2, zorder=4))
+        axes.text(x, y, str(state), color=INK, size=FONT_SIZE, family=FONT, ha="center", va="center", zorder=5)
+    stream = BytesIO()
+    FigureCanvasAgg(figure).print_figure(stream, dpi=inch * scale, format="png")
+    return stream.getvalue()
+
+
+def to_dot(automaton: FiniteAutomaton, edge_counts: EdgeCounts | None = None) -> str:
+    """The automaton in Graphviz's language, parallel edges as one with several lines of text."""
+    counts = edge_counts or {}
+    lines = [
+        "digraph task {",
+        "  rankdir=LR;",
+        '  node [shape=circle, fontname="DejaVu Sans"];',
+        '  start [shape=none, label=""];',
+    ]
+    for state in range(automaton.states):
+        shape = "doublecircle" if automaton.accepting[state] else "circle"
+        lines.append(f"  {state} [shape={shape}];")
+    lines.append("  start -> 0;")
+    gathered: dict[tuple[int, int], list[str]] = {}
+    for source, label, target in automaton.edges():
+        times = counts.get((source, label), 0)
+        text = _quote(format_label(label))[1:-1] + (f"  {TIMES}{times}" if times else "")
+        gathered.setdefault((source, target), []).append(text)
+    for (source, target), texts in gathered.items():
+        label_text = "\\n".join(texts)
+        lines.append(f'  {source} -> {target} [label="{label_text}"];')
+    return "\n".join([*lines, "}\n"])
+
+
+def to_hoa(automaton: FiniteAutomaton) -> str:
+    """The automaton in the Hanoi omega-automata format, version 1.
+
+    HOA knows infinite words: the accepting states of our finite words are marked with set 0 of a
+    Buchi condition, as tools for finite words expect. Labels outside the alphabet have no edge.
+    """
+    propositions = sorted(frozenset().union(*automaton.alphabet))
+    lines = [
+        "HOA: v1",
+        f'tool: "wfairl" "{__version__}"',
+        'name: "task automaton over finite words: a word is accepted if it ends in a state of set 0"',
+        f"States: {automaton.states}",
+        "Start: 0",
+        " ".join([f"AP: {len(propositions)}", *map(_quote, propositions)]),
+        "acc-name: Buchi",
+        "Acceptance: 1 Inf(0)",
+        "properties: trans-labels explicit-labels state-acc deterministic",
+        "--BODY--",
+    ]
+    for state in range(automaton.states):
+        lines.append(f"State: {state}" + (" {0}" if automaton.accepting[state] else ""))
+        for label, target in zip(automaton.alphabet, automaton.transitions[state], strict=True):
+            if target != DEAD:
+                terms = [("" if name in label else "!") + str(i) for i, name in enumerate(propositions)]
+                lines.append(f"  [{'&'.join(terms) or 't'}] {target}")
+    return "\n".join([*lines, "--END--\n"])
+
+
+def _quote(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
+    return f'"{escaped}"'

@@ -1,0 +1,272 @@
+"""Where the states and edges of an automaton go in a picture; no Graphviz needed.
+
+States stand in columns by their longest way from the initial one, ordered within a column so that
+edges cross little. Edges are cubic curves: straight to the next column, above the columns they
+skip, below on the way back, and loops on top of their state. Labels avoid states and each other.
+All lengths are in pixels, y downwards.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.automata.finite import FiniteAutomaton
+from wfairl.automata.words import format_label
+from wfairl.worlds.world import DEAD, Label
+
+RADIUS = 22.0
+FONT_SIZE = 14.0
+CHARACTER_WIDTH = 8.2
+LINE_HEIGHT = 18.0
+MARGIN = 26.0
+MAX_LINES = 4
+"""Labels of parallel edges that are written out; the rest is counted."""
+
+SWEEPS = 8
+"""Passes of the ordering within columns."""
+
+Point = tuple[float, float]
+Box = tuple[float, float, float, float]
+
+TIMES = "\N{MULTIPLICATION SIGN}"
+
+
+@dataclass(frozen=True)
+class DrawnEdge:
+    """An edge, with all labels that lead from one state to another.
+
+    Attributes:
+        source, target: the states.
+        curve: control points of a cubic Bezier curve, from rim to rim, shape [4, 2].
+        lines: the text, one line a label.
+        label_centre: the middle of the text.
+        count: successful words that took it, 0 if unknown.
+    """
+
+    source: int
+    target: int
+    curve: NDArray[np.float64]
+    lines: tuple[str, ...]
+    label_centre: Point
+    count: int
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A drawn automaton.
+
+    Attributes:
+        centres: centre of each state, shape [states, 2].
+        accepting: shape [states] of bool.
+        edges: the edges.
+        width, height: of the whole picture.
+    """
+
+    centres: NDArray[np.float64]
+    accepting: NDArray[np.bool_]
+    edges: tuple[DrawnEdge, ...]
+    width: float
+    height: float
+
+
+@dataclass(frozen=True)
+class _Edge:
+    source: int
+    target: int
+    lines: tuple[str, ...]
+    count: int
+
+    @property
+    def width(self) -> float:
+        return max(map(len, self.lines)) * CHARACTER_WIDTH
+
+    @property
+    def height(self) -> float:
+        return len(self.lines) * LINE_HEIGHT
+
+
+def lay_out(automaton: FiniteAutomaton, edge_counts: Mapping[tuple[int, Label], int] | None = None) -> Layout:
+    """Place the states and edges of an automaton.
+
+    The loop that reads the last label again, which every state has unless repeats are kept, is left out.
+    """
+    edges = _gather_edges(automaton, edge_counts or {})
+    depth = _depths(automaton)
+    columns = _order_columns(depth, edges)
+    centres = _place(columns, depth, edges)
+    drawn = _draw_edges(centres, depth, edges)
+    return _fit_to_page(centres, automaton.accepting, drawn)
+
+
+def _gather_edges(automaton: FiniteAutomaton, counts: Mapping[tuple[int, Label], int]) -> list[_Edge]:
+    gathered: dict[tuple[int, int], list[Label]] = {}
+    for source, label, target in automaton.edges():
+        gathered.setdefault((source, target), []).append(label)
+    edges = []
+    for (source, target), labels in gathered.items():
+        lines = []
+        for label in labels:
+            times = counts.get((source, label), 0)
+            lines.append(format_label(label) + (f"  {TIMES}{times}" if times else ""))
+        if len(lines) > MAX_LINES:
+            lines = [*lines[: MAX_LINES - 1], f"and {len(lines) - MAX_LINES + 1} more"]
+        edges.append(_Edge(source, target, tuple(lines), sum(counts.get((source, label), 0) for label in labels)))
+    return edges
+
+
+def _depths(automaton: FiniteAutomaton) -> NDArray[np.int64]:
+    """Most steps from the initial state to each state, not counting edges that close a cycle; [states]."""
+    followers = [sorted({int(t) for t in row} - {DEAD, state}) for state, row in enumerate(automaton.transitions)]
+    finished = _finish_order(followers)
+    rank = {state: i for i, state in enumerate(reversed(finished))}  # topological, but for edges back
+    depth = np.zeros(automaton.states, np.int64)
+    for state in reversed(finished):
+        for target in followers[state]:
+            if rank[target] > rank[state]:
+                depth[target] = max(depth[target], depth[state] + 1)
+    return depth
+
+
+def _finish_order(followers: list[list[int]]) -> list[int]:
+    """The states in the order in which a depth-first walk leaves them, without recursion."""
+    order: list[int] = []
+    seen: set[int] = set()
+    for start in range(len(followers)):  # a hand-made automaton may hold states that 0 does not lead to
+        stack = [(start, iter(followers[start]))] if start not in seen else []
+        seen.add(start)
+        while stack:
+            target = next((t for t in stack[-1][1] if t not in seen), None)
+            if target is None:
+                order.append(stack.pop()[0])
+            else:
+                seen.add(target)
+                stack.append((target, iter(followers[target])))
+    return order
+
+
+def _order_columns(depth: NDArray[np.int64], edges: list[_Edge]) -> list[list[int]]:
+    """The states of each column from top to bottom, each near the mean of its neighbours."""
+    columns = [[int(state) for state in np.flatnonzero(depth == d)] for d in range(int(depth.max()) + 1)]
+    neighbours: dict[int, list[int]] = {state: [] for column in columns for state in column}
+    for edge in edges:
+        if edge.source != edge.target:
+            neighbours[edge.source].append(edge.target)
+            neighbours[edge.target].append(edge.source)
+    height = {state: i - (len(column) - 1) / 2 for column in columns for i, state in enumerate(column)}
+    for sweep in range(SWEEPS):
+        for column in columns if sweep % 2 == 0 else columns[::-1]:
+            column.sort(key=lambda s: float(np.mean([height[n] for n in neighbours[s]] or [height[s]])))
+            height.update({state: i - (len(column) - 1) / 2 for i, state in enumerate(column)})
+    return columns
+
+
+def _place(columns: list[list[int]], depth: NDArray[np.int64], edges: list[_Edge]) -> NDArray[np.float64]:
+    centres = np.zeros((len(depth), 2))
+    row_gap = 2 * RADIUS + 30 + max((edge.height for edge in edges), default=0.0)
+    x = 0.0
+    for d, column in enumerate(columns):
+        if d:
+            texts = [edge.width for edge in edges if d in (depth[edge.source], depth[edge.target])]
+            x += 2 * RADIUS + 44 + max(texts, default=0.0)
+        for i, state in enumerate(column):
+            centres[state] = x, (i - (len(column) - 1) / 2) * row_gap
+    return centres
+
+
+def _draw_edges(centres: NDArray[np.float64], depth: NDArray[np.int64], edges: list[_Edge]) -> list[DrawnEdge]:
+    pairs = {(edge.source, edge.target) for edge in edges}
+    taken = [(x - RADIUS, y - RADIUS, x + RADIUS, y + RADIUS) for x, y in centres]
+    curves = [_curve(edge, centres, depth, returning=(edge.target, edge.source) in pairs) for edge in edges]
+    ink = np.array([point_on(curve, t) for curve in curves for t in np.linspace(0, 1, 33)]).reshape(-1, 2)
+    drawn = []
+    for edge, curve in sorted(zip(edges, curves, strict=True), key=lambda pair: -pair[0].height):
+        centre = _free_spot(curve, edge, taken, ink)
+        taken.append(_box(centre, edge))
+        drawn.append(DrawnEdge(edge.source, edge.target, curve, edge.lines, centre, edge.count))
+    return drawn
+
+
+def _curve(edge: _Edge, centres: NDArray[np.float64], depth: NDArray[np.int64], returning: bool) -> NDArray[np.float64]:
+    """The control points, from the rim of the source to that of the target."""
+    start, end = centres[edge.source], centres[edge.target]
+    if edge.source == edge.target:
+        side, up = RADIUS * np.array([0.6, -0.8]), np.array([RADIUS * 1.5, -RADIUS * 2.6])
+        return np.array([start + side * (-1, 1), start + up * (-1, 1), start + up, start + side])
+    columns = int(depth[edge.target] - depth[edge.source])
+    chord = end - start
+    normal = np.array([chord[1], -chord[0]]) / np.linalg.norm(chord)  # upwards, for an edge to the right
+    if columns == 1:
+        bow = 0.18 * float(np.linalg.norm(chord)) if returning else 0.0
+    elif columns > 1:
+        bow = RADIUS * 2 + 34 * columns
+    elif columns == 0:
+        bow = 40.0
+    else:  # on the way back the normal points down
+        bow = 0.25 * float(np.linalg.norm(chord)) if columns == -1 else RADIUS * 2 + 34 * -columns
+    inner = [start + chord * 0.3 + normal * bow, start + chord * 0.7 + normal * bow]
+    leave, enter = inner[0] - start, inner[1] - end
+    return np.array(
+        [
+            start + RADIUS * leave / np.linalg.norm(leave),
+            *inner,
+            end + RADIUS * enter / np.linalg.norm(enter),
+        ]
+    )
+
+
+def point_on(curve: NDArray[np.float64], t: float) -> Point:
+    """The point at parameter t of a cubic Bezier curve."""
+    a, b, c, d = curve
+    x, y = (1 - t) ** 3 * a + 3 * t * (1 - t) ** 2 * b + 3 * t**2 * (1 - t) * c + t**3 * d
+    return float(x), float(y)
+
+
+def _free_spot(curve: NDArray[np.float64], edge: _Edge, taken: list[Box], ink: NDArray[np.float64]) -> Point:
+    """The spot beside the curve, near its middle, where the text covers the fewest boxes and lines."""
+    best, least = (0.0, 0.0), np.inf
+    for t in (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74):
+        x, y = point_on(curve, t)
+        for aside in (0.0, 0.25, -0.25, 0.55, -0.55):
+            for away in (5.0, 14.0, 26.0):
+                for side in (-1, 1):
+                    spot = (x + aside * (edge.width + 16), y + side * (edge.height / 2 + away))
+                    x0, y0, x1, y1 = box = _box(spot, edge)
+                    inside = (ink[:, 0] > x0) & (ink[:, 0] < x1) & (ink[:, 1] > y0) & (ink[:, 1] < y1)
+                    covered = sum(_overlap(box, other) for other in taken) + 150 * int(inside.sum())
+                    cost = covered + 60 * abs(t - 0.5) + 20 * abs(aside) + away + (6 if side > 0 else 0)
+                    if cost < least:
+                        best, least = spot, cost
+    return best
+
+
+def _box(centre: Point, edge: _Edge) -> Box:
+    x, y = centre
+    return x - edge.width / 2, y - edge.height / 2, x + edge.width / 2, y + edge.height / 2
+
+
+def _overlap(a: Box, b: Box) -> float:
+    return max(0.0, min(a[2], b[2]) - max(a[0], b[0])) * max(0.0, min(a[3], b[3]) - max(a[1], b[1]))
+
+
+def _fit_to_page(centres: NDArray[np.float64], accepting: NDArray[np.bool_], drawn: list[DrawnEdge]) -> Layout:
+    """Shift everything so that the picture starts at (0, 0) and nothing is cut off."""
+    corners = [centres.min(axis=0) - (RADIUS + 40, RADIUS), centres.max(axis=0) + RADIUS]
+    for edge in drawn:
+        corners.extend(np.array([point_on(edge.curve, t) for t in np.linspace(0, 1, 9)]))
+        half = np.array([max(map(len, edge.lines)) * CHARACTER_WIDTH, len(edge.lines) * LINE_HEIGHT]) / 2
+        corners.extend([np.array(edge.label_centre) - half, np.array(edge.label_centre) + half])
+    low, high = np.min(corners, axis=0) - MARGIN, np.max(corners, axis=0) + MARGIN
+    moved = tuple(
+        DrawnEdge(
+            edge.source,
+            edge.target,
+            edge.curve - low,
+            edge.lines,
+            (edge.label_centre[0] - low[0], edge.label_centre[1] - low[1]),
+            edge.count,
+        )
+        for edge in drawn
+    )
+    return Layout(centres - low, accepting, moved, float(high[0] - low[0]), float(high[1] - low[1]))

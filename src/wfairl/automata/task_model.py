@@ -1,0 +1,222 @@
+"""TaskModel: what was learned of a task, in one file (`task.json`) that other commands read."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wfairl.automata.finite import DEFAULT_MAX_STATES, DEFAULT_TOLERANCE, FiniteAutomaton, quotient
+from wfairl.automata.spectral import SpectralLearner, mean_squared_error
+from wfairl.automata.weighted import WeightedAutomaton
+from wfairl.automata.words import Word, compress
+from wfairl.errors import BadInputError
+from wfairl.files import read_json, write_json
+from wfairl.worlds.world import DEAD, Label
+
+FORMAT = "wfairl-task-model"
+VERSION = 1
+
+EdgeCounts = dict[tuple[int, Label], int]
+"""How many words took an edge, by the state it leaves and the label it reads."""
+
+
+class BrokenTaskModelError(BadInputError):
+    """A file is not a task model, or one that was cut or changed."""
+
+
+@dataclass(frozen=True)
+class FitSummary:
+    """How the automaton was learned.
+
+    Attributes:
+        rank: number of states of the weighted automaton.
+        rows: length of the longest prefix of the basis.
+        cols: length of the longest suffix of the basis.
+        loss: mean squared error on the words it was learned from, eq. (2).
+        words: number of words it was learned from.
+        successes: how many of them have a score that reaches the threshold.
+        condition: largest over smallest singular value that was kept.
+    """
+
+    rank: int
+    rows: int
+    cols: int
+    loss: float
+    words: int
+    successes: int
+    condition: float
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a task model says of a word.
+
+    Attributes:
+        value: h of the word.
+        accepted: whether it reaches the threshold.
+        lost_at: position of the label after which acceptance was out of reach; the length of the
+            word if it only ended too early; None if it is accepted.
+        expected: the labels that would have kept it live there.
+    """
+
+    value: float
+    accepted: bool
+    lost_at: int | None
+    expected: tuple[Label, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class TaskModel:
+    """A weighted automaton with what turns it into yes or no.
+
+    Attributes:
+        automaton: h.
+        threshold: words of this value or more are accepted.
+        keep_repeats: whether repeated labels are read again.
+        tolerance: see `quotient`.
+        max_states: see `quotient`.
+        summary: how the automaton was learned.
+        edge_counts: successful words that took each edge of the finite automaton.
+    """
+
+    automaton: WeightedAutomaton
+    threshold: float
+    keep_repeats: bool
+    tolerance: float
+    max_states: int
+    summary: FitSummary
+    edge_counts: EdgeCounts
+
+    @cached_property
+    def finite(self) -> FiniteAutomaton:
+        """The automaton for the planner.
+
+        Raises:
+            TooManyStatesError, NoAcceptedWordError: see `quotient`.
+        """
+        return quotient(self.automaton, self.threshold, self.tolerance, self.max_states, self.keep_repeats)
+
+    def values(self, words: Sequence[Word]) -> list[float]:
+        """h of each word."""
+        read = [self.as_read(word) for word in words]
+        return [float(value) for value in self.automaton.values(read)]
+
+    def as_read(self, word: Word) -> Word:
+        """The word as the automaton reads it: compressed, unless repeats mean something."""
+        return tuple(word) if self.keep_repeats else compress(word)
+
+    def judge(self, word: Word) -> Verdict:
+        """The value of a word, and for a rejected one where it was lost and what was expected there."""
+        value = self.values([word])[0]
+        if value >= self.threshold:
+            return Verdict(value, True, None, ())
+        path = self.finite.run(word)
+        lost_at = path.index(DEAD) - 1 if DEAD in path else len(word)
+        return Verdict(value, False, lost_at, self.finite.expected(path[lost_at]))
+
+    def save(self, path: Path) -> None:
+        """Write the model as JSON."""
+        counts = [[state, sorted(label), count] for (state, label), count in self.edge_counts.items()]
+        write_json(
+            path,
+            {
+                "format": FORMAT,
+                "version": VERSION,
+                "threshold": self.threshold,
+                "keep_repeats": self.keep_repeats,
+                "tolerance": self.tolerance,
+                "max_states": self.max_states,
+                "summary": asdict(self.summary),
+                "edge_counts": counts,
+                "automaton": self.automaton.to_document(),
+            },
+        )
+
+    @classmethod
+    def load(cls, path: Path) -> "TaskModel":
+        """Read a model.
+
+        Raises:
+            BrokenTaskModelError: names the file and what is wrong with it.
+        """
+        document = read_json(path)
+        if not isinstance(document, dict) or document.get("format") != FORMAT:
+            raise BrokenTaskModelError(f"{path}: not a task model; `wfairl learn-task` writes one")
+        if document.get("version") != VERSION:
+            raise BrokenTaskModelError(
+                f"{path}: version {document.get('version')!r} of the format where {VERSION} is read; learn it again"
+            )
+        try:
+            return _parse(document)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            reason = f"no {error}" if isinstance(error, KeyError) else str(error)
+            raise BrokenTaskModelError(f"{path}: a broken task model ({reason}); learn it again") from None
+
+
+def fit_task_model(
+    words: Sequence[Word],
+    scores: Sequence[float],
+    rank: int | None = None,
+    rows: int | None = None,
+    cols: int | None = None,
+    threshold: float = 0.5,
+    keep_repeats: bool = False,
+    tolerance: float = DEFAULT_TOLERANCE,
+    max_states: int = DEFAULT_MAX_STATES,
+) -> TaskModel:
+    """Learn the task of scored words; see `SpectralLearner` and `quotient` for the settings.
+
+    The model may be one whose finite automaton does not close: `TaskModel.finite` then says so.
+    """
+    read = [tuple(word) if keep_repeats else compress(word) for word in words]
+    learner = SpectralLearner(rank=rank, rows=rows, cols=cols).fit(read, scores)
+    loss = mean_squared_error(learner.automaton_, read, scores)
+    successes = [word for word, score in zip(read, scores, strict=True) if score >= threshold]
+    summary = FitSummary(
+        learner.rank_, learner.rows_, learner.cols_, loss, len(read), len(successes), learner.condition_
+    )
+    finite = quotient(learner.automaton_, threshold, tolerance, max_states, keep_repeats, words=read, allow_open=True)
+    edge_counts = count_edges(finite, successes) if finite.closed else {}
+    return TaskModel(learner.automaton_, threshold, keep_repeats, tolerance, max_states, summary, edge_counts)
+
+
+def count_edges(finite: FiniteAutomaton, words: Sequence[Word]) -> EdgeCounts:
+    """How many of the words take each edge between two different states."""
+    counts: EdgeCounts = {}
+    for word, times in Counter(words).items():
+        path = finite.run(word)
+        taken = {(a, label) for a, b, label in zip(path, path[1:], word, strict=False) if DEAD not in (a, b) and a != b}
+        for edge in taken:
+            counts[edge] = counts.get(edge, 0) + times
+    return counts
+
+
+def _parse(document: dict[str, Any]) -> TaskModel:
+    summary = document["summary"]
+    counts = {(int(state), frozenset(map(str, label))): int(count) for state, label, count in document["edge_counts"]}
+    threshold, tolerance = float(document["threshold"]), float(document["tolerance"])
+    if not (np.isfinite(threshold) and np.isfinite(tolerance) and tolerance >= 0):
+        raise ValueError("threshold and tolerance must be finite numbers")
+    if not isinstance(document["keep_repeats"], bool):
+        raise ValueError("keep_repeats must be true or false")
+    return TaskModel(
+        automaton=WeightedAutomaton.from_document(document["automaton"]),
+        threshold=threshold,
+        keep_repeats=document["keep_repeats"],
+        tolerance=tolerance,
+        max_states=int(document["max_states"]),
+        summary=FitSummary(
+            rank=int(summary["rank"]),
+            rows=int(summary["rows"]),
+            cols=int(summary["cols"]),
+            loss=float(summary["loss"]),
+            words=int(summary["words"]),
+            successes=int(summary["successes"]),
+            condition=float(summary["condition"]),
+        ),
+        edge_counts=counts,
+    )
