@@ -55,3 +55,20 @@ def dijkstra_of_scipy(successors: NDArray[np.int32], costs: NDArray[np.float64])
     rows, columns = (np.array([key[i] for key in cheapest], dtype=int) for i in (0, 1))
     matrix = csr_array((list(cheapest.values()), (rows, columns)), shape=(nodes + 1, nodes + 1))
     return dijkstra(matrix, indices=nodes)[:nodes]
+
+
+def cheapest_costs_by_enumeration(world, automaton, cost, horizon: int) -> float:
+    """The least cost of a sequence of at most `horizon` controls whose word is accepted, trying all sequences."""
+    best = np.inf
+    stack = [(world.initial_state, (), 0.0)]
+    while stack:
+        state, labels, paid = stack.pop()
+        for control in range(len(world.controls)):
+            next_state = world.step(state, control)
+            word = (*labels, world.label(state, control, next_state))
+            total = paid + cost(state, control)
+            if automaton.accepts(word):
+                best = min(best, total)
+            elif len(word) < horizon:
+                stack.append((next_state, word, total))
+    return best

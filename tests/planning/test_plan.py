@@ -1,0 +1,45 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from oracles_planning import cheapest_costs_by_enumeration
+from strategies_planning import Problem, TableWorld, draw_costs, problems
+
+from wfairl.automata.finite import from_rule
+from wfairl.planning.cost import unit_cost
+from wfairl.planning.plan import UnsatisfiableTaskError, find_plan
+from wfairl.planning.product import build_product
+
+
+@settings(deadline=None)
+@given(problems())
+def test_plan_is_accepted_and_costs_what_it_says(problem: Problem):
+    product = build_product(problem.world, problem.automaton)
+    costs = draw_costs("uniform", product.successors.shape, problem.rng)
+    try:
+        plan = find_plan(product, costs)
+    except UnsatisfiableTaskError:
+        return
+    assert plan.path.is_accepted
+    assert problem.automaton.accepts(plan.path.word)
+    paid = costs[list(plan.path.nodes[:-1]), list(plan.path.controls)].sum()
+    assert plan.cost == pytest.approx(paid)
+
+
+@settings(deadline=None, max_examples=50)
+@given(problems(max_states=4))
+def test_no_sequence_of_controls_is_shorter_than_the_plan(problem: Problem):
+    product = build_product(problem.world, problem.automaton)
+    horizon = 7
+    best = cheapest_costs_by_enumeration(problem.world, problem.automaton, lambda _state, _control: 1.0, horizon)
+    try:
+        length = find_plan(product, unit_cost(product)).cost
+    except UnsatisfiableTaskError:
+        length = np.inf
+    assert length == best or (best == np.inf and length > horizon)
+
+
+def test_unsatisfiable_task_names_the_labels_that_never_come():
+    world = TableWorld(np.array([[0, 0]]), np.array([[0, 1]]))
+    product = build_product(world, from_rule(["a", "b"], [], world.propositions))
+    with pytest.raises(UnsatisfiableTaskError, match=r"state 1 it waits for 'b' or 'a & b'.*\(b can never hold"):
+        find_plan(product, unit_cost(product))

@@ -1,0 +1,119 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from strategies_planning import Problem, TableWorld, problems
+
+from wfairl.automata.finite import ForeignLabelError, from_rule
+from wfairl.errors import BadInputError
+from wfairl.planning.product import AcceptsEmptyWordError, Product, ProductTooLargeError, build_product
+from wfairl.worlds.minigrid import MiniGridWorld, make_environment
+from wfairl.worlds.propositions import AgentOn, Carrying, DoorOpen
+from wfairl.worlds.world import ACCEPTED, DEAD
+
+CORRIDOR = TableWorld(np.array([[0, 1], [0, 2], [1, 2]]), np.array([[0, 0], [0, 1], [0, 3]]))
+"""x0 - x1 - x2, left and right: arriving at x2 shows a, pushing on against its wall shows a and b."""
+
+
+class PlainWorld:
+    """A compiled world that hides that it is one."""
+
+    def __init__(self, world: MiniGridWorld):
+        self.controls, self.propositions, self.initial_state = world.controls, world.propositions, world.initial_state
+        self.step, self.label, self.features = world.step, world.label, world.features
+
+
+def doorkey(seed: int) -> MiniGridWorld:
+    environment = make_environment("MiniGrid-DoorKey-5x5-v0")
+    environment.reset(seed=seed)
+    propositions = {"key": Carrying("key"), "door": DoorOpen(), "goal": AgentOn("goal")}
+    return MiniGridWorld.from_environment(environment, propositions)
+
+
+@settings(deadline=None)
+@given(problems())
+def test_a_walk_through_the_product_is_a_walk_through_world_and_automaton(problem: Problem):
+    product = build_product(problem.world, problem.automaton)
+    controls = problem.rng.integers(0, len(problem.world.controls), 30).tolist()
+    path = product.follow(controls)
+    state, automaton_state = problem.world.initial_state, 0
+    for t, control in enumerate(path.controls):
+        assert control == controls[t]
+        assert (path.states[t], path.automaton_states[t]) == (state, automaton_state)
+        assert (product.state(path.nodes[t]), product.modes[path.nodes[t]]) == (state, automaton_state)
+        next_state = problem.world.step(state, control)
+        label = problem.world.label(state, control, next_state)
+        assert path.labels[t] == label
+        state, automaton_state = next_state, problem.automaton.read(automaton_state, label)
+    assert (path.states[-1], path.automaton_states[-1]) == (state, automaton_state)
+    assert path.is_accepted == problem.automaton.accepts(path.labels)
+    assert path.is_accepted == problem.automaton.accepts(path.word)
+    assert path.is_accepted or path.nodes[-1] == DEAD or len(path.controls) == len(controls)
+
+
+@settings(deadline=None)
+@given(problems())
+def test_nodes_are_distinct_reachable_and_numbered_breadth_first(problem: Problem):
+    product = build_product(problem.world, problem.automaton)
+    pairs = [(product.state(node), int(product.modes[node])) for node in range(len(product))]
+    assert len(set(pairs)) == len(pairs)
+    assert pairs[0] == (problem.world.initial_state, 0)
+    assert [product.find(*pair) for pair in pairs] == list(range(len(pairs)))
+    met = [0]
+    for node in product.successors.ravel():
+        if node >= 0 and node not in met:
+            met.append(int(node))
+    assert met == list(range(len(product)))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_compiled_and_plain_worlds_give_the_same_product(seed: int):
+    world = doorkey(seed)
+    automaton = from_rule(["key", "door", "goal"], [], world.propositions)
+    compiled, plain = build_product(world, automaton), build_product(PlainWorld(world), automaton)
+    assert [compiled.state(node) for node in range(len(compiled))] == list(plain.states)
+    for field in ("modes", "successors", "labels"):
+        np.testing.assert_array_equal(getattr(compiled, field), getattr(plain, field))
+    assert compiled.find(world.initial_state, 0) == 0
+    assert (compiled.successors == ACCEPTED).any()
+
+
+def test_product_holds_only_what_the_automaton_leaves_alive():
+    world = doorkey(0)
+    free = build_product(world, from_rule(["goal"], [], world.propositions))
+    forbidden = build_product(world, from_rule(["goal"], ["key"], world.propositions))
+    assert len(forbidden) < len(free)
+    assert not (forbidden.labels[forbidden.successors >= 0] & 1).any()
+
+
+def test_path_ends_where_the_product_ends():
+    product = build_product(CORRIDOR, from_rule(["a"], ["b"], CORRIDOR.propositions))
+    path = product.follow([1, 0, 1, 1, 1, 1])
+    assert path.controls == (1, 0, 1, 1)
+    assert path.states == ("x0", "x1", "x0", "x1", "x2")
+    assert path.word == (frozenset(), frozenset("a"))
+    assert path.is_accepted
+
+
+def test_follow_refuses_controls_that_do_not_exist():
+    product = build_product(CORRIDOR, from_rule(["b"], [], CORRIDOR.propositions))
+    with pytest.raises(BadInputError, match="control 2"):
+        product.follow([0, 2])
+
+
+def test_automaton_that_accepts_the_empty_word_is_a_named_outcome():
+    with pytest.raises(AcceptsEmptyWordError, match="empty word"):
+        build_product(CORRIDOR, from_rule([], [], CORRIDOR.propositions))
+
+
+@pytest.mark.parametrize("world", [CORRIDOR, doorkey(0)], ids=["plain", "compiled"])
+def test_product_larger_than_its_limit_is_a_named_outcome(world):
+    automaton = from_rule([world.propositions[-1]], [], world.propositions)
+    nodes = len(build_product(world, automaton))
+    assert isinstance(build_product(world, automaton, max_states=nodes), Product)
+    with pytest.raises(ProductTooLargeError, match="A\\*"):
+        build_product(world, automaton, max_states=nodes - 1)
+
+
+def test_automaton_over_other_propositions_is_refused():
+    with pytest.raises(ForeignLabelError):
+        build_product(CORRIDOR, from_rule(["banana"], [], ["banana"]))
