@@ -15,7 +15,6 @@ COMMAND_MODULES = ("tasks",)
 
 app = typer.Typer(
     name="wfairl",
-    help="Learn what a demonstrator was doing and what it cared about, and plan with both.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -24,6 +23,11 @@ app = typer.Typer(
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output, and nothing else.")]
 
 out = Console(highlight=False, soft_wrap=True)
+
+
+@app.callback()
+def _wfairl() -> None:
+    """Learn what a demonstrator was doing and what it cared about, and plan with both."""
 
 
 def print_json(document: Any) -> None:

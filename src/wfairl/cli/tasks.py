@@ -1,0 +1,31 @@
+"""`wfairl tasks`."""
+
+from rich.table import Table
+
+from wfairl.cli.app import AsJson, app, out, print_json
+from wfairl.worlds.tasks import all_tasks
+
+
+@app.command()
+def tasks(as_json: AsJson = False) -> None:
+    """List the tasks: what to do, what labels can say, and how many steps it may take."""
+    if as_json:
+        print_json(
+            {
+                task.name: {
+                    "summary": task.summary,
+                    "environment_id": task.environment_id,
+                    "propositions": list(task.proposition_names),
+                    "rule": {"visit": list(task.rule.visit), "avoid": sorted(task.rule.avoid)},
+                    "horizon": task.horizon,
+                }
+                for task in all_tasks()
+            }
+        )
+        return
+    table = Table("task", "what to do", "propositions", "done when", "horizon", "environment")
+    for task in all_tasks():
+        done = " then ".join(task.rule.visit) + "".join(f", never {name}" for name in sorted(task.rule.avoid))
+        propositions = ", ".join(task.proposition_names)
+        table.add_row(task.name, task.summary, propositions, done, str(task.horizon), task.environment_id)
+    out.print(table)

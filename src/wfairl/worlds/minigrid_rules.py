@@ -1,0 +1,504 @@
+"""The rules of MiniGrid, compiled: the one place that knows what a control does.
+
+A state is a row of small integers, its *fields*:
+
+    [agent cell, direction, place of object 0, ..., state of door 0, ...]
+
+A cell is `y * width + x`. The place of an object is a cell or one of the three places behind the last
+cell: carried, inside a closed box, gone (an opened box). Objects that nobody could tell apart (same kind,
+colour and contents) form a *group*; their places are kept in ascending order, so that two states differ
+only if something that matters differs. For search and storage the fields are packed into 64-bit words.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+LEFT, RIGHT, FORWARD, PICKUP, DROP, TOGGLE = range(6)
+CONTROLS = ("left", "right", "forward", "pickup", "drop", "toggle")
+
+EMPTY, WALL, FLOOR, GOAL, LAVA, DOOR = range(6)
+"""Terrain: what a cell is, whatever lies on it."""
+
+KEY, BALL, BOX = range(3)
+"""Kinds of objects that can be carried."""
+
+TERRAINS = ("empty", "wall", "floor", "goal", "lava", "door")
+OBJECTS = ("key", "ball", "box")
+COLORS = ("red", "green", "blue", "purple", "yellow", "grey")
+"""MiniGrid's names for terrain, objects and colours, in the order of their numbers here."""
+
+IS_OPEN, IS_LOCKED = 1, 2
+"""Bits of a door's state."""
+
+AGENT, DIRECTION, FIRST_OBJECT = range(3)
+"""Positions of the fields."""
+
+CARRIED, INSIDE, GONE = range(3)
+"""Places behind the last cell: the place's number is `cells + CARRIED`, and so on."""
+
+NOTHING = -1
+"""No object, no door, no contents, no cell."""
+
+ANY_AT, DOOR_IS_OPEN, AGENT_ON_TERRAIN, AGENT_AT, ANY_IN_FRONT, DOOR_IN_FRONT, ALL_APART = range(7)
+"""The questions that an atom of a label can ask; see `holds`."""
+
+Table = NDArray[np.int32]
+"""The flat array of a `Layout`, which compiled code reads."""
+
+CELLS, OBJECTS_COUNT, DOORS_COUNT, PICKUP_TOGGLES, OBJECT_TABLE, FIELD_TABLE, CELL_TABLE = range(7)
+"""Positions in the head of a layout's table; the table of cells starts behind it."""
+
+TERRAIN, TERRAIN_COLOR, DOOR_AT, COLUMN, ROW, FRONT = range(6)
+CELL_COLUMNS = FRONT + 4
+"""Columns of the table of cells; four of them, from `FRONT` on, hold the neighbour in each direction."""
+
+KIND, COLOR, GROUP_FIRST, GROUP_END, CONTENTS, OBJECT_COLUMNS = range(6)
+"""Columns of the table of objects."""
+
+WORD, SHIFT, BITS, FIELD_COLUMNS = range(4)
+"""Columns of the table of fields: where each is packed."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What never changes in one scene.
+
+    Compiled code reads all of it from one flat array (many small arrays would cost a reference count
+    each at every call): a head of scalars, then one table each of cells, objects and fields.
+
+    Attributes:
+        width: cells in a row.
+        cells: terrain, colour, door or `NOTHING`, x, y and the four neighbours of each cell; shape [cells, 9].
+        objects: kind, colour, first object and end of the group, and the first object of the group of what
+            it contains or `NOTHING`; objects of a kind, and of a kind and colour, stand together; shape [objects, 5].
+        doors: number of doors.
+        pickup_toggles: the environment turns `pickup` into `toggle` (MiniGrid's Memory does).
+    """
+
+    width: int
+    cells: NDArray[np.int32]
+    objects: NDArray[np.int32]
+    doors: int
+    pickup_toggles: bool
+
+    @cached_property
+    def largest_values(self) -> NDArray[np.int32]:
+        """The largest value of each field of a state, shape [fields]."""
+        places = [len(self.cells) + GONE] * len(self.objects)
+        return np.array([len(self.cells) - 1, 3, *places, *[IS_OPEN | IS_LOCKED] * self.doors], np.int32)
+
+    @cached_property
+    def packing(self) -> NDArray[np.int32]:
+        """Word, shift and bits of each field, none of which crosses a word; shape [fields, 3]."""
+        rows, word, shift = [], 0, 0
+        for largest in self.largest_values:
+            bits = int(largest).bit_length()
+            if shift + bits > 64:
+                word, shift = word + 1, 0
+            rows.append((word, shift, bits))
+            shift += bits
+        return np.array(rows, np.int32)
+
+    @cached_property
+    def words(self) -> int:
+        """Number of 64-bit words of a packed state."""
+        return int(self.packing[-1, WORD]) + 1
+
+    @cached_property
+    def table(self) -> NDArray[np.int32]:
+        """All of the above in one flat array, for compiled code."""
+        object_table = CELL_TABLE + self.cells.size
+        head = [
+            len(self.cells),
+            len(self.objects),
+            self.doors,
+            self.pickup_toggles,
+            object_table,
+            object_table + self.objects.size,
+        ]
+        tables = [self.cells.ravel(), self.objects.ravel(), self.packing.ravel()]
+        return np.concatenate([np.array(head, np.int32), *tables]).astype(np.int32)
+
+
+@njit(cache=True, nogil=True)
+def cell_entry(layout: Table, cell: int, column: int) -> int:
+    """One entry of the table of cells."""
+    return layout[CELL_TABLE + CELL_COLUMNS * cell + column]
+
+
+@njit(cache=True, nogil=True)
+def object_entry(layout: Table, thing: int, column: int) -> int:
+    """One entry of the table of objects."""
+    return layout[layout[OBJECT_TABLE] + OBJECT_COLUMNS * thing + column]
+
+
+@njit(cache=True, nogil=True)
+def apply_control(layout: Table, fields: NDArray[np.int32], control: int) -> bool:
+    """Turn the fields of a state, in place, into those of the next one: x_{t+1} = f(x_t, u_t).
+
+    Returns:
+        Whether anything changed.
+    """
+    if is_final(layout, fields):
+        return False
+    if control == LEFT:
+        fields[DIRECTION] = (fields[DIRECTION] + 3) & 3
+        return True
+    if control == RIGHT:
+        fields[DIRECTION] = (fields[DIRECTION] + 1) & 3
+        return True
+    front = cell_in_front(layout, fields)
+    if front == NOTHING:
+        return False
+    if control == FORWARD:
+        return _move_forward(layout, fields, front)
+    if control == TOGGLE or (control == PICKUP and layout[PICKUP_TOGGLES]):
+        return _toggle(layout, fields, front)
+    if control == PICKUP:
+        return _pick_up(layout, fields, front)
+    return _drop(layout, fields, front)
+
+
+@njit(cache=True, nogil=True)
+def is_final(layout: Table, fields: NDArray[np.int32]) -> bool:
+    """Whether the episode is over: the agent stands on a goal or on lava, and nothing moves any more."""
+    terrain = cell_entry(layout, fields[AGENT], TERRAIN)
+    return terrain in (GOAL, LAVA)
+
+
+@njit(cache=True, nogil=True)
+def cell_in_front(layout: Table, fields: NDArray[np.int32]) -> int:
+    """The cell that the agent faces, or `NOTHING` at the edge of the grid."""
+    return cell_entry(layout, fields[AGENT], FRONT + fields[DIRECTION])
+
+
+@njit(cache=True, nogil=True)
+def object_at(layout: Table, fields: NDArray[np.int32], place: int) -> int:
+    """The object at a place, or `NOTHING`; a cell, or the agent's hands, hold at most one."""
+    for thing in range(layout[OBJECTS_COUNT]):
+        if fields[FIRST_OBJECT + thing] == place:
+            return thing
+    return NOTHING
+
+
+@njit(cache=True, nogil=True)
+def carried_object(layout: Table, fields: NDArray[np.int32]) -> int:
+    """The object that the agent carries, or `NOTHING`."""
+    return object_at(layout, fields, layout[CELLS] + CARRIED)
+
+
+@njit(cache=True, nogil=True)
+def door_state(layout: Table, fields: NDArray[np.int32], door: int) -> int:
+    """The bits `IS_OPEN` and `IS_LOCKED` of a door."""
+    return fields[FIRST_OBJECT + layout[OBJECTS_COUNT] + door]
+
+
+@njit(cache=True, nogil=True)
+def _move_forward(layout: Table, fields: NDArray[np.int32], front: int) -> bool:
+    terrain = cell_entry(layout, front, TERRAIN)
+    if terrain == WALL or object_at(layout, fields, front) != NOTHING:
+        return False
+    if terrain == DOOR and not door_state(layout, fields, cell_entry(layout, front, DOOR_AT)) & IS_OPEN:
+        return False
+    fields[AGENT] = front
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _pick_up(layout: Table, fields: NDArray[np.int32], front: int) -> bool:
+    thing = object_at(layout, fields, front)
+    if thing == NOTHING or carried_object(layout, fields) != NOTHING:
+        return False
+    _put(layout, fields, thing, layout[CELLS] + CARRIED)
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _drop(layout: Table, fields: NDArray[np.int32], front: int) -> bool:
+    thing = carried_object(layout, fields)
+    if thing == NOTHING or cell_entry(layout, front, TERRAIN) != EMPTY or object_at(layout, fields, front) != NOTHING:
+        return False
+    _put(layout, fields, thing, front)
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _toggle(layout: Table, fields: NDArray[np.int32], front: int) -> bool:
+    if cell_entry(layout, front, TERRAIN) == DOOR:
+        return _toggle_door(layout, fields, front)
+    thing = object_at(layout, fields, front)
+    if thing == NOTHING or object_entry(layout, thing, KIND) != BOX:
+        return False
+    contents = object_entry(layout, thing, CONTENTS)
+    _put(layout, fields, thing, layout[CELLS] + GONE)
+    if contents != NOTHING:
+        # Any member of the group that is still inside a box will do: they are alike.
+        for inside in range(contents, object_entry(layout, contents, GROUP_END)):
+            if fields[FIRST_OBJECT + inside] == layout[CELLS] + INSIDE:
+                _put(layout, fields, inside, front)
+                break
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _toggle_door(layout: Table, fields: NDArray[np.int32], front: int) -> bool:
+    door = cell_entry(layout, front, DOOR_AT)
+    state = door_state(layout, fields, door)
+    if state & IS_LOCKED:
+        thing = carried_object(layout, fields)
+        if thing == NOTHING or object_entry(layout, thing, KIND) != KEY:
+            return False
+        if object_entry(layout, thing, COLOR) != cell_entry(layout, front, TERRAIN_COLOR):
+            return False
+        state = IS_OPEN
+    else:
+        state ^= IS_OPEN
+    fields[FIRST_OBJECT + layout[OBJECTS_COUNT] + door] = state
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _put(layout: Table, fields: NDArray[np.int32], thing: int, place: int) -> None:
+    """Put an object somewhere, and its group back in ascending order of places."""
+    at, first, end = (
+        FIRST_OBJECT + thing,
+        FIRST_OBJECT + object_entry(layout, thing, GROUP_FIRST),
+        FIRST_OBJECT + object_entry(layout, thing, GROUP_END),
+    )
+    while at > first and fields[at - 1] > place:
+        fields[at] = fields[at - 1]
+        at -= 1
+    while at + 1 < end and fields[at + 1] < place:
+        fields[at] = fields[at + 1]
+        at += 1
+    fields[at] = place
+
+
+@njit(cache=True, nogil=True)
+def label_mask(layout: Table, atoms: NDArray[np.int32], fields: NDArray[np.int32]) -> int:
+    """The label of a state: bit i is set if atom i holds."""
+    mask = 0
+    for i in range(atoms.shape[0]):
+        if holds(layout, atoms, i, fields):
+            mask |= 1 << i
+    return mask
+
+
+@njit(cache=True, nogil=True)
+def holds(layout: Table, atoms: NDArray[np.int32], i: int, fields: NDArray[np.int32]) -> bool:
+    """Whether atom i holds in a state.
+
+    An atom is a row of five integers, a question and what it is about:
+
+        ANY_AT            first, end, place    an object among first..end-1 is at the place
+        DOOR_IS_OPEN      door
+        AGENT_ON_TERRAIN  terrain, colour      or `NOTHING` for any colour
+        AGENT_AT          cell
+        ANY_IN_FRONT      first, end           an object among first..end-1 is in front of the agent
+        DOOR_IN_FRONT     colour               or `NOTHING` for any colour
+        ALL_APART         first, end, cell, distance
+            every object among first..end-1 is at least that far from the cell, in steps on the grid;
+            a carried object is where the agent is
+    """
+    question, first, second = atoms[i, 0], atoms[i, 1], atoms[i, 2]
+    if question == ANY_AT:
+        return _any_at(fields, first, second, atoms[i, 3])
+    if question == DOOR_IS_OPEN:
+        return door_state(layout, fields, first) & IS_OPEN != 0
+    if question == AGENT_ON_TERRAIN:
+        return _is_terrain(layout, fields[AGENT], first, second)
+    if question == AGENT_AT:
+        return fields[AGENT] == first
+    if question == ALL_APART:
+        return _all_apart(layout, fields, first, second, atoms[i, 3], atoms[i, 4])
+    front = cell_in_front(layout, fields)
+    if front == NOTHING:
+        return False
+    if question == ANY_IN_FRONT:
+        return _any_at(fields, first, second, front)
+    return _is_terrain(layout, front, DOOR, first)
+
+
+@njit(cache=True, nogil=True)
+def _any_at(fields: NDArray[np.int32], first: int, end: int, place: int) -> bool:
+    for thing in range(first, end):  # noqa: SIM110 - compiled
+        if fields[FIRST_OBJECT + thing] == place:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _is_terrain(layout: Table, cell: int, terrain: int, color: int) -> bool:
+    any_color = color == NOTHING
+    return cell_entry(layout, cell, TERRAIN) == terrain and (
+        any_color or cell_entry(layout, cell, TERRAIN_COLOR) == color
+    )
+
+
+@njit(cache=True, nogil=True)
+def _all_apart(layout: Table, fields: NDArray[np.int32], first: int, end: int, cell: int, distance: int) -> bool:
+    cells, x, y = layout[CELLS], cell_entry(layout, cell, COLUMN), cell_entry(layout, cell, ROW)
+    for thing in range(first, end):
+        place = fields[FIRST_OBJECT + thing]
+        if place == cells + CARRIED:
+            place = fields[AGENT]
+        if place < cells:
+            apart = abs(cell_entry(layout, place, COLUMN) - x) + abs(cell_entry(layout, place, ROW) - y)
+            if apart < distance:
+                return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def pack(layout: Table, fields: NDArray[np.int32], words: NDArray[np.uint64]) -> None:
+    """Write the fields of a state into its 64-bit words."""
+    words[:] = 0
+    for i in range(fields.size):
+        row = layout[FIELD_TABLE] + FIELD_COLUMNS * i
+        words[layout[row + WORD]] |= np.uint64(fields[i]) << np.uint64(layout[row + SHIFT])
+
+
+@njit(cache=True, nogil=True)
+def unpack(layout: Table, words: NDArray[np.uint64], fields: NDArray[np.int32]) -> None:
+    """Read the fields of a state from its 64-bit words."""
+    for i in range(fields.size):
+        row = layout[FIELD_TABLE] + FIELD_COLUMNS * i
+        mask = (np.uint64(1) << np.uint64(layout[row + BITS])) - np.uint64(1)
+        fields[i] = np.int32((words[layout[row + WORD]] >> np.uint64(layout[row + SHIFT])) & mask)
+
+
+@njit(cache=True, nogil=True)
+def fields_count(layout: Table) -> int:
+    """Number of fields of a state."""
+    return FIRST_OBJECT + layout[OBJECTS_COUNT] + layout[DOORS_COUNT]
+
+
+@njit(cache=True, nogil=True)
+def unpack_all(layout: Table, states: NDArray[np.uint64]) -> NDArray[np.int32]:
+    """The fields of many packed states: [states, words] -> [states, fields]."""
+    fields = np.empty((states.shape[0], fields_count(layout)), np.int32)
+    for i in range(states.shape[0]):
+        unpack(layout, states[i], fields[i])
+    return fields
+
+
+@njit(cache=True, nogil=True)
+def walk(
+    layout: Table, atoms: NDArray[np.int32], start: NDArray[np.uint64], controls: NDArray[np.int64]
+) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
+    """The states [controls + 1, words] and label masks [controls] along a sequence of controls."""
+    states = np.empty((controls.size + 1, start.size), np.uint64)
+    labels = np.empty(controls.size, np.uint16)
+    fields = np.empty(fields_count(layout), np.int32)
+    states[0] = start
+    unpack(layout, start, fields)
+    for t in range(controls.size):
+        apply_control(layout, fields, controls[t])
+        pack(layout, fields, states[t + 1])
+        labels[t] = label_mask(layout, atoms, fields)
+    return states, labels
+
+
+@njit(cache=True, nogil=True)
+def explore(
+    layout: Table,
+    atoms: NDArray[np.int32],
+    next_mode: NDArray[np.int32],
+    start: NDArray[np.uint64],
+    max_nodes: int,
+) -> tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int32], NDArray[np.uint16]]:
+    """Every (state, mode) reachable from (start, mode 0), breadth first in the order of controls.
+
+    Returns:
+        states, modes, successors and labels as in `Exploration`. If there are more than `max_nodes`,
+        the walk stops and returns one node more than that.
+    """
+    n_controls = len(CONTROLS)
+    capacity = 4096
+    states = np.empty((capacity, start.size), np.uint64)
+    modes = np.empty(capacity, np.int32)
+    successors = np.empty((capacity, n_controls), np.int32)
+    labels = np.empty((capacity, n_controls), np.uint16)
+    slots = np.full(2 * capacity, NOTHING, np.int32)  # open addressing, at most half full
+    here = np.empty(fields_count(layout), np.int32)
+    fields = np.empty(fields_count(layout), np.int32)
+    words = np.empty(start.size, np.uint64)
+
+    states[0], modes[0] = start, 0
+    slots[_slot_of(slots, states, modes, start, 0)] = 0
+    node, count = 0, 1
+    while node < count <= max_nodes:
+        unpack(layout, states[node], here)
+        label_here = label_mask(layout, atoms, here)
+        for control in range(n_controls):
+            fields[:] = here
+            changed = apply_control(layout, fields, control)
+            label = label_mask(layout, atoms, fields) if changed else label_here
+            mode = next_mode[modes[node], label]
+            labels[node, control] = label
+            if mode < 0:
+                successors[node, control] = mode
+                continue
+            if not changed and mode == modes[node]:
+                successors[node, control] = node
+                continue
+            pack(layout, fields, words)
+            slot = _slot_of(slots, states, modes, words, mode)
+            if slots[slot] == NOTHING:
+                if count == capacity:
+                    capacity *= 4
+                    states, modes = _grown(states, capacity), _grown(modes, capacity)
+                    successors, labels = _grown(successors, capacity), _grown(labels, capacity)
+                    slots = np.full(2 * capacity, NOTHING, np.int32)
+                    for known in range(count):
+                        slots[_slot_of(slots, states, modes, states[known], modes[known])] = known
+                    slot = _slot_of(slots, states, modes, words, mode)
+                states[count], modes[count] = words, mode
+                slots[slot] = count
+                count += 1
+            successors[node, control] = slots[slot]
+        node += 1
+    return states[:count].copy(), modes[:count].copy(), successors[:count].copy(), labels[:count].copy()
+
+
+@njit(cache=True, nogil=True)
+def _slot_of(
+    slots: NDArray[np.int32],
+    states: NDArray[np.uint64],
+    modes: NDArray[np.int32],
+    words: NDArray[np.uint64],
+    mode: int,
+) -> int:
+    """The slot that holds the node (words, mode), or the empty one where it belongs."""
+    hashed = np.uint64(mode)
+    for i in range(words.size):
+        hashed = (hashed ^ words[i]) * np.uint64(0x9E3779B97F4A7C15)
+        hashed ^= hashed >> np.uint64(29)
+    last = np.uint64(slots.size - 1)
+    slot = hashed & last
+    while slots[slot] != NOTHING:
+        known = slots[slot]
+        if modes[known] == mode and _same(states, known, words):
+            break
+        slot = (slot + np.uint64(1)) & last
+    return int(slot)
+
+
+@njit(cache=True, nogil=True)
+def _same(states: NDArray[np.uint64], node: int, words: NDArray[np.uint64]) -> bool:
+    for i in range(words.size):  # noqa: SIM110 - compiled
+        if states[node, i] != words[i]:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _grown(array: Any, capacity: int) -> Any:
+    larger = np.empty((capacity, *array.shape[1:]), array.dtype)
+    larger[: array.shape[0]] = array
+    return larger

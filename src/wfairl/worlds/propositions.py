@@ -1,0 +1,177 @@
+"""What can be said about a MiniGrid: the questions that labels are made of.
+
+A proposition is a small frozen record; a world gets them by name:
+
+    {"key": Carrying("key"), "door": DoorOpen(), "goal": AgentOn("goal")}
+
+It holds or not after a transition. Each is translated once, for one scene, into a row of five integers
+(an *atom*) that the compiled rules answer; see `minigrid_rules.holds`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from wfairl.errors import BadInputError
+from wfairl.worlds import minigrid_rules as rules
+from wfairl.worlds.minigrid_rules import NOTHING, Layout
+
+Atom = tuple[int, int, int, int, int]
+"""A question and what it is about, padded with zeros; see `minigrid_rules.holds`."""
+
+
+class Proposition(Protocol):
+    """A question about the state after a transition."""
+
+    def atom(self, layout: Layout) -> Atom:
+        """The question in the terms of one scene.
+
+        Raises:
+            BadInputError: the scene has nothing that the question could be about.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Carrying:
+    """The agent carries such an object."""
+
+    kind: str
+    color: str | None = None
+
+    def atom(self, layout: Layout) -> Atom:
+        """See `Proposition`."""
+        first, end = _objects(layout, self.kind, self.color)
+        return (rules.ANY_AT, first, end, len(layout.cells) + rules.CARRIED, 0)
+
+
+@dataclass(frozen=True)
+class DoorOpen:
+    """The door is open; `color` or `at` (x, y) say which where there are several."""
+
+    color: str | None = None
+    at: tuple[int, int] | None = None
+
+    def atom(self, layout: Layout) -> Atom:
+        """See `Proposition`."""
+        cell = _door_cell(layout, self.color, self.at)
+        return (rules.DOOR_IS_OPEN, int(layout.cells[cell, rules.DOOR_AT]), 0, 0, 0)
+
+
+@dataclass(frozen=True)
+class AgentOn:
+    """The agent stands on such terrain: `goal`, `lava`, `floor` or `door`."""
+
+    terrain: str
+    color: str | None = None
+
+    def atom(self, layout: Layout) -> Atom:
+        """See `Proposition`."""
+        terrain = _number(self.terrain, rules.TERRAINS, "terrain")
+        if terrain not in layout.cells[:, rules.TERRAIN]:
+            raise BadInputError(f"this scene has no {self.terrain} to stand on")
+        return (rules.AGENT_ON_TERRAIN, terrain, _color(self.color), 0, 0)
+
+
+@dataclass(frozen=True)
+class AgentAt:
+    """The agent stands on the cell (x, y)."""
+
+    x: int
+    y: int
+
+    def atom(self, layout: Layout) -> Atom:
+        """See `Proposition`."""
+        return (rules.AGENT_AT, _cell(layout, self.x, self.y), 0, 0, 0)
+
+
+@dataclass(frozen=True)
+class Facing:
+    """The cell in front of the agent holds such an object, or such a door."""
+
+    kind: str
+    color: str | None = None
+
+    def atom(self, layout: Layout) -> Atom:
+        """See `Proposition`."""
+        if self.kind == "door":
+            _door_cells(layout, self.color, None)
+            return (rules.DOOR_IN_FRONT, _color(self.color), 0, 0, 0)
+        first, end = _objects(layout, self.kind, self.color)
+        return (rules.ANY_IN_FRONT, first, end, 0, 0)
+
+
+@dataclass(frozen=True)
+class AwayFromDoor:
+    """Every such object is at this Manhattan distance or more from the door; a carried one is where the agent is."""
+
+    kind: str
+    distance: int
+    color: str | None = None
+    door_color: str | None = None
+
+    def atom(self, layout: Layout) -> Atom:
+        """See `Proposition`."""
+        first, end = _objects(layout, self.kind, self.color)
+        return (rules.ALL_APART, first, end, _door_cell(layout, self.door_color, None), self.distance)
+
+
+def _objects(layout: Layout, kind: str, color: str | None) -> tuple[int, int]:
+    """The objects that match, which stand together: the first, and one past the last."""
+    kind_number, color_number = _number(kind, rules.OBJECTS, "kind of object"), _color(color)
+    matches = layout.objects[:, rules.KIND] == kind_number
+    if color_number != NOTHING:
+        matches &= layout.objects[:, rules.COLOR] == color_number
+    if not matches.any():
+        raise BadInputError(f"this scene has no {_named(kind, color)}")
+    found = np.flatnonzero(matches)
+    return int(found[0]), int(found[-1]) + 1
+
+
+def _door_cell(layout: Layout, color: str | None, at: tuple[int, int] | None) -> int:
+    cells = _door_cells(layout, color, at)
+    if len(cells) > 1:
+        raise BadInputError(
+            f"this scene has {len(cells)} doors that match {_named('door', color)}; say which with at=(x, y)"
+        )
+    return cells[0]
+
+
+def _door_cells(layout: Layout, color: str | None, at: tuple[int, int] | None) -> list[int]:
+    """The cells of the doors that match; at least one."""
+    wanted_color = _color(color)
+    cells = [
+        int(cell)
+        for cell in np.flatnonzero(layout.cells[:, rules.TERRAIN] == rules.DOOR)
+        if wanted_color in (NOTHING, layout.cells[cell, rules.TERRAIN_COLOR])
+    ]
+    if at is not None:
+        wanted = _cell(layout, *at)
+        cells = [cell for cell in cells if cell == wanted]
+    if not cells:
+        place = f" at {at}" if at is not None else ""
+        raise BadInputError(f"this scene has no {_named('door', color)}{place}")
+    return cells
+
+
+def _cell(layout: Layout, x: int, y: int) -> int:
+    height = len(layout.cells) // layout.width
+    if not (0 <= x < layout.width and 0 <= y < height):
+        raise BadInputError(f"the cell ({x}, {y}) lies outside this scene of {layout.width} x {height} cells")
+    return y * layout.width + x
+
+
+def _color(color: str | None) -> int:
+    return NOTHING if color is None else _number(color, rules.COLORS, "colour")
+
+
+def _number(name: str, names: Sequence[str], noun: str) -> int:
+    if name not in names:
+        raise BadInputError(f"unknown {noun} {name!r}; known are {', '.join(names)}")
+    return list(names).index(name)
+
+
+def _named(kind: str, color: str | None) -> str:
+    return kind if color is None else f"{color} {kind}"
