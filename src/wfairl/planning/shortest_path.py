@@ -98,34 +98,31 @@ def cost_to_go(graph: ReversedGraph, costs: NDArray[np.float64]) -> CostToGo:
         BadCostError: the costs have another shape, are not all finite and positive, or some are so
             small that they vanish beside the cost-to-go when added to it.
     """
-    costs = _check_costs(costs, graph.successors.shape)
-    V = _search(graph.order, graph.first, graph.source, graph.transition, costs.ravel(), len(costs))
+    costs, least = _check_costs(costs, graph.successors.shape)
+    V, greatest = _search(graph.order, graph.first, graph.source, graph.transition, costs.ravel(), len(costs))
+    if greatest > 0 and greatest + least == greatest:
+        raise BadCostError(
+            f"the smallest cost, {least:g}, vanishes beside a cost-to-go of {greatest:g}: following the best"
+            " control might never end. Bound the cost model from below."
+        )
     Q, best_control = _look_ahead(graph.successors, costs, V)
-    _check_progress(costs, V)
     return CostToGo(V, Q, best_control)
 
 
-def _check_costs(costs: NDArray[np.float64], shape: tuple[int, ...]) -> NDArray[np.float64]:
+def _check_costs(costs: NDArray[np.float64], shape: tuple[int, ...]) -> tuple[NDArray[np.float64], float]:
+    """The costs as an array that compiled code takes, and the least of them."""
     costs = np.ascontiguousarray(costs, dtype=np.float64)
     if costs.shape != shape:
         raise BadCostError(f"costs must have the shape [nodes, controls] = {list(shape)}, not {list(costs.shape)}")
-    if costs.size and not (costs.min() > 0 and costs.max() < np.inf):  # NaN fails as well
+    least, greatest = costs.min(initial=np.inf), costs.max(initial=0.0)
+    if not (least > 0 and greatest < np.inf):  # NaN fails as well
         bad = np.argwhere(~(costs > 0) | ~np.isfinite(costs))
         node, control = bad[0]
         raise BadCostError(
             f"costs must be finite and above zero: {costs[node, control]} at node {node}, control {control}, and"
             f" {len(bad) - 1} more. Bound the cost model from below, for instance by a small constant added to it."
         )
-    return costs
-
-
-def _check_progress(costs: NDArray[np.float64], V: NDArray[np.float64]) -> None:
-    finite = V[np.isfinite(V)]
-    if finite.size and finite.max() + costs.min() == finite.max():
-        raise BadCostError(
-            f"the smallest cost, {costs.min():g}, vanishes beside a cost-to-go of {finite.max():g}: following the best"
-            " control might never end. Bound the cost model from below."
-        )
+    return costs, float(least)
 
 
 @njit(cache=True, nogil=True)
@@ -197,8 +194,8 @@ def _search(
     transition: NDArray[np.uint32],
     costs: NDArray[np.float64],
     nodes: int,
-) -> NDArray[np.float64]:
-    """V by node: gather the costs in the order of the search, search, scatter V."""
+) -> tuple[NDArray[np.float64], float]:
+    """V by node and its greatest finite value: gather the costs in the order of the search, search, scatter V."""
     cost = np.empty(len(transition))
     total = 0.0
     for i in range(len(transition)):
@@ -206,9 +203,11 @@ def _search(
         total += cost[i]
     V = _search_with_two_piles(first, source, cost, total / max(1, len(transition)))
     V_by_node = np.full(nodes, np.inf)
+    greatest = 0.0
     for rank in range(1, len(order)):
         V_by_node[order[rank]] = V[rank]
-    return V_by_node
+        greatest = max(greatest, V[rank])  # every rank reaches acceptance, so V is finite
+    return V_by_node, greatest
 
 
 @njit(cache=True, nogil=True)
