@@ -1,8 +1,8 @@
 """Where the states and edges of an automaton go in a picture; no Graphviz needed.
 
 States stand in columns by their longest way from the initial one, ordered within a column so that
-edges cross little. Edges are cubic curves: straight to the next column, above the columns they
-skip, below on the way back, and loops on top of their state. Labels avoid states and each other.
+edges cross little. Edges are cubic curves: straight to the next column, otherwise in a bow on the
+side with more room, and loops on top of their state. Labels avoid states, curves and each other.
 All lengths are in pixels, y downwards.
 """
 
@@ -177,43 +177,82 @@ def _place(columns: list[list[int]], depth: NDArray[np.int64], edges: list[_Edge
 
 def _draw_edges(centres: NDArray[np.float64], depth: NDArray[np.int64], edges: list[_Edge]) -> list[DrawnEdge]:
     pairs = {(edge.source, edge.target) for edge in edges}
+    loops = {edge.source: edge for edge in edges if edge.source == edge.target}
+    taken = [_reserved(centres[state], loops.get(state)) for state in range(len(centres))]
+    routed: list[tuple[_Edge, NDArray[np.float64]]] = []
+    ink = np.zeros((0, 2))
+    for edge in sorted(edges, key=lambda e: abs(int(depth[e.target] - depth[e.source]))):
+        returning = (edge.target, edge.source) in pairs
+        candidates = _candidate_curves(edge, centres, depth, returning)
+        others = [box for state, box in enumerate(taken) if state not in (edge.source, edge.target)]
+        curve = min(candidates, key=lambda points: _crowding(points, others, ink))
+        routed.append((edge, curve))
+        ink = np.vstack([ink, _sample(curve)])
     taken = [(x - RADIUS, y - RADIUS, x + RADIUS, y + RADIUS) for x, y in centres]
-    curves = [_curve(edge, centres, depth, returning=(edge.target, edge.source) in pairs) for edge in edges]
-    ink = np.array([point_on(curve, t) for curve in curves for t in np.linspace(0, 1, 33)]).reshape(-1, 2)
     drawn = []
-    for edge, curve in sorted(zip(edges, curves, strict=True), key=lambda pair: -pair[0].height):
+    for edge, curve in routed:
         centre = _free_spot(curve, edge, taken, ink)
         taken.append(_box(centre, edge))
         drawn.append(DrawnEdge(edge.source, edge.target, curve, edge.lines, centre, edge.count))
     return drawn
 
 
-def _curve(edge: _Edge, centres: NDArray[np.float64], depth: NDArray[np.int64], returning: bool) -> NDArray[np.float64]:
-    """The control points, from the rim of the source to that of the target."""
+def _reserved(centre: NDArray[np.float64], loop: _Edge | None) -> Box:
+    """The room of a state, with that of its loop and the loop's text on top."""
+    x, y = centre
+    half = RADIUS + 8 if loop is None else max(RADIUS + 8, loop.width / 2)
+    above = RADIUS + 8 if loop is None else RADIUS * 2.2 + loop.height + 10
+    return float(x - half), float(y - above), float(x + half), float(y + RADIUS + 8)
+
+
+def _candidate_curves(
+    edge: _Edge, centres: NDArray[np.float64], depth: NDArray[np.int64], returning: bool
+) -> list[NDArray[np.float64]]:
+    """Curves from rim to rim; one for a loop or a plain step to the next column, else bows of both sides."""
     start, end = centres[edge.source], centres[edge.target]
     if edge.source == edge.target:
         side, up = RADIUS * np.array([0.6, -0.8]), np.array([RADIUS * 1.5, -RADIUS * 2.6])
-        return np.array([start + side * (-1, 1), start + up * (-1, 1), start + up, start + side])
+        return [np.array([start + side * (-1, 1), start + up * (-1, 1), start + up, start + side])]
     columns = int(depth[edge.target] - depth[edge.source])
+    if columns == 1 and not returning:
+        return [_bow(start, end, 0.0)]
+    if abs(columns) == 1:
+        return [_bow(start, end, 0.2 * float(np.linalg.norm(end - start)))]
+    least = RADIUS * 2 + 34 * max(1, abs(columns))
+    return [_bow(start, end, side * least * size) for size in (1.0, 1.4, 2.0, 2.8) for side in (1, -1)]
+
+
+def _bow(start: NDArray[np.float64], end: NDArray[np.float64], height: float) -> NDArray[np.float64]:
+    """A curve that leaves its chord by about `height`, to the left of its direction if positive."""
     chord = end - start
-    normal = np.array([chord[1], -chord[0]]) / np.linalg.norm(chord)  # upwards, for an edge to the right
-    if columns == 1:
-        bow = 0.18 * float(np.linalg.norm(chord)) if returning else 0.0
-    elif columns > 1:
-        bow = RADIUS * 2 + 34 * columns
-    elif columns == 0:
-        bow = 40.0
-    else:  # on the way back the normal points down
-        bow = 0.25 * float(np.linalg.norm(chord)) if columns == -1 else RADIUS * 2 + 34 * -columns
-    inner = [start + chord * 0.3 + normal * bow, start + chord * 0.7 + normal * bow]
-    leave, enter = inner[0] - start, inner[1] - end
-    return np.array(
-        [
-            start + RADIUS * leave / np.linalg.norm(leave),
-            *inner,
-            end + RADIUS * enter / np.linalg.norm(enter),
-        ]
-    )
+    normal = np.array([chord[1], -chord[0]]) / np.linalg.norm(chord)
+    first, second = start + chord * 0.3 + normal * height, start + chord * 0.7 + normal * height
+    leave, enter = first - start, second - end
+    rim_start = start + RADIUS * leave / np.linalg.norm(leave)
+    rim_end = end + RADIUS * enter / np.linalg.norm(enter)
+    return np.array([rim_start, first, second, rim_end])
+
+
+def _crowding(curve: NDArray[np.float64], boxes: list[Box], ink: NDArray[np.float64]) -> float:
+    """How much a curve runs through the room of states and along other curves; longer is worse too."""
+    points = _sample(curve)
+    through = sum(int(_inside(points, box).sum()) for box in boxes)
+    along = 0
+    if len(ink):
+        nearest = np.abs(points[:, None, :] - ink[None, :, :]).max(axis=2).min(axis=1)
+        along = int((nearest < 9).sum())
+    return 1000.0 * through + 60.0 * along + float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
+
+
+def _sample(curve: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.array([point_on(curve, t) for t in np.linspace(0, 1, 33)])
+
+
+def _inside(points: NDArray[np.float64], box: Box) -> NDArray[np.bool_]:
+    x0, y0, x1, y1 = box
+    x, y = points.T
+    inside: NDArray[np.bool_] = (x > x0) & (x < x1) & (y > y0) & (y < y1)
+    return inside
 
 
 def point_on(curve: NDArray[np.float64], t: float) -> Point:
@@ -232,9 +271,8 @@ def _free_spot(curve: NDArray[np.float64], edge: _Edge, taken: list[Box], ink: N
             for away in (5.0, 14.0, 26.0):
                 for side in (-1, 1):
                     spot = (x + aside * (edge.width + 16), y + side * (edge.height / 2 + away))
-                    x0, y0, x1, y1 = box = _box(spot, edge)
-                    inside = (ink[:, 0] > x0) & (ink[:, 0] < x1) & (ink[:, 1] > y0) & (ink[:, 1] < y1)
-                    covered = sum(_overlap(box, other) for other in taken) + 150 * int(inside.sum())
+                    box = _box(spot, edge)
+                    covered = sum(_overlap(box, other) for other in taken) + 150 * int(_inside(ink, box).sum())
                     cost = covered + 60 * abs(t - 0.5) + 20 * abs(aside) + away + (6 if side > 0 else 0)
                     if cost < least:
                         best, least = spot, cost

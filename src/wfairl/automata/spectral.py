@@ -10,7 +10,7 @@ with P^+ = U^T and S^+ = V Lambda^{-1}.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,8 @@ from wfairl.automata.weighted import WeightedAutomaton
 from wfairl.automata.words import Word
 from wfairl.errors import BadInputError, FailedRunError
 from wfairl.worlds.world import Label
+
+Scores: TypeAlias = Sequence[float] | NDArray[np.float64]
 
 DENSE_LIMIT = 2_000
 """The smaller side of the largest block that is decomposed densely, a few seconds of work."""
@@ -100,7 +102,7 @@ class SpectralLearner(RegressorMixin, BaseEstimator):
         self.statistic = statistic
         self.rank_tolerance = rank_tolerance
 
-    def fit(self, words: Sequence[Word], scores: Sequence[float] | None = None) -> "SpectralLearner":
+    def fit(self, words: Sequence[Word], scores: Scores | None = None) -> "SpectralLearner":
         """Learn the automaton.
 
         Raises:
@@ -130,12 +132,12 @@ class SpectralLearner(RegressorMixin, BaseEstimator):
         values: NDArray[np.float64] = self.automaton_.values(words)
         return values
 
-    def score(self, words: Sequence[Word], scores: Sequence[float]) -> float:
+    def score(self, words: Sequence[Word], scores: Scores) -> float:
         """Minus the loss of eq. (2) on these words: higher is better, as scikit-learn has it."""
         check_is_fitted(self, "automaton_")
         return -mean_squared_error(self.automaton_, words, scores)
 
-    def _check_settings(self, scores: Sequence[float] | None) -> tuple[Statistic, BasisChoice]:
+    def _check_settings(self, scores: Scores | None) -> tuple[Statistic, BasisChoice]:
         try:
             statistic = Statistic(self.statistic)
         except ValueError:
@@ -157,12 +159,12 @@ class SpectralLearner(RegressorMixin, BaseEstimator):
         return tags
 
 
-def mean_squared_error(automaton: WeightedAutomaton, words: Sequence[Word], scores: Sequence[float]) -> float:
+def mean_squared_error(automaton: WeightedAutomaton, words: Sequence[Word], scores: Scores) -> float:
     """The loss of eq. (2): L = 1/N sum_n (h(sigma^n) - s^n)^2."""
     return float(np.mean((automaton.values(words) - np.asarray(scores, np.float64)) ** 2))
 
 
-def check_words(words: Sequence[Word], scores: Sequence[float] | None, alphabet: Sequence[Label]) -> Corpus:
+def check_words(words: Sequence[Word], scores: Scores | None, alphabet: Sequence[Label]) -> Corpus:
     """The words as a corpus weighted by their scores, or by 1 where there are none."""
     if len(words) == 0:
         raise BadWordsError("there are no words to learn from")

@@ -9,7 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from wfairl.automata.finite import DEFAULT_MAX_STATES, DEFAULT_TOLERANCE, FiniteAutomaton, quotient
+from wfairl.automata.finite import (
+    DEFAULT_MAX_STATES,
+    DEFAULT_TOLERANCE,
+    FiniteAutomaton,
+    NoAcceptedWordError,
+    TooManyStatesError,
+    quotient,
+)
 from wfairl.automata.spectral import SpectralLearner, mean_squared_error
 from wfairl.automata.weighted import WeightedAutomaton
 from wfairl.automata.words import Word, compress
@@ -40,6 +47,9 @@ class FitSummary:
         words: number of words it was learned from.
         successes: how many of them have a score that reaches the threshold.
         condition: largest over smallest singular value that was kept.
+        states: number of live states of the finite automaton.
+        closed: whether that automaton holds all of them, within `max_states`.
+        deviation: its largest difference from the weighted automaton that was seen.
     """
 
     rank: int
@@ -49,6 +59,9 @@ class FitSummary:
     words: int
     successes: int
     condition: float
+    states: int
+    closed: bool
+    deviation: float
 
 
 @dataclass(frozen=True)
@@ -59,7 +72,7 @@ class Verdict:
         value: h of the word.
         accepted: whether it reaches the threshold.
         lost_at: position of the label after which acceptance was out of reach; the length of the
-            word if it only ended too early; None if it is accepted.
+            word if it only ended too early; None if it is accepted or there is no finite automaton.
         expected: the labels that would have kept it live there.
     """
 
@@ -111,10 +124,20 @@ class TaskModel:
 
     def judge(self, word: Word) -> Verdict:
         """The value of a word, and for a rejected one where it was lost and what was expected there."""
-        value = self.values([word])[0]
+        return self.judge_all([word])[0]
+
+    def judge_all(self, words: Sequence[Word]) -> list[Verdict]:
+        """The verdict on each word; without an explanation if the finite automaton does not close."""
+        values = self.values(words)
+        return [self._explain(word, value) for word, value in zip(words, values, strict=True)]
+
+    def _explain(self, word: Word, value: float) -> Verdict:
         if value >= self.threshold:
             return Verdict(value, True, None, ())
-        path = self.finite.run(word)
+        try:
+            path = self.finite.run(word)
+        except (TooManyStatesError, NoAcceptedWordError):
+            return Verdict(value, False, None, ())
         lost_at = path.index(DEAD) - 1 if DEAD in path else len(word)
         return Verdict(value, False, lost_at, self.finite.expected(path[lost_at]))
 
@@ -143,7 +166,10 @@ class TaskModel:
         Raises:
             BrokenTaskModelError: names the file and what is wrong with it.
         """
-        document = read_json(path)
+        try:
+            document = read_json(path)
+        except BadInputError as error:
+            raise BrokenTaskModelError(f"{error}; a task model is what `wfairl learn-task` writes") from None
         if not isinstance(document, dict) or document.get("format") != FORMAT:
             raise BrokenTaskModelError(f"{path}: not a task model; `wfairl learn-task` writes one")
         if document.get("version") != VERSION:
@@ -176,10 +202,19 @@ def fit_task_model(
     learner = SpectralLearner(rank=rank, rows=rows, cols=cols).fit(read, scores)
     loss = mean_squared_error(learner.automaton_, read, scores)
     successes = [word for word, score in zip(read, scores, strict=True) if score >= threshold]
-    summary = FitSummary(
-        learner.rank_, learner.rows_, learner.cols_, loss, len(read), len(successes), learner.condition_
-    )
     finite = quotient(learner.automaton_, threshold, tolerance, max_states, keep_repeats, words=read, allow_open=True)
+    summary = FitSummary(
+        rank=learner.rank_,
+        rows=learner.rows_,
+        cols=learner.cols_,
+        loss=loss,
+        words=len(read),
+        successes=len(successes),
+        condition=learner.condition_,
+        states=finite.states,
+        closed=finite.closed,
+        deviation=finite.deviation,
+    )
     edge_counts = count_edges(finite, successes) if finite.closed else {}
     return TaskModel(learner.automaton_, threshold, keep_repeats, tolerance, max_states, summary, edge_counts)
 
@@ -217,6 +252,9 @@ def _parse(document: dict[str, Any]) -> TaskModel:
             words=int(summary["words"]),
             successes=int(summary["successes"]),
             condition=float(summary["condition"]),
+            states=int(summary["states"]),
+            closed=bool(summary["closed"]),
+            deviation=float(summary["deviation"]),
         ),
         edge_counts=counts,
     )

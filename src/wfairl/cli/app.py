@@ -10,7 +10,7 @@ from rich.console import Console
 
 from wfairl.errors import WfairlError
 
-COMMAND_MODULES = ("tasks",)
+COMMAND_MODULES = ("tasks", "automaton")
 """Modules of this package that define commands, in the order in which `--help` lists them."""
 
 app = typer.Typer(

@@ -1,0 +1,117 @@
+"""NgramModel: the next label from the last few, which never gives a probability of zero.
+
+Witten-Bell smoothing: with n(c, s) occurrences of label s after context c, n(c) of them in total,
+d(c) different ones, and c' the context without its oldest label,
+
+    p(s | c) = (n(c, s) + d(c) p(s | c')) / (n(c) + d(c))        p(s | no context) starts from uniform
+
+The end of a word is a label too, and so is its beginning in a context.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.automata.corpus import Corpus
+from wfairl.errors import BadInputError
+
+
+@dataclass(frozen=True)
+class _Order:
+    """Counts for contexts of one length, each array sorted by its keys.
+
+    Attributes:
+        contexts: keys of the contexts seen, shape [contexts].
+        totals: n(c), shape [contexts].
+        kinds: d(c), shape [contexts].
+        events: keys of the pairs (context, label) seen, shape [events].
+        counts: n(c, s), shape [events].
+    """
+
+    contexts: NDArray[np.int64]
+    totals: NDArray[np.float64]
+    kinds: NDArray[np.float64]
+    events: NDArray[np.int64]
+    counts: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class NgramModel:
+    """A smoothed model of order `len(orders)`.
+
+    Attributes:
+        labels: size of the alphabet; the end of a word has this number.
+        orders: counts for contexts of length 0, 1, ...
+    """
+
+    labels: int
+    orders: tuple[_Order, ...]
+
+    def next_probabilities(self, corpus: Corpus) -> NDArray[np.float64]:
+        """p of each label of each word given those before it, then of its end; shape [total length + words].
+
+        Word i has them at `offsets[i] + i .. offsets[i + 1] + i`.
+        """
+        contexts, events = _keys(corpus, self.labels, len(self.orders))
+        probabilities = np.full(len(events[0]), 1 / (self.labels + 1))
+        for order, context, event in zip(self.orders, contexts, events, strict=True):
+            totals, kinds = (
+                _look_up(order.contexts, order.totals, context),
+                _look_up(order.contexts, order.kinds, context),
+            )
+            counts = _look_up(order.events, order.counts, event)
+            seen = totals > 0
+            smoothed = (counts + kinds * probabilities) / np.where(seen, totals + kinds, 1.0)
+            probabilities = np.where(seen, smoothed, probabilities)
+        return probabilities
+
+
+def fit_ngrams(corpus: Corpus, labels: int, order: int) -> NgramModel:
+    """Count the contexts of length 0 .. order - 1 in a weighted corpus.
+
+    Raises:
+        BadInputError: the order is below 1, or too high for the size of the alphabet.
+    """
+    if order < 1 or (labels + 2) ** (order + 1) >= 2**63:
+        raise BadInputError(f"an n-gram model of order {order} over {labels} labels cannot be built; use 1 to 4")
+    weights = np.repeat(corpus.weights, corpus.lengths + 1)
+    orders = []
+    for context, event in zip(*_keys(corpus, labels, order), strict=True):
+        contexts, context_of = np.unique(context, return_inverse=True)
+        events, first, event_of = np.unique(event, return_index=True, return_inverse=True)
+        orders.append(
+            _Order(
+                contexts=contexts,
+                totals=np.bincount(context_of, weights, len(contexts)).astype(np.float64),
+                kinds=np.bincount(context_of[first], minlength=len(contexts)).astype(np.float64),
+                events=events,
+                counts=np.bincount(event_of, weights, len(events)).astype(np.float64),
+            )
+        )
+    return NgramModel(labels, tuple(orders))
+
+
+def _keys(corpus: Corpus, labels: int, order: int) -> tuple[list[NDArray[np.int64]], list[NDArray[np.int64]]]:
+    """For each context length, the key of the context at each position and of (context, label)."""
+    end, start, base = labels, labels + 1, labels + 2
+    words = np.arange(len(corpus))
+    word_of = np.repeat(words, corpus.lengths + 1)
+    position = np.arange(len(word_of)) - (corpus.offsets[word_of] + word_of)
+    symbols = np.full(len(word_of), end, np.int64)
+    symbols[position < corpus.lengths[word_of]] = corpus.symbols
+    contexts, events = [], []
+    context = np.zeros(len(word_of), np.int64)
+    for length in range(order):
+        if length:
+            earlier = symbols[np.maximum(np.arange(len(symbols)) - length, 0)]
+            context = context * base + np.where(position >= length, earlier, start)
+        contexts.append(context)
+        events.append(context * base + symbols)
+    return contexts, events
+
+
+def _look_up(keys: NDArray[np.int64], values: NDArray[np.float64], wanted: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The value of each wanted key, zero for a key that is not there."""
+    places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[places] == wanted, values[places], 0.0)

@@ -1,0 +1,182 @@
+"""Choice of rank, rows and cols on held-out words.
+
+Every basis is factorised once a fold: with P = U and S = Lambda V^T the automaton of rank m is the
+leading part of that of any higher rank, so all ranks are judged for the price of one.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.automata.spectral import BadWordsError, LostRankError, SpectralLearner, mean_squared_error
+from wfairl.automata.weighted import WeightedAutomaton
+from wfairl.automata.words import Word
+from wfairl.errors import BadInputError
+
+MAX_RANK = 64
+LONGEST_BASIS = 8
+"""Bases cut at lengths 1 .. this are tried, beside the full one."""
+
+
+@dataclass(frozen=True, order=True)
+class Setting:
+    """Rank and basis of a `SpectralLearner`; None takes all prefixes or suffixes."""
+
+    rank: int
+    rows: int | None = None
+    cols: int | None = None
+
+
+PAPER_PRESETS = {
+    "doorkey-d1": Setting(5, 4, 4),
+    "doorkey-d2": Setting(9, 5, 5),
+    "multiroom-d1": Setting(6, 5, 5),
+    "multiroom-d2": Setting(9, 5, 6),
+    "blocked-unlock-pickup-d1": Setting(7, 6, 6),
+    "blocked-unlock-pickup-d2": Setting(11, 6, 7),
+}
+"""The settings of the paper's Table II for tasks T1, T2, T3 and demonstrations D1, D2."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A setting and its loss of eq. (2) on words that it was not learned from."""
+
+    setting: Setting
+    held_out_loss: float
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What was tried and what was chosen.
+
+    Attributes:
+        chosen: the smallest rank, then the smallest basis, whose loss is within the tolerance of the best.
+        best: the lowest held-out loss of all.
+        tolerance: the difference of losses that counts as none.
+        candidates: all that was tried.
+    """
+
+    chosen: Setting
+    best: float
+    tolerance: float
+    candidates: tuple[Candidate, ...]
+
+
+def preset(name: str) -> Setting:
+    """The paper's setting of that name.
+
+    Raises:
+        BadInputError: there is none; the message lists them.
+    """
+    if name not in PAPER_PRESETS:
+        raise BadInputError(f"no preset {name!r}; there are {', '.join(PAPER_PRESETS)}")
+    return PAPER_PRESETS[name]
+
+
+def select_setting(
+    words: Sequence[Word],
+    scores: Sequence[float],
+    rng: np.random.Generator,
+    bases: Sequence[tuple[int | None, int | None]] | None = None,
+    max_rank: int = MAX_RANK,
+    folds: int = 5,
+    tolerance: float = 1e-3,
+    track: Callable[[Iterable[Any], str, int], Iterable[Any]] | None = None,
+) -> Selection:
+    """Choose rank, rows and cols by cross-validation.
+
+    Args:
+        words: as the automaton reads them (compressed, if repeats mean nothing).
+        scores: of each word.
+        rng: deals the words into folds.
+        bases: pairs (rows, cols) to try; lengths 1 to `LONGEST_BASIS` and the full basis unless given.
+        max_rank: the highest rank to try.
+        folds: each is held out once; fewer if there are fewer words with a score other than zero.
+        tolerance: settings within it of the best loss count as equally good.
+        track: wraps the iteration in a progress bar, such as `wfairl.progress.track`.
+
+    Raises:
+        BadWordsError: fewer than two words have a score other than zero.
+    """
+    values = np.asarray(scores, np.float64)
+    fold_of = _deal(values, folds, rng)
+    longest = max(map(len, words), default=0)
+    if bases is None:
+        bases = [(k, k) for k in range(1, min(longest, LONGEST_BASIS + 1))] + [(None, None)]
+    jobs = [(basis, fold) for basis in bases for fold in range(int(fold_of.max()) + 1)]
+    losses = {basis: np.zeros(max_rank) for basis in bases}
+    for basis, fold in track(jobs, "choosing rank and basis", len(jobs)) if track else jobs:
+        held_out = fold_of == fold
+        fold_losses = _losses_by_rank(words, values, held_out, basis, max_rank)
+        losses[basis] += fold_losses * held_out.mean()
+    candidates = tuple(
+        Candidate(Setting(rank + 1, rows, cols), float(losses[rows, cols][rank]))
+        for rows, cols in bases
+        for rank in range(max_rank)
+    )
+    best = min(candidate.held_out_loss for candidate in candidates)
+    good = [c.setting for c in candidates if c.held_out_loss <= best + tolerance]
+    return Selection(min(good, key=_size), best, tolerance, candidates)
+
+
+def _deal(scores: NDArray[np.float64], folds: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Fold of each word, shape [words]; words with and without a score are spread evenly."""
+    counted = int(np.count_nonzero(scores))
+    if counted < 2:
+        raise BadWordsError(
+            f"{counted} word(s) with a score other than 0 cannot be split into learned and held out; "
+            "give rank, rows and cols, or learn with the full basis"
+        )
+    order = rng.permutation(len(scores))
+    order = order[np.argsort(scores[order] == 0, kind="stable")]
+    fold_of = np.zeros(len(scores), np.int64)
+    fold_of[order] = np.arange(len(scores)) % max(2, min(folds, counted))
+    return fold_of
+
+
+def _losses_by_rank(
+    words: Sequence[Word],
+    scores: NDArray[np.float64],
+    held_out: NDArray[np.bool_],
+    basis: tuple[int | None, int | None],
+    max_rank: int,
+) -> NDArray[np.float64]:
+    """The held-out loss of ranks 1 .. max_rank, shape [max_rank]; beyond the rank of the block it stays."""
+    learned = [words[i] for i in np.flatnonzero(~held_out).tolist()]
+    judged = [words[i] for i in np.flatnonzero(held_out).tolist()]
+    rows, cols = basis
+    learner = SpectralLearner(rows=rows, cols=cols, rank=None)
+    try:
+        automaton = learner.fit(learned, scores[~held_out]).automaton_
+    except LostRankError:  # too large for all its singular values
+        try:
+            automaton = learner.set_params(rank=max_rank).fit(learned, scores[~held_out]).automaton_
+        except LostRankError:
+            return np.full(max_rank, np.inf)  # no word is short enough for this basis
+    losses = [
+        mean_squared_error(leading_part(automaton, rank), judged, scores[held_out])
+        for rank in range(1, min(max_rank, automaton.rank) + 1)
+    ]
+    return np.pad(np.array(losses), (0, max_rank - len(losses)), mode="edge")
+
+
+def leading_part(automaton: WeightedAutomaton, rank: int) -> WeightedAutomaton:
+    """What the same factorisation gives when it is cut at a lower rank."""
+    return WeightedAutomaton(
+        automaton.alphabet,
+        automaton.initial[:rank],
+        automaton.final[:rank],
+        automaton.transitions[:, :rank, :rank],
+    )
+
+
+def _size(setting: Setting) -> tuple[int, float, float]:
+    return (
+        setting.rank,
+        np.inf if setting.rows is None else setting.rows,
+        np.inf if setting.cols is None else setting.cols,
+    )

@@ -1,0 +1,230 @@
+"""The commands about task automata: learn-task, score, draw."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from wfairl.cli.app import AsJson, app, out, print_json
+from wfairl.errors import BadInputError
+
+if TYPE_CHECKING:
+    from wfairl.automata.finite import FiniteAutomaton
+    from wfairl.automata.selection import Setting
+    from wfairl.automata.task_model import TaskModel, Verdict
+    from wfairl.automata.words import ScoredWords, Word
+
+LEARN_EXAMPLE = """
+Learns the task of scored words as an automaton, and writes it to a file.
+
+WORDS is a JSONL file, one scored word a line: {"word": [["key"], ["key", "door"]], "score": 1}.
+A label is the list of what holds at a time; a bare string is a label with one proposition.
+It may also be a dataset of demonstrations (.safetensors) that `wfairl demos` wrote.
+
+Without --rank, --rows or --cols every prefix and suffix is used and the rank is that of the data,
+so the automaton gives back every score. Example:
+
+    wfairl learn-task words.jsonl -o task.json
+"""
+
+
+@app.command("learn-task", help=LEARN_EXAMPLE)
+def learn_task(
+    words: Annotated[Path, typer.Argument(metavar="WORDS", help="Scored words (.jsonl) or demonstrations.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Where the task model goes.")] = Path("task.json"),
+    rank: Annotated[int | None, typer.Option(help="States of the weighted automaton.")] = None,
+    rows: Annotated[int | None, typer.Option(help="Longest prefix of the basis.")] = None,
+    cols: Annotated[int | None, typer.Option(help="Longest suffix of the basis.")] = None,
+    preset: Annotated[str | None, typer.Option(help="Rank, rows and cols of the paper, such as doorkey-d1.")] = None,
+    select: Annotated[bool, typer.Option("--select", help="Choose rank, rows and cols on held-out words.")] = False,
+    threshold: Annotated[float, typer.Option(help="Words of this value or more are accepted.")] = 0.5,
+    keep_repeats: Annotated[
+        bool, typer.Option("--keep-repeats", help="A repeated label means something: do not compress words.")
+    ] = False,
+    tolerance: Annotated[float, typer.Option(help="Merge states whose values differ by at most this.")] = 1e-6,
+    max_states: Annotated[int, typer.Option(help="Give up on a finite automaton beyond this size.")] = 2_000,
+    seed: Annotated[int, typer.Option(help="Of the split into folds by --select.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Learn an automaton from scored words."""
+    from wfairl.automata.finite import quotient
+    from wfairl.automata.task_model import fit_task_model
+
+    if sum([rank is not None or rows is not None or cols is not None, preset is not None, select]) > 1:
+        raise BadInputError("give --rank, --rows, --cols, or --preset, or --select: each of them sets the same things")
+    data = _read_scored(words)
+    assert data.scores is not None
+    setting = _choose(data, preset, select, keep_repeats, seed)
+    if setting is not None:
+        rank, rows, cols = setting.rank, setting.rows, setting.cols
+    model = fit_task_model(data.words, data.scores, rank, rows, cols, threshold, keep_repeats, tolerance, max_states)
+    model.save(output)
+    finite = quotient(
+        model.automaton, threshold, tolerance, max_states, keep_repeats, words=data.words, allow_open=True
+    )
+    if not finite.closed:
+        sys.stderr.write(
+            f"wfairl: the finite automaton did not close within {max_states} states: scores can be computed, "
+            "plans cannot. Learn with the full basis, or raise --tolerance or --max-states\n"
+        )
+    if as_json:
+        print_json(_summary_document(model, finite))
+    else:
+        _print_summary(model, finite, output)
+
+
+SCORE_EXAMPLE = """
+Scores words with a task model: their values, whether they are accepted, and where a rejected word was lost.
+
+WORDS is a JSONL file as for `learn-task`; scores in it are not needed. Example:
+
+    wfairl score task.json words.jsonl
+"""
+
+
+@app.command("score", help=SCORE_EXAMPLE)
+def score(
+    task_model: Annotated[Path, typer.Argument(metavar="TASK_MODEL", help="What `learn-task` wrote.")],
+    words: Annotated[Path, typer.Argument(metavar="WORDS", help="Words (.jsonl) or demonstrations.")],
+    as_json: AsJson = False,
+) -> None:
+    """Score words."""
+    from wfairl.automata.task_model import TaskModel
+
+    model = TaskModel.load(task_model)
+    data = _read_words(words)
+    verdicts = model.judge_all(data.words)
+    if as_json:
+        print_json(
+            {
+                "values": [verdict.value for verdict in verdicts],
+                "accepted": [verdict.accepted for verdict in verdicts],
+                "lost_at": [verdict.lost_at for verdict in verdicts],
+                "expected": [[sorted(label) for label in verdict.expected] for verdict in verdicts],
+            }
+        )
+        return
+    _print_verdicts(data.words, verdicts)
+
+
+DRAW_EXAMPLE = """
+Draws the automaton of a task model. The suffix of the output says how: .svg or .png as a picture
+(Graphviz is not needed), .dot for Graphviz, .hoa for tools that read the Hanoi format.
+
+A label that repeats is read once, so the loops that this makes are not drawn. Example:
+
+    wfairl draw task.json -o task.svg
+"""
+
+
+@app.command("draw", help=DRAW_EXAMPLE)
+def draw(
+    task_model: Annotated[Path, typer.Argument(metavar="TASK_MODEL", help="What `learn-task` wrote.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="A .svg, .png, .dot or .hoa file.")] = Path("task.svg"),
+    as_json: AsJson = False,
+) -> None:
+    """Draw an automaton."""
+    from wfairl.automata.export import write_drawing
+    from wfairl.automata.task_model import TaskModel
+
+    model = TaskModel.load(task_model)
+    write_drawing(output, model.finite, model.edge_counts)
+    if as_json:
+        print_json({"path": str(output), "states": model.finite.states})
+    else:
+        out.print(f"{output}: {model.finite.states} states, {len(model.finite.edges())} edges")
+
+
+def _read_words(path: Path) -> "ScoredWords":
+    from wfairl.automata.words import ScoredWords, read_jsonl
+
+    if path.suffix == ".safetensors":
+        from wfairl.demonstrations.storage import load
+
+        dataset = load(path)
+        return ScoredWords(tuple(dataset.words), tuple(map(float, dataset.scores)))
+    return read_jsonl(path)
+
+
+def _read_scored(path: Path) -> "ScoredWords":
+    data = _read_words(path)
+    if data.scores is None:
+        raise BadInputError(
+            f'{path}: the words have no scores; add "score" to each line, 1 for a success and 0 for a failure'
+        )
+    return data
+
+
+def _choose(
+    data: "ScoredWords", preset_name: str | None, select: bool, keep_repeats: bool, seed: int
+) -> "Setting | None":
+    """The setting that a preset or held-out words give; None leaves it to the other options."""
+    import numpy as np
+
+    from wfairl.automata.selection import preset, select_setting
+    from wfairl.automata.words import compress
+    from wfairl.progress import track
+
+    if preset_name is not None:
+        return preset(preset_name)
+    if not select:
+        return None
+    read = data.words if keep_repeats else tuple(map(compress, data.words))
+    assert data.scores is not None
+    return select_setting(read, data.scores, np.random.default_rng(seed), track=track).chosen
+
+
+def _summary_document(model: "TaskModel", finite: "FiniteAutomaton") -> dict[str, object]:
+    return {
+        "rank": model.summary.rank,
+        "rows": model.summary.rows,
+        "cols": model.summary.cols,
+        "loss": model.summary.loss,
+        "alphabet": [sorted(label) for label in model.automaton.alphabet],
+        "states": finite.states,
+        "closed": finite.closed,
+        "deviation": finite.deviation,
+        "words": model.summary.words,
+        "successes": model.summary.successes,
+        "condition": model.summary.condition,
+    }
+
+
+def _print_summary(model: "TaskModel", finite: "FiniteAutomaton", output: Path) -> None:
+    from wfairl.automata.words import format_label
+
+    summary = model.summary
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    table.add_row("words", f"{summary.words}, of which {summary.successes} reach the threshold {model.threshold:g}")
+    table.add_row("alphabet", ", ".join(f"'{format_label(label)}'" for label in model.automaton.alphabet))
+    table.add_row("rank / rows / cols", f"{summary.rank} / {summary.rows} / {summary.cols}")
+    table.add_row("loss", f"{summary.loss:.3g}")
+    table.add_row("states", f"{finite.states} live" + ("" if finite.closed else ", and more that were not explored"))
+    table.add_row("deviation", f"{finite.deviation:.3g} of the finite automaton from the weighted one")
+    table.add_row("written to", str(output))
+    out.print(table)
+
+
+def _print_verdicts(words: "tuple[Word, ...]", verdicts: "list[Verdict]") -> None:
+    from wfairl.automata.words import format_word
+
+    table = Table("word", "value", "verdict")
+    for word, verdict in zip(words, verdicts, strict=True):
+        table.add_row(format_word(word), f"{verdict.value:.4g}", _explain(word, verdict))
+    out.print(table)
+
+
+def _explain(word: "Word", verdict: "Verdict") -> str:
+    from wfairl.automata.finite import describe_labels
+    from wfairl.automata.words import format_label
+
+    if verdict.accepted:
+        return "accepted"
+    if verdict.lost_at is None:
+        return "rejected"
+    expected = describe_labels(verdict.expected)
+    if verdict.lost_at == len(word):
+        return f"rejected: it ended where {expected} was expected"
+    return f"rejected at label {verdict.lost_at + 1}, '{format_label(word[verdict.lost_at])}': expected {expected}"
