@@ -21,7 +21,8 @@ def test_plan_is_accepted_and_costs_what_it_says(problem: Problem):
         return
     assert plan.path.is_accepted
     assert problem.automaton.accepts(plan.path.word)
-    paid = costs[list(plan.path.nodes[:-1]), list(plan.path.controls)].sum()
+    nodes = product.walk(plan.path.controls)
+    paid = costs[list(nodes[:-1]), list(plan.path.controls)].sum()
     assert plan.cost == pytest.approx(paid)
 
 

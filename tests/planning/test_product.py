@@ -8,7 +8,7 @@ from wfairl.errors import BadInputError
 from wfairl.planning.product import AcceptsEmptyWordError, Product, ProductTooLargeError, build_product
 from wfairl.worlds.minigrid import MiniGridWorld, make_environment
 from wfairl.worlds.propositions import AgentOn, Carrying, DoorOpen
-from wfairl.worlds.world import ACCEPTED, DEAD
+from wfairl.worlds.world import ACCEPTED, DEAD, to_label
 
 CORRIDOR = TableWorld(np.array([[0, 1], [0, 2], [1, 2]]), np.array([[0, 0], [0, 1], [0, 3]]))
 """x0 - x1 - x2, left and right: arriving at x2 shows a, pushing on against its wall shows a and b."""
@@ -34,20 +34,21 @@ def doorkey(seed: int) -> MiniGridWorld:
 def test_a_walk_through_the_product_is_a_walk_through_world_and_automaton(problem: Problem):
     product = build_product(problem.world, problem.automaton)
     controls = problem.rng.integers(0, len(problem.world.controls), 30).tolist()
-    path = product.follow(controls)
+    path, nodes = product.follow(controls), product.walk(controls)
     state, automaton_state = problem.world.initial_state, 0
     for t, control in enumerate(path.controls):
         assert control == controls[t]
         assert (path.states[t], path.automaton_states[t]) == (state, automaton_state)
-        assert (product.state(path.nodes[t]), product.modes[path.nodes[t]]) == (state, automaton_state)
+        assert (product.state(nodes[t]), product.modes[nodes[t]]) == (state, automaton_state)
         next_state = problem.world.step(state, control)
         label = problem.world.label(state, control, next_state)
-        assert path.labels[t] == label
+        assert path.labels[t] == to_label(int(product.labels[nodes[t], control]), problem.world.propositions) == label
         state, automaton_state = next_state, problem.automaton.read(automaton_state, label)
     assert (path.states[-1], path.automaton_states[-1]) == (state, automaton_state)
-    assert path.is_accepted == problem.automaton.accepts(path.labels)
+    assert path.is_accepted == problem.automaton.accepts(path.labels) == (nodes[-1] == ACCEPTED)
+    assert (path.automaton_states[-1] == DEAD) == (nodes[-1] == DEAD)
     assert path.is_accepted == problem.automaton.accepts(path.word)
-    assert path.is_accepted or path.nodes[-1] == DEAD or len(path.controls) == len(controls)
+    assert nodes[-1] < 0 or len(path.controls) == len(controls)
 
 
 @settings(deadline=None)
@@ -117,3 +118,26 @@ def test_product_larger_than_its_limit_is_a_named_outcome(world):
 def test_automaton_over_other_propositions_is_refused():
     with pytest.raises(ForeignLabelError):
         build_product(CORRIDOR, from_rule(["banana"], [], ["banana"]))
+
+
+@settings(deadline=None)
+@given(problems())
+def test_product_from_another_start_is_the_part_that_can_be_reached_from_there(problem: Problem):
+    whole = build_product(problem.world, problem.automaton)
+    node = int(problem.rng.integers(len(whole)))
+    part = build_product(problem.world, problem.automaton, start=(whole.state(node), int(whole.modes[node])))
+    in_whole = [whole.find(part.state(i), int(part.modes[i])) for i in range(len(part))]
+    assert in_whole[0] == node
+    renumber = np.array([*in_whole, ACCEPTED, DEAD])  # ACCEPTED is -2 and DEAD is -1, counted from the end
+    np.testing.assert_array_equal(whole.successors[in_whole], renumber[part.successors])
+
+
+def test_compiled_product_from_another_start_is_that_of_the_plain_world():
+    world = doorkey(0)
+    automaton = from_rule(["key", "door", "goal"], [], world.propositions)
+    start = (build_product(world, automaton).state(100), 2)
+    compiled = build_product(world, automaton, start=start)
+    plain = build_product(PlainWorld(world), automaton, start=start)
+    assert [compiled.state(node) for node in range(len(compiled))] == list(plain.states)
+    for field in ("modes", "successors", "labels"):
+        np.testing.assert_array_equal(getattr(compiled, field), getattr(plain, field))

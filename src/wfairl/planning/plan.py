@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from wfairl.automata.words import format_label
 from wfairl.errors import FailedRunError
-from wfairl.planning.product import Path, Product
+from wfairl.planning.path import Path
+from wfairl.planning.product import Product
 from wfairl.planning.shortest_path import CostToGo, cost_to_go
 from wfairl.worlds.world import Label, to_label
 

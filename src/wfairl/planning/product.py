@@ -9,6 +9,7 @@ of the automaton can never succeed: it leads to `DEAD`. Only what can be reached
 nodes are numbered breadth first in the order of controls, whoever builds them.
 """
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,16 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.automata.finite import FiniteAutomaton
-from wfairl.automata.words import Word, compress
 from wfairl.errors import BadInputError
+from wfairl.planning.path import Path, walk_path
 from wfairl.planning.shortest_path import ReversedGraph, reverse_graph
 from wfairl.worlds.world import (
-    ACCEPTED,
     CompiledWorld,
     Label,
     TooManyNodesError,
     World,
-    to_label,
     to_mask,
 )
 
@@ -87,57 +86,40 @@ class Product:
     def _nodes(self) -> dict[tuple[Any, int], int]:
         return {(self.state(node), int(mode)): node for node, mode in enumerate(self.modes)}
 
-    def follow(self, controls: Sequence[int], start: int = 0) -> "Path":
-        """The path that controls take from a node, up to where the product ends: acceptance or death.
+    def walk(self, controls: Sequence[int], start: int = 0) -> tuple[int, ...]:
+        """The nodes that controls lead through, up to where the product ends: `ACCEPTED` or `DEAD`.
 
         Raises:
             BadInputError: a control is not one of the world's.
         """
-        nodes, taken, labels = [start], [], []
-        for control in map(int, controls):
+        nodes = [start]
+        for control in controls:
             if not 0 <= control < len(self.world.controls):
                 raise BadInputError(f"control {control} is not one of the {len(self.world.controls)} of this world")
             if nodes[-1] < 0:
                 break
-            taken.append(control)
-            labels.append(to_label(int(self.labels[nodes[-1], control]), self.world.propositions))
             nodes.append(int(self.successors[nodes[-1], control]))
-        return _path(self, nodes, taken, labels)
+        return tuple(nodes)
+
+    def follow(self, controls: Sequence[int], start: int = 0) -> Path:
+        """The path that controls take from a node, up to where the product ends; see `walk`."""
+        steps = len(self.walk(controls, start)) - 1
+        return walk_path(self.world, self.automaton, controls[:steps], self.state(start), int(self.modes[start]))
 
 
-@dataclass(frozen=True)
-class Path:
-    """A walk through a product, mapped back to world and automaton; T controls, T + 1 of everything between.
-
-    Attributes:
-        nodes: the nodes, T + 1; the last may be `ACCEPTED` or `DEAD`.
-        controls: the controls, T.
-        states: the world states, T + 1.
-        automaton_states: the automaton states, T + 1; the last may be `DEAD`.
-        labels: the labels, T.
-        word: the labels as the automaton reads them: consecutive equal ones once, unless it keeps repeats.
-    """
-
-    nodes: tuple[int, ...]
-    controls: tuple[int, ...]
-    states: tuple[Any, ...]
-    automaton_states: tuple[int, ...]
-    labels: tuple[Label, ...]
-    word: Word
-
-    @property
-    def is_accepted(self) -> bool:
-        """Whether the path fulfils the task."""
-        return self.nodes[-1] == ACCEPTED
-
-
-def build_product(world: World[Any], automaton: FiniteAutomaton, max_states: int = DEFAULT_MAX_STATES) -> Product:
-    """Every node that can be reached from the initial states of world and automaton.
+def build_product(
+    world: World[Any],
+    automaton: FiniteAutomaton,
+    max_states: int = DEFAULT_MAX_STATES,
+    start: tuple[Any, int] | None = None,
+) -> Product:
+    """Every node that can be reached from a start.
 
     Args:
         world: compiled (fast) or plain Python.
         automaton: the task; its labels must be over the world's propositions.
         max_states: the largest number of nodes to build.
+        start: world state and automaton state of node 0; the initial ones unless given.
 
     Raises:
         AcceptsEmptyWordError: the automaton's initial state is accepting.
@@ -146,11 +128,11 @@ def build_product(world: World[Any], automaton: FiniteAutomaton, max_states: int
     """
     check_initial_state(automaton)
     next_mode = automaton.mode_table(world.propositions)
+    state, mode = (world.initial_state, 0) if start is None else start
     try:
         if isinstance(world, CompiledWorld):
-            explored = world.explore(next_mode, max_states)
-            return Product(world, automaton, explored.states, explored.modes, explored.successors, explored.labels)
-        return Product(world, automaton, *_explore(world, next_mode, max_states))
+            return Product(world, automaton, *_explore_compiled(world, next_mode, max_states, state, mode))
+        return Product(world, automaton, *_explore_plain(world, next_mode, max_states, state, mode))
     except TooManyNodesError:
         raise ProductTooLargeError(
             f"the product of world and automaton has more than {max_states:,} states. Raise max_states (a state takes"
@@ -171,13 +153,28 @@ def check_initial_state(automaton: FiniteAutomaton) -> None:
         )
 
 
-def _explore(
-    world: World[Any], next_mode: NDArray[np.int32], max_states: int
-) -> tuple[tuple[Any, ...], NDArray[np.int32], NDArray[np.int32], NDArray[np.uint16]]:
-    """Breadth first over a plain world: states, modes, successors and labels of a `Product`."""
+_Nodes = tuple[NDArray[np.uint64] | tuple[Any, ...], NDArray[np.int32], NDArray[np.int32], NDArray[np.uint16]]
+"""States, modes, successors and labels of a `Product`."""
+
+
+def _explore_compiled(
+    world: CompiledWorld, next_mode: NDArray[np.int32], max_states: int, state: Any, mode: int
+) -> _Nodes:
+    """A compiled world explores itself, from its initial state and mode 0: hand it both in that place."""
+    moved = copy.copy(world)
+    moved.initial_state = state
+    swap = np.arange(len(next_mode), dtype=np.int32)
+    swap[[0, mode]] = mode, 0
+    swapped = np.where(next_mode >= 0, swap[next_mode], next_mode)[swap]
+    explored = moved.explore(swapped, max_states)
+    return explored.states, swap[explored.modes], explored.successors, explored.labels
+
+
+def _explore_plain(world: World[Any], next_mode: NDArray[np.int32], max_states: int, state: Any, mode: int) -> _Nodes:
+    """Breadth first, in the order of controls."""
     mask_of: dict[Label, int] = {}
-    nodes = {(world.initial_state, 0): 0}
-    queue = [(world.initial_state, 0)]
+    nodes = {(state, mode): 0}
+    queue = [(state, mode)]
     successors: list[list[int]] = []
     labels: list[list[int]] = []
     for state, mode in queue:  # grows while we walk it
@@ -204,15 +201,3 @@ def _explore(
         np.array(successors, np.int32),
         np.array(labels, np.uint16),
     )
-
-
-def _path(product: Product, nodes: list[int], controls: list[int], labels: list[Label]) -> Path:
-    """Fill in world and automaton; what lies behind the last transition is no node, so it is computed."""
-    inner = nodes if nodes[-1] >= 0 else nodes[:-1]
-    states = [product.state(node) for node in inner]
-    modes = [int(product.modes[node]) for node in inner]
-    if nodes[-1] < 0:
-        states.append(product.world.step(states[-1], controls[-1]))
-        modes.append(product.automaton.read(modes[-1], labels[-1]))
-    word = tuple(labels) if product.automaton.keep_repeats else compress(labels)
-    return Path(tuple(nodes), tuple(controls), tuple(states), tuple(modes), tuple(labels), word)

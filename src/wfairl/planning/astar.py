@@ -1,0 +1,199 @@
+"""A*: one plan from the start, in a world that is too large to enumerate.
+
+Nodes of the product are made as the search meets them. A node (x, q) is put off by a lower bound on
+what it still costs, out of the automaton and, where the world offers it, out of the world:
+
+    h(x, q) = c_min * min over labels sigma that lead q on to q' of  max(1, steps(x, sigma)) + changes(q')
+
+    changes(q)       fewest label changes from q to acceptance; each takes at least one step
+    steps(x, sigma)  lower bound of the world on the steps from x until a transition can show sigma
+    c_min            lower bound on the cost of a transition
+
+h never exceeds the true cost, so the plan costs what Dijkstra's would. It need not be consistent: a
+node that is reached more cheaply after it was expanded is expanded again.
+"""
+
+import heapq
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.automata.finite import FiniteAutomaton
+from wfairl.errors import FailedRunError
+from wfairl.planning.path import walk_path
+from wfairl.planning.plan import Plan, UnsatisfiableTaskError
+from wfairl.planning.product import check_initial_state
+from wfairl.planning.shortest_path import BadCostError
+from wfairl.worlds.world import ACCEPTED, DEAD, World, to_mask
+
+DEFAULT_MAX_EXPANSIONS = 1_000_000
+
+StepCost = Callable[[Any, int], float]
+"""From a world state and a control to the cost of the transition."""
+
+
+@runtime_checkable
+class BoundedWorld(World[Any], Protocol):
+    """A world that knows how far its labels are, at least."""
+
+    def steps_to_labels(self, state: Any) -> NDArray[np.float64]:
+        """Lower bound on the number of steps from a state until a transition shows a label.
+
+        1 if the next transition might, inf if none ever will; by label mask, shape [2 ** propositions].
+        """
+        ...
+
+
+class TooManyExpansionsError(FailedRunError):
+    """A search was stopped at its limit, with no plan yet."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """A plan, and the number of nodes that were expanded to find it."""
+
+    plan: Plan
+    expansions: int
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """How the cheapest known way to a node ends."""
+
+    paid: float
+    before: "tuple[Any, int] | None"
+    control: int
+
+
+def unit_step_cost(state: Any, control: int) -> float:  # noqa: ARG001 - the same everywhere
+    """Every control costs 1 everywhere."""
+    return 1.0
+
+
+def search_plan(
+    world: World[Any],
+    automaton: FiniteAutomaton,
+    cost: StepCost = unit_step_cost,
+    least_cost: float = 1.0,
+    max_expansions: int = DEFAULT_MAX_EXPANSIONS,
+) -> Search:
+    """A cheapest plan from the initial states of world and automaton.
+
+    Args:
+        world: where to plan; a `BoundedWorld` is searched in a more informed way.
+        automaton: the task.
+        cost: cost of a transition, at least `least_cost`.
+        least_cost: what every transition costs at least, above zero.
+        max_expansions: give up after expanding this many nodes.
+
+    Raises:
+        UnsatisfiableTaskError: no controls lead to acceptance.
+        TooManyExpansionsError: the limit was met.
+        BadCostError: a transition costs less than `least_cost`, or is not finite.
+        AcceptsEmptyWordError, ForeignLabelError: see `build_product`.
+    """
+    check_initial_state(automaton)
+    if not 0 < least_cost < np.inf:
+        raise BadCostError(f"least_cost must be finite and above zero, not {least_cost}")
+    next_mode = automaton.mode_table(world.propositions)
+    bound = _bound(world, next_mode, least_cost)
+    start = (world.initial_state, 0)
+    opened = {start: _Opened(0.0, None, 0)}
+    order = count()  # breaks ties, so that nodes are never compared
+    heap = [(bound(*start), 0.0, next(order), start)]
+    expansions = 0
+    while heap and heap[0][0] < np.inf:
+        _, negative_paid, _, node = heapq.heappop(heap)
+        known = opened[node]
+        if known.paid < -negative_paid:
+            continue  # found more cheaply since
+        if node[1] == ACCEPTED:
+            return Search(_plan(world, automaton, opened, node), expansions)
+        if expansions == max_expansions:
+            raise TooManyExpansionsError(
+                f"no plan after expanding {max_expansions:,} nodes of the product. Raise max_expansions, give a larger"
+                " lower bound on the cost, or offer `steps_to_labels` in the world, which directs the search."
+            )
+        expansions += 1
+        for control, after in enumerate(_successors(world, next_mode, node)):
+            if after[1] == DEAD:
+                continue
+            paid = known.paid + _checked(cost(node[0], control), least_cost)
+            if after not in opened or paid < opened[after].paid:
+                opened[after] = _Opened(paid, node, control)
+                heapq.heappush(heap, (paid + bound(*after), -paid, next(order), after))
+    raise UnsatisfiableTaskError(
+        f"the task cannot be satisfied in this world: all {len(opened):,} product states that might succeed were searched."
+        " Plan in another world (another seed), or learn the automaton from words that cover worlds like this."
+    )
+
+
+def _bound(world: World[Any], next_mode: NDArray[np.int32], least_cost: float) -> Callable[[Any, int], float]:
+    """The function h."""
+    changes = _fewest_changes(next_mode)
+    ways_on = []
+    for mode, row in enumerate(next_mode):
+        masks = np.flatnonzero((row != DEAD) & (row != mode) & np.isfinite(changes[row]))
+        ways_on.append((masks, changes[row[masks]]))
+
+    def automaton_alone(state: Any, mode: int) -> float:  # noqa: ARG001 - knows nothing of the world
+        return least_cost * changes[mode]
+
+    def with_world(state: Any, mode: int) -> float:
+        if mode == ACCEPTED:
+            return 0.0
+        masks, changes_after = ways_on[mode]
+        steps = np.maximum(1.0, world.steps_to_labels(state)[masks])  # type: ignore[attr-defined]
+        return least_cost * float((steps + changes_after).min(initial=np.inf))
+
+    return with_world if isinstance(world, BoundedWorld) else automaton_alone
+
+
+def _fewest_changes(next_mode: NDArray[np.int32]) -> NDArray[np.float64]:
+    """changes(q) for every mode, then 0 for `ACCEPTED` and inf for `DEAD`, which count from the end."""
+    modes = len(next_mode)
+    changes = np.full(modes + 2, np.inf)
+    changes[ACCEPTED] = 0.0
+    queue = deque([ACCEPTED])
+    while queue:
+        target = queue.popleft()
+        for mode in np.flatnonzero((next_mode == target).any(axis=1)):
+            if changes[mode] == np.inf:
+                changes[mode] = changes[target] + 1
+                queue.append(int(mode))
+    return changes
+
+
+def _successors(world: World[Any], next_mode: NDArray[np.int32], node: tuple[Any, int]) -> list[tuple[Any, int]]:
+    """The node after each control; the task is over in `ACCEPTED` and `DEAD`, whatever the world state."""
+    state, mode = node
+    after = []
+    for control in range(len(world.controls)):
+        next_state = world.step(state, control)
+        mask = to_mask(world.label(state, control, next_state), world.propositions)
+        next_node = int(next_mode[mode, mask])
+        after.append((next_state if next_node >= 0 else None, next_node))
+    return after
+
+
+def _checked(cost: float, least_cost: float) -> float:
+    if not least_cost <= cost < np.inf:
+        raise BadCostError(f"a transition costs {cost}, where it should be finite and at least {least_cost}")
+    return float(cost)
+
+
+def _plan(
+    world: World[Any], automaton: FiniteAutomaton, opened: dict[tuple[Any, int], _Opened], end: tuple[Any, int]
+) -> Plan:
+    controls = []
+    node = opened[end]
+    while node.before is not None:
+        controls.append(node.control)
+        node = opened[node.before]
+    path = walk_path(world, automaton, controls[::-1], world.initial_state)
+    return Plan(path, opened[end].paid)

@@ -1,0 +1,45 @@
+"""A walk through a world, with the automaton reading along."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from wfairl.automata.finite import FiniteAutomaton
+from wfairl.automata.words import Word, compress
+from wfairl.worlds.world import DEAD, Label, World
+
+
+@dataclass(frozen=True)
+class Path:
+    """T controls, and T + 1 of what lies between them.
+
+    Attributes:
+        controls: the controls, T.
+        states: the world states, T + 1.
+        automaton_states: the automaton states, T + 1; `DEAD` once the task is lost.
+        labels: the labels, T.
+        word: the labels as the automaton reads them: consecutive equal ones once, unless it keeps repeats.
+        is_accepted: whether the last automaton state accepts.
+    """
+
+    controls: tuple[int, ...]
+    states: tuple[Any, ...]
+    automaton_states: tuple[int, ...]
+    labels: tuple[Label, ...]
+    word: Word
+    is_accepted: bool
+
+
+def walk_path(
+    world: World[Any], automaton: FiniteAutomaton, controls: Sequence[int], state: Any, automaton_state: int = 0
+) -> Path:
+    """The path of controls from a world state and an automaton state."""
+    states, automaton_states, labels = [state], [automaton_state], []
+    for control in controls:
+        states.append(world.step(states[-1], control))
+        labels.append(world.label(states[-2], control, states[-1]))
+        automaton_states.append(automaton.read(automaton_states[-1], labels[-1]))
+    word = tuple(labels) if automaton.keep_repeats else compress(labels)
+    last = automaton_states[-1]
+    is_accepted = last != DEAD and bool(automaton.accepting[last])
+    return Path(tuple(map(int, controls)), tuple(states), tuple(automaton_states), tuple(labels), word, is_accepted)
