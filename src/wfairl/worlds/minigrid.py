@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import io
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -31,6 +32,8 @@ from wfairl.worlds.propositions import Proposition
 from wfairl.worlds.world import MAX_PROPOSITIONS, Exploration, Label, TooManyNodesError, to_label
 
 DEFAULT_MAX_NODES = 20_000_000
+
+_RESETTING = threading.Lock()
 
 Kind = tuple[Any, ...]
 """What tells objects apart: (object number, colour number, kind of the contents or ())."""
@@ -216,7 +219,8 @@ def make_environment(environment_id: str, **settings: Any) -> gymnasium.Env[Any,
 
 def reset(environment: gymnasium.Env[Any, Any], seed: int) -> None:
     """Reset an environment; what BabyAI prints while it looks for a mission is not for our user."""
-    with contextlib.redirect_stdout(io.StringIO()):
+    # Redirecting is for the whole process, so two threads must not do it at once.
+    with _RESETTING, contextlib.redirect_stdout(io.StringIO()):
         environment.reset(seed=seed)
 
 

@@ -1,0 +1,100 @@
+"""Data sets collected the paper's way: successes of an expert, failures of a random walk.
+
+Everything follows from one seed. Scene i of a collection with seed s is the scene
+
+    FIRST_TRAINING_SEED + s * SCENES_PER_COLLECTION + i
+
+of the task, so that collections with different seeds share no scene, and scenes below
+`FIRST_TRAINING_SEED` are never trained on: those are for testing.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from wfairl.demonstrations.demonstration import Dataset, Demonstration, replay
+from wfairl.demonstrations.expert import solve
+from wfairl.errors import BadInputError, FailedRunError
+from wfairl.parallel import map_in_threads
+from wfairl.planning.cost import Cost, unit_cost
+from wfairl.progress import progress_bar
+from wfairl.worlds.tasks import Task
+
+FIRST_TRAINING_SEED = 1_000_000
+SCENES_PER_COLLECTION = 1_000_000
+MAX_TRIES_PER_DEMONSTRATION = 50
+
+SUCCESS_SCORE = 1.0
+FAILURE_SCORE = 0.0
+
+_SUCCESSES, _FAILURES = 0, 1
+"""Halves of a collection's scenes: even ones show successes, odd ones failures."""
+
+Attempt = Callable[[int], Demonstration | None]
+"""From a scene's seed to a demonstration, or None if it did not come out as wanted."""
+
+
+class TooFewDemonstrationsError(FailedRunError):
+    """The demonstrator hardly ever does what it should."""
+
+
+def collect(
+    task: Task, successes: int, failures: int, temperature: float, seed: int, cost: Cost = unit_cost, n_jobs: int = 2
+) -> Dataset:
+    """Collect demonstrations, each in a scene of its own.
+
+    Args:
+        task: what to do.
+        successes: how many runs of the expert that fulfil the rule within the horizon; score 1.
+        failures: how many random walks over the horizon that do not; score 0.
+        temperature: of the expert, 0 for strictly optimal ones.
+        seed: of the collection.
+        cost: the expert's true cost.
+        n_jobs: scenes to work on at once; it changes nothing in the result.
+
+    Raises:
+        TooFewDemonstrationsError: the expert hardly ever succeeds, or the random walk always does.
+    """
+    if successes < 0 or failures < 0 or seed < 0:
+        raise BadInputError("the numbers of successes and failures, and the seed, must not be negative")
+    if not temperature >= 0:
+        raise BadInputError(f"the temperature must lie between 0 (optimal) and inf (random), not {temperature}")
+
+    def succeed(scene: int) -> Demonstration | None:
+        world = task.make_world(scene)
+        controls, succeeded = solve(world, task.rule, cost).act(temperature, task.horizon, np.random.default_rng(scene))
+        return replay(world, controls, SUCCESS_SCORE, scene) if succeeded else None
+
+    def fail(scene: int) -> Demonstration | None:
+        world = task.make_world(scene)
+        controls = np.random.default_rng(scene).integers(len(world.controls), size=task.horizon).tolist()
+        walk = replay(world, controls, FAILURE_SCORE, scene)
+        return None if task.rule.succeeds(walk.labels) else walk
+
+    found = [
+        *_gather(succeed, successes, seed, _SUCCESSES, f"{task.name}: experts at temperature {temperature:g}", n_jobs),
+        *_gather(fail, failures, seed, _FAILURES, f"{task.name}: random walks", n_jobs),
+    ]
+    return Dataset(task.name, tuple(found), temperature)
+
+
+def _gather(attempt: Attempt, wanted: int, seed: int, half: int, description: str, n_jobs: int) -> list[Demonstration]:
+    """The first `wanted` scenes, in order, whose attempt comes out."""
+    first = FIRST_TRAINING_SEED + seed * SCENES_PER_COLLECTION + half
+    found: list[Demonstration] = []
+    tried = 0
+    with progress_bar() as bar:
+        meter = bar.add_task(description, total=wanted)
+        while len(found) < wanted:
+            if tried >= MAX_TRIES_PER_DEMONSTRATION * wanted:
+                raise TooFewDemonstrationsError(
+                    f"{description}: {len(found)} of {tried} came out as wanted, and {wanted} are asked for. "
+                    "Ask for fewer, or choose another temperature."
+                )
+            scenes = [first + 2 * (tried + i) for i in range(wanted - len(found))]
+            for demonstration in map_in_threads(attempt, scenes, n_jobs=n_jobs):
+                if demonstration is not None:
+                    found.append(demonstration)
+                    bar.advance(meter)
+            tried += len(scenes)
+    return found

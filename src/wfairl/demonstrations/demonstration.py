@@ -1,0 +1,153 @@
+"""What was seen: one demonstration, and a data set of them. Frozen, and checked when they are made."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from wfairl.automata.words import Word, compress
+from wfairl.errors import BadInputError
+from wfairl.worlds.world import Label, World
+
+
+class BadDemonstrationError(BadInputError):
+    """A demonstration that cannot have happened as it is told."""
+
+
+class ContradictionError(BadDemonstrationError):
+    """The world gives another state or label than the demonstration tells."""
+
+
+class MixedTasksError(BadInputError):
+    """Demonstrations of different tasks where one task is expected."""
+
+
+@dataclass(frozen=True)
+class Demonstration:
+    """One execution of a task in one scene.
+
+    Attributes:
+        states: x_0, ..., x_T, one more than controls.
+        controls: u_0, ..., u_{T-1}, indices into the world's controls.
+        labels: sigma_0, ..., sigma_{T-1}, what held after each transition.
+        score: how well it went; 1 for success and 0 for failure here, any finite number elsewhere.
+        seed: which scene of the task it was.
+    """
+
+    states: tuple[Hashable, ...]
+    controls: tuple[int, ...]
+    labels: tuple[Label, ...]
+    score: float
+    seed: int
+
+    def __post_init__(self) -> None:
+        if len(self.states) != len(self.controls) + 1:
+            raise BadDemonstrationError(
+                f"seed {self.seed}: {len(self.controls)} controls need {len(self.controls) + 1} states, "
+                f"not {len(self.states)}"
+            )
+        if len(self.labels) != len(self.controls):
+            raise BadDemonstrationError(
+                f"seed {self.seed}: {len(self.controls)} controls need as many labels, not {len(self.labels)}"
+            )
+        if not math.isfinite(self.score):
+            raise BadDemonstrationError(f"seed {self.seed}: the score must be a finite number, not {self.score}")
+
+    def __len__(self) -> int:
+        """The number of controls."""
+        return len(self.controls)
+
+    @property
+    def word(self) -> Word:
+        """The labels, consecutive equal ones once."""
+        return compress(self.labels)
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Demonstrations of one task.
+
+    Attributes:
+        task: the name of the task.
+        demonstrations: in the order in which they were collected.
+        temperature: of the expert that made the successes; None if nobody knows.
+    """
+
+    task: str
+    demonstrations: tuple[Demonstration, ...]
+    temperature: float | None = None
+
+    def __len__(self) -> int:
+        """The number of demonstrations."""
+        return len(self.demonstrations)
+
+    def __iter__(self) -> Iterator[Demonstration]:
+        """Over the demonstrations."""
+        return iter(self.demonstrations)
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        """The compressed word of each demonstration."""
+        return tuple(demonstration.word for demonstration in self.demonstrations)
+
+    @property
+    def scores(self) -> tuple[float, ...]:
+        """The score of each demonstration."""
+        return tuple(demonstration.score for demonstration in self.demonstrations)
+
+    @property
+    def seeds(self) -> frozenset[int]:
+        """The scenes that were seen."""
+        return frozenset(demonstration.seed for demonstration in self.demonstrations)
+
+
+def merge(datasets: Sequence[Dataset]) -> Dataset:
+    """All demonstrations of several data sets of one task; the temperature stays if they agree on it.
+
+    Raises:
+        MixedTasksError: they are of different tasks.
+    """
+    tasks = sorted({dataset.task for dataset in datasets})
+    if len(tasks) != 1:
+        raise MixedTasksError(f"demonstrations of different tasks cannot be mixed: {', '.join(tasks)}")
+    temperatures = {dataset.temperature for dataset in datasets}
+    return Dataset(
+        tasks[0],
+        tuple(demonstration for dataset in datasets for demonstration in dataset),
+        temperatures.pop() if len(temperatures) == 1 else None,
+    )
+
+
+def replay(world: World[Any], controls: Sequence[int], score: float, seed: int) -> Demonstration:
+    """The demonstration that a sequence of controls makes in a world."""
+    states, labels = [world.initial_state], []
+    for step, control in enumerate(map(int, controls)):
+        if not 0 <= control < len(world.controls):
+            raise BadDemonstrationError(
+                f"seed {seed}: step {step}: control {control} is out of range: there are {len(world.controls)}, "
+                + ", ".join(world.controls)
+            )
+        states.append(world.step(states[-1], control))
+        labels.append(world.label(states[-2], control, states[-1]))
+    return Demonstration(tuple(states), tuple(map(int, controls)), tuple(labels), float(score), seed)
+
+
+def check_against(world: World[Any], demonstration: Demonstration) -> None:
+    """Refuse a demonstration that the world contradicts.
+
+    Raises:
+        ContradictionError: says at which step states or labels part.
+    """
+    told = replay(world, demonstration.controls, demonstration.score, demonstration.seed)
+    where = f"seed {demonstration.seed}"
+    if told.states[0] != demonstration.states[0]:
+        raise ContradictionError(
+            f"{where}: the world starts in another state; is it another scene, or another version?"
+        )
+    for step in range(len(demonstration)):
+        if told.states[step + 1] != demonstration.states[step + 1]:
+            raise ContradictionError(f"{where}: step {step}: the world goes to another state")
+        if told.labels[step] != demonstration.labels[step]:
+            raise ContradictionError(f"{where}: step {step}: the world gives another label")

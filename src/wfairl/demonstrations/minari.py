@@ -1,0 +1,191 @@
+"""Exchange with Minari, the data set format of Gymnasium; needs the extra `minari`.
+
+Export runs the controls in the real environment and writes what it gives: observations, rewards, ends.
+Import runs them again: an episode whose observations the environment contradicts is rejected, with the
+step at which they part, and the others are kept.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from wfairl.demonstrations.collection import FAILURE_SCORE, SUCCESS_SCORE
+from wfairl.demonstrations.demonstration import ContradictionError, Dataset, Demonstration, check_against, replay
+from wfairl.errors import BadInputError
+from wfairl.progress import track
+from wfairl.worlds.tasks import Task
+
+LONGEST_MISSION = 1024
+"""MiniGrid's own mission space is a function, which Minari cannot store; a text of this length can."""
+
+
+class MissingExtraError(BadInputError):
+    """An optional dependency is not installed."""
+
+
+@dataclass(frozen=True)
+class Import:
+    """What came of an import: the data set, and why each rejected episode was rejected, by its number."""
+
+    dataset: Dataset
+    rejected: dict[int, str]
+
+
+def export_minari(dataset: Dataset, task: Task, dataset_id: str, root: Path | None = None) -> None:
+    """Write a data set as a Minari data set on disk.
+
+    Args:
+        dataset: demonstrations of the task.
+        task: the task.
+        dataset_id: Minari's id, such as `doorkey/expert-v0`.
+        root: Minari's folder of data sets; its own default if None.
+
+    Raises:
+        BadInputError: Minari refuses the id, or has a data set of this id already.
+    """
+    minari = _import_minari()
+    from minari.data_collector import EpisodeBuffer
+
+    episodes: list[EpisodeBuffer] = []
+    for demonstration in track(dataset, "export"):
+        record = _run(task, demonstration)
+        episodes.append(
+            EpisodeBuffer(
+                id=len(episodes),
+                seed=demonstration.seed,
+                observations=record.observations,
+                actions=np.array(demonstration.controls, np.int64),
+                rewards=record.rewards,
+                terminations=record.terminations,
+                truncations=record.truncations,
+                infos={"score": np.full(len(demonstration) + 1, demonstration.score)},
+            )
+        )
+    environment = task.make_environment(seed=0)
+    space = environment.observation_space
+    assert isinstance(space, gymnasium.spaces.Dict)
+    with _datasets_path(root):
+        try:
+            minari.create_dataset_from_buffers(
+                dataset_id,
+                buffer=episodes,
+                env=environment,
+                observation_space=gymnasium.spaces.Dict(
+                    {**space.spaces, "mission": gymnasium.spaces.Text(LONGEST_MISSION)}
+                ),
+                action_space=environment.action_space,
+                algorithm_name=f"wfairl expert at temperature {dataset.temperature}",
+                description=f"wfairl demonstrations of {task.name}",
+                jpeg_encoding=False,  # observations are symbols, not photographs
+            )
+        except ValueError as error:
+            raise BadInputError(f"Minari refuses {dataset_id!r}: {str(error).splitlines()[0]}") from None
+
+
+def import_minari(dataset_id: str, task: Task, root: Path | None = None) -> Import:
+    """Read a Minari data set of a task's environment.
+
+    The score of an episode is what its infos say, else 1 for success under the task's rule and 0 for failure.
+
+    Raises:
+        BadInputError: there is no such data set, or it is of another environment.
+    """
+    minari = _import_minari()
+    with _datasets_path(root):
+        try:
+            source = minari.load_dataset(dataset_id)
+        except FileNotFoundError:
+            raise BadInputError(f"there is no Minari data set {dataset_id!r}") from None
+        if source.env_spec is None or source.env_spec.id != task.environment_id:
+            found = source.env_spec.id if source.env_spec else "no environment"
+            raise BadInputError(f"{dataset_id!r} is of {found}, and the task {task.name!r} of {task.environment_id}")
+        seeds = [metadata.get("seed") for metadata in source.storage.get_episode_metadata(source.episode_indices)]
+        demonstrations, rejected = [], {}
+        episodes = zip(source.iterate_episodes(), seeds, strict=True)
+        for episode, seed in track(episodes, "import", total=len(seeds)):
+            try:
+                demonstrations.append(_to_demonstration(episode, seed, task))
+            except BadInputError as error:
+                rejected[int(episode.id)] = str(error)
+    return Import(Dataset(task.name, tuple(demonstrations)), rejected)
+
+
+@dataclass(frozen=True)
+class _Record:
+    """What the real environment gave along the controls of a demonstration."""
+
+    observations: dict[str, list[Any]]
+    rewards: list[float]
+    terminations: list[bool]
+    truncations: list[bool]
+
+
+def _run(task: Task, demonstration: Demonstration) -> _Record:
+    environment = task.make_environment(demonstration.seed)
+    real: Any = environment.unwrapped
+    observation = real.gen_obs()
+    observations: dict[str, list[Any]] = {key: [value] for key, value in observation.items()}
+    rewards, terminations, truncations = [], [], []
+    for control in demonstration.controls:
+        observation, reward, terminated, truncated, _ = real.step(control)
+        for key, value in observation.items():
+            observations[key].append(value)
+        rewards.append(float(reward))
+        terminations.append(bool(terminated))
+        truncations.append(bool(truncated))
+    return _Record(observations, rewards, terminations, truncations)
+
+
+def _to_demonstration(episode: Any, seed: Any, task: Task) -> Demonstration:
+    if seed is None:
+        raise ContradictionError("the episode does not say its seed, so its scene cannot be made again")
+    controls = np.asarray(episode.actions).reshape(-1).tolist()
+    world = task.make_world(int(seed))
+    told = replay(world, controls, SUCCESS_SCORE, int(seed))
+    record = _run(task, told)
+    for key, told_values in episode.observations.items():
+        for step, (seen, expected) in enumerate(zip(told_values, record.observations[key], strict=True)):
+            if not np.array_equal(seen, expected):
+                when = "at the start" if step == 0 else f"after step {step - 1}"
+                raise ContradictionError(f"seed {seed}: the observed {key!r} {when} is not what the world shows there")
+    scores = (episode.infos or {}).get("score")
+    if scores is not None:
+        score = float(np.asarray(scores).reshape(-1)[0])
+    else:
+        score = SUCCESS_SCORE if task.rule.succeeds(told.labels) else FAILURE_SCORE
+    demonstration = replay(world, controls, score, int(seed))
+    check_against(world, demonstration)
+    return demonstration
+
+
+@contextmanager
+def _datasets_path(root: Path | None) -> Iterator[None]:
+    """Minari takes its folder from an environment variable, and from nowhere else."""
+    before = os.environ.get("MINARI_DATASETS_PATH")
+    if root is not None:
+        os.environ["MINARI_DATASETS_PATH"] = str(root)
+    try:
+        yield
+    finally:
+        if root is not None:
+            if before is None:
+                del os.environ["MINARI_DATASETS_PATH"]
+            else:
+                os.environ["MINARI_DATASETS_PATH"] = before
+
+
+def _import_minari() -> ModuleType:
+    try:
+        import minari
+    except ImportError:
+        raise MissingExtraError("Minari is not installed: pip install 'wfairl[minari]'") from None
+    return minari
