@@ -1,0 +1,118 @@
+"""`wfairl demos`, and the exchange of data sets with logs and Minari."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from wfairl.automata.words import format_word
+from wfairl.cli.app import AsJson, app, out, print_json
+from wfairl.demonstrations.collection import SUCCESS_SCORE, collect
+from wfairl.demonstrations.demonstration import Dataset
+from wfairl.demonstrations.log import read_log
+from wfairl.demonstrations.minari import export_minari, import_minari
+from wfairl.demonstrations.storage import load, save
+from wfairl.errors import BadInputError
+from wfairl.worlds.tasks import find_task
+
+TaskName = Annotated[str, typer.Argument(metavar="TASK", help="A task; `wfairl tasks` lists them.")]
+Output = Annotated[Path, typer.Option("-o", "--output", metavar="DEMOS", help="The file to write, *.safetensors.")]
+
+
+@app.command()
+def demos(
+    task_name: TaskName,
+    output: Output,
+    successes: Annotated[int, typer.Option(help="Runs of the expert that succeed, with score 1.", min=0)] = 32,
+    failures: Annotated[int, typer.Option(help="Random walks that do not, with score 0.", min=0)] = 128,
+    temperature: Annotated[float, typer.Option(help="Of the expert: 0 is optimal (D1), 0.5 is D2.", min=0)] = 0.5,
+    seed: Annotated[int, typer.Option(help="Of the collection; another seed, other scenes.", min=0)] = 0,
+    jobs: Annotated[int, typer.Option(help="Scenes to work on at once.")] = 2,
+    as_json: AsJson = False,
+) -> None:
+    """Collect demonstrations of a task: successes of an expert, failures of a random walk.
+
+    Example: wfairl demos doorkey --temperature 0.5 -o d2.safetensors
+    """
+    _check_suffix(output)
+    dataset = collect(find_task(task_name), successes, failures, temperature, seed, n_jobs=jobs)
+    save(dataset, output)
+    _describe(dataset, output, as_json)
+
+
+@app.command()
+def demos_import(
+    task_name: TaskName,
+    source: Annotated[
+        str, typer.Argument(metavar="SOURCE", help="A log (*.jsonl), or the id of a Minari data set on disk.")
+    ],
+    output: Output,
+    minari_root: Annotated[Path | None, typer.Option(help="Minari's folder, if not its default.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Turn a log of your own, or a Minari data set, into demonstrations.
+
+    A line of a log is an episode: {"environment_id": "MiniGrid-DoorKey-8x8-v0", "seed": 7,
+    "controls": ["left", "forward", 5], "score": 1.0}. Without a score, the task's rule decides.
+
+    Example: wfairl demos-import doorkey my-log.jsonl -o mine.safetensors
+    """
+    _check_suffix(output)
+    task = find_task(task_name)
+    rejected: dict[int, str] = {}
+    if source.endswith(".jsonl"):
+        dataset = read_log(Path(source), task)
+    else:
+        imported = import_minari(source, task, minari_root)
+        dataset, rejected = imported.dataset, imported.rejected
+    save(dataset, output)
+    _describe(dataset, output, as_json, rejected)
+
+
+@app.command()
+def demos_export(
+    demonstrations: Annotated[Path, typer.Argument(metavar="DEMOS", help="A file that `wfairl demos` wrote.")],
+    dataset_id: Annotated[str, typer.Argument(metavar="ID", help="Minari's id, such as doorkey/expert-v0.")],
+    minari_root: Annotated[Path | None, typer.Option(help="Minari's folder, if not its default.")] = None,
+) -> None:
+    """Write demonstrations as a Minari data set (needs the extra `minari`).
+
+    Example: wfairl demos-export d2.safetensors doorkey/expert-v0
+    """
+    dataset = load(demonstrations)
+    export_minari(dataset, find_task(dataset.task), dataset_id, minari_root)
+    out.print(f"{len(dataset)} episodes written as {dataset_id}")
+
+
+def _check_suffix(output: Path) -> None:
+    if output.suffix != ".safetensors":
+        raise BadInputError(f"{output}: demonstrations are written as *.safetensors")
+
+
+def _describe(dataset: Dataset, output: Path, as_json: bool, rejected: dict[int, str] | None = None) -> None:
+    shown = [item for item in dataset if item.score >= SUCCESS_SCORE]
+    if as_json:
+        print_json(
+            {
+                "task": dataset.task,
+                "path": str(output),
+                "demonstrations": len(dataset),
+                "successes": len(shown),
+                "temperature": None if dataset.temperature == float("inf") else dataset.temperature,
+                "rejected": {str(number): why for number, why in (rejected or {}).items()},
+            }
+        )
+        return
+    for number, why in (rejected or {}).items():
+        out.print(f"[yellow]episode {number} rejected:[/] {why}")
+    table = Table("successes", "word", title=f"{output}: {len(dataset)} demonstrations of {dataset.task}", min_width=60)
+    words = Counter(item.word for item in shown)
+    for word, count in words.most_common(8):
+        table.add_row(str(count), format_word(word))
+    if len(words) > 8:
+        table.add_row(
+            str(len(shown) - sum(count for _, count in words.most_common(8))), f"{len(words) - 8} other words"
+        )
+    out.print(table)

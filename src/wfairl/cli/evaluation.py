@@ -1,0 +1,84 @@
+"""`wfairl evaluate`."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from wfairl.cli.app import AsJson, app, out, print_json
+from wfairl.errors import BadInputError
+from wfairl.evaluation.evaluate import Evaluation, evaluate
+from wfairl.evaluation.policies import REFERENCES, Policy
+from wfairl.worlds.tasks import Task, find_task
+
+DEFAULT_TEMPERATURE = 0.5
+
+
+@app.command("evaluate")
+def evaluate_command(
+    task_name: Annotated[str, typer.Argument(metavar="TASK", help="A task; `wfairl tasks` lists them.")],
+    policy: Annotated[str, typer.Option(help="optimal, expert, random, or the folder of a trained run.")] = "optimal",
+    seeds: Annotated[
+        str, typer.Option(help="Test scenes: A:B from A up to, not including, B; or A,B,C.")
+    ] = "5000:5064",
+    temperature: Annotated[
+        float | None, typer.Option(help="0 is greedy. Default: 0.5 for expert, the demonstrations' for a run.", min=0)
+    ] = None,
+    rng_seed: Annotated[int, typer.Option(help="For the policy's own draws.", min=0)] = 0,
+    jobs: Annotated[int, typer.Option(help="Episodes to run at once.")] = 2,
+    as_json: AsJson = False,
+) -> None:
+    """Run a policy in the real environment, one episode a scene, and report its return.
+
+    Example: wfairl evaluate doorkey --policy expert --temperature 0.5 --seeds 5000:5064
+    """
+    task = find_task(task_name)
+    evaluation = evaluate(task, find_policy(task, policy, temperature), parse_seeds(seeds), rng_seed, jobs)
+    if as_json:
+        print_json(evaluation.to_document())
+    else:
+        out.print(summary([evaluation]))
+
+
+def find_policy(task: Task, name: str, temperature: float | None) -> Policy:
+    """A reference policy by its name, or the one of a trained run by its folder."""
+    if name in REFERENCES:
+        return REFERENCES[name](task, DEFAULT_TEMPERATURE if temperature is None else temperature)
+    if Path(name).is_dir():
+        from wfairl.learning.run_directory import load_policy  # torch is slow to import
+
+        return load_policy(Path(name), task, temperature)
+    raise BadInputError(f"policy {name!r} is neither {', '.join(REFERENCES)} nor the folder of a run")
+
+
+def parse_seeds(text: str) -> list[int]:
+    """The seeds of `A:B` or `A,B,C`.
+
+    Raises:
+        BadInputError: the text is neither.
+    """
+    try:
+        if ":" in text:
+            first, end = map(int, text.split(":"))
+            return list(range(first, end))
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise BadInputError(f"seeds are A:B or A,B,C, not {text!r}") from None
+
+
+def summary(evaluations: list[Evaluation]) -> Table:
+    """One row an evaluation."""
+    table = Table("policy", "return", "± s.e.", "success", "episodes", "how they ended", title=evaluations[0].task)
+    for evaluation in evaluations:
+        ends = Counter(episode.outcome for episode in evaluation.episodes)
+        table.add_row(
+            evaluation.policy,
+            f"{evaluation.mean_return:.3f}",
+            f"{evaluation.standard_error:.3f}",
+            f"{evaluation.success_rate:.0%}",
+            str(len(evaluation.episodes)),
+            ", ".join(f"{count} {outcome}" for outcome, count in ends.most_common()),
+        )
+    return table
