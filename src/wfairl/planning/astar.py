@@ -128,7 +128,7 @@ def search_plan(
                 opened[after] = _Opened(paid, node, control)
                 heapq.heappush(heap, (paid + bound(*after), -paid, next(order), after))
     raise UnsatisfiableTaskError(
-        f"the task cannot be satisfied in this world: all {len(opened):,} product states that might succeed were searched."
+        f"the task cannot be satisfied in this world: all {len(opened):,} product states in reach were searched."
         " Plan in another world (another seed), or learn the automaton from words that cover worlds like this."
     )
 

@@ -1,0 +1,130 @@
+"""The command about plans: plan."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+
+from wfairl.cli.app import AsJson, app, out, print_json
+
+if TYPE_CHECKING:
+    from wfairl.automata.finite import FiniteAutomaton
+    from wfairl.planning.cost import Cost
+    from wfairl.planning.plan import Plan
+    from wfairl.worlds.tasks import Task
+
+PLAN_EXAMPLE = """
+Plans one episode of a task: the cheapest controls that its automaton accepts.
+
+The automaton is one that `wfairl learn-task` wrote; without --task-model, the task's own rule.
+Every control costs 1. A picture shows the real environment along the plan, with the automaton's
+state under each frame: .png for the frames where it moves on, .gif for all of them. Example:
+
+    wfairl plan doorkey --seed 7 --task-model task.json -o plan.gif
+"""
+
+
+@app.command(help=PLAN_EXAMPLE)
+def plan(
+    task: Annotated[str, typer.Argument(metavar="TASK", help="The name of a task; see `wfairl tasks`.")],
+    seed: Annotated[int, typer.Option(help="The scene to plan in.")] = 0,
+    task_model: Annotated[Path | None, typer.Option(help="The task's automaton; its own rule if left out.")] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write a picture here, .png or .gif.")] = None,
+    astar: Annotated[bool, typer.Option("--astar", help="Search with A*, for scenes too large to enumerate.")] = False,
+    max_states: Annotated[
+        int, typer.Option(min=1, help="Give up on a product (with --astar: a search) beyond this size.")
+    ] = 5_000_000,
+    as_json: AsJson = False,
+) -> None:
+    """Plan one episode of a task."""
+    from wfairl.planning.picture import check_format
+    from wfairl.worlds.tasks import find_task
+
+    if output is not None:
+        check_format(output)
+    found_task = find_task(task)
+    automaton = _automaton(found_task, task_model)
+    world = found_task.make_world(seed)
+    found, effort = _plan(world, automaton, _cost(), astar, max_states)
+    if output is not None:
+        _draw(found_task, seed, world, found, output)
+    if as_json:
+        print_json({"task": task, "seed": seed, **_document(world.controls, found), **effort, "picture": _text(output)})
+    else:
+        _print(world.controls, found, effort, output)
+
+
+def _automaton(task: "Task", task_model: Path | None) -> "FiniteAutomaton":
+    from wfairl.automata.finite import from_rule
+    from wfairl.automata.task_model import TaskModel
+
+    if task_model is None:
+        return from_rule(task.rule.visit, task.rule.avoid, task.proposition_names)
+    return TaskModel.load(task_model).finite
+
+
+def _cost() -> "Cost":
+    from wfairl.planning.cost import unit_cost
+
+    return unit_cost
+
+
+def _plan(
+    world: Any, automaton: "FiniteAutomaton", cost: "Cost", astar: bool, max_states: int
+) -> "tuple[Plan, dict[str, int]]":
+    """The plan, and how much was searched for it."""
+    from wfairl.planning.astar import search_plan
+    from wfairl.planning.plan import find_plan
+    from wfairl.planning.product import build_product
+
+    if astar:
+        search = search_plan(world, automaton, max_expansions=max_states)
+        return search.plan, {"expansions": search.expansions}
+    product = build_product(world, automaton, max_states)
+    return find_plan(product, cost(product)), {"product_states": len(product)}
+
+
+def _draw(task: "Task", seed: int, world: Any, plan: "Plan", output: Path) -> None:
+    from wfairl.planning.picture import film_path, write_picture
+
+    environment = task.make_environment(seed, render_mode="rgb_array")
+    write_picture(film_path(environment, world, plan.path), output)
+
+
+def _document(controls: Any, plan: "Plan") -> dict[str, Any]:
+    path = plan.path
+    return {
+        "controls": [controls[control] for control in path.controls],
+        "labels": [sorted(label) for label in path.labels],
+        "word": [sorted(label) for label in path.word],
+        "automaton_states": list(path.automaton_states),
+        "cost": plan.cost,
+        "steps": len(path.controls),
+    }
+
+
+def _print(controls: Any, plan: "Plan", effort: dict[str, int], output: Path | None) -> None:
+    """A row for each change of the label, with the controls that lead to it."""
+    from wfairl.automata.words import format_label, format_word
+
+    path = plan.path
+    before = (frozenset(), *path.labels)  # nothing was shown before the first step
+    table = Table("step", "controls", "then holds", "automaton state")
+    since, last = 0, len(path.controls)
+    for step in range(1, last + 1):
+        if step == last or before[step] != before[step - 1]:
+            names = " ".join(controls[control] for control in path.controls[since:step])
+            state = f"{path.automaton_states[step]}{' (accepted)' if step == last else ''}"
+            table.add_row(str(step), names, format_label(before[step]), state)
+            since = step
+    out.print(table)
+    out.print(f"cost  {plan.cost:g} in {len(path.controls)} steps")
+    out.print(f"word  {format_word(path.word)}")
+    out.print(", ".join(f"{number:,} {what.replace('_', ' ')}" for what, number in effort.items()))
+    if output is not None:
+        out.print(f"wrote {output}")
+
+
+def _text(output: Path | None) -> str | None:
+    return None if output is None else str(output)

@@ -1,0 +1,159 @@
+"""Pictures of a plan: frames of the real environment, with the automaton's state under each.
+
+A PNG shows the frames at which the automaton moves on; a GIF shows them all.
+"""
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
+
+from wfairl.automata.words import format_label
+from wfairl.errors import BadInputError, FailedRunError
+from wfairl.files import write_atomically
+from wfairl.planning.path import Path
+
+FORMATS = (".png", ".gif")
+
+TILE = 280  # pixels of a frame's longer side
+STRIP = 98  # pixels of what stands under it
+GAP = 16
+COLUMNS = 4
+MILLISECONDS = 350
+INK, PALE, DONE, HERE, PAPER = "#1b1b1b", "#9a9a9a", "#c9d7f0", "#f2a33a", "#ffffff"
+
+
+class StrayedError(FailedRunError):
+    """The real environment did something else than the world that was planned in."""
+
+
+@dataclass(frozen=True)
+class Film:
+    """A path in the real environment.
+
+    Attributes:
+        path: the path, T controls.
+        control_names: the names of the world's controls.
+        frames: what the environment looked like, T + 1 images of shape [height, width, 3] of uint8.
+    """
+
+    path: Path
+    control_names: Sequence[str]
+    frames: tuple[NDArray[np.uint8], ...]
+
+
+def check_format(output: FilePath) -> None:
+    """Refuse a file name that is neither a PNG nor a GIF.
+
+    Raises:
+        BadInputError: it is not.
+    """
+    if output.suffix.lower() not in FORMATS:
+        raise BadInputError(f"{output}: a picture of a plan ends in {' or '.join(FORMATS)}")
+
+
+def film_path(environment: Any, world: Any, path: Path) -> Film:
+    """Run a path in the real environment, made with render_mode="rgb_array" and just reset.
+
+    Args:
+        environment: the Gymnasium environment.
+        world: its model, which can tell the environment's `state_of`.
+        path: the path, from the world's initial state.
+
+    Raises:
+        StrayedError: environment and path part.
+    """
+    environment.unwrapped.highlight = False  # MiniGrid's mark of what the agent sees; we plan with all of it
+    frames = [environment.render()]
+    for step, control in enumerate(path.controls, start=1):
+        environment.step(control)
+        frames.append(environment.render())
+        if world.state_of(environment) != path.states[step]:
+            raise StrayedError(f"the real environment is not where the plan says it is after step {step}")
+    rows, columns = _busy(frames[0], environment.unwrapped.tile_size)
+    return Film(path, world.controls, tuple(frame[rows, columns] for frame in frames))
+
+
+def _busy(frame: NDArray[np.uint8], tile: int) -> tuple[slice, slice]:
+    """The part of a frame within one cell of anything; scenes of rooms may lie in a large empty grid."""
+    cells = frame.reshape(len(frame) // tile, tile, -1, tile, 3).swapaxes(1, 2)
+    is_busy = (cells != cells[0, 0]).any(axis=(2, 3, 4))
+    slices = []
+    for axis in (1, 0):
+        busy = np.flatnonzero(is_busy.any(axis=axis))  # never empty: the agent is somewhere
+        slices.append(slice(max(0, busy[0] - 1) * tile, (busy[-1] + 2) * tile))
+    return slices[0], slices[1]
+
+
+def write_picture(film: Film, output: FilePath) -> None:
+    """Write a PNG or a GIF, by the file's name."""
+    check_format(output)
+    stream = io.BytesIO()
+    if output.suffix.lower() == ".gif":
+        first, *rest = [_tile(film, step) for step in range(len(film.frames))]
+        durations = [3 * MILLISECONDS, *[MILLISECONDS] * (len(rest) - 1), 6 * MILLISECONDS][: len(film.frames)]
+        first.save(stream, "GIF", save_all=True, append_images=rest, duration=durations, loop=0)
+    else:
+        _sheet(film).save(stream, "PNG")
+    write_atomically(output, stream.getvalue())
+
+
+def _sheet(film: Film) -> Image.Image:
+    """The start, every step at which the automaton moves on, and the end."""
+    states = film.path.automaton_states
+    steps = [0, *(step for step in range(1, len(states)) if states[step] != states[step - 1])]
+    if steps[-1] != len(states) - 1:
+        steps.append(len(states) - 1)
+    tiles = [_tile(film, step) for step in steps]
+    width, height = tiles[0].size
+    columns = min(COLUMNS, len(tiles))
+    rows = -(-len(tiles) // columns)
+    sheet = Image.new("RGB", (columns * (width + GAP) + GAP, rows * (height + GAP) + GAP), PAPER)
+    for i, tile in enumerate(tiles):
+        sheet.paste(tile, (GAP + i % columns * (width + GAP), GAP + i // columns * (height + GAP)))
+    return sheet
+
+
+def _tile(film: Film, step: int) -> Image.Image:
+    """One frame, what happened, and where the automaton stands."""
+    frame = Image.fromarray(film.frames[step])
+    scale = TILE / max(frame.size)
+    frame = frame.resize((round(frame.width * scale), round(frame.height * scale)), Image.Resampling.LANCZOS)
+    tile = Image.new("RGB", (TILE, frame.height + STRIP), PAPER)
+    tile.paste(frame, ((TILE - frame.width) // 2, 0))
+    draw = ImageDraw.Draw(tile)
+    if step == 0:
+        title, label = "start", ""
+    else:
+        title = f"{step}  {film.control_names[film.path.controls[step - 1]]}"
+        label = f"shows {format_label(film.path.labels[step - 1])}"
+    draw.text((4, frame.height + 5), title, INK, ImageFont.load_default(15))
+    draw.text((4, frame.height + 25), label, INK, ImageFont.load_default(15))
+    _draw_automaton(draw, film.path, step, frame.height + 70)
+    return tile
+
+
+def _draw_automaton(draw: ImageDraw.ImageDraw, path: Path, step: int, y: int) -> None:
+    """The automaton states along the path as a row of circles: behind, here, ahead; two rings where it accepts."""
+    states = path.automaton_states
+    moves = [0, *(t for t in range(1, len(states)) if states[t] != states[t - 1])]
+    distance = min(56.0, (TILE - 40) / max(1, len(moves) - 1))
+    radius = min(15.0, 0.38 * distance)
+    here = max(i for i, t in enumerate(moves) if t <= step)
+    left = TILE / 2 - distance * (len(moves) - 1) / 2
+    font = ImageFont.load_default(max(8, 0.95 * radius))
+    for i, t in enumerate(moves):
+        x = left + distance * i
+        if i:
+            draw.line((x - distance + radius, y, x - radius, y), INK if i <= here else PALE, 2)
+        fill = HERE if i == here else DONE if i < here else PAPER
+        ink = INK if i <= here else PALE
+        draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill, ink, 2)
+        if path.is_accepted and t == moves[-1]:
+            draw.ellipse((x - radius + 4, y - radius + 4, x + radius - 4, y + radius - 4), None, ink, 1)
+        draw.text((x, y), str(states[t]), ink, font, anchor="mm")

@@ -1,0 +1,102 @@
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from wfairl.automata.task_model import fit_task_model
+from wfairl.cli import main
+from wfairl.worlds.tasks import find_task
+
+WORD = tuple(map(frozenset, ([], ["key"], ["key", "door"], ["key", "door", "goal"])))
+
+
+@pytest.fixture
+def task_model(tmp_path: Path) -> Path:
+    path = tmp_path / "task.json"
+    fit_task_model([WORD, WORD[:2], WORD[:3]], [1.0, 0.0, 0.0]).save(path)
+    return path
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Run a command line; exit code, standard output, standard error."""
+
+    def run_command(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["wfairl", *map(str, arguments)])
+        with pytest.raises(SystemExit) as exit_info:
+            main()
+        captured = capsys.readouterr()
+        return int(exit_info.value.code or 0), captured.out, captured.err
+
+    return run_command
+
+
+@pytest.mark.parametrize("search", [(), ("--astar",)])
+def test_plan_works_in_the_real_environment(run, task_model: Path, search):
+    code, output, _ = run("plan", "doorkey", "--seed", 5, "--task-model", task_model, "--json", *search)
+    plan = json.loads(output)
+    assert code == 0
+    assert plan["word"] == [sorted(label) for label in WORD]
+    assert plan["cost"] == plan["steps"] == len(plan["controls"]) == len(plan["automaton_states"]) - 1
+    environment = find_task("doorkey").make_environment(5)
+    names = list(find_task("doorkey").make_world(5).controls)
+    ends = [environment.step(names.index(control))[2] for control in plan["controls"]]
+    assert ends == [False] * (len(ends) - 1) + [True]
+
+
+def test_plan_for_people_shows_word_cost_and_where_the_picture_went(run, task_model: Path, tmp_path: Path):
+    picture = tmp_path / "plan.png"
+    code, output, _ = run("plan", "doorkey", "--task-model", task_model, "-o", picture)
+    assert code == 0
+    assert "word  -, key, door & key, door & goal & key" in output
+    assert "accepted" in output
+    assert str(picture) in output.replace("\n", "")
+    with Image.open(picture) as image:
+        assert image.format == "PNG"
+
+
+def test_without_a_model_the_rule_of_the_task_is_planned_for(run):
+    code, output, _ = run("plan", "multiroom", "--json")
+    assert code == 0
+    assert json.loads(output)["word"][-1] == ["door1", "door2", "door3", "goal"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("nonsense",), 2, "unknown task"),
+        (("doorkey", "--task-model", "nowhere.json"), 2, "nowhere.json: no such file"),
+        (("doorkey", "-o", "plan.bmp"), 2, ".png or .gif"),
+        (("doorkey", "--max-states", 10), 2, "more than 10 states"),
+        (("doorkey", "--max-states", 3, "--astar"), 1, "after expanding 3 nodes"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line_on_standard_error(run, arguments, code: int, message: str):
+    found, output, error = run("plan", *arguments)
+    assert found == code
+    assert output == ""
+    assert message in error
+    assert "Traceback" not in error
+    assert error.count("\n") == 1
+
+
+def test_a_model_of_another_task_names_what_the_world_lacks(run, task_model: Path):
+    code, _, error = run("plan", "multiroom", "--task-model", task_model)
+    assert code == 2
+    assert "door, key" in error
+
+
+def test_a_task_that_cannot_be_satisfied_names_the_label_that_never_comes(run, tmp_path: Path):
+    word = (frozenset(), frozenset(["key", "goal"]))  # the goal lies behind the door
+    model = tmp_path / "task.json"
+    fit_task_model([word, word[:1]], [1.0, 0.0]).save(model)
+    code, _, error = run("plan", "doorkey", "--task-model", model)
+    assert code == 1
+    assert "waits for 'goal & key'" in error
+
+
+def test_json_of_two_runs_is_the_same(run, task_model: Path):
+    first, again = (run("plan", "doorkey", "--task-model", task_model, "--json") for _ in range(2))
+    assert first == again
