@@ -22,6 +22,12 @@ UNKNOWN = -1
 NO_PARENT = -1
 """The parent of the root of a prefix tree, which is the empty word."""
 
+TABLE_GAIN = 16
+"""Keys are numbered by a table, not by sorting, if it has at most this many entries a key."""
+
+TOO_DEEP = -1
+"""The node of a prefix that is longer than the tree is deep."""
+
 
 @dataclass(frozen=True)
 class Corpus:
@@ -79,7 +85,8 @@ class PrefixTree:
         levels: nodes of depth d are `levels[d] .. levels[d + 1] - 1`, shape [depths + 1] of int64.
         visits: node of each prefix of each word: word i has them at
             `offsets[i] + i .. offsets[i + 1] + i`, shape [total length + words] of int64.
-        ends: node of each whole word, shape [words] of int64.
+        ends: node of each whole word, shape [words] of int64; like `visits` it is `TOO_DEEP`
+            below the depth that the tree was cut at.
     """
 
     parents: NDArray[np.int64]
@@ -95,32 +102,58 @@ class PrefixTree:
 
 def encode(words: Sequence[Word], alphabet: Sequence[Label], weights: NDArray[np.float64] | None = None) -> Corpus:
     """The corpus of `words`; a label outside the alphabet becomes `UNKNOWN`. Weights are 1 unless given."""
-    index = {label: i for i, label in enumerate(alphabet)}
+    index = _KnownLabels(zip(alphabet, range(len(alphabet)), strict=True))
+    return _flatten(words, index, weights)
+
+
+def encode_all(words: Sequence[Word], weights: NDArray[np.float64] | None = None) -> tuple[Corpus, tuple[Label, ...]]:
+    """The corpus of `words` over the labels that occur in them, and these labels in their one order."""
+    index = _NewLabels()
+    corpus = _flatten(words, index, weights)
+    alphabet = sort_labels(index)
+    number = np.zeros(len(alphabet), np.int32)
+    number[[index[label] for label in alphabet]] = np.arange(len(alphabet))
+    return Corpus(number[corpus.symbols], corpus.offsets, corpus.weights), alphabet
+
+
+class _KnownLabels(dict[Label, int]):
+    """Numbers of the labels of an alphabet, `UNKNOWN` for any other."""
+
+    def __missing__(self, label: Label) -> int:
+        return UNKNOWN
+
+
+class _NewLabels(dict[Label, int]):
+    """Numbers of labels in the order in which they are met."""
+
+    def __missing__(self, label: Label) -> int:
+        self[label] = number = len(self)
+        return number
+
+
+def _flatten(words: Sequence[Word], index: dict[Label, int], weights: NDArray[np.float64] | None) -> Corpus:
     lengths = np.fromiter(map(len, words), np.int64, len(words))
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    symbols = np.fromiter(
-        (index.get(label, UNKNOWN) for label in chain.from_iterable(words)), np.int32, int(offsets[-1])
-    )
+    try:  # twice as fast, and enough for most alphabets
+        symbols = np.frombuffer(bytes(map(index.__getitem__, chain.from_iterable(words))), np.uint8).astype(np.int32)
+    except ValueError:  # a number that does not fit a byte
+        symbols = np.fromiter(map(index.__getitem__, chain.from_iterable(words)), np.int32, int(offsets[-1]))
     return Corpus(symbols, offsets, np.ones(len(words)) if weights is None else np.asarray(weights, np.float64))
 
 
-def alphabet_of(words: Sequence[Word]) -> tuple[Label, ...]:
-    """The labels that occur in the words, in their one order."""
-    return sort_labels(chain.from_iterable(words))
-
-
-def build_prefix_tree(corpus: Corpus) -> PrefixTree:
-    """The prefix tree of a corpus, built one depth at a time."""
+def build_prefix_tree(corpus: Corpus, max_depth: int | None = None) -> PrefixTree:
+    """The prefix tree of a corpus, built one depth at a time, down to `max_depth`."""
     base = int(corpus.symbols.max(initial=0)) + 2  # symbols from UNKNOWN = -1 become digits from 0
-    visits = np.zeros(len(corpus.symbols) + len(corpus), np.int64)
+    visits = np.full(len(corpus.symbols) + len(corpus), TOO_DEEP)
     first_visits = corpus.offsets[:-1] + np.arange(len(corpus))
     parents, symbols, levels = [np.array([NO_PARENT])], [np.array([UNKNOWN])], [0, 1]
     alive = np.flatnonzero(corpus.lengths > 0)
     nodes = np.zeros(len(alive), np.int64)
+    visits[first_visits] = 0
     depth = 0
-    while len(alive):
+    while len(alive) and depth != max_depth:
         keys = nodes * base + (corpus.symbols[corpus.offsets[alive] + depth] + 1)
-        distinct, inverse = np.unique(keys, return_inverse=True)
+        distinct, inverse = _number_keys(keys, bound=levels[-1] * base)
         parents.append(distinct // base)
         symbols.append(distinct % base - 1)
         nodes = levels[-1] + inverse
@@ -139,9 +172,32 @@ def build_prefix_tree(corpus: Corpus) -> PrefixTree:
     )
 
 
+def _number_keys(keys: NDArray[np.int64], bound: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct keys, rising, and the place of each key among them; keys are in 0 .. bound - 1."""
+    if bound > TABLE_GAIN * len(keys):
+        distinct, places = np.unique(keys, return_inverse=True)
+        return distinct, places
+    present = np.zeros(bound, bool)  # a table instead of sorting
+    present[keys] = True
+    return np.flatnonzero(present), (np.cumsum(present) - 1)[keys]
+
+
 def merge_equal_words(corpus: Corpus) -> tuple[Corpus, NDArray[np.int64]]:
     """The distinct words with their total weights, and how often each occurs, shape [distinct]."""
-    ends = build_prefix_tree(corpus).ends
-    _, first, inverse, counts = np.unique(ends, return_index=True, return_inverse=True, return_counts=True)
+    _, first, inverse, counts = np.unique(
+        _word_keys(corpus), return_index=True, return_inverse=True, return_counts=True
+    )
     totals = np.bincount(inverse, corpus.weights, len(first)).astype(np.float64)
     return corpus.take(first.astype(np.int64), totals), counts.astype(np.int64)
+
+
+def _word_keys(corpus: Corpus) -> NDArray[np.int64]:
+    """A number for each word, equal for equal words alone; shape [words]."""
+    base, longest = int(corpus.symbols.max(initial=0)) + 3, int(corpus.lengths.max(initial=0))
+    if base**longest >= 2**63:
+        return build_prefix_tree(corpus).ends
+    keys = np.zeros(len(corpus), np.int64)  # short words over few labels are numbers with a digit a symbol
+    for position in range(longest):
+        alive = np.flatnonzero(corpus.lengths > position)
+        keys[alive] = keys[alive] * base + corpus.symbols[corpus.offsets[alive] + position] + 2
+    return keys

@@ -21,7 +21,7 @@ from wfairl.automata.baum_welch import (
     log_probabilities,
     refine,
 )
-from wfairl.automata.corpus import Corpus, alphabet_of, encode
+from wfairl.automata.corpus import Corpus, encode, encode_all
 from wfairl.automata.spectral import BadWordsError
 from wfairl.automata.spectral_start import spectral_start
 from wfairl.automata.weighted import WeightedAutomaton
@@ -80,8 +80,7 @@ class DistributionLearner(BaseEstimator):
         if not self.sizes or min(self.sizes) < 1:
             raise BadInputError(f"sizes are {self.sizes!r}; give at least one number of states, each 1 or more")
         rng = np.random.default_rng(self.seed)
-        self.alphabet_ = alphabet_of(words)
-        corpus = encode(words, self.alphabet_)
+        corpus, self.alphabet_ = encode_all(words)
         fold_of = rng.permutation(np.arange(len(words)) % self.folds)
 
         self.held_out_: dict[int, float] = {}

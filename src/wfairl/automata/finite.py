@@ -21,7 +21,7 @@ from wfairl.errors import BadInputError, FailedRunError
 from wfairl.worlds.world import ACCEPTED, DEAD, MAX_PROPOSITIONS, Label, to_label, to_mask
 
 DEFAULT_TOLERANCE = 1e-6
-DEFAULT_MAX_STATES = 2_000
+DEFAULT_MAX_STATES = 10_000
 
 SUFFIX_TOLERANCE = 1e-8
 """A suffix tells states apart that the ones before it do not if it adds this share of itself."""

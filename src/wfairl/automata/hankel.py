@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from wfairl.automata.corpus import Corpus, PrefixTree, build_prefix_tree, merge_equal_words
+from wfairl.automata.corpus import TOO_DEEP, Corpus, PrefixTree, build_prefix_tree, merge_equal_words
 from wfairl.automata.words import Word
 from wfairl.errors import BadInputError
 from wfairl.worlds.world import Label
@@ -98,9 +98,13 @@ def blocks_from_corpus(
         labels: size of the alphabet.
         choice: the basis; a limit beyond the longest word is no limit.
     """
-    from_left, from_right = build_prefix_tree(corpus), build_prefix_tree(corpus.reversed())
-    row_of = _number_basis(from_left, frequencies, corpus, choice.rows, choice.max_prefixes)
-    col_of = _number_basis(from_right, frequencies, corpus, choice.cols, choice.max_suffixes)
+    if choice.longest_word is not None and corpus.lengths.max() > choice.longest_word:  # no place for longer words
+        short = np.flatnonzero(corpus.lengths <= choice.longest_word)
+        corpus, frequencies = corpus.take(short, corpus.weights[short]), frequencies[short]
+    from_left = build_prefix_tree(corpus, choice.rows)
+    from_right = build_prefix_tree(corpus.reversed(), choice.cols)
+    row_of = _number_basis(from_left, frequencies, corpus, choice.max_prefixes)
+    col_of = _number_basis(from_right, frequencies, corpus, choice.max_suffixes)
 
     # Word i is split before each of its positions 0 .. length: entry (prefix, suffix) is its value.
     word_of = np.repeat(np.arange(len(corpus)), corpus.lengths + 1)
@@ -120,7 +124,8 @@ def blocks_from_corpus(
     row, values = row[inner], values[inner]
     col = col_of[from_right.visits[(first + from_end - 1)[inner]]]
     kept = (row != OUTSIDE) & (col != OUTSIDE)
-    row, col, values, symbol = row[kept], col[kept], values[kept], corpus.symbols[kept]
+    row, col, values = row[kept], col[kept], values[kept]
+    symbol = corpus.symbols[kept].astype(np.min_scalar_type(labels))  # small integers sort in linear time
     order = np.argsort(symbol, kind="stable")
     bounds = np.searchsorted(symbol[order], np.arange(labels + 1))
     parts = [order[bounds[i] : bounds[i + 1]] for i in range(labels)]
@@ -152,7 +157,8 @@ def apply_statistic(corpus: Corpus, statistic: Statistic, longest: int | None) -
     limit = int(corpus.lengths.max(initial=0)) if longest is None else longest
     match statistic:
         case Statistic.WORD:
-            return merge_equal_words(corpus)[0]
+            short = np.flatnonzero(corpus.lengths <= limit)
+            return merge_equal_words(corpus.take(short, corpus.weights[short]))[0]
         case Statistic.PREFIX:
             return _distinct_prefixes(corpus, limit)
         case Statistic.SUFFIX:
@@ -162,31 +168,35 @@ def apply_statistic(corpus: Corpus, statistic: Statistic, longest: int | None) -
 
 
 def _number_basis(
-    tree: PrefixTree, frequencies: NDArray[np.float64], corpus: Corpus, longest: int | None, count: int | None
+    tree: PrefixTree, frequencies: NDArray[np.float64], corpus: Corpus, count: int | None
 ) -> NDArray[np.int64]:
-    """Row of each node of the tree, or `OUTSIDE`; the empty word is row 0. Shape [nodes]."""
-    candidates = np.arange(len(tree) if longest is None else int(tree.levels[min(longest + 1, len(tree.levels) - 1)]))
+    """Row of each node of the tree, or `OUTSIDE`; the empty word is row 0. Shape [nodes + 1].
+
+    The entry past the end is that of `TOO_DEEP`.
+    """
+    candidates = np.arange(len(tree))
     if count is not None and count < len(candidates):
-        passing = np.bincount(tree.visits, np.repeat(frequencies, corpus.lengths + 1), len(tree))
+        passing = np.bincount(tree.visits + 1, np.repeat(frequencies, corpus.lengths + 1), len(tree) + 1)[1:]
         by_frequency = np.argsort(-passing[candidates], kind="stable")  # ties: the shorter one
         candidates = np.sort(np.union1d([0], candidates[by_frequency[: count - 1 if count > 1 else 0]]))
-    numbers = np.full(len(tree), OUTSIDE)
+    numbers = np.full(len(tree) + 1, OUTSIDE)
     numbers[candidates] = np.arange(len(candidates))
     return numbers
 
 
 def _longest(tree: PrefixTree, numbers: NDArray[np.int64]) -> int:
-    return int(tree.depths[numbers != OUTSIDE].max())
+    return int(tree.depths[numbers[:-1] != OUTSIDE].max())
 
 
 def _distinct_prefixes(corpus: Corpus, longest: int) -> Corpus:
-    tree = build_prefix_tree(corpus)
-    totals = np.bincount(tree.visits, np.repeat(corpus.weights, corpus.lengths + 1), len(tree)).astype(np.float64)
-    kept = int(tree.levels[min(longest + 1, len(tree.levels) - 1)])
+    tree = build_prefix_tree(corpus, longest)
     word_of = np.repeat(np.arange(len(corpus)), corpus.lengths + 1)
+    reached = tree.visits != TOO_DEEP
+    visits, word_of = tree.visits[reached], word_of[reached]
+    totals = np.bincount(visits, corpus.weights[word_of], len(tree)).astype(np.float64)
     example = np.zeros(len(tree), np.int64)
-    example[tree.visits] = word_of  # any word through the node will do
-    return corpus.factors(example[:kept], np.zeros(kept, np.int64), tree.depths[:kept], totals[:kept])
+    example[visits] = word_of  # any word through the node will do
+    return corpus.factors(example, np.zeros(len(tree), np.int64), tree.depths, totals)
 
 
 def _cut_suffixes(corpus: Corpus, longest: int) -> Corpus:

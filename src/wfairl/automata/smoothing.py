@@ -58,11 +58,9 @@ def next_probabilities(automaton: WeightedAutomaton, corpus: Corpus) -> NDArray[
     tree = build_prefix_tree(corpus)
     table = _next_table(automaton, tree)
     symbols = np.full(len(tree.visits), len(automaton.alphabet), np.int64)
-    word_of = np.repeat(np.arange(len(corpus)), corpus.lengths + 1)
     inner = np.ones(len(symbols), bool)
     inner[corpus.offsets[1:] + np.arange(len(corpus))] = False  # the end of each word
     symbols[inner] = corpus.symbols
-    assert len(word_of) == len(symbols)
     return table[tree.visits, symbols]
 
 

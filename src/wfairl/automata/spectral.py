@@ -15,11 +15,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import svds
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from wfairl.automata.corpus import Corpus, alphabet_of, encode, merge_equal_words
+from wfairl.automata.corpus import Corpus, encode, encode_all, merge_equal_words
 from wfairl.automata.hankel import BasisChoice, HankelBlocks, Matrix, Statistic, apply_statistic, blocks_from_corpus
+from wfairl.automata.ngram import fit_ngrams
+from wfairl.automata.smoothing import SmoothedDistribution, choose_weight
 from wfairl.automata.weighted import WeightedAutomaton
 from wfairl.automata.words import Word
 from wfairl.errors import BadInputError, FailedRunError
@@ -29,6 +31,9 @@ Scores: TypeAlias = Sequence[float] | NDArray[np.float64]
 
 DENSE_LIMIT = 2_000
 """The smaller side of the largest block that is decomposed densely, a few seconds of work."""
+
+HELD_OUT_SHARE = 10
+"""One word in this many is held out to choose how much smoothing a distribution needs."""
 
 TRUNCATION_GAIN = 8
 """A truncated decomposition pays off when the block is this many times larger than the rank."""
@@ -73,6 +78,8 @@ class SpectralLearner(RegressorMixin, BaseEstimator):
         max_suffixes: keep only this many suffixes, the most frequent; None keeps all.
         statistic: what the blocks hold of a distribution: `word`, `prefix`, `suffix` or `factor`.
             Whichever it is, the automaton gives the values of whole words.
+        smoothing: order of the n-gram model that keeps every word of a distribution possible, such as
+            3 for trigrams; 0 leaves the values of the automaton as they are. See `smoothing`.
         rank_tolerance: singular values below this share of the largest count as zero.
 
     Attributes:
@@ -82,6 +89,7 @@ class SpectralLearner(RegressorMixin, BaseEstimator):
         n_prefixes_, n_suffixes_: size of the basis.
         spectrum_: singular values of H, falling; all of them, or the first `rank` of a large block.
         condition_: largest over smallest singular value that was kept.
+        smoothed_: the `SmoothedDistribution`, if there is smoothing.
     """
 
     def __init__(
@@ -92,6 +100,7 @@ class SpectralLearner(RegressorMixin, BaseEstimator):
         max_prefixes: int | None = None,
         max_suffixes: int | None = None,
         statistic: str = "word",
+        smoothing: int = 0,
         rank_tolerance: float = 1e-10,
     ) -> None:
         self.rank = rank
@@ -100,6 +109,7 @@ class SpectralLearner(RegressorMixin, BaseEstimator):
         self.max_prefixes = max_prefixes
         self.max_suffixes = max_suffixes
         self.statistic = statistic
+        self.smoothing = smoothing
         self.rank_tolerance = rank_tolerance
 
     def fit(self, words: Sequence[Word], scores: Scores | None = None) -> "SpectralLearner":
@@ -111,9 +121,8 @@ class SpectralLearner(RegressorMixin, BaseEstimator):
             LostRankError: the block has a smaller rank than the one asked for.
         """
         statistic, choice = self._check_settings(scores)
-        alphabet = alphabet_of(words)
-        corpus = check_words(words, scores, alphabet)
-        corpus, frequencies = mean_values(corpus) if scores is not None else _frequencies(corpus, statistic, choice)
+        whole, alphabet = check_words(words, scores)
+        corpus, frequencies = mean_values(whole) if scores is not None else _frequencies(whole, statistic, choice)
         blocks = blocks_from_corpus(corpus, frequencies, len(alphabet), choice)
         factors = factorise(blocks.block, self.rank, self.rank_tolerance)
         automaton = words_from_statistic(assemble(blocks, factors, alphabet), statistic)
@@ -124,18 +133,51 @@ class SpectralLearner(RegressorMixin, BaseEstimator):
         self.n_prefixes_, self.n_suffixes_ = blocks.block.shape
         self.spectrum_ = factors.spectrum
         self.condition_ = float(factors.singular_values[0] / factors.singular_values[-1])
+        if self.smoothing:
+            self.smoothed_ = self._smooth(words)
         return self
 
     def predict(self, words: Sequence[Word]) -> NDArray[np.float64]:
         """The value of each word, shape [words]; zero for a word with a label never seen."""
         check_is_fitted(self, "automaton_")
+        if self.smoothing:
+            return np.exp(self.log_probability(words))
         values: NDArray[np.float64] = self.automaton_.values(words)
         return values
 
-    def score(self, words: Sequence[Word], scores: Scores) -> float:
-        """Minus the loss of eq. (2) on these words: higher is better, as scikit-learn has it."""
+    def log_probability(self, words: Sequence[Word]) -> NDArray[np.float64]:
+        """Natural log-probability of each word under the smoothed distribution, shape [words]."""
+        check_is_fitted(self, "smoothed_")
+        known = set(self.automaton_.alphabet)
+        possible = [known.issuperset(word) for word in words]
+        corpus = encode(
+            [word if ok else () for word, ok in zip(words, possible, strict=True)], self.automaton_.alphabet
+        )
+        return np.where(possible, self.smoothed_.log_probabilities(corpus), -np.inf)
+
+    def score(self, words: Sequence[Word], scores: Scores | None = None) -> float:
+        """How well it fits these words; higher is better, as scikit-learn has it.
+
+        Minus the loss of eq. (2) where there are scores, else the mean smoothed log-probability.
+        """
         check_is_fitted(self, "automaton_")
+        if scores is None:
+            return float(self.log_probability(words).mean())
         return -mean_squared_error(self.automaton_, words, scores)
+
+    def _smooth(self, words: Sequence[Word]) -> SmoothedDistribution:
+        """Choose the weight of the n-grams on every tenth word, without which a twin is learned."""
+        held_out = [word for i, word in enumerate(words) if i % HELD_OUT_SHARE == 0]
+        learned = [word for i, word in enumerate(words) if i % HELD_OUT_SHARE]
+        alphabet, labels = self.automaton_.alphabet, len(self.automaton_.alphabet)
+        ngrams = fit_ngrams(encode(words, alphabet), labels, self.smoothing)
+        if not learned:  # a single word
+            return SmoothedDistribution(self.automaton_, ngrams, 1.0)
+        twin = clone(self).set_params(smoothing=0).fit(learned).automaton_
+        fewer = set(twin.alphabet)
+        judged = encode([word for word in held_out if fewer.issuperset(word)], twin.alphabet)
+        twin_ngrams = fit_ngrams(encode(learned, twin.alphabet), len(twin.alphabet), self.smoothing)
+        return SmoothedDistribution(self.automaton_, ngrams, choose_weight(twin, twin_ngrams, judged))
 
     def _check_settings(self, scores: Scores | None) -> tuple[Statistic, BasisChoice]:
         try:
@@ -147,6 +189,8 @@ class SpectralLearner(RegressorMixin, BaseEstimator):
             raise BadInputError(
                 f"the {statistic} statistic belongs to a distribution; leave the scores out, or use the word statistic"
             )
+        if scores is not None and self.smoothing:
+            raise BadInputError("smoothing belongs to a distribution; leave the scores out, or set smoothing to 0")
         if self.rank is not None and self.rank < 1:
             raise BadInputError(f"rank is {self.rank}; give at least 1, or leave it out")
         return statistic, BasisChoice(self.rows, self.cols, self.max_prefixes, self.max_suffixes)
@@ -164,12 +208,12 @@ def mean_squared_error(automaton: WeightedAutomaton, words: Sequence[Word], scor
     return float(np.mean((automaton.values(words) - np.asarray(scores, np.float64)) ** 2))
 
 
-def check_words(words: Sequence[Word], scores: Scores | None, alphabet: Sequence[Label]) -> Corpus:
-    """The words as a corpus weighted by their scores, or by 1 where there are none."""
+def check_words(words: Sequence[Word], scores: Scores | None) -> tuple[Corpus, tuple[Label, ...]]:
+    """The words as a corpus weighted by their scores, or by 1 where there are none; and its alphabet."""
     if len(words) == 0:
         raise BadWordsError("there are no words to learn from")
     if scores is None:
-        return encode(words, alphabet)
+        return encode_all(words)
     weights = np.asarray(scores, np.float64)
     if weights.shape != (len(words),):
         raise BadWordsError(f"{len(words)} words need as many scores, not an array of shape {weights.shape}")
@@ -180,7 +224,7 @@ def check_words(words: Sequence[Word], scores: Scores | None, alphabet: Sequence
         raise BadWordsError(
             "every score is 0, so the automaton would be 0 everywhere; learning needs at least one success"
         )
-    return encode(words, alphabet, weights)
+    return encode_all(words, weights)
 
 
 def mean_values(corpus: Corpus) -> tuple[Corpus, NDArray[np.float64]]:

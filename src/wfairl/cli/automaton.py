@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
+from wfairl.automata.finite import DEFAULT_MAX_STATES, DEFAULT_TOLERANCE
 from wfairl.cli.app import AsJson, app, out, print_json
 from wfairl.errors import BadInputError
 
 if TYPE_CHECKING:
-    from wfairl.automata.finite import FiniteAutomaton
     from wfairl.automata.selection import Setting
     from wfairl.automata.task_model import TaskModel, Verdict
     from wfairl.automata.words import ScoredWords, Word
@@ -43,13 +43,16 @@ def learn_task(
     keep_repeats: Annotated[
         bool, typer.Option("--keep-repeats", help="A repeated label means something: do not compress words.")
     ] = False,
-    tolerance: Annotated[float, typer.Option(help="Merge states whose values differ by at most this.")] = 1e-6,
-    max_states: Annotated[int, typer.Option(help="Give up on a finite automaton beyond this size.")] = 2_000,
+    tolerance: Annotated[
+        float, typer.Option(help="Merge states whose values differ by at most this.")
+    ] = DEFAULT_TOLERANCE,
+    max_states: Annotated[
+        int, typer.Option(help="Give up on a finite automaton beyond this size.")
+    ] = DEFAULT_MAX_STATES,
     seed: Annotated[int, typer.Option(help="Of the split into folds by --select.")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Learn an automaton from scored words."""
-    from wfairl.automata.finite import quotient
     from wfairl.automata.task_model import fit_task_model
 
     if sum([rank is not None or rows is not None or cols is not None, preset is not None, select]) > 1:
@@ -61,18 +64,15 @@ def learn_task(
         rank, rows, cols = setting.rank, setting.rows, setting.cols
     model = fit_task_model(data.words, data.scores, rank, rows, cols, threshold, keep_repeats, tolerance, max_states)
     model.save(output)
-    finite = quotient(
-        model.automaton, threshold, tolerance, max_states, keep_repeats, words=data.words, allow_open=True
-    )
-    if not finite.closed:
+    if not model.summary.closed:
         sys.stderr.write(
             f"wfairl: the finite automaton did not close within {max_states} states: scores can be computed, "
             "plans cannot. Learn with the full basis, or raise --tolerance or --max-states\n"
         )
     if as_json:
-        print_json(_summary_document(model, finite))
+        print_json(_summary_document(model))
     else:
-        _print_summary(model, finite, output)
+        _print_summary(model, output)
 
 
 SCORE_EXAMPLE = """
@@ -176,23 +176,23 @@ def _choose(
     return select_setting(read, data.scores, np.random.default_rng(seed), track=track).chosen
 
 
-def _summary_document(model: "TaskModel", finite: "FiniteAutomaton") -> dict[str, object]:
+def _summary_document(model: "TaskModel") -> dict[str, object]:
     return {
         "rank": model.summary.rank,
         "rows": model.summary.rows,
         "cols": model.summary.cols,
         "loss": model.summary.loss,
         "alphabet": [sorted(label) for label in model.automaton.alphabet],
-        "states": finite.states,
-        "closed": finite.closed,
-        "deviation": finite.deviation,
+        "states": model.summary.states,
+        "closed": model.summary.closed,
+        "deviation": model.summary.deviation,
         "words": model.summary.words,
         "successes": model.summary.successes,
         "condition": model.summary.condition,
     }
 
 
-def _print_summary(model: "TaskModel", finite: "FiniteAutomaton", output: Path) -> None:
+def _print_summary(model: "TaskModel", output: Path) -> None:
     from wfairl.automata.words import format_label
 
     summary = model.summary
@@ -201,8 +201,8 @@ def _print_summary(model: "TaskModel", finite: "FiniteAutomaton", output: Path) 
     table.add_row("alphabet", ", ".join(f"'{format_label(label)}'" for label in model.automaton.alphabet))
     table.add_row("rank / rows / cols", f"{summary.rank} / {summary.rows} / {summary.cols}")
     table.add_row("loss", f"{summary.loss:.3g}")
-    table.add_row("states", f"{finite.states} live" + ("" if finite.closed else ", and more that were not explored"))
-    table.add_row("deviation", f"{finite.deviation:.3g} of the finite automaton from the weighted one")
+    table.add_row("states", f"{summary.states} live" + ("" if summary.closed else ", and more that were not explored"))
+    table.add_row("deviation", f"{summary.deviation:.3g} of the finite automaton from the weighted one")
     table.add_row("written to", str(output))
     out.print(table)
 
