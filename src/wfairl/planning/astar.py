@@ -3,24 +3,26 @@
 Nodes of the product are made as the search meets them. A node (x, q) is put off by a lower bound on
 what it still costs, out of the automaton and, where the world offers it, out of the world:
 
-    h(x, q) = c_min * min over labels sigma that lead q on to q' of  max(1, steps(x, sigma)) + changes(q')
+    h(x, q) = c_min * t(acceptance),
+    t(q) = 0,   t(q'') = min over transitions q' --sigma--> q'' of  max(t(q') + 1, steps(x, sigma)),
 
-    changes(q)       fewest label changes from q to acceptance; each takes at least one step
-    steps(x, sigma)  lower bound of the world on the steps from x until a transition can show sigma
+    steps(x, sigma)  lower bound of the world on the steps from x until a transition shows sigma, or 1
     c_min            lower bound on the cost of a transition
 
-h never exceeds the true cost, so the plan costs what Dijkstra's would. It need not be consistent: a
-node that is reached more cheaply after it was expanded is expanded again.
+so that t is the earliest time at which the automaton could be in a state: each change of it takes a
+step, and no label comes sooner than the world allows. h never exceeds the true cost, so the plan costs
+what Dijkstra's would. It need not be consistent: a node that is reached more cheaply after it was
+expanded is expanded again.
 """
 
 import heapq
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from wfairl.automata.finite import FiniteAutomaton
@@ -135,38 +137,54 @@ def search_plan(
 
 def _bound(world: World[Any], next_mode: NDArray[np.int32], least_cost: float) -> Callable[[Any, int], float]:
     """The function h."""
-    changes = _fewest_changes(next_mode)
-    ways_on = []
-    for mode, row in enumerate(next_mode):
-        masks = np.flatnonzero((row != DEAD) & (row != mode) & np.isfinite(changes[row]))
-        ways_on.append((masks, changes[row[masks]]))
+    modes, masks = next_mode.shape
+    before, label = np.nonzero((next_mode != DEAD) & (next_mode != np.arange(modes)[:, None]))
+    changes = before.astype(np.int32), label.astype(np.int32), next_mode[before, label]
+    at_once = np.ones(masks)
+    by_automaton_alone = [least_cost * _earliest_acceptance(*changes, modes, mode, at_once) for mode in range(modes)]
+    steps_to_labels = world.steps_to_labels if isinstance(world, BoundedWorld) else None
 
-    def automaton_alone(state: Any, mode: int) -> float:  # noqa: ARG001 - knows nothing of the world
-        return least_cost * changes[mode]
-
-    def with_world(state: Any, mode: int) -> float:
+    def bound(state: Any, mode: int) -> float:
         if mode == ACCEPTED:
             return 0.0
-        masks, changes_after = ways_on[mode]
-        steps = np.maximum(1.0, world.steps_to_labels(state)[masks])  # type: ignore[attr-defined]
-        return least_cost * float((steps + changes_after).min(initial=np.inf))
+        if steps_to_labels is None:
+            return by_automaton_alone[mode]
+        return least_cost * _earliest_acceptance(*changes, modes, mode, steps_to_labels(state))
 
-    return with_world if isinstance(world, BoundedWorld) else automaton_alone
+    return bound
 
 
-def _fewest_changes(next_mode: NDArray[np.int32]) -> NDArray[np.float64]:
-    """changes(q) for every mode, then 0 for `ACCEPTED` and inf for `DEAD`, which count from the end."""
-    modes = len(next_mode)
-    changes = np.full(modes + 2, np.inf)
-    changes[ACCEPTED] = 0.0
-    queue = deque([ACCEPTED])
-    while queue:
-        target = queue.popleft()
-        for mode in np.flatnonzero((next_mode == target).any(axis=1)):
-            if changes[mode] == np.inf:
-                changes[mode] = changes[target] + 1
-                queue.append(int(mode))
-    return changes
+@njit(cache=True, nogil=True)
+def _earliest_acceptance(
+    before: NDArray[np.int32],
+    label: NDArray[np.int32],
+    after: NDArray[np.int32],
+    modes: int,
+    start: int,
+    steps: NDArray[np.float64],
+) -> float:
+    """t(acceptance), by relaxing all changes of the automaton until nothing improves.
+
+    Args:
+        before: mode that a change leaves, shape [changes].
+        label: label mask that it reads, shape [changes].
+        after: mode that it leads to, or `ACCEPTED`; shape [changes].
+        modes: the number of modes.
+        start: the mode q.
+        steps: steps(x, sigma) by label mask.
+    """
+    time = np.full(modes + 1, np.inf)  # the last is that of acceptance
+    time[start] = 0.0
+    improved = True
+    while improved:
+        improved = False
+        for i in range(len(before)):
+            target = modes if after[i] == ACCEPTED else after[i]
+            earliest = max(time[before[i]] + 1, steps[label[i]])
+            if earliest < time[target] and time[before[i]] < np.inf:
+                time[target] = earliest
+                improved = True
+    return time[modes]
 
 
 def _successors(world: World[Any], next_mode: NDArray[np.int32], node: tuple[Any, int]) -> list[tuple[Any, int]]:

@@ -14,6 +14,7 @@ import io
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import gymnasium
@@ -27,6 +28,7 @@ from numpy.typing import NDArray
 
 from wfairl.errors import BadInputError
 from wfairl.worlds import minigrid_rules as rules
+from wfairl.worlds.minigrid_bounds import LabelBounds
 from wfairl.worlds.minigrid_rules import CARRIED, COLORS, CONTROLS, GONE, INSIDE, NOTHING, OBJECTS, TERRAINS, Layout
 from wfairl.worlds.propositions import Proposition
 from wfairl.worlds.world import MAX_PROPOSITIONS, Exploration, Label, TooManyNodesError, to_label
@@ -156,6 +158,14 @@ class MiniGridWorld:
                 "raise the limit, or plan with A*, which does not enumerate"
             )
         return exploration
+
+    def steps_to_labels(self, state: int) -> NDArray[np.float64]:
+        """Lower bound on the steps until a transition shows a label, which directs A*; shape [2 ** propositions]."""
+        return self._label_bounds.steps_to_labels(self._fields(state))
+
+    @cached_property
+    def _label_bounds(self) -> LabelBounds:
+        return LabelBounds(self.layout, self.atoms)
 
     def pack(self, state: int) -> NDArray[np.uint64]:
         """The 64-bit words of a state, shape [words]."""

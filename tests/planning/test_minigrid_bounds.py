@@ -1,0 +1,57 @@
+import numpy as np
+import pytest
+
+from wfairl.automata.finite import from_rule
+from wfairl.planning.astar import search_plan
+from wfairl.planning.cost import unit_cost
+from wfairl.planning.plan import find_plan
+from wfairl.planning.product import build_product
+from wfairl.planning.shortest_path import cost_to_go, reverse_graph
+from wfairl.worlds.minigrid import MiniGridWorld, make_environment, reset
+from wfairl.worlds.propositions import AgentAt, AgentOn, AwayFromDoor, Carrying, DoorOpen, Facing
+from wfairl.worlds.tasks import all_tasks
+from wfairl.worlds.world import ACCEPTED
+
+SCENES = {
+    "MiniGrid-DoorKey-5x5-v0": {"key": Carrying("key"), "door": DoorOpen(), "goal": AgentOn("goal")},
+    "MiniGrid-DoorKey-6x6-v0": {"near": AwayFromDoor("key", 3), "facing": Facing("door"), "corner": AgentAt(1, 1)},
+    "MiniGrid-UnlockPickup-v0": {"key": Carrying("key"), "door": DoorOpen(), "box": Carrying("box")},
+    "MiniGrid-LavaGapS5-v0": {"lava": AgentOn("lava"), "goal": AgentOn("goal")},
+}
+
+
+@pytest.mark.parametrize("environment_id", SCENES)
+def test_no_label_comes_sooner_than_its_bound_and_some_bounds_are_exact(environment_id: str):
+    environment = make_environment(environment_id)
+    reset(environment, 0)
+    world = MiniGridWorld.from_environment(environment, SCENES[environment_id])
+    explored = world.explore()
+    masks = 1 << len(world.propositions)
+    true_steps = np.stack(
+        [
+            cost_to_go(
+                reverse_graph(np.where(explored.labels == mask, ACCEPTED, explored.successors)),
+                np.ones(explored.successors.shape),
+            ).cost_to_go
+            for mask in range(masks)
+        ],
+        axis=1,
+    )
+    nodes = np.random.default_rng(0).choice(len(explored.states), min(2_000, len(explored.states)), replace=False)
+    bounds = np.stack([world.steps_to_labels(world.unpack(explored.states[node])) for node in nodes])
+    assert (bounds <= true_steps[nodes]).all()
+    far = (true_steps[nodes] > 3) & np.isfinite(true_steps[nodes])
+    assert (bounds == true_steps[nodes])[far].any()
+
+
+@pytest.mark.parametrize("task", all_tasks()[:2], ids=lambda task: task.name)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_star_in_minigrid_finds_the_length_of_the_plan_and_expands_less(task, seed: int):
+    world = task.make_world(seed)
+    automaton = from_rule(task.rule.visit, task.rule.avoid, world.propositions)
+    product = build_product(world, automaton)
+    search = search_plan(world, automaton)
+    assert search.plan.cost == find_plan(product, unit_cost(product)).cost
+    uninformed = search_plan(world, automaton, least_cost=1e-9)
+    assert uninformed.plan.cost == search.plan.cost
+    assert search.expansions < uninformed.expansions
