@@ -206,7 +206,7 @@ class MiniGridWorld:
             rules.unpack(self.layout.table, self.pack(state), fields)
         except (OverflowError, AttributeError):
             raise BadInputError(f"{state!r} is not a state of this world") from None
-        if (fields > self.layout.largest_values).any():
+        if (fields > self.layout.largest_values).any() or self._packed(fields) != state:
             raise BadInputError(f"{state!r} is not a state of this world")
         return fields
 

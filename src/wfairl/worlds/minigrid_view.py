@@ -1,0 +1,109 @@
+"""What there is to see in the states of a MiniGrid scene, for many packed states at once.
+
+Most states of a scene share their grid: the agent moves, things lie still. So a view holds the distinct
+grids once, and for every state the number of its grid, the agent's cell and direction, and what it carries.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.worlds import minigrid_rules as rules
+from wfairl.worlds.minigrid import MiniGridWorld
+from wfairl.worlds.minigrid_rules import NOTHING, OBJECTS, TERRAINS
+
+SIGHTS = (*TERRAINS[: rules.DOOR], "open door", "closed door", "locked door", *OBJECTS)
+"""What a cell can show; a cell of a grid is an index into them."""
+
+OPEN_DOOR, CLOSED_DOOR, LOCKED_DOOR = (SIGHTS.index(f"{state} door") for state in ("open", "closed", "locked"))
+
+HANDS = ("nothing", *OBJECTS)
+"""What the agent can carry; `GridView.carried` is an index into them."""
+
+DIRECTIONS = 4
+
+
+@dataclass(frozen=True, eq=False)
+class GridView:
+    """What the states of one scene show.
+
+    Attributes:
+        cells: the agent's cell y * width + x, shape [states] of int64.
+        directions: 0 right, 1 down, 2 left, 3 up; shape [states] of int64.
+        carried: what the agent carries, an index into `HANDS`; shape [states] of int64.
+        grid_numbers: which of `grids` the state shows, shape [states] of int64.
+        grids: the distinct grids without the agent, an index into `SIGHTS` a cell;
+            shape [grids, height, width] of uint8.
+        under: what the agent stands on, an index into `SIGHTS`; shape [states] of int64.
+        ahead: what is in front of it, a wall beyond the edge; shape [states] of int64.
+    """
+
+    cells: NDArray[np.int64]
+    directions: NDArray[np.int64]
+    carried: NDArray[np.int64]
+    grid_numbers: NDArray[np.int64]
+    grids: NDArray[np.uint8]
+    under: NDArray[np.int64]
+    ahead: NDArray[np.int64]
+
+
+def view_states(world: MiniGridWorld, states: NDArray[np.uint64]) -> GridView:
+    """What many states of a world show.
+
+    Args:
+        world: the scene.
+        states: packed states, shape [states, words].
+    """
+    fields = rules.unpack_all(world.layout.table, np.ascontiguousarray(states))
+    cells, directions = fields[:, rules.AGENT].astype(np.int64), fields[:, rules.DIRECTION].astype(np.int64)
+    grid_numbers, examples = _distinct_grids(world, fields)
+    grids = _draw(world, fields[examples])
+    front = world.layout.cells[cells, rules.FRONT + directions]
+    ahead = np.where(front == NOTHING, rules.WALL, grids[grid_numbers, front])
+    return GridView(
+        cells=cells,
+        directions=directions,
+        carried=_carried(world, fields),
+        grid_numbers=grid_numbers,
+        grids=grids.reshape(len(grids), -1, world.layout.width),
+        under=grids[grid_numbers, cells].astype(np.int64),
+        ahead=ahead.astype(np.int64),
+    )
+
+
+def _distinct_grids(world: MiniGridWorld, fields: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The number of each state's grid, and a state that shows each grid."""
+    on_grid = fields[:, rules.FIRST_OBJECT :].astype(np.int64)
+    objects, off_grid = len(world.layout.objects), len(world.layout.cells)
+    # Carried, inside a box or gone: the grid is the same.
+    on_grid[:, :objects] = np.minimum(on_grid[:, :objects], off_grid)
+    numbers = np.zeros(len(fields), np.int64)
+    for column in on_grid.T:  # one column at a time, so that the combined number never overflows
+        _, numbers = np.unique(numbers * (column.max(initial=0) + 1) + column, return_inverse=True)
+    _, examples = np.unique(numbers, return_index=True)
+    return numbers, examples
+
+
+def _draw(world: MiniGridWorld, fields: NDArray[np.int32]) -> NDArray[np.uint8]:
+    """The grids of some states, shape [states, cells]."""
+    layout = world.layout
+    terrain = layout.cells[:, rules.TERRAIN]
+    grids = np.repeat(terrain.astype(np.uint8)[None], len(fields), axis=0)
+    for cell in np.flatnonzero(terrain == rules.DOOR):
+        state = fields[:, rules.FIRST_OBJECT + len(layout.objects) + layout.cells[cell, rules.DOOR_AT]]
+        shut = np.where(state & rules.IS_LOCKED, LOCKED_DOOR, CLOSED_DOOR)
+        grids[:, cell] = np.where(state & rules.IS_OPEN, OPEN_DOOR, shut)
+    for thing, kind in enumerate(layout.objects[:, rules.KIND]):
+        place = fields[:, rules.FIRST_OBJECT + thing]
+        lying = np.flatnonzero(place < len(layout.cells))
+        grids[lying, place[lying]] = LOCKED_DOOR + 1 + kind
+    return grids
+
+
+def _carried(world: MiniGridWorld, fields: NDArray[np.int32]) -> NDArray[np.int64]:
+    hands = len(world.layout.cells) + rules.CARRIED
+    carried = np.zeros(len(fields), np.int64)
+    for thing, kind in enumerate(world.layout.objects[:, rules.KIND]):
+        carried[fields[:, rules.FIRST_OBJECT + thing] == hands] = 1 + kind
+    return carried

@@ -1,0 +1,268 @@
+"""The MiniGrid model: exploration, labels, packing and refusals, against the real environment."""
+
+import gymnasium
+import numpy as np
+import pytest
+from minigrid.core.world_object import Ball, WorldObj
+from minigrid.minigrid_env import MiniGridEnv
+from minigrid.wrappers import NoDeath, StochasticActionWrapper
+from oracles_worlds import RandomScene, fingerprint, reachable
+
+from wfairl.errors import BadInputError
+from wfairl.worlds import MiniGridWorld, TooManyNodesError, UnknownPhysicsError, check_world
+from wfairl.worlds.minigrid import make_environment, reset
+from wfairl.worlds.propositions import AgentAt, AgentOn, AwayFromDoor, Carrying, DoorOpen, Facing
+
+
+def random_scene(seed, **settings):
+    env = RandomScene(**settings)
+    env.reset(seed=seed)
+    return env
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_scenes_with_every_kind_of_object_stay_in_lockstep(seed):
+    env = random_scene(seed, things=9)
+    world = MiniGridWorld.from_environment(env)
+    rng = np.random.default_rng(seed)
+    state = world.initial_state
+    for control in rng.choice(6, size=200, p=[0.12, 0.12, 0.3, 0.16, 0.12, 0.18]):
+        _, _, terminated, _, _ = env.step(control)
+        state = world.step(state, int(control))
+        scene = world.scene(state)
+        np.testing.assert_array_equal(scene.grid, env.grid.encode())
+        assert scene.position == tuple(map(int, env.agent_pos))
+        assert scene.direction == env.agent_dir
+        assert scene.carried == (None if env.carrying is None else env.carrying.encode())
+        assert scene.terminated == terminated
+        assert world.state_of(env) == state
+        if terminated:
+            return
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_exploration_finds_the_states_and_transitions_that_copies_of_the_environment_find(seed):
+    env = random_scene(seed, size=4, things=2)
+    world = MiniGridWorld.from_environment(env)
+    expected = reachable(env)
+    explored = world.explore()
+    assert len(explored.states) == len(expected)
+    node_of = {world.unpack(words): node for node, words in enumerate(explored.states)}
+    # Walk both graphs together from the start: every transition must lead to the same place.
+    pairs = {fingerprint(env): 0}
+    queue = [fingerprint(env)]
+    for key in queue:
+        for control, following in enumerate(expected[key]):
+            node = int(explored.successors[pairs[key], control])
+            assert node_of[world.step(world.unpack(explored.states[pairs[key]]), control)] == node
+            if following in pairs:
+                assert pairs[following] == node
+            else:
+                pairs[following] = node
+                queue.append(following)
+    assert len(pairs) == len(expected)
+
+
+def test_objects_that_nobody_can_tell_apart_make_one_state():
+    """Two balls in a 2 x 2 room: the agent in one cell, the balls in an unordered pair of places."""
+    env = random_scene(0, size=4, things=0)
+    free = [(x, y) for x in (1, 2) for y in (1, 2) if (x, y) != tuple(env.agent_pos)]
+    for cell in free[:2]:
+        env.put_obj(Ball("red"), *cell)
+    explored = MiniGridWorld.from_environment(env).explore()
+    assert len(explored.states) == len(reachable(env))
+
+
+def test_the_unsolved_states_of_the_hardest_task_are_as_many_as_known(hardest):
+    done_with_the_box = np.zeros((1, 16), np.int32)
+    done_with_the_box[0, 8:] = -2
+    explored = hardest.explore(done_with_the_box)
+    assert len(explored.states) == 508_144
+    assert explored.successors.size == 3_048_864
+
+
+@pytest.fixture(scope="module")
+def hardest():
+    from wfairl.worlds import find_task
+
+    return find_task("blocked-unlock-pickup").make_world(seed=1)
+
+
+def test_exploration_stops_at_its_limit(hardest):
+    with pytest.raises(TooManyNodesError, match="more than 1,000 states"):
+        hardest.explore(max_nodes=1_000)
+
+
+def test_walking_is_stepping(hardest):
+    controls = np.random.default_rng(0).integers(6, size=100).tolist()
+    states, labels = hardest.walk(controls)
+    state = hardest.initial_state
+    for control, expected, label in zip(controls, states[1:], labels, strict=True):
+        following = hardest.step(state, control)
+        assert following == expected
+        assert hardest.label(state, control, following) == label
+        state = following
+
+
+@pytest.mark.parametrize(
+    "environment_id", ["MiniGrid-LavaCrossingS9N1-v0", "MiniGrid-ObstructedMaze-1Dlh-v0", "BabyAI-BossLevel-v0"]
+)
+def test_a_minigrid_obeys_the_laws_of_a_world(environment_id):
+    env = make_environment(environment_id)
+    reset(env, 3)
+    assert check_world(MiniGridWorld.from_environment(env), max_states=150) == 150
+
+
+def front_thing(env):
+    return env.grid.get(*env.front_pos)
+
+
+def is_kind(thing, kind, color=None):
+    return thing is not None and thing.type == kind and color in (None, thing.color)
+
+
+def away_from_door(env, kind, distance):
+    cells = [
+        (i % env.width, i // env.width)
+        for i, thing in enumerate(env.grid.grid)
+        if is_kind(thing, kind)
+        or (is_kind(env.carrying, kind) and tuple(env.agent_pos) == (i % env.width, i // env.width))
+    ]
+    (door,) = [(i % env.width, i // env.width) for i, t in enumerate(env.grid.grid) if is_kind(t, "door")]
+    return all(abs(x - door[0]) + abs(y - door[1]) >= distance for x, y in cells)
+
+
+QUESTIONS = {
+    "carries": (Carrying("key"), lambda env: is_kind(env.carrying, "key")),
+    "carries purple": (Carrying("ball", "purple"), lambda env: is_kind(env.carrying, "ball", "purple")),
+    "open": (DoorOpen(), lambda env: any(is_kind(t, "door") and t.is_open for t in env.grid.grid)),
+    "on door": (AgentOn("door"), lambda env: is_kind(env.grid.get(*env.agent_pos), "door")),
+    "at": (AgentAt(2, 2), lambda env: tuple(env.agent_pos) == (2, 2)),
+    "faces ball": (Facing("ball"), lambda env: is_kind(front_thing(env), "ball")),
+    "faces door": (Facing("door"), lambda env: is_kind(front_thing(env), "door")),
+    "apart": (AwayFromDoor("ball", 2), lambda env: away_from_door(env, "ball", 2)),
+}
+
+
+def test_propositions_hold_when_the_real_environment_says_so():
+    env = make_environment("MiniGrid-BlockedUnlockPickup-v0").unwrapped
+    reset(env, 11)
+    ball = next(thing for thing in env.grid.grid if is_kind(thing, "ball"))
+    ball.color = "purple"
+    world = MiniGridWorld.from_environment(env, {name: question for name, (question, _) in QUESTIONS.items()})
+    rng = np.random.default_rng(1)
+    seen = dict.fromkeys(QUESTIONS, 0)
+    state = world.initial_state
+    for _ in range(6_000):
+        control = int(rng.choice(6, p=[0.12, 0.12, 0.36, 0.16, 0.08, 0.16]))
+        MiniGridEnv.step(env, control)
+        following = world.step(state, control)
+        expected = frozenset(name for name, (_, holds) in QUESTIONS.items() if holds(env))
+        assert world.label(state, control, following) == expected
+        for name in expected:
+            seen[name] += 1
+        state = following
+    assert all(0 < count < 6_000 for count in seen.values()), seen
+
+
+@pytest.mark.parametrize(
+    ("proposition", "message"),
+    [
+        (Carrying("sword"), "unknown kind of object 'sword'"),
+        (Carrying("key", "mauve"), "unknown colour 'mauve'"),
+        (AgentOn("lava"), "no lava to stand on"),
+        (DoorOpen(at=(1, 1)), r"no door at \(1, 1\)"),
+        (AgentAt(99, 0), "lies outside"),
+        (Facing("door", "grey"), "no grey door"),
+    ],
+)
+def test_a_question_about_nothing_in_the_scene_is_refused(proposition, message):
+    env = make_environment("MiniGrid-BlockedUnlockPickup-v0")
+    reset(env, 11)
+    with pytest.raises(BadInputError, match=message):
+        MiniGridWorld.from_environment(env, {"p": proposition})
+
+
+def test_several_doors_need_a_cell_or_a_colour():
+    env = make_environment("MiniGrid-MultiRoom-N4-S5-v1")
+    reset(env, 0)
+    with pytest.raises(BadInputError, match=r"say which with at=\(x, y\)"):
+        MiniGridWorld.from_environment(env, {"p": DoorOpen()})
+
+
+class Teleporting(RandomScene):
+    """Overrides step with a rule of its own."""
+
+    def step(self, action):
+        result = super().step(action)
+        self.agent_pos = (1, 1)
+        return result
+
+
+class Counting(RandomScene):
+    """Overrides step and leaves the physics alone."""
+
+    def step(self, action):
+        self.calls = getattr(self, "calls", 0) + 1
+        return super().step(action)
+
+
+def unknown_object():
+    env = random_scene(0)
+    env.grid.set(1, 1, WorldObj("unseen", "red"))
+    return env
+
+
+def wall_in_a_box():
+    from minigrid.core.world_object import Box, Wall
+
+    env = random_scene(0, things=0)
+    env.put_obj(Box("red", Wall()), 1, 1)
+    return env
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (unknown_object, "does not know the object 'unseen'"),
+        (wall_in_a_box, "does not know a wall inside a box"),
+        (lambda: StochasticActionWrapper(random_scene(0)), "wrapper StochasticActionWrapper changes what controls do"),
+        (lambda: NoDeath(random_scene(0), ("lava",)), "wrapper NoDeath"),
+        (lambda: gymnasium.make("CartPole-v1"), "CartPoleEnv is not a MiniGrid"),
+        (RandomScene, "has not been reset|RandomScene"),
+        (lambda: _reset(Teleporting()), "Teleporting overrides step"),
+    ],
+)
+def test_what_the_model_does_not_know_is_refused_by_name(make, message):
+    with pytest.raises((UnknownPhysicsError, AttributeError), match=message):
+        MiniGridWorld.from_environment(make())
+
+
+def _reset(env):
+    env.reset(seed=0)
+    return env
+
+
+def test_an_own_step_that_leaves_the_physics_alone_is_accepted():
+    assert MiniGridWorld.from_environment(_reset(Counting())).explore(max_nodes=10**6)
+
+
+@pytest.mark.parametrize("control", [-1, 6, 99])
+def test_a_control_out_of_range_is_refused(hardest, control):
+    with pytest.raises(BadInputError, match=f"control {control} is out of range: there are 6, left, right"):
+        hardest.step(hardest.initial_state, control)
+    with pytest.raises(BadInputError, match=f"step 1: control {control} is out of range"):
+        hardest.walk([0, control])
+
+
+@pytest.mark.parametrize("state", [-1, 2**64, 2**63, "left"])
+def test_something_that_is_no_state_is_refused(hardest, state):
+    with pytest.raises(BadInputError, match="is not a state of this world"):
+        hardest.step(state, 0)
+
+
+def test_another_scene_is_not_this_world(hardest):
+    env = make_environment("MiniGrid-DoorKey-8x8-v0")
+    reset(env, 0)
+    with pytest.raises(UnknownPhysicsError, match="not those of this world"):
+        hardest.state_of(env)
