@@ -1,0 +1,85 @@
+"""The command line as a user meets it: exit codes, standard output and standard error."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from wfairl.demonstrations import load
+
+
+def test_the_installed_command_runs():
+    help_text = subprocess.run([Path(sys.executable).parent / "wfairl", "--help"], capture_output=True, text=True)
+    assert help_text.returncode == 0
+    assert "evaluate" in help_text.stdout
+
+
+def test_tasks_lists_the_tasks_for_people_and_for_programs(wfairl):
+    assert "doorkey" in wfairl("tasks").stdout
+    document = json.loads(wfairl("tasks", "--json").stdout)
+    assert document["multiroom"]["horizon"] == 80
+    assert document["blocked-unlock-pickup"]["propositions"] == ["ball", "key", "door", "box"]
+
+
+@pytest.fixture
+def demos(tmp_path, wfairl):
+    path = tmp_path / "d2.safetensors"
+    result = wfairl("demos", "doorkey", "--successes", 4, "--failures", 5, "--seed", 1, "-o", path, "--json")
+    assert result.returncode == 0, result.stderr
+    return path, json.loads(result.stdout)
+
+
+def test_demos_writes_a_data_set_and_says_so(demos):
+    path, document = demos
+    assert document["demonstrations"] == len(load(path)) == 9
+    assert document["successes"] == 4
+    assert document["temperature"] == 0.5
+
+
+def test_a_log_is_imported(tmp_path, wfairl):
+    entry = {"environment_id": "MiniGrid-DoorKey-8x8-v0", "seed": 3, "controls": ["left", "forward"]}
+    (tmp_path / "log.jsonl").write_text(json.dumps(entry))
+    result = wfairl("demos-import", "doorkey", tmp_path / "log.jsonl", "-o", tmp_path / "x.safetensors")
+    assert result.returncode == 0, result.stderr
+    assert load(tmp_path / "x.safetensors").demonstrations[0].controls == (0, 2)
+
+
+def test_evaluate_prints_one_json_object_and_nothing_else(wfairl):
+    result = wfairl("evaluate", "doorkey", "--policy", "optimal", "--seeds", "5000:5003", "--json")
+    document = json.loads(result.stdout)
+    assert [episode["seed"] for episode in document["episodes"]] == [5000, 5001, 5002]
+    assert document["success_rate"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["evaluate", "doorkeys"], "unknown task 'doorkeys'; known are doorkey, multiroom, blocked-unlock-pickup"),
+        (
+            ["evaluate", "doorkey", "--policy", "best"],
+            "policy 'best' is neither optimal, expert, random nor the folder",
+        ),
+        (["evaluate", "doorkey", "--seeds", "a:b"], "seeds are A:B or A,B,C, not 'a:b'"),
+        (["evaluate", "doorkey", "--seeds", "5:5"], "there are no seeds"),
+        (["evaluate", "doorkey", "--seeds", "1000000:1000002"], "is not a test seed"),
+        (["demos", "doorkey", "-o", "x.npz"], "x.npz: demonstrations are written as *.safetensors"),
+        (["demos-import", "doorkey", "none.jsonl", "-o", "x.safetensors"], "none.jsonl: no such file"),
+        (["demos-export", "none.safetensors", "a/b-v0"], "none.safetensors: no such file"),
+    ],
+)
+def test_bad_input_is_one_line_on_standard_error_and_exit_code_2(wfairl, arguments, message):
+    result = wfairl(*arguments)
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("wfairl: ")
+    assert message in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_run_that_fails_has_exit_code_1(tmp_path, wfairl):
+    result = wfairl("demos", "doorkey", "--temperature", "inf", "--successes", 1, "-o", tmp_path / "x.safetensors")
+    assert result.returncode == 1
+    assert "came out as wanted" in result.stderr
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,53 @@
+"""Collections follow from one seed, and are what they say they are."""
+
+import pytest
+
+from wfairl.demonstrations import FIRST_TRAINING_SEED, check_against, collect, solve
+from wfairl.demonstrations.collection import TooFewDemonstrationsError
+from wfairl.errors import BadInputError
+from wfairl.worlds import find_task
+
+
+@pytest.fixture(scope="module")
+def doorkey():
+    return find_task("doorkey")
+
+
+def test_the_same_seed_gives_the_same_collection_on_one_core_or_two(doorkey):
+    assert collect(doorkey, 6, 6, 0.5, seed=3, n_jobs=1) == collect(doorkey, 6, 6, 0.5, seed=3, n_jobs=2)
+
+
+def test_collections_with_different_seeds_share_no_scene_and_none_is_a_test_scene(doorkey):
+    first, second = (collect(doorkey, 5, 5, 0.5, seed=seed) for seed in (0, 1))
+    assert not first.seeds & second.seeds
+    assert min(first.seeds | second.seeds) >= FIRST_TRAINING_SEED
+    assert len(first.seeds) == len(first)
+
+
+@pytest.mark.parametrize("task_name", ["doorkey", "multiroom"])
+@pytest.mark.parametrize("temperature", [0.0, 0.5])
+def test_successes_and_failures_are_what_they_say(task_name, temperature):
+    task = find_task(task_name)
+    dataset = collect(task, 8, 12, temperature, seed=0)
+    assert dataset.scores == (1.0,) * 8 + (0.0,) * 12
+    for demonstration in dataset:
+        world = task.make_world(demonstration.seed)
+        check_against(world, demonstration)
+        assert task.rule.succeeds(demonstration.labels) == (demonstration.score == 1)
+        if demonstration.score == 0:
+            assert len(demonstration) == task.horizon
+        else:
+            optimum = solve(world, task.rule).optimal_cost
+            assert optimum <= len(demonstration) <= task.horizon
+            assert temperature > 0 or len(demonstration) == optimum
+
+
+def test_an_expert_that_cannot_succeed_ends_in_a_named_outcome(doorkey):
+    with pytest.raises(TooFewDemonstrationsError, match="0 of 100 came out as wanted, and 2 are asked for"):
+        collect(doorkey, 2, 0, float("inf"), seed=0)
+
+
+@pytest.mark.parametrize("settings", [(-1, 0, 0.5, 0), (0, -1, 0.5, 0), (1, 1, -0.5, 0), (1, 1, 0.5, -1)])
+def test_impossible_settings_are_refused(doorkey, settings):
+    with pytest.raises(BadInputError):
+        collect(doorkey, *settings)

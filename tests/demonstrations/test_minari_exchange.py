@@ -1,0 +1,88 @@
+"""A round trip through a real Minari data set on disk."""
+
+import sys
+
+import h5py
+import minari
+import numpy as np
+import pytest
+
+from wfairl.demonstrations import collect
+from wfairl.demonstrations.minari import MissingExtraError, export_minari, import_minari
+from wfairl.errors import BadInputError
+from wfairl.worlds import find_task
+
+TASK = find_task("doorkey")
+ID = "doorkey/expert-v0"
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    return collect(TASK, 3, 2, 0.5, seed=0)
+
+
+@pytest.fixture
+def root(tmp_path, dataset):
+    export_minari(dataset, TASK, ID, tmp_path)
+    return tmp_path
+
+
+def test_a_round_trip_keeps_every_demonstration(root, dataset):
+    imported = import_minari(ID, TASK, root)
+    assert imported.dataset.demonstrations == dataset.demonstrations
+    assert imported.rejected == {}
+
+
+def test_minari_itself_reads_what_was_written(root, dataset, monkeypatch):
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(root))
+    loaded = minari.load_dataset(ID)
+    assert loaded.total_episodes == len(dataset)
+    assert loaded.total_steps == sum(map(len, dataset))
+    for episode, demonstration in zip(loaded.iterate_episodes(), dataset, strict=True):
+        assert tuple(episode.actions) == demonstration.controls
+        assert len(episode.observations["image"]) == len(demonstration.states)
+        assert bool(episode.terminations[-1]) == (demonstration.score == 1)
+        assert (episode.rewards.sum() > 0) == (demonstration.score == 1)
+
+
+def edit(root, change):
+    (file,) = root.rglob("main_data.hdf5")
+    with h5py.File(file, "r+") as data:
+        change(data)
+
+
+def test_an_episode_that_the_world_contradicts_is_rejected_with_its_step_and_the_others_stay(root, dataset):
+    def turn_the_agent(data):
+        data["episode_1/observations/direction"][4] = (data["episode_1/observations/direction"][4] + 1) % 4
+
+    edit(root, turn_the_agent)
+    imported = import_minari(ID, TASK, root)
+    assert list(imported.rejected) == [1]
+    assert "the observed 'direction' after step 3 is not what the world shows" in imported.rejected[1]
+    assert imported.dataset.demonstrations == (dataset.demonstrations[0], *dataset.demonstrations[2:])
+
+
+def test_an_episode_with_an_impossible_control_is_rejected(root, dataset):
+    edit(root, lambda data: data["episode_2/actions"].write_direct(np.full(len(data["episode_2/actions"]), 6)))
+    imported = import_minari(ID, TASK, root)
+    assert list(imported.rejected) == [2]
+    assert "step 0: control 6 is out of range" in imported.rejected[2]
+    assert len(imported.dataset) == len(dataset) - 1
+
+
+def test_a_missing_data_set_and_one_of_another_environment_are_named(root):
+    with pytest.raises(BadInputError, match="there is no Minari data set 'doorkey/none-v0'"):
+        import_minari("doorkey/none-v0", TASK, root)
+    with pytest.raises(BadInputError, match="is of MiniGrid-DoorKey-8x8-v0, and the task 'multiroom'"):
+        import_minari(ID, find_task("multiroom"), root)
+
+
+def test_an_id_that_is_taken_is_refused(root, dataset):
+    with pytest.raises(BadInputError, match="Minari refuses"):
+        export_minari(dataset, TASK, ID, root)
+
+
+def test_without_the_extra_the_user_is_told_what_to_install(monkeypatch, dataset):
+    monkeypatch.setitem(sys.modules, "minari", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'wfairl\[minari\]'"):
+        import_minari(ID, TASK)

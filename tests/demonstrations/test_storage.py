@@ -1,0 +1,139 @@
+"""What is saved is loaded; what is damaged is named; nothing that is read can run code."""
+
+import json
+import pickle
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wfairl.demonstrations import Dataset, Demonstration, collect, load, save
+from wfairl.demonstrations.storage import BrokenDatasetError
+from wfairl.errors import BadInputError
+from wfairl.worlds import find_task
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    return collect(find_task("doorkey"), 3, 4, 0.5, seed=0)
+
+
+@pytest.fixture
+def path(tmp_path, dataset):
+    save(dataset, tmp_path / "demos.safetensors")
+    return tmp_path / "demos.safetensors"
+
+
+def test_a_data_set_comes_back_as_it_was(path, dataset):
+    assert load(path) == dataset
+    assert load(path, task="doorkey") == dataset
+
+
+@st.composite
+def datasets(draw):
+    labels = st.frozensets(st.sampled_from(["a", "b", "c"]))
+    items = []
+    for _ in range(draw(st.integers(0, 4))):
+        length = draw(st.integers(0, 5))
+        items.append(
+            Demonstration(
+                states=tuple(draw(st.lists(st.integers(0, 2**130), min_size=length + 1, max_size=length + 1))),
+                controls=tuple(draw(st.lists(st.integers(0, 5), min_size=length, max_size=length))),
+                labels=tuple(draw(st.lists(labels, min_size=length, max_size=length))),
+                score=draw(st.floats(allow_nan=False, allow_infinity=False)),
+                seed=draw(st.integers(0, 2**40)),
+            )
+        )
+    return Dataset("any", tuple(items), draw(st.sampled_from([None, 0.0, 0.5, np.inf])))
+
+
+@given(datasets())
+def test_every_data_set_of_integer_states_comes_back(tmp_path_factory, dataset):
+    path = tmp_path_factory.mktemp("storage") / "x.safetensors"
+    save(dataset, path)
+    assert load(path) == dataset
+
+
+def test_a_file_cut_short_anywhere_is_named(path):
+    whole = path.read_bytes()
+    for length in [0, 4, 8, 100, len(whole) // 2, len(whole) - 1]:
+        path.write_bytes(whole[:length])
+        with pytest.raises(BrokenDatasetError, match=r"demos\.safetensors: cut short, damaged"):
+            load(path)
+
+
+def test_a_flipped_bit_anywhere_is_noticed(path):
+    whole = path.read_bytes()
+    rng = np.random.default_rng(0)
+    for position in rng.integers(len(whole), size=150):
+        damaged = bytearray(whole)
+        damaged[position] ^= 1 << rng.integers(8)
+        path.write_bytes(bytes(damaged))
+        with pytest.raises(BrokenDatasetError, match=r"demos\.safetensors"):
+            load(path)
+
+
+def rewrite_metadata(path, **changes):
+    """Change the metadata of a safetensors file by hand."""
+    data = path.read_bytes()
+    (length,) = struct.unpack("<Q", data[:8])
+    header = json.loads(data[8 : 8 + length])
+    header["__metadata__"].update(changes)
+    encoded = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(encoded)) + encoded + data[8 + length :])
+
+
+def test_a_newer_version_asks_for_an_update(path):
+    rewrite_metadata(path, version="2")
+    with pytest.raises(BrokenDatasetError, match="format version 2, and this wfairl reads version 1; update"):
+        load(path)
+
+
+def test_a_foreign_safetensors_file_is_not_a_data_set(path):
+    rewrite_metadata(path, format="weights")
+    with pytest.raises(BrokenDatasetError, match="not a data set of demonstrations"):
+        load(path)
+
+
+def test_a_changed_header_is_noticed(path):
+    rewrite_metadata(path, header=json.dumps({"task": "multiroom", "temperature": 0.5, "propositions": []}))
+    with pytest.raises(BrokenDatasetError, match="does not match its digest"):
+        load(path)
+
+
+def test_another_task_is_named(path):
+    with pytest.raises(BrokenDatasetError, match="demonstrations of the task 'doorkey', not of 'multiroom'"):
+        load(path, task="multiroom")
+
+
+class Bomb:
+    def __reduce__(self):
+        return exec, ("raise SystemExit('code from a file was run')",)
+
+
+def test_a_pickle_is_refused_and_not_run(path):
+    path.write_bytes(pickle.dumps(Bomb()))
+    with pytest.raises(BrokenDatasetError):
+        load(path)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(BadInputError, match=r"nothing\.safetensors: no such file"):
+        load(tmp_path / "nothing.safetensors")
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_litter(path, monkeypatch):
+    before = path.read_bytes()
+    monkeypatch.setattr("os.fsync", lambda _: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(OSError, match="disk full"):
+        save(Dataset("doorkey", ()), path)
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_states_that_are_not_integers_are_sent_to_a_log(tmp_path):
+    odd = Dataset("own", (Demonstration(((0, 1),), (), (), 1.0, 0),))
+    with pytest.raises(BadInputError, match="keep a log of controls"):
+        save(odd, tmp_path / "x.safetensors")
