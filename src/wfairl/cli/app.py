@@ -10,7 +10,7 @@ from rich.console import Console
 
 from wfairl.errors import WfairlError
 
-COMMAND_MODULES = ("tasks", "demonstrations", "evaluation", "automaton", "planning")
+COMMAND_MODULES = ("tasks", "demonstrations", "evaluation", "automaton", "planning", "learning")
 """Modules of this package that define commands, in the order in which `--help` lists them."""
 
 app = typer.Typer(

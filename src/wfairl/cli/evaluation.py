@@ -47,7 +47,7 @@ def find_policy(task: Task, name: str, temperature: float | None) -> Policy:
     if name in REFERENCES:
         return REFERENCES[name](task, DEFAULT_TEMPERATURE if temperature is None else temperature)
     if Path(name).is_dir():
-        from wfairl.learning.run_directory import load_policy  # torch is slow to import
+        from wfairl.evaluation.trained import load_policy  # torch is slow to import
 
         return load_policy(Path(name), task, temperature)
     raise BadInputError(f"policy {name!r} is neither {', '.join(REFERENCES)} nor the folder of a run")

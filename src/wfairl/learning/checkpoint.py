@@ -1,0 +1,178 @@
+"""The checkpoint of a training: one file, written whole after every epoch, and the metrics beside it.
+
+The tensors are those of the model, of the model of the best epoch so far, and Adam's moments; the header holds the
+history of losses and the fingerprint of what is being trained on what. Nothing in it can run code.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors.torch import save as to_bytes
+from torch import Tensor
+
+from wfairl.errors import BadInputError
+from wfairl.files import write_atomically
+from wfairl.learning.adam import Adam
+from wfairl.learning.cost_model import CostModel
+from wfairl.learning.scene import Scene
+from wfairl.learning.storage import read_tensors
+
+FORMAT = "wfairl-checkpoint"
+VERSION = "1"
+METRICS = "metrics.jsonl"
+CHECKPOINT = Path("checkpoint", "last.safetensors")
+
+Tensors = dict[str, Tensor]
+
+
+class BrokenCheckpointError(BadInputError):
+    """A file is not a checkpoint, or one that was cut or changed."""
+
+
+class OtherConfigurationError(BadInputError):
+    """The checkpoint is of other settings, another model or other data."""
+
+
+@dataclass(frozen=True)
+class EpochMetrics:
+    """How an epoch went.
+
+    Attributes:
+        epoch: from 0, before any training.
+        learning_rate: of Adam.
+        train_loss: mean negative log-likelihood a step, each batch before its step of Adam.
+        held_out_loss: the same on held-out demonstrations at the end of the epoch; None if there are none.
+    """
+
+    epoch: int
+    learning_rate: float
+    train_loss: float | None
+    held_out_loss: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """Everything that decides how a training goes on, copied.
+
+    Attributes:
+        model: the parameters after the last epoch.
+        best: those of the best epoch so far.
+        best_epoch: the epoch of least held-out loss, the last one if nothing is held out.
+        first: Adam's first moments.
+        second: Adam's second moments.
+        steps: Adam's steps.
+        history: one entry an epoch, from 0.
+    """
+
+    model: Tensors
+    best: Tensors
+    best_epoch: int
+    first: Tensors
+    second: Tensors
+    steps: int
+    history: tuple[EpochMetrics, ...]
+
+    @classmethod
+    def capture(
+        cls,
+        model: CostModel,
+        adam: Adam,
+        history: tuple[EpochMetrics, ...],
+        before: "Checkpoint | None",
+    ) -> "Checkpoint":
+        """The present state, with the best of it and the checkpoint before."""
+        present = _copied(model.state_dict())
+        moments = _copied(adam.first), _copied(adam.second), adam.steps
+        metrics = history[-1]
+        if before is not None and metrics.held_out_loss is not None:
+            least = before.history[before.best_epoch].held_out_loss
+            if least is not None and least <= metrics.held_out_loss:
+                return cls(present, before.best, before.best_epoch, *moments, history)
+        return cls(present, present, metrics.epoch, *moments, history)
+
+    def restore(self, model: CostModel, adam: Adam) -> None:
+        """Put model and optimizer where they were."""
+        model.load_state_dict(self.model)
+        adam.first, adam.second, adam.steps = _copied(self.first), _copied(self.second), self.steps
+
+
+def _copied(tensors: Mapping[str, Tensor]) -> Tensors:
+    return {name: tensor.detach().clone() for name, tensor in tensors.items()}
+
+
+def fingerprint(model: CostModel, scenes: Sequence[Scene], settings: Any) -> str:
+    """What is trained, from where, on what and how, as one number."""
+    digest = hashlib.sha256(json.dumps([model.kind, model.settings, asdict(settings)], sort_keys=True).encode())
+    for tensor in model.state_dict().values():
+        digest.update(tensor.numpy().tobytes())
+    for scene in scenes:
+        for array in (scene.product.successors, scene.nodes, scene.controls):
+            digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
+
+
+def write_checkpoint(checkpoint: Checkpoint, directory: Path, identity: str) -> None:
+    """Replace the checkpoint of a run, atomically."""
+    groups = {
+        "model": checkpoint.model,
+        "best": checkpoint.best,
+        "first": checkpoint.first,
+        "second": checkpoint.second,
+    }
+    # A tensor that stands in two groups is stored twice: safetensors refuses shared memory.
+    tensors = {f"{group}.{name}": tensor.clone() for group, part in groups.items() for name, tensor in part.items()}
+    state = {
+        "best_epoch": checkpoint.best_epoch,
+        "steps": checkpoint.steps,
+        "history": [asdict(metrics) for metrics in checkpoint.history],
+    }
+    metadata = {"format": FORMAT, "version": VERSION, "fingerprint": identity, "state": json.dumps(state)}
+    write_atomically(directory / CHECKPOINT, to_bytes(tensors, metadata))
+
+
+def read_checkpoint(directory: Path, identity: str) -> Checkpoint | None:
+    """The checkpoint of a run, None if it had not come to one.
+
+    Raises:
+        OtherConfigurationError: it is of other settings, another model or other data.
+        BrokenCheckpointError: it cannot be read.
+    """
+    path = directory / CHECKPOINT
+    if not path.exists():
+        return None
+    tensors, metadata = read_tensors(path, BrokenCheckpointError)
+    if metadata.get("format") != FORMAT or metadata.get("version") != VERSION:
+        raise BrokenCheckpointError(f"{path}: not a checkpoint that this wfairl can read; start the run again")
+    if metadata.get("fingerprint") != identity:
+        raise OtherConfigurationError(
+            f"{path}: the checkpoint is of another configuration (other settings, another cost model, another automaton"
+            " or other demonstrations). Resume with the same, or start a new run in another directory"
+        )
+    groups: dict[str, Tensors] = {"model": {}, "best": {}, "first": {}, "second": {}}
+    try:
+        for name, tensor in tensors.items():
+            group, _, rest = name.partition(".")
+            groups[group][rest] = tensor
+        state = json.loads(metadata["state"])
+        history = tuple(EpochMetrics(**metrics) for metrics in state["history"])
+        return Checkpoint(
+            model=groups["model"],
+            best=groups["best"],
+            best_epoch=int(state["best_epoch"]),
+            first=groups["first"],
+            second=groups["second"],
+            steps=int(state["steps"]),
+            history=history,
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise BrokenCheckpointError(f"{path}: a broken checkpoint ({error}); start the run again") from None
+
+
+def write_metrics(history: Sequence[EpochMetrics], directory: Path) -> None:
+    """Write the history as JSONL, one epoch a line."""
+    write_atomically(directory / METRICS, "".join(json.dumps(asdict(metrics)) + "\n" for metrics in history))

@@ -1,0 +1,154 @@
+"""The subgradient of Proposition 1: the planner's cost-to-go, differentiated with respect to the costs.
+
+The cost-to-go of control u at node s is the sum of the costs along an optimal path tau(s, u),
+
+    Q(s, u) = sum over (x, u') in tau(s, u) of c(x, u'),     so     dQ(s, u) / dc(x, u') = 1 on the path, else 0,
+
+which is the gradient where the optimal path is unique and a subgradient where it is not. All paths end in one
+tree: after the first control they follow the best control of every node. So a weight dL/dQ(s, u) flows from
+T(s, u) down the tree to acceptance, and a node hands all the weight that it has received on at once.
+
+The paper's equation (6) is misprinted; with pi proportional to exp(-Q / eta),
+
+    d log pi(u_t | s_t) / dQ(s_t, u') = -(1 / eta) (1[u' = u_t] - pi(u' | s_t)),
+
+which is what `log_likelihood` gives when it is differentiated.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numba import njit
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from wfairl.planning.shortest_path import CostToGo
+from wfairl.worlds.world import ACCEPTED
+
+END = -1
+"""In the tree of optimal paths: acceptance comes next, or there is no path at all."""
+
+
+@dataclass(frozen=True, eq=False)
+class OptimalPaths:
+    """The optimal paths from some nodes under every control.
+
+    Attributes:
+        transitions: node * controls + control of everything on the paths: first every control of every
+            asked node in turn, then the best control of every node of the tree; shape [asked * controls + tree].
+        entry: node of the tree at which each of the first transitions arrives, or `END`; shape [asked * controls].
+        following: node of the tree behind each, which always has a lower number, or `END`; shape [tree].
+        control_cost_to_go: Q of the asked nodes, shape [asked, controls].
+    """
+
+    transitions: NDArray[np.int64]
+    entry: NDArray[np.int64]
+    following: NDArray[np.int64]
+    control_cost_to_go: NDArray[np.float64]
+
+
+def trace_paths(successors: NDArray[np.int32], solution: CostToGo, nodes: NDArray[np.int64]) -> OptimalPaths:
+    """The optimal paths from some nodes under every control.
+
+    Args:
+        successors: of the product, shape [nodes, controls].
+        solution: its cost-to-go.
+        nodes: where the paths begin, shape [asked].
+    """
+    controls = successors.shape[1]
+    entry, tree, following = _trace(successors, solution.best_control, nodes)
+    first = (nodes[:, None] * controls + np.arange(controls)).reshape(-1)
+    best = tree * controls + solution.best_control[tree]
+    return OptimalPaths(np.concatenate([first, best]), entry, following, solution.control_cost_to_go[nodes])
+
+
+def control_cost_to_go(costs: Tensor, paths: OptimalPaths) -> Tensor:
+    """Q of the asked nodes as a differentiable function of the costs along their optimal paths.
+
+    Args:
+        costs: c of `paths.transitions`, shape [transitions].
+        paths: the optimal paths under these costs.
+
+    Returns:
+        Q, inf for a control that leads nowhere; shape [asked, controls] of float64.
+    """
+    return _ControlCostToGo.apply(costs, paths)
+
+
+def log_likelihood(control_cost_to_go: Tensor, controls: Tensor, temperature: float) -> Tensor:
+    """log pi(u_t | s_t) under the Boltzmann policy of equation (3), shape [steps].
+
+    Args:
+        control_cost_to_go: Q(s_t, u), shape [steps, controls].
+        controls: the demonstrated u_t, none of which has Q = inf; shape [steps].
+        temperature: eta, above zero: at zero there is nothing to differentiate.
+    """
+    log_policy = torch.log_softmax(-control_cost_to_go / temperature, dim=1)
+    return log_policy.gather(1, controls[:, None]).squeeze(1)
+
+
+class _ControlCostToGo(torch.autograd.Function):
+    """The planner has done the work already; this only says how its result depends on the costs."""
+
+    @staticmethod
+    def forward(ctx: Any, costs: Tensor, paths: OptimalPaths) -> Tensor:
+        ctx.paths, ctx.dtype = paths, costs.dtype
+        return torch.from_numpy(paths.control_cost_to_go)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
+        first = gradients[0].reshape(-1).contiguous().numpy()
+        tree = _hand_on(first, ctx.paths.entry, ctx.paths.following)
+        return torch.from_numpy(np.concatenate([first, tree])).to(ctx.dtype), None
+
+
+@njit(cache=True, nogil=True)
+def _trace(
+    successors: NDArray[np.int32], best_control: NDArray[np.int32], nodes: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Follow the best controls from every successor, each node once.
+
+    A stretch of new nodes is numbered from its far end, so that what follows a node has a lower number.
+    """
+    controls = successors.shape[1]
+    number = np.full(len(successors), END, np.int64)
+    tree, following = np.empty(len(successors), np.int64), np.empty(len(successors), np.int64)
+    stretch = np.empty(len(successors), np.int64)
+    entry = np.full(len(nodes) * controls, END, np.int64)
+    count = 0
+    for i in range(len(entry)):
+        start = successors[nodes[i // controls], i % controls]
+        if start < 0 or best_control[start] < 0:
+            continue
+        length, node = 0, start
+        while node != ACCEPTED and number[node] == END:
+            stretch[length] = node
+            length += 1
+            node = successors[node, best_control[node]]
+        after = END if node == ACCEPTED else number[node]
+        for back in range(length - 1, -1, -1):
+            node = stretch[back]
+            number[node], tree[count], following[count] = count, node, after
+            after = count
+            count += 1
+        entry[i] = number[start]
+    return entry, tree[:count].copy(), following[:count].copy()
+
+
+@njit(cache=True, nogil=True)
+def _hand_on(
+    weights: NDArray[np.float64], entry: NDArray[np.int64], following: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """The weight that passes through every node of the tree."""
+    passing = np.zeros(len(following))
+    for i in range(len(entry)):
+        if entry[i] != END:
+            passing[entry[i]] += weights[i]
+    for node in range(len(following) - 1, -1, -1):
+        if following[node] != END:
+            passing[following[node]] += passing[node]
+    return passing

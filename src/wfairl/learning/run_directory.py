@@ -1,0 +1,181 @@
+"""A run on disk: `config.json`, `task.json`, `metrics.jsonl`, `checkpoint/`, and at the end `cost.safetensors`.
+
+    train_run(dataset, make_world, task_model, config, directory)     writes one
+    load_run(directory)                                           reads what a policy needs
+
+Every file is written whole or not at all, and nothing read from one can run code.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from wfairl.automata.task_model import TaskModel
+from wfairl.demonstrations.demonstration import Dataset
+from wfairl.errors import BadInputError
+from wfairl.files import read_json, write_json
+from wfairl.learning.checkpoint import CHECKPOINT, OtherConfigurationError
+from wfairl.learning.cost_model import DEFAULT_ACTIVATION, DEFAULT_FLOOR, CostModel
+from wfairl.learning.scene import LeftOut, MakeWorld, prepare_scenes
+from wfairl.learning.storage import find_cost_model, load_cost, save_cost
+from wfairl.learning.trainer import Settings, TrainingResult, train
+from wfairl.planning.product import Product
+
+FORMAT = "wfairl-run"
+VERSION = 1
+
+CONFIG, TASK_MODEL, COST = "config.json", "task.json", "cost.safetensors"
+
+DEFAULT_TRAINING_TEMPERATURE = 0.5
+"""For demonstrations of temperature 0 or unknown: at 0 nothing can be learned, since the policy is constant almost
+everywhere; at the scale of costs that all models start with, 0.5 makes a detour of one step seven times less likely."""
+
+
+class BrokenRunError(BadInputError):
+    """A directory is not that of a finished run."""
+
+
+class RunExistsError(BadInputError):
+    """There is a run in this directory already."""
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """What was trained, and how.
+
+    Attributes:
+        task: the name of the task.
+        temperature: of the demonstrations, and of the policy that is learned unless one says otherwise.
+        cost: the kind of cost model.
+        floor: the least cost of a transition.
+        activation: the output of the cost model.
+        training: how the cost is trained.
+        origin: where the demonstrations came from, for people.
+    """
+
+    task: str
+    temperature: float | None
+    cost: str = "local"
+    floor: float = DEFAULT_FLOOR
+    activation: str = DEFAULT_ACTIVATION
+    training: Settings = field(default_factory=Settings)
+    origin: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What a policy needs of a run."""
+
+    config: RunConfig
+    task_model: TaskModel
+    cost: CostModel
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedRun:
+    """What came of a run: its parts, how training went, and which demonstrations were left out."""
+
+    run: Run
+    training: TrainingResult
+    left_out: tuple[LeftOut, ...]
+
+
+def training_temperature(temperature: float | None) -> float:
+    """The temperature to train at for demonstrations of some temperature: theirs, if that can be trained at."""
+    if temperature is None or not 0 < temperature < float("inf"):
+        return DEFAULT_TRAINING_TEMPERATURE
+    return temperature
+
+
+def train_run(
+    dataset: Dataset,
+    make_world: MakeWorld,
+    task_model: TaskModel,
+    config: RunConfig,
+    directory: Path,
+    resume: bool = False,
+    n_jobs: int = 2,
+) -> TrainedRun:
+    """Learn the cost of demonstrations, in a directory.
+
+    Args:
+        dataset: the demonstrations.
+        make_world: the world of a demonstration's seed.
+        task_model: the task.
+        config: what to train, and how.
+        directory: where the run goes.
+        resume: go on with the run that is there, if there is one.
+        n_jobs: scenes to work on at once; it changes nothing in the result.
+
+    Raises:
+        RunExistsError: there is a run, and it shall not be resumed.
+        OtherConfigurationError: the run that is there has another configuration.
+        BadInputError, FailedRunError: see `prepare_scenes` and `train`.
+    """
+    _claim(directory, config, resume)
+    task_model.save(directory / TASK_MODEL)
+    prepared = prepare_scenes(dataset.demonstrations, make_world, task_model.finite, task_model.threshold, n_jobs)
+    model = make_cost(config, [scene.product for scene in prepared.scenes])
+    result = train(model, prepared.scenes, config.training, directory, resume, n_jobs)
+    save_cost(result.model, directory / COST)
+    return TrainedRun(Run(config, task_model, result.model), result, prepared.left_out)
+
+
+def make_cost(config: RunConfig, products: Sequence[Product]) -> CostModel:
+    """An untrained cost model, the same for the same seed; the global generator of torch is left alone."""
+    kind = find_cost_model(config.cost)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(config.training.seed)
+        return kind.for_products(products, floor=config.floor, activation=config.activation)
+
+
+def load_run(directory: Path) -> Run:
+    """Read a finished run.
+
+    Raises:
+        BrokenRunError: says what is missing or broken.
+    """
+    config = read_config(directory)
+    if not (directory / COST).exists():
+        raise BrokenRunError(f"{directory}: the run has not finished; `wfairl train ... --resume` goes on with it")
+    return Run(config, TaskModel.load(directory / TASK_MODEL), load_cost(directory / COST))
+
+
+def read_config(directory: Path) -> RunConfig:
+    """The configuration of a run.
+
+    Raises:
+        BrokenRunError: there is none, or it is broken.
+    """
+    path = directory / CONFIG
+    if not path.exists():
+        raise BrokenRunError(f"{directory}: not the directory of a run; `wfairl train` or `wfairl run` makes one")
+    document = read_json(path)
+    try:
+        if (document.pop("format"), document.pop("version")) != (FORMAT, VERSION):
+            raise ValueError("another format or version")
+        return RunConfig(**{**document, "training": Settings(**document["training"])})
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BrokenRunError(f"{path}: not the configuration of a run that this wfairl can read ({error})") from None
+
+
+def _claim(directory: Path, config: RunConfig, resume: bool) -> None:
+    """Write the configuration of a new run, or see that it is the one that is there."""
+    document = {"format": FORMAT, "version": VERSION, **asdict(config)}
+    if (directory / CONFIG).exists() or (directory / CHECKPOINT).exists():
+        if not resume:
+            raise RunExistsError(
+                f"{directory}: there is a run already; go on with --resume, or choose another directory"
+            )
+        before = asdict(read_config(directory))
+        changed = [name for name, value in json.loads(json.dumps(asdict(config))).items() if before[name] != value]
+        if changed:
+            raise OtherConfigurationError(
+                f"{directory}: the run has another configuration ({', '.join(changed)} changed)."
+                " Resume with the same settings, or start a new run in another directory"
+            )
+    write_json(directory / CONFIG, document)

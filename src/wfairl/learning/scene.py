@@ -1,0 +1,145 @@
+"""Demonstrations on their products: what the trainer learns from.
+
+A demonstration teaches something only if the automaton accepts it: otherwise its controls have probability 0
+under every cost. Such demonstrations are left out and reported.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.automata.finite import FiniteAutomaton
+from wfairl.automata.words import format_label
+from wfairl.demonstrations.demonstration import Demonstration, check_against
+from wfairl.errors import BadInputError
+from wfairl.parallel import map_in_threads
+from wfairl.planning.product import Product, build_product
+from wfairl.progress import track
+from wfairl.worlds.world import ACCEPTED, DEAD, World, to_label
+
+MakeWorld = Callable[[int], World[Any]]
+"""From the seed of a demonstration to the world that it was given in."""
+
+
+class NoSuccessfulDemonstrationError(BadInputError):
+    """There is nothing to learn a cost from: no demonstration has a score that counts as success."""
+
+
+class NoUsableDemonstrationError(BadInputError):
+    """The automaton accepts none of the successful demonstrations."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """A successful demonstration on the product of its world and the automaton.
+
+    Attributes:
+        product: world and automaton.
+        nodes: where the demonstrator stood, shape [steps] of int64.
+        controls: what it did there, shape [steps] of int64.
+    """
+
+    product: Product
+    nodes: NDArray[np.int64]
+    controls: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A successful demonstration that the automaton does not accept.
+
+    Attributes:
+        number: which of the demonstrations, from 0.
+        seed: its scene.
+        reason: why, for people.
+    """
+
+    number: int
+    seed: int
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Scenes:
+    """What can be learned from, and what was left out."""
+
+    scenes: tuple[Scene, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+def prepare_scenes(
+    demonstrations: Sequence[Demonstration],
+    make_world: MakeWorld,
+    automaton: FiniteAutomaton,
+    threshold: float,
+    n_jobs: int = 2,
+) -> Scenes:
+    """The successful demonstrations on their products, built once for all of the training.
+
+    Args:
+        demonstrations: of one task; those whose score is below the threshold are passed over.
+        make_world: the world of a demonstration's seed; the same object for several of them shares its product.
+        automaton: the task.
+        threshold: xi, the score from which on a demonstration counts as success.
+        n_jobs: products to build at once; it changes nothing in the result.
+
+    Raises:
+        NoSuccessfulDemonstrationError: no score reaches the threshold.
+        NoUsableDemonstrationError: the automaton accepts none of them.
+        ContradictionError: a world gives other states or labels than a demonstration tells.
+        ForeignLabelError: the automaton reads what the worlds do not have.
+    """
+    successes = [i for i, demonstration in enumerate(demonstrations) if demonstration.score >= threshold]
+    if not successes:
+        raise NoSuccessfulDemonstrationError(
+            f"none of the {len(demonstrations)} demonstrations has a score of {threshold:g} or more:"
+            " a cost is learned from successes. Collect some, or lower the threshold"
+        )
+    worlds = [make_world(demonstrations[i].seed) for i in successes]
+    products = _products(worlds, automaton, n_jobs)
+    scenes, left_out = [], []
+    for i, product in zip(successes, products, strict=True):
+        check_against(product.world, demonstrations[i])
+        placed = _place(demonstrations[i].controls, product)
+        if isinstance(placed, Scene):
+            scenes.append(placed)
+        else:
+            left_out.append(LeftOut(i, demonstrations[i].seed, placed))
+    if not scenes:
+        raise NoUsableDemonstrationError(
+            f"the automaton accepts none of the {len(successes)} successful demonstrations: for the first,"
+            f" {left_out[0].reason}. Learn the automaton from these demonstrations, or with the full basis"
+        )
+    return Scenes(tuple(scenes), tuple(left_out))
+
+
+def _products(worlds: Sequence[World[Any]], automaton: FiniteAutomaton, n_jobs: int) -> list[Product]:
+    """The product of each world, made once for each world object and sorted for searches."""
+    distinct = {id(world): world for world in worlds}
+
+    def build(world: World[Any]) -> Product:
+        product = build_product(world, automaton)
+        _ = product.graph
+        return product
+
+    built = track(map_in_threads(build, distinct.values(), n_jobs=n_jobs), "products", total=len(distinct))
+    product_of = dict(zip(distinct, built, strict=True))
+    return [product_of[id(world)] for world in worlds]
+
+
+def _place(controls: Sequence[int], product: Product) -> Scene | str:
+    """The demonstration on its product up to acceptance, or why it does not get there."""
+    nodes = [0]
+    for step, control in enumerate(controls):
+        after = int(product.successors[nodes[-1], control])
+        if after == ACCEPTED:
+            return Scene(product, np.array(nodes), np.array(controls[: step + 1], np.int64))
+        if after == DEAD:
+            label = to_label(int(product.labels[nodes[-1], control]), product.world.propositions)
+            name = product.world.controls[control]
+            return f"after '{name}' at step {step}, with the label '{format_label(label)}', nothing can be accepted"
+        nodes.append(after)
+    return f"its word is not accepted: after {len(controls)} steps something is still missing"

@@ -1,0 +1,271 @@
+"""Learning the cost: maximum likelihood of the demonstrated controls, through the planner.
+
+Equation (5) of the paper, a step at a time:
+
+    L(theta) = - mean over demonstrated steps of log pi_theta(u_t | s_t)
+
+An epoch goes once over the demonstrations, in batches. For each scene of a batch the planner finds the cost-to-go
+under the present cost, and Proposition 1 (`gradient`) says which transitions the loss depends on; the network
+is differentiated on those alone. The cost that is kept is that of the epoch, counting from 0 before any
+training, at which demonstrations held out from training were most likely.
+
+Nothing here knows the task, and nothing random is kept between epochs: the order of the scenes follows from the
+seed and the epoch, the learning rate from the step. So the parameters and Adam's moments are all that a
+checkpoint has to hold, and a run that goes on from one ends as if it had never stopped, bit for bit.
+"""
+
+import copy
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from wfairl.errors import BadInputError, FailedRunError
+from wfairl.learning.adam import Adam
+from wfairl.learning.checkpoint import (
+    Checkpoint,
+    EpochMetrics,
+    fingerprint,
+    read_checkpoint,
+    write_checkpoint,
+    write_metrics,
+)
+from wfairl.learning.cost_model import CostModel, View
+from wfairl.learning.gradient import OptimalPaths, control_cost_to_go, log_likelihood, trace_paths
+from wfairl.learning.scene import Scene
+from wfairl.parallel import map_in_threads
+from wfairl.planning.shortest_path import cost_to_go
+from wfairl.progress import progress_bar
+
+
+class DivergedError(FailedRunError):
+    """The loss, a cost or a gradient is no longer a finite number."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to train.
+
+    Attributes:
+        epochs: times over the demonstrations.
+        batch_size: scenes a step of Adam.
+        learning_rate: of Adam at the beginning; it falls to zero along half a cosine.
+        weight_decay: of Adam, decoupled; it pulls all costs towards the same number.
+        temperature: eta of the policy whose likelihood is maximised, above zero.
+        held_out: part of the demonstrations that only choose the epoch; 0 keeps the last epoch.
+        seed: of the split and of the order of scenes.
+    """
+
+    epochs: int = 50
+    batch_size: int = 8
+    learning_rate: float = 1e-3
+    weight_decay: float = 1e-2
+    temperature: float = 0.5
+    held_out: float = 0.25
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.epochs < 0 or self.batch_size < 1 or self.seed < 0:
+            raise BadInputError("epochs and seed must be 0 or more, and the batch size 1 or more")
+        if not (0 < self.learning_rate < math.inf and 0 <= self.weight_decay < math.inf):
+            raise BadInputError("the learning rate must be above zero and the weight decay not below, both finite")
+        if not 0 < self.temperature < math.inf:
+            raise BadInputError(
+                f"the training temperature must be above zero and finite, not {self.temperature:g}: at zero the"
+                " policy does not change with the cost, almost everywhere, and nothing can be learned"
+            )
+        if not 0 <= self.held_out < 1:
+            raise BadInputError(f"the held-out part must lie between 0 and 1, not {self.held_out}")
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingResult:
+    """What training gives.
+
+    Attributes:
+        model: the cost of the chosen epoch.
+        epoch: the chosen epoch; 0 is the cost before any training.
+        history: one entry an epoch, from 0.
+    """
+
+    model: CostModel
+    epoch: int
+    history: tuple[EpochMetrics, ...]
+
+
+def train(
+    model: CostModel,
+    scenes: Sequence[Scene],
+    settings: Settings,
+    directory: Path | None = None,
+    resume: bool = False,
+    n_jobs: int = 2,
+) -> TrainingResult:
+    """Learn the parameters of a cost model from demonstrations.
+
+    Args:
+        model: where to start; it is left as it is.
+        scenes: the demonstrations on their products.
+        settings: how to train.
+        directory: where `metrics.jsonl` and the checkpoint of every epoch go; nothing is written if None.
+        resume: go on from the checkpoint in `directory`, if there is one.
+        n_jobs: scenes to plan in at once; it changes nothing in the result.
+
+    Raises:
+        OtherConfigurationError: the checkpoint to resume is of other settings, another model or other data.
+        DivergedError: numbers are no longer finite; the last good checkpoint stays where it is.
+    """
+    if not scenes:
+        raise BadInputError("there are no demonstrations to train on")
+    model = copy.deepcopy(model)
+    adam = Adam(model, settings.weight_decay)
+    views = _look(model, scenes)
+    kept, held_out = _split(scenes, settings)
+    identity = fingerprint(model, scenes, settings)
+
+    checkpoint = read_checkpoint(directory, identity) if directory is not None and resume else None
+    if checkpoint is not None:
+        checkpoint.restore(model, adam)
+    else:
+        losses = mean_loss(model, views, kept, settings, n_jobs), mean_loss(model, views, held_out, settings, n_jobs)
+        checkpoint = Checkpoint.capture(model, adam, (EpochMetrics(0, 0.0, *losses),), None)
+    _keep(checkpoint, directory, identity)
+
+    for epoch in _epochs(checkpoint, settings):
+        train_loss = _run_epoch(model, adam, views, kept, settings, epoch, n_jobs)
+        held_out_loss = mean_loss(model, views, held_out, settings, n_jobs)
+        metrics = EpochMetrics(epoch, _learning_rate(epoch, settings), train_loss, held_out_loss)
+        checkpoint = Checkpoint.capture(model, adam, (*checkpoint.history, metrics), checkpoint)
+        _keep(checkpoint, directory, identity)
+    model.load_state_dict(checkpoint.best)
+    return TrainingResult(model, checkpoint.best_epoch, checkpoint.history)
+
+
+def mean_loss(
+    model: CostModel, views: dict[int, View], scenes: Sequence[Scene], settings: Settings, n_jobs: int
+) -> float | None:
+    """The loss a step without its gradient; None if there are no scenes."""
+    if not scenes:
+        return None
+    planned = _plan_all(model, views, scenes, n_jobs)
+    with torch.no_grad():
+        likelihoods = [
+            log_likelihood(
+                torch.from_numpy(paths.control_cost_to_go), torch.from_numpy(scene.controls), settings.temperature
+            )
+            for scene, paths in zip(scenes, planned, strict=True)
+        ]
+    return _finite(-torch.cat(likelihoods).mean(), "held-out loss").item()
+
+
+def _look(model: CostModel, scenes: Sequence[Scene]) -> dict[int, View]:
+    """The view of each product, of the transitions that can matter: what searches walk, and where one was seen."""
+    products = {id(scene.product): scene.product for scene in scenes}
+    matters = {key: np.zeros(product.successors.shape, bool) for key, product in products.items()}
+    for scene in scenes:
+        matters[id(scene.product)][scene.nodes] = True
+    views = {}
+    for key, product in products.items():
+        matters[key].reshape(-1)[product.graph.transition] = True
+        views[key] = model.view(product, np.flatnonzero(matters.pop(key)))
+    return views
+
+
+def _split(scenes: Sequence[Scene], settings: Settings) -> tuple[list[Scene], list[Scene]]:
+    """What to train on and what to choose the epoch on; at least one scene is trained on."""
+    count = min(len(scenes) - 1, math.ceil(settings.held_out * len(scenes)))
+    order = np.random.default_rng(settings.seed).permutation(len(scenes))
+    held_out = set(order[:count].tolist())
+    return (
+        [scene for i, scene in enumerate(scenes) if i not in held_out],
+        [scene for i, scene in enumerate(scenes) if i in held_out],
+    )
+
+
+def _epochs(checkpoint: Checkpoint, settings: Settings) -> Iterator[int]:
+    """The epochs that are left, under a progress bar with the losses of the last one."""
+    with progress_bar() as bar:
+        done = len(checkpoint.history) - 1
+        meter = bar.add_task("cost", total=settings.epochs, completed=done)
+        for epoch in range(done + 1, settings.epochs + 1):
+            yield epoch
+            bar.advance(meter)
+
+
+def _run_epoch(
+    model: CostModel,
+    adam: Adam,
+    views: dict[int, View],
+    scenes: Sequence[Scene],
+    settings: Settings,
+    epoch: int,
+    n_jobs: int,
+) -> float:
+    """One pass over the scenes; the loss a step, each batch before its step of Adam."""
+    order = np.random.default_rng([settings.seed, epoch]).permutation(len(scenes))
+    total = 0.0
+    for first in range(0, len(order), settings.batch_size):
+        batch = [scenes[i] for i in order[first : first + settings.batch_size]]
+        likelihoods = _log_likelihoods(model, views, batch, settings.temperature, n_jobs)
+        loss = _finite(-likelihoods.mean(), "loss")
+        gradients = dict(zip(adam.parameters, torch.autograd.grad(loss, list(adam.parameters.values())), strict=True))
+        for name, gradient in gradients.items():
+            _finite(gradient.sum(), f"gradient of {name}")
+        adam.step(gradients, _learning_rate(epoch, settings))
+        total += loss.item() * len(likelihoods)
+    return total / sum(len(scene.controls) for scene in scenes)
+
+
+def _log_likelihoods(
+    model: CostModel, views: dict[int, View], batch: Sequence[Scene], temperature: float, n_jobs: int
+) -> Tensor:
+    """log pi(u_t | s_t) of every step of a batch, differentiably."""
+    planned = _plan_all(model, views, batch, n_jobs)
+    likelihoods = []
+    for scene, paths in zip(batch, planned, strict=True):
+        costs = model(views[id(scene.product)], paths.transitions)
+        Q = control_cost_to_go(costs, paths)
+        likelihoods.append(log_likelihood(Q, torch.from_numpy(scene.controls), temperature))
+    return torch.cat(likelihoods)
+
+
+def _plan_all(model: CostModel, views: dict[int, View], scenes: Sequence[Scene], n_jobs: int) -> Iterator[OptimalPaths]:
+    """The optimal paths from where each demonstrator stood, under the present cost."""
+    return map_in_threads(partial(_plan, model, views), scenes, n_jobs=n_jobs)
+
+
+def _plan(model: CostModel, views: dict[int, View], scene: Scene) -> OptimalPaths:
+    table = model.table(views[id(scene.product)])
+    if not np.isfinite(table).all():
+        raise DivergedError(_advice("cost of a transition"))
+    solution = cost_to_go(scene.product.graph, table)
+    return trace_paths(scene.product.successors, solution, scene.nodes)
+
+
+def _learning_rate(epoch: int, settings: Settings) -> float:
+    """Half a cosine from the first epoch to the one behind the last."""
+    return settings.learning_rate * (1 + math.cos(math.pi * (epoch - 1) / settings.epochs)) / 2
+
+
+def _keep(checkpoint: Checkpoint, directory: Path | None, identity: str) -> None:
+    if directory is not None:
+        write_checkpoint(checkpoint, directory, identity)
+        write_metrics(checkpoint.history, directory)
+
+
+def _finite(number: Tensor, noun: str) -> Tensor:
+    if not number.isfinite():
+        raise DivergedError(_advice(noun))
+    return number
+
+
+def _advice(noun: str) -> str:
+    return (
+        f"training diverged: the {noun} is not a finite number. The checkpoint of the last good epoch is kept;"
+        " lower the learning rate, or raise the training temperature"
+    )
