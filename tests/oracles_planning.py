@@ -72,3 +72,29 @@ def cheapest_costs_by_enumeration(world, automaton, cost, horizon: int) -> float
             elif len(word) < horizon:
                 stack.append((next_state, word, total))
     return best
+
+
+def fewest_steps_with_word(world, word) -> float:
+    """The fewest steps after which the labels, consecutive equal ones once, are exactly this word.
+
+    Breadth first over world states and positions in the word, level by level.
+    """
+    masks = [sum(1 << i for i, name in enumerate(world.propositions) if name in label) for label in word]
+    # Position p has read p labels; the same label again stays, the next one moves on, any other is lost.
+    table = np.full((len(word), 1 << len(world.propositions)), DEAD, np.int32)
+    for position in range(len(word)):
+        if position:
+            table[position, masks[position - 1]] = position
+        table[position, masks[position]] = position + 1 if position + 1 < len(word) else ACCEPTED
+    explored = world.explore(table, 10_000_000)
+    level, seen, steps = np.array([0]), np.zeros(len(explored.modes), bool), 0
+    seen[0] = True
+    while level.size:
+        steps += 1
+        reached = explored.successors[level].ravel()
+        if (reached == ACCEPTED).any():
+            return steps
+        reached = np.unique(reached[reached >= 0])
+        level = reached[~seen[reached]]
+        seen[level] = True
+    return np.inf

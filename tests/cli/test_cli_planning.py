@@ -1,12 +1,10 @@
 import json
-import sys
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
 from wfairl.automata.task_model import fit_task_model
-from wfairl.cli import main
 from wfairl.worlds.tasks import find_task
 
 WORD = tuple(map(frozenset, ([], ["key"], ["key", "door"], ["key", "door", "goal"])))
@@ -19,23 +17,9 @@ def task_model(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Run a command line; exit code, standard output, standard error."""
-
-    def run_command(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["wfairl", *map(str, arguments)])
-        with pytest.raises(SystemExit) as exit_info:
-            main()
-        captured = capsys.readouterr()
-        return int(exit_info.value.code or 0), captured.out, captured.err
-
-    return run_command
-
-
 @pytest.mark.parametrize("search", [(), ("--astar",)])
-def test_plan_works_in_the_real_environment(run, task_model: Path, search):
-    code, output, _ = run("plan", "doorkey", "--seed", 5, "--task-model", task_model, "--json", *search)
+def test_plan_works_in_the_real_environment(wfairl, task_model: Path, search):
+    code, output, _ = wfairl("plan", "doorkey", "--seed", 5, "--task-model", task_model, "--json", *search)
     plan = json.loads(output)
     assert code == 0
     assert plan["word"] == [sorted(label) for label in WORD]
@@ -46,9 +30,9 @@ def test_plan_works_in_the_real_environment(run, task_model: Path, search):
     assert ends == [False] * (len(ends) - 1) + [True]
 
 
-def test_plan_for_people_shows_word_cost_and_where_the_picture_went(run, task_model: Path, tmp_path: Path):
+def test_plan_for_people_shows_word_cost_and_where_the_picture_went(wfairl, task_model: Path, tmp_path: Path):
     picture = tmp_path / "plan.png"
-    code, output, _ = run("plan", "doorkey", "--task-model", task_model, "-o", picture)
+    code, output, _ = wfairl("plan", "doorkey", "--task-model", task_model, "-o", picture)
     assert code == 0
     assert "word  -, key, door & key, door & goal & key" in output
     assert "accepted" in output
@@ -57,8 +41,8 @@ def test_plan_for_people_shows_word_cost_and_where_the_picture_went(run, task_mo
         assert image.format == "PNG"
 
 
-def test_without_a_model_the_rule_of_the_task_is_planned_for(run):
-    code, output, _ = run("plan", "multiroom", "--json")
+def test_without_a_model_the_rule_of_the_task_is_planned_for(wfairl):
+    code, output, _ = wfairl("plan", "multiroom", "--json")
     assert code == 0
     assert json.loads(output)["word"][-1] == ["door1", "door2", "door3", "goal"]
 
@@ -73,8 +57,8 @@ def test_without_a_model_the_rule_of_the_task_is_planned_for(run):
         (("doorkey", "--max-states", 3, "--astar"), 1, "after expanding 3 nodes"),
     ],
 )
-def test_what_cannot_be_done_is_one_line_on_standard_error(run, arguments, code: int, message: str):
-    found, output, error = run("plan", *arguments)
+def test_what_cannot_be_done_is_one_line_on_standard_error(wfairl, arguments, code: int, message: str):
+    found, output, error = wfairl("plan", *arguments)
     assert found == code
     assert output == ""
     assert message in error
@@ -82,21 +66,21 @@ def test_what_cannot_be_done_is_one_line_on_standard_error(run, arguments, code:
     assert error.count("\n") == 1
 
 
-def test_a_model_of_another_task_names_what_the_world_lacks(run, task_model: Path):
-    code, _, error = run("plan", "multiroom", "--task-model", task_model)
+def test_a_model_of_another_task_names_what_the_world_lacks(wfairl, task_model: Path):
+    code, _, error = wfairl("plan", "multiroom", "--task-model", task_model)
     assert code == 2
     assert "door, key" in error
 
 
-def test_a_task_that_cannot_be_satisfied_names_the_label_that_never_comes(run, tmp_path: Path):
+def test_a_task_that_cannot_be_satisfied_names_the_label_that_never_comes(wfairl, tmp_path: Path):
     word = (frozenset(), frozenset(["key", "goal"]))  # the goal lies behind the door
     model = tmp_path / "task.json"
     fit_task_model([word, word[:1]], [1.0, 0.0]).save(model)
-    code, _, error = run("plan", "doorkey", "--task-model", model)
+    code, _, error = wfairl("plan", "doorkey", "--task-model", model)
     assert code == 1
     assert "waits for 'goal & key'" in error
 
 
-def test_json_of_two_runs_is_the_same(run, task_model: Path):
-    first, again = (run("plan", "doorkey", "--task-model", task_model, "--json") for _ in range(2))
+def test_json_of_two_runs_is_the_same(wfairl, task_model: Path):
+    first, again = (wfairl("plan", "doorkey", "--task-model", task_model, "--json") for _ in range(2))
     assert first == again
