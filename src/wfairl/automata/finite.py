@@ -266,7 +266,7 @@ def _explore(automaton: WeightedAutomaton, tolerance: float, max_states: int, ke
             row[last_labels[state]] = state
         rows.append(row)
     values = np.array(alphas) @ automaton.final
-    return _Explored(np.array(rows).reshape(-1, labels), values, np.array(last_labels), closed)
+    return _Explored(np.array(rows, np.int32).reshape(len(rows), labels), values, np.array(last_labels), closed)
 
 
 class _KnownStates:

@@ -177,8 +177,7 @@ def _number_basis(
     candidates = np.arange(len(tree))
     if count is not None and count < len(candidates):
         passing = np.bincount(tree.visits + 1, np.repeat(frequencies, corpus.lengths + 1), len(tree) + 1)[1:]
-        by_frequency = np.argsort(-passing[candidates], kind="stable")  # ties: the shorter one
-        candidates = np.sort(np.union1d([0], candidates[by_frequency[: count - 1 if count > 1 else 0]]))
+        candidates = np.sort(np.argsort(-passing, kind="stable")[:count])  # ties: the shorter; the empty word is first
     numbers = np.full(len(tree) + 1, OUTSIDE)
     numbers[candidates] = np.arange(len(candidates))
     return numbers

@@ -272,7 +272,7 @@ def _free_spot(curve: NDArray[np.float64], edge: _Edge, taken: list[Box], ink: N
                 for side in (-1, 1):
                     spot = (x + aside * (edge.width + 16), y + side * (edge.height / 2 + away))
                     box = _box(spot, edge)
-                    covered = sum(_overlap(box, other) for other in taken) + 150 * int(_inside(ink, box).sum())
+                    covered = 5 * sum(_overlap(box, other) for other in taken) + 150 * int(_inside(ink, box).sum())
                     cost = covered + 60 * abs(t - 0.5) + 20 * abs(aside) + away + (6 if side > 0 else 0)
                     if cost < least:
                         best, least = spot, cost

@@ -1,0 +1,107 @@
+"""How time and memory of a spectral fit grow with the number of words and the size of the alphabet.
+
+    python benchmarks/words_growth.py [--json] [--largest 1000000]
+
+Words are drawn from a random Markov chain, lengths geometric with mean 8; rows = cols = 3, at most
+1,000 prefixes and suffixes, rank 8. `exponent` is the slope of log(seconds) against log(words) from
+10^4 words on: 1 is linear. Each fit runs in a process of its own, so that its peak memory is its own.
+"""
+
+import argparse
+import json
+import math
+import resource
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from wfairl.automata.spectral import SpectralLearner
+
+ALPHABETS = (8, 64, 256)
+MEAN_LENGTH = 8
+BATCH = 1_000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--largest", type=int, default=1_000_000)
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    sizes = [10**k for k in range(3, int(math.log10(arguments.largest)) + 1)]
+    rows = [measure_alone(words, labels) for labels in ALPHABETS for words in sizes]
+    exponents = {labels: exponent([row for row in rows if row["labels"] == labels]) for labels in ALPHABETS}
+    report = {"fits": rows, "exponents": exponents}
+    print(json.dumps(report)) if arguments.json else print_report(report)
+
+
+def measure_alone(words: int, labels: int) -> dict:
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(measure, words, labels).result()
+
+
+def measure(words: int, labels: int) -> dict:
+    sample = draw_sample(words, labels)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    started = time.perf_counter()
+    learner = SpectralLearner(rank=8, rows=3, cols=3, max_prefixes=1_000, max_suffixes=1_000).fit(sample)
+    fit_seconds = time.perf_counter() - started
+    started = time.perf_counter()
+    learner.predict(sample)
+    return {
+        "words": words,
+        "labels": labels,
+        "fit_seconds": fit_seconds,
+        "predict_seconds": time.perf_counter() - started,
+        "sample_megabytes": before / 1024,
+        "extra_megabytes": (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024,
+    }
+
+
+def draw_sample(words: int, labels: int) -> list:
+    """Words in small batches, so that the peak of memory is that of the words."""
+    rng = np.random.default_rng(0)
+    alphabet = [frozenset({f"event{i}"}) for i in range(labels)]
+    chain = rng.dirichlet(np.full(labels, 4 / labels), size=labels).cumsum(axis=1)
+    sample: list = []
+    while len(sample) < words:
+        batch = min(BATCH, words - len(sample))
+        lengths = rng.geometric(1 / MEAN_LENGTH, size=batch) - 1
+        steps = [rng.integers(labels, size=batch)]
+        for _ in range(int(lengths.max())):
+            passed = chain[steps[-1]] < rng.random(batch)[:, None]
+            steps.append(np.minimum(passed.sum(axis=1), labels - 1))
+        for row, length in zip(np.array(steps).T, lengths.tolist(), strict=True):
+            sample.append(tuple(alphabet[i] for i in row[:length].tolist()))
+    return sample
+
+
+def exponent(rows: list) -> float:
+    large = [row for row in rows if row["words"] >= 10**4]
+    if len(large) < 2:
+        return math.nan
+    return float(np.polyfit(*(np.log([row[key] for row in large]) for key in ("words", "fit_seconds")), 1)[0])
+
+
+def print_report(report: dict) -> None:
+    table = Table("labels", "words", "fit s", "predict s", "sample MB", "extra MB")
+    for row in report["fits"]:
+        table.add_row(
+            str(row["labels"]),
+            f"{row['words']:,}",
+            f"{row['fit_seconds']:.3f}",
+            f"{row['predict_seconds']:.3f}",
+            f"{row['sample_megabytes']:.0f}",
+            f"{row['extra_megabytes']:.0f}",
+        )
+    console = Console()
+    console.print(table)
+    for labels, slope in report["exponents"].items():
+        console.print(f"{labels} labels: time grows as words ** {slope:.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,158 @@
+"""Laws of drawings: nothing is lost, nothing overlaps, and other tools can read them."""
+
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from wfairl.automata.export import UnknownFormatError, to_dot, to_hoa, to_svg, write_drawing
+from wfairl.automata.finite import FiniteAutomaton, from_rule
+from wfairl.automata.layout import CHARACTER_WIDTH, LINE_HEIGHT, RADIUS, lay_out, point_on
+from wfairl.automata.task_model import fit_task_model
+from wfairl.automata.words import format_label
+from wfairl.worlds.world import DEAD
+
+NOTHING, KEY = frozenset(), frozenset({"key"})
+KEY_DOOR, ALL = frozenset({"key", "door"}), frozenset({"key", "door", "goal"})
+
+CHAIN = fit_task_model([(NOTHING, KEY, KEY_DOOR, ALL)] * 3, [1.0] * 3)
+BRANCHES = fit_task_model(
+    [(NOTHING, KEY, KEY_DOOR, ALL), (NOTHING, KEY, NOTHING, KEY, KEY_DOOR, ALL), (NOTHING, KEY_DOOR, ALL)], [1.0] * 3
+)
+RULE = from_rule(["key", "door", "goal"], [], ["key", "door", "goal"])
+AUTOMATA = [CHAIN.finite, BRANCHES.finite, RULE]
+
+
+def boxes(layout):
+    texts = [
+        (
+            edge.label_centre[0] - max(map(len, edge.lines)) * CHARACTER_WIDTH / 2,
+            edge.label_centre[1] - len(edge.lines) * LINE_HEIGHT / 2,
+            edge.label_centre[0] + max(map(len, edge.lines)) * CHARACTER_WIDTH / 2,
+            edge.label_centre[1] + len(edge.lines) * LINE_HEIGHT / 2,
+        )
+        for edge in layout.edges
+    ]
+    states = [(x - RADIUS, y - RADIUS, x + RADIUS, y + RADIUS) for x, y in layout.centres]
+    return states, texts
+
+
+def overlap(a, b):
+    return min(a[2], b[2]) > max(a[0], b[0]) and min(a[3], b[3]) > max(a[1], b[1])
+
+
+@pytest.mark.parametrize("automaton", AUTOMATA)
+def test_states_and_texts_do_not_overlap_and_lie_on_the_page(automaton):
+    layout = lay_out(automaton)
+    states, texts = boxes(layout)
+    everything = states + texts
+    for i, first in enumerate(everything):
+        assert first[0] >= 0
+        assert first[1] >= 0
+        assert first[2] <= layout.width
+        assert first[3] <= layout.height
+        assert not any(overlap(first, second) for second in everything[i + 1 :])
+
+
+@pytest.mark.parametrize("automaton", AUTOMATA)
+def test_edges_run_from_rim_to_rim_and_through_no_other_state(automaton):
+    layout = lay_out(automaton)
+    for edge in layout.edges:
+        for end, state in ((0, edge.source), (3, edge.target)):
+            assert np.linalg.norm(edge.curve[end] - layout.centres[state]) == pytest.approx(RADIUS)
+        for t in np.linspace(0, 1, 21):
+            distances = np.linalg.norm(layout.centres - point_on(edge.curve, t), axis=1)
+            distances[[edge.source, edge.target]] = np.inf
+            assert distances.min() > RADIUS
+
+
+def test_a_chain_reads_from_left_to_right():
+    layout = lay_out(CHAIN.finite, CHAIN.edge_counts)
+    assert (np.diff(layout.centres[:, 0]) > 0).all()
+    assert np.ptp(layout.centres[:, 1]) == 0
+    assert [edge.lines[0].split("  ")[0] for edge in sorted(layout.edges, key=lambda e: e.source)] == [
+        "-",
+        "key",
+        "door & key",
+        "door & goal & key",
+    ]
+    assert all(edge.count == 3 for edge in layout.edges)
+
+
+def test_svg_is_well_formed_and_shows_every_state_and_label():
+    root = ElementTree.fromstring(to_svg(lay_out(BRANCHES.finite)))
+    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert [str(state) for state in range(BRANCHES.finite.states)] == [text for text in texts if text.isdigit()]
+    for _, label, _ in BRANCHES.finite.edges():
+        assert format_label(label) in texts
+
+
+def test_names_from_a_file_cannot_break_out_of_svg_dot_or_hoa():
+    nasty = frozenset({'<script>"&\\\n'})
+    automaton = FiniteAutomaton(
+        (nasty,), np.array([[1], [DEAD]], np.int32), np.array([False, True]), np.array([0.0, 1.0]), (None, nasty)
+    )
+    svg = to_svg(lay_out(automaton))
+    assert "<script>" not in svg
+    ElementTree.fromstring(svg)
+    assert r'[label="<script>\"&\\ "]' in to_dot(automaton)
+    assert r'AP: 1 "<script>\"&\\ "' in to_hoa(automaton)
+
+
+def test_png_is_a_picture_twice_the_size_of_the_layout(tmp_path):
+    write_drawing(tmp_path / "task.png", BRANCHES.finite)
+    layout = lay_out(BRANCHES.finite)
+    with Image.open(tmp_path / "task.png") as picture:
+        assert picture.size == pytest.approx((2 * layout.width, 2 * layout.height), abs=2)
+        assert len(picture.convert("RGB").getcolors(10**7)) > 10
+
+
+def parse_hoa(text):
+    """A reader of the part of HOA v1 that deterministic, state-based automata need."""
+    header, body = text.split("--BODY--\n")
+    assert header.startswith("HOA: v1\n")
+    assert body.endswith("--END--\n")
+    fields = dict(line.split(": ", 1) for line in header.strip().splitlines())
+    names = re.findall(r'"((?:[^"\\]|\\.)*)"', fields["AP"])
+    assert int(fields["AP"].split()[0]) == len(names)
+    assert fields["Acceptance"] == "1 Inf(0)"
+    edges, accepting, state = {}, set(), None
+    for line in body.splitlines()[:-1]:
+        if declared := re.fullmatch(r"State: (\d+)( \{0\})?", line):
+            state = int(declared[1])
+            accepting |= {state} if declared[2] else set()
+            continue
+        terms, target = re.fullmatch(r"\s+\[(.*)\] (\d+)", line).groups()
+        literals = [] if terms == "t" else terms.split("&")
+        assert [literal.lstrip("!") for literal in literals] == [str(i) for i in range(len(names))]
+        label = frozenset(names[int(literal)] for literal in literals if not literal.startswith("!"))
+        assert (state, label) not in edges
+        edges[state, label] = int(target)
+    return int(fields["States"]), int(fields["Start"]), accepting, edges
+
+
+@pytest.mark.parametrize("automaton", AUTOMATA)
+def test_hoa_holds_the_same_automaton(automaton):
+    states, start, accepting, edges = parse_hoa(to_hoa(automaton))
+    assert (states, start) == (automaton.states, 0)
+    assert accepting == set(np.flatnonzero(automaton.accepting))
+    assert edges == {
+        (q, label): automaton.read(q, label)
+        for q in range(automaton.states)
+        for label in automaton.alphabet
+        if automaton.read(q, label) != DEAD
+    }
+
+
+def test_dot_holds_every_edge_once():
+    text = to_dot(BRANCHES.finite, BRANCHES.edge_counts)
+    drawn = set(re.findall(r"^  (\d+) -> (\d+) ", text, re.MULTILINE))
+    assert drawn == {(str(source), str(target)) for source, _, target in BRANCHES.finite.edges()}
+    assert text.count("doublecircle") == int(BRANCHES.finite.accepting.sum())
+
+
+def test_an_unknown_suffix_is_an_error_that_lists_the_known_ones(tmp_path):
+    with pytest.raises(UnknownFormatError, match=r"\.svg, \.png, \.dot or \.hoa"):
+        write_drawing(tmp_path / "task.bmp", RULE)

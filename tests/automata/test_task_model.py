@@ -1,0 +1,123 @@
+"""Laws of task models and their files."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles_automata import without_repeats
+from strategies_automata import words
+
+from wfairl.automata.finite import TooManyStatesError
+from wfairl.automata.task_model import BrokenTaskModelError, TaskModel, fit_task_model
+from wfairl.errors import BadInputError
+
+NOTHING, KEY = frozenset(), frozenset({"key"})
+KEY_DOOR, ALL = frozenset({"key", "door"}), frozenset({"key", "door", "goal"})
+DOORKEY = (NOTHING, KEY, KEY_DOOR, ALL)
+
+
+@pytest.fixture(scope="module")
+def doorkey():
+    failures = [(NOTHING,), (NOTHING, KEY), (NOTHING, KEY, NOTHING)]
+    return fit_task_model([DOORKEY] * 32 + failures * 40, [1.0] * 32 + [0.0] * 120)
+
+
+def test_the_dominant_word_of_doorkey_becomes_a_chain_of_five_states(doorkey):
+    assert (doorkey.summary.rank, doorkey.summary.rows, doorkey.summary.cols) == (5, 4, 4)
+    assert doorkey.summary.loss < 1e-12
+    assert doorkey.summary.states == doorkey.finite.states == 5
+    assert doorkey.summary.closed
+    assert (doorkey.summary.words, doorkey.summary.successes) == (152, 32)
+
+
+def test_edges_count_the_successes_that_took_them(doorkey):
+    assert doorkey.edge_counts == dict.fromkeys(enumerate(DOORKEY), 32)
+
+
+@given(st.lists(st.tuples(words, st.sampled_from([0.0, 1.0])), min_size=1, max_size=8))
+@settings(max_examples=40, deadline=None)
+def test_the_loss_is_that_of_the_best_function_of_compressed_words(scored):
+    by_word = {}
+    for word, score in scored:
+        by_word.setdefault(without_repeats(word), []).append(score)
+    if not any(score for _, score in scored) or max(np.mean(s) for s in by_word.values()) < 0.5:
+        return
+    model = fit_task_model([word for word, _ in scored], [score for _, score in scored])
+    best = sum(np.var(scores) * len(scores) for scores in by_word.values()) / len(scored)
+    assert model.summary.loss == pytest.approx(best, abs=1e-12)
+
+
+def test_a_saved_model_is_the_same_model(doorkey, tmp_path):
+    doorkey.save(tmp_path / "task.json")
+    again = TaskModel.load(tmp_path / "task.json")
+    assert again.summary == doorkey.summary
+    assert again.edge_counts == doorkey.edge_counts
+    assert (again.finite.transitions == doorkey.finite.transitions).all()
+    assert again.values([DOORKEY, DOORKEY[:2]]) == doorkey.values([DOORKEY, DOORKEY[:2]])
+
+
+@pytest.mark.parametrize(
+    ("word", "lost_at", "expected"),
+    [
+        (DOORKEY, None, ()),
+        ((), 0, (NOTHING,)),
+        ((NOTHING, NOTHING, KEY), 3, (KEY_DOOR,)),
+        ((NOTHING, NOTHING, KEY, KEY, NOTHING, KEY), 4, (KEY_DOOR,)),
+        ((KEY,), 0, (NOTHING,)),
+        ((NOTHING, frozenset({"never seen"})), 1, (KEY,)),
+        ((*DOORKEY, NOTHING), 4, ()),
+    ],
+)
+def test_a_rejected_word_is_lost_at_a_position_where_something_else_was_expected(doorkey, word, lost_at, expected):
+    verdict = doorkey.judge(word)
+    assert verdict.accepted == (lost_at is None)
+    assert (verdict.lost_at, verdict.expected) == (lost_at, expected)
+
+
+def test_repeats_can_mean_something():
+    twice = (KEY, KEY)
+    model = fit_task_model([twice, (KEY,)], [1.0, 0.0], keep_repeats=True)
+    assert [verdict.accepted for verdict in model.judge_all([twice, (KEY,), (KEY, KEY, KEY)])] == [True, False, False]
+
+
+def test_a_model_that_does_not_close_still_scores(tmp_path):
+    rng = np.random.default_rng(0)
+    labels = [frozenset({f"s{i}"}) for i in range(5)]
+    words = [tuple(labels[i] for i in rng.integers(5, size=rng.integers(1, 6))) for _ in range(60)]
+    model = fit_task_model(words, [1.0] * 60, rank=6, rows=2, cols=2, threshold=0.05, max_states=50, keep_repeats=True)
+    assert not model.summary.closed
+    model.save(tmp_path / "task.json")
+    model = TaskModel.load(tmp_path / "task.json")
+    with pytest.raises(TooManyStatesError):
+        _ = model.finite
+    verdicts = model.judge_all(words)
+    assert [verdict.accepted for verdict in verdicts] == [value >= 0.05 for value in model.values(words)]
+
+
+@pytest.mark.parametrize(
+    ("break_it", "reason"),
+    [
+        (lambda text: text[: len(text) // 2], "line"),
+        (lambda text: "[]", "not a task model"),
+        (lambda text: '{"word": ["a"], "score": 1}', "not a task model"),
+        (lambda text: text.replace('"version": 1', '"version": 99'), "version 99"),
+        (lambda text: text.replace('"threshold"', '"treshold"'), "no 'threshold'"),
+        (lambda text: text.replace('"threshold": 0.5', '"threshold": "high"'), "broken"),
+        (lambda text: text.replace('"keep_repeats": false', '"keep_repeats": 0'), "keep_repeats"),
+        (lambda text: json.dumps(json.loads(text) | {"automaton": 3}), "automaton is not an object"),
+        (lambda text: json.dumps(json.loads(text) | {"summary": []}), "broken"),
+    ],
+)
+def test_a_cut_or_foreign_file_is_a_named_error(doorkey, tmp_path, break_it, reason):
+    path = tmp_path / "task.json"
+    doorkey.save(path)
+    path.write_text(break_it(path.read_text()))
+    with pytest.raises(BrokenTaskModelError, match=reason):
+        TaskModel.load(path)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(BadInputError, match="no such file"):
+        TaskModel.load(tmp_path / "absent.json")
