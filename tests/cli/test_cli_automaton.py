@@ -1,0 +1,135 @@
+"""The commands about automata, as a user types them."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+import wfairl.cli.automaton  # noqa: F401  (registers the commands)
+from wfairl.cli.app import app
+from wfairl.errors import BadInputError, FailedRunError, WfairlError
+
+LINES = [
+    {"word": [[], "key", ["key", "door"], ["key", "door", "goal"]], "score": 1},
+    {"word": [[], [], "key", ["key", "door"], ["key", "door", "goal"]], "score": 1},
+    {"word": [[], "key"], "score": 0},
+    {"word": [[], "key", []], "score": 0},
+]
+
+
+@pytest.fixture
+def words(tmp_path):
+    path = tmp_path / "words.jsonl"
+    path.write_text("\n".join(map(json.dumps, LINES)))
+    return path
+
+
+@pytest.fixture
+def task(words, tmp_path):
+    path = tmp_path / "task.json"
+    run("learn-task", words, "-o", path)
+    return path
+
+
+def run(*arguments):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments], catch_exceptions=True)
+    if isinstance(result.exception, WfairlError):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_learn_task_prints_one_json_object(words, tmp_path):
+    document = json.loads(run("learn-task", words, "-o", tmp_path / "task.json", "--json"))
+    expected = {"rank": 5, "rows": 4, "cols": 4, "states": 5, "closed": True}
+    assert {key: document[key] for key in expected} == expected
+    assert document["loss"] < 1e-12
+    assert document["alphabet"] == [[], ["key"], ["door", "key"], ["door", "goal", "key"]]
+    assert (tmp_path / "task.json").exists()
+
+
+def test_learn_task_tells_a_person_the_same(words, tmp_path):
+    output = run("learn-task", words, "-o", tmp_path / "task.json")
+    assert "5 / 4 / 4" in output
+    assert "door & goal & key" in output
+
+
+def test_score_gives_values_verdicts_and_where_words_were_lost(task, words):
+    document = json.loads(run("score", task, words, "--json"))
+    assert document["values"] == pytest.approx([1, 1, 0, 0])
+    assert document["accepted"] == [True, True, False, False]
+    assert document["lost_at"] == [None, None, 2, 2]
+    assert document["expected"][3] == [["door", "key"]]
+    text = " ".join(run("score", task, words).replace("│", " ").split())
+    assert "rejected at label 3, '-'" in text
+
+
+def test_repeats_are_kept_on_demand(words, tmp_path):
+    document = json.loads(run("learn-task", words, "-o", tmp_path / "task.json", "--keep-repeats", "--json"))
+    assert (document["rank"], document["rows"]) == (6, 5)
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png", "dot", "hoa"])
+def test_draw_writes_the_format_of_the_suffix(task, tmp_path, suffix):
+    output = tmp_path / f"drawing.{suffix}"
+    assert json.loads(run("draw", task, "-o", output, "--json")) == {"path": str(output), "states": 5}
+    start = {"svg": b"<svg", "png": b"\x89PNG", "dot": b"digraph", "hoa": b"HOA: v1"}[suffix]
+    assert output.read_bytes().startswith(start)
+
+
+def test_select_and_preset_choose_the_setting(words, tmp_path):
+    for choice in (["--select"], ["--preset", "doorkey-d1"]):
+        document = json.loads(run("learn-task", words, "-o", tmp_path / "task.json", "--json", *choice))
+        assert document["rank"] == 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["--preset", "nowhere"], "no preset"),
+        (["--preset", "doorkey-d1", "--rank", "3"], "--preset"),
+        (["--select", "--rows", "3"], "--select"),
+        (["--rank", "0"], "rank is 0"),
+        (["--rows", "-1"], "rows is -1"),
+    ],
+)
+def test_bad_settings_are_named(words, arguments, reason):
+    with pytest.raises(BadInputError, match=reason):
+        run("learn-task", words, *arguments)
+
+
+def test_a_rank_beyond_the_data_is_a_failed_run_with_advice(words):
+    with pytest.raises(FailedRunError, match="lower it"):
+        run("learn-task", words, "--rank", "40")
+
+
+def test_words_without_scores_cannot_be_learned_but_scored(task, tmp_path):
+    path = tmp_path / "bare.jsonl"
+    path.write_text('{"word": [[], "key"]}\n')
+    with pytest.raises(BadInputError, match='add "score"'):
+        run("learn-task", path)
+    assert json.loads(run("score", task, path, "--json"))["accepted"] == [False]
+
+
+def test_an_automaton_that_does_not_close_is_written_with_a_warning(tmp_path):
+    lines = [{"word": [f"{(7 * i * i + j) % 5}" for j in range(1 + i % 4)], "score": 1} for i in range(40)]
+    path = tmp_path / "words.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)))
+    arguments = ["--rank", 4, "--rows", 1, "--cols", 1, "--max-states", 3, "--keep-repeats", "--json"]
+    document = json.loads(run("learn-task", path, "-o", tmp_path / "task.json", *arguments))
+    assert document["closed"] is False
+    with pytest.raises(FailedRunError, match="reaches more than 3 states"):
+        run("draw", tmp_path / "task.json", "-o", tmp_path / "task.svg")
+
+
+def test_an_error_is_one_line_on_standard_error_and_exit_code_two(tmp_path):
+    (tmp_path / "words.jsonl").write_text('{"word": ["a"], "score": 1}\n{"word": 3}\n')
+    program = "from wfairl.cli import main; main()"
+    command = [sys.executable, "-c", program, "learn-task", str(tmp_path / "words.jsonl"), "--json"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert result.stderr.strip().endswith('words.jsonl: line 2: "word" is not a list of labels')
+    assert len(result.stderr.strip().splitlines()) == 1
