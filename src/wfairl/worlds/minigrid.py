@@ -30,6 +30,7 @@ from wfairl.errors import BadInputError
 from wfairl.worlds import minigrid_rules as rules
 from wfairl.worlds.minigrid_bounds import LabelBounds
 from wfairl.worlds.minigrid_rules import CARRIED, COLORS, CONTROLS, GONE, INSIDE, NOTHING, OBJECTS, TERRAINS, Layout
+from wfairl.worlds.minigrid_search import explore
 from wfairl.worlds.propositions import Proposition
 from wfairl.worlds.world import MAX_PROPOSITIONS, Exploration, Label, TooManyNodesError, to_label
 
@@ -150,7 +151,7 @@ class MiniGridWorld:
             next_mode = np.zeros((1, 1 << len(self.propositions)), np.int32)
         start = self.pack(self.initial_state)
         exploration = Exploration(
-            *rules.explore(self.layout.table, self.atoms, np.ascontiguousarray(next_mode, np.int32), start, max_nodes)
+            *explore(self.layout.table, self.atoms, np.ascontiguousarray(next_mode, np.int32), start, max_nodes)
         )
         if len(exploration.states) > max_nodes:
             raise TooManyNodesError(

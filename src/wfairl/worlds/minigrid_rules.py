@@ -12,7 +12,6 @@ only if something that matters differs. For search and storage the fields are pa
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numba import njit
@@ -357,7 +356,8 @@ def _all_apart(layout: Table, fields: NDArray[np.int32], first: int, end: int, c
 @njit(cache=True, nogil=True)
 def pack(layout: Table, fields: NDArray[np.int32], words: NDArray[np.uint64]) -> None:
     """Write the fields of a state into its 64-bit words."""
-    words[:] = 0
+    for i in range(words.size):
+        words[i] = 0
     for i in range(fields.size):
         row = layout[FIELD_TABLE] + FIELD_COLUMNS * i
         words[layout[row + WORD]] |= np.uint64(fields[i]) << np.uint64(layout[row + SHIFT])
@@ -402,103 +402,3 @@ def walk(
         pack(layout, fields, states[t + 1])
         labels[t] = label_mask(layout, atoms, fields)
     return states, labels
-
-
-@njit(cache=True, nogil=True)
-def explore(
-    layout: Table,
-    atoms: NDArray[np.int32],
-    next_mode: NDArray[np.int32],
-    start: NDArray[np.uint64],
-    max_nodes: int,
-) -> tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int32], NDArray[np.uint16]]:
-    """Every (state, mode) reachable from (start, mode 0), breadth first in the order of controls.
-
-    Returns:
-        states, modes, successors and labels as in `Exploration`. If there are more than `max_nodes`,
-        the walk stops and returns one node more than that.
-    """
-    n_controls = len(CONTROLS)
-    capacity = 4096
-    states = np.empty((capacity, start.size), np.uint64)
-    modes = np.empty(capacity, np.int32)
-    successors = np.empty((capacity, n_controls), np.int32)
-    labels = np.empty((capacity, n_controls), np.uint16)
-    slots = np.full(2 * capacity, NOTHING, np.int32)  # open addressing, at most half full
-    here = np.empty(fields_count(layout), np.int32)
-    fields = np.empty(fields_count(layout), np.int32)
-    words = np.empty(start.size, np.uint64)
-
-    states[0], modes[0] = start, 0
-    slots[_slot_of(slots, states, modes, start, 0)] = 0
-    node, count = 0, 1
-    while node < count <= max_nodes:
-        unpack(layout, states[node], here)
-        label_here = label_mask(layout, atoms, here)
-        for control in range(n_controls):
-            fields[:] = here
-            changed = apply_control(layout, fields, control)
-            label = label_mask(layout, atoms, fields) if changed else label_here
-            mode = next_mode[modes[node], label]
-            labels[node, control] = label
-            if mode < 0:
-                successors[node, control] = mode
-                continue
-            if not changed and mode == modes[node]:
-                successors[node, control] = node
-                continue
-            pack(layout, fields, words)
-            slot = _slot_of(slots, states, modes, words, mode)
-            if slots[slot] == NOTHING:
-                if count == capacity:
-                    capacity *= 4
-                    states, modes = _grown(states, capacity), _grown(modes, capacity)
-                    successors, labels = _grown(successors, capacity), _grown(labels, capacity)
-                    slots = np.full(2 * capacity, NOTHING, np.int32)
-                    for known in range(count):
-                        slots[_slot_of(slots, states, modes, states[known], modes[known])] = known
-                    slot = _slot_of(slots, states, modes, words, mode)
-                states[count], modes[count] = words, mode
-                slots[slot] = count
-                count += 1
-            successors[node, control] = slots[slot]
-        node += 1
-    return states[:count].copy(), modes[:count].copy(), successors[:count].copy(), labels[:count].copy()
-
-
-@njit(cache=True, nogil=True)
-def _slot_of(
-    slots: NDArray[np.int32],
-    states: NDArray[np.uint64],
-    modes: NDArray[np.int32],
-    words: NDArray[np.uint64],
-    mode: int,
-) -> int:
-    """The slot that holds the node (words, mode), or the empty one where it belongs."""
-    hashed = np.uint64(mode)
-    for i in range(words.size):
-        hashed = (hashed ^ words[i]) * np.uint64(0x9E3779B97F4A7C15)
-        hashed ^= hashed >> np.uint64(29)
-    last = np.uint64(slots.size - 1)
-    slot = hashed & last
-    while slots[slot] != NOTHING:
-        known = slots[slot]
-        if modes[known] == mode and _same(states, known, words):
-            break
-        slot = (slot + np.uint64(1)) & last
-    return int(slot)
-
-
-@njit(cache=True, nogil=True)
-def _same(states: NDArray[np.uint64], node: int, words: NDArray[np.uint64]) -> bool:
-    for i in range(words.size):  # noqa: SIM110 - compiled
-        if states[node, i] != words[i]:
-            return False
-    return True
-
-
-@njit(cache=True, nogil=True)
-def _grown(array: Any, capacity: int) -> Any:
-    larger = np.empty((capacity, *array.shape[1:]), array.dtype)
-    larger[: array.shape[0]] = array
-    return larger

@@ -1,0 +1,202 @@
+"""The compiled MiniGrid: exploration and stepping against plain Python and against MiniGrid itself.
+
+    python benchmarks/world_model.py [--json] [--repeats 5]
+
+Exploration is of `blocked-unlock-pickup` until the box is picked up: 508,144 states, 3.05 million transitions,
+each with its label. The peer is the same search in plain Python, below: the same rules for any scene of doors,
+keys, balls and boxes, tuples for states, a dict for what is known. Times are of the processor, not of the clock:
+both run on one thread, and other work on the machine then counts for neither.
+Stepping is one step after the other, with labels, against `MiniGridEnv.step`, which also makes an observation (shown too is MiniGrid with that part taken out, which no user can do).
+Memory is the growth of this process's peak over the exploration.
+"""
+
+import argparse
+import json
+import resource
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from minigrid.minigrid_env import MiniGridEnv
+from rich.console import Console
+from rich.table import Table
+
+from wfairl.worlds import MiniGridWorld, find_task
+from wfairl.worlds import minigrid_rules as rules
+from wfairl.worlds.world import ACCEPTED
+
+MODEL_STEPS = 2_000_000
+REAL_STEPS = 4_000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--repeats", type=int, default=5, help="runs of ours, of which the fastest counts")
+    arguments = parser.parse_args()
+    task = find_task("blocked-unlock-pickup")
+    world = task.make_world(seed=1)
+    figures = {**measure_exploration(world, arguments.repeats), **measure_stepping(task, world, arguments.repeats)}
+    if arguments.json:
+        print(json.dumps(figures))
+        return
+    table = Table("figure", "value", title="the compiled MiniGrid")
+    for name, value in figures.items():
+        table.add_row(name, f"{value:,.3f}" if isinstance(value, float) else f"{value:,}")
+    Console().print(table)
+
+
+def measure_exploration(world: MiniGridWorld, repeats: int) -> dict[str, Any]:
+    until_the_box = np.zeros((1, 16), np.int32)
+    until_the_box[0, 8:] = ACCEPTED
+    world.explore(until_the_box, max_nodes=1_000_000)  # compiles
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    explored = world.explore(until_the_box)
+    memory = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+    ours = fastest(lambda: world.explore(until_the_box), repeats)
+    started = time.process_time()
+    found = explore_in_python(world)
+    plain = time.process_time() - started
+    assert found == len(explored.states)
+    return {
+        "states": len(explored.states),
+        "transitions": explored.successors.size,
+        "exploration_seconds": ours,
+        "plain_python_seconds": plain,
+        "exploration_speedup": plain / ours,
+        "arrays_megabytes": sum(array.nbytes for array in vars(explored).values()) / 2**20,
+        "peak_growth_megabytes": memory,
+    }
+
+
+def measure_stepping(task: Any, world: MiniGridWorld, repeats: int) -> dict[str, Any]:
+    controls = np.random.default_rng(0).integers(6, size=MODEL_STEPS)
+    start = world.pack(world.initial_state)
+    rules.walk(world.layout.table, world.atoms, start, controls)  # compiles
+    ours = fastest(lambda: rules.walk(world.layout.table, world.atoms, start, controls), repeats) / MODEL_STEPS
+    real: Any = task.make_environment(seed=1).unwrapped
+    theirs = fastest(lambda: [MiniGridEnv.step(real, control) for control in controls[:REAL_STEPS]], 3) / REAL_STEPS
+    real.gen_obs = lambda: None
+    bare = fastest(lambda: [MiniGridEnv.step(real, control) for control in controls[:REAL_STEPS]], 3) / REAL_STEPS
+    return {
+        "model_steps_per_second": 1 / ours,
+        "minigrid_steps_per_second": 1 / theirs,
+        "stepping_speedup": theirs / ours,
+        "stepping_speedup_without_observations": bare / ours,
+    }
+
+
+def fastest(work: Callable[[], Any], repeats: int) -> float:
+    times = []
+    for _ in range(repeats):
+        started = time.process_time()
+        work()
+        times.append(time.process_time() - started)
+    return min(times)
+
+
+def explore_in_python(world: MiniGridWorld) -> int:
+    """The same search in plain Python: the number of states until the box is carried."""
+    scene = PlainScene(world)
+    known = {scene.start: 0}
+    queue = [scene.start]
+    transitions = []
+    for state in queue:
+        row = []
+        for control in rules.CONTROLS:
+            following = scene.step(state, control)
+            label = scene.label(following)
+            if "box" in label:
+                row.append((label, ACCEPTED))
+                continue
+            if following not in known:
+                known[following] = len(queue)
+                queue.append(following)
+            row.append((label, known[following]))
+        transitions.append(row)
+    return len(queue)
+
+
+class PlainScene:
+    """MiniGrid's rules for any walls, doors, keys, balls and empty boxes, over tuples.
+
+    A state is (agent, direction, number of the carried object or None, place of each object or None, state of each
+    door).
+    """
+
+    MOVES = ((1, 0), (0, 1), (-1, 0), (0, -1))
+    WALL, DOOR, KEY, BALL, BOX = 2, 4, 5, 6, 7
+
+    def __init__(self, world: MiniGridWorld):
+        scene = world.scene(world.initial_state)
+        cells = {(x, y): tuple(map(int, code)) for x, row in enumerate(scene.grid) for y, code in enumerate(row)}
+        self.walls = {cell for cell, code in cells.items() if code[0] == self.WALL}
+        self.doors = [cell for cell, code in cells.items() if code[0] == self.DOOR]
+        self.door_at = {cell: number for number, cell in enumerate(self.doors)}
+        self.door_colors = [cells[cell][1] for cell in self.doors]
+        places = [cell for cell, code in cells.items() if code[0] in (self.KEY, self.BALL, self.BOX)]
+        self.kinds = [cells[cell][0] for cell in places]
+        self.colors = [cells[cell][1] for cell in places]
+        door_states = tuple(("open", "closed", "locked")[cells[cell][2]] for cell in self.doors)
+        self.start = (scene.position, scene.direction, None, tuple(places), door_states)
+
+    def step(self, state: Any, control: str) -> Any:
+        """The next state."""
+        agent, direction, carried, places, doors = state
+        if control == "left":
+            return agent, (direction - 1) % 4, carried, places, doors
+        if control == "right":
+            return agent, (direction + 1) % 4, carried, places, doors
+        move = self.MOVES[direction]
+        front = (agent[0] + move[0], agent[1] + move[1])
+        thing = places.index(front) if front in places else None
+        door = self.door_at.get(front)
+        if control == "forward":
+            if front in self.walls or thing is not None or (door is not None and doors[door] != "open"):
+                return state
+            return front, direction, carried, places, doors
+        if control == "pickup":
+            if carried is not None or thing is None:
+                return state
+            return agent, direction, thing, replaced(places, thing, None), doors
+        if control == "drop":
+            if carried is None or front in self.walls or thing is not None or door is not None:
+                return state
+            return agent, direction, None, replaced(places, carried, front), doors
+        if door is not None:
+            if doors[door] != "locked":
+                return agent, direction, carried, places, replaced(doors, door, TOGGLED[doors[door]])
+            if carried is None or self.kinds[carried] != self.KEY or self.colors[carried] != self.door_colors[door]:
+                return state
+            return agent, direction, carried, places, replaced(doors, door, "open")
+        if thing is not None and self.kinds[thing] == self.BOX:
+            return agent, direction, carried, replaced(places, thing, None), doors
+        return state
+
+    def label(self, state: Any) -> frozenset[str]:
+        """What holds in a state."""
+        agent, _, carried, places, doors = state
+        holds = set()
+        door = self.doors[0]
+        balls = [agent if carried == i else places[i] for i, kind in enumerate(self.kinds) if kind == self.BALL]
+        if all(abs(ball[0] - door[0]) + abs(ball[1] - door[1]) >= 2 for ball in balls if ball is not None):
+            holds.add("ball")
+        if carried is not None and self.kinds[carried] == self.KEY:
+            holds.add("key")
+        if doors[0] == "open":
+            holds.add("door")
+        if carried is not None and self.kinds[carried] == self.BOX:
+            holds.add("box")
+        return frozenset(holds)
+
+
+TOGGLED = {"open": "closed", "closed": "open"}
+
+
+def replaced(values: tuple[Any, ...], index: int, value: Any) -> tuple[Any, ...]:
+    return (*values[:index], value, *values[index + 1 :])
+
+
+if __name__ == "__main__":
+    main()
