@@ -6,7 +6,8 @@ Exploration is of `blocked-unlock-pickup` until the box is picked up: 508,144 st
 each with its label. The peer is the same search in plain Python, below: the same rules for any scene of doors,
 keys, balls and boxes, tuples for states, a dict for what is known. Times are of the processor, not of the clock:
 both run on one thread, and other work on the machine then counts for neither.
-Stepping is one step after the other, with labels, against `MiniGridEnv.step`, which also makes an observation (shown too is MiniGrid with that part taken out, which no user can do).
+Stepping is one step after the other, with labels, against `MiniGridEnv.step`, which also makes an observation
+(shown too is MiniGrid with that part taken out, which no user can do).
 Memory is the growth of this process's peak over the exploration.
 """
 
