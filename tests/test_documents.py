@@ -1,0 +1,34 @@
+"""The Python snippets of README and docs are run, in a folder of their own."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from wfairl.worlds import tasks
+
+ROOT = Path(__file__).parents[1]
+TESTED_ELSEWHERE = {"words-and-scores.md"}  # it needs the file that it tells the reader to write
+DOCUMENTS = [
+    path
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    if path.name not in TESTED_ELSEWHERE and "```python" in path.read_text()
+]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_the_snippets_of_a_document_run(document, tmp_path, monkeypatch):
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tasks, "_TASKS", dict(tasks._TASKS))  # what a snippet registers stays in it
+    names = {}
+    for snippet in re.findall(r"```python\n(.*?)```", document.read_text(), re.DOTALL):
+        exec(compile(snippet, document.name, "exec"), names)
+    assert names
+
+
+@pytest.mark.parametrize("document", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda p: p.name)
+def test_every_link_to_a_file_leads_somewhere(document):
+    for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text()):
+        assert (document.parent / target).exists(), target
