@@ -79,7 +79,8 @@ def read_tensors(path: Path, error: type[BadInputError]) -> tuple[dict[str, Tens
     read_bytes(path)  # a missing or unreadable file is named here
     try:
         with safe_open(path, framework="pt") as file:
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
+            # Cloned into torch's own aligned memory: kernels round differently where memory is not aligned.
+            tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118 - not a mapping
             return tensors, file.metadata() or {}
     except SafetensorError as problem:
         raise error(f"{path}: cut short, damaged, or not a safetensors file ({problem})") from None

@@ -1,0 +1,104 @@
+"""Worlds with features, demonstrations on random products, and small MiniGrid scenes for the learning room."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from hypothesis import assume
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from strategies_planning import TableWorld, problems
+
+from wfairl.automata.finite import FiniteAutomaton, from_rule
+from wfairl.demonstrations.demonstration import Demonstration, replay
+from wfairl.learning.scene import Scene
+from wfairl.planning.cost import Cost, unit_cost
+from wfairl.planning.policy import sample_control
+from wfairl.planning.product import Product, build_product
+from wfairl.planning.shortest_path import cost_to_go
+from wfairl.worlds.minigrid import MiniGridWorld, make_environment, reset
+from wfairl.worlds.propositions import AgentOn, Carrying, DoorOpen
+from wfairl.worlds.world import Label, World
+
+
+@dataclass(frozen=True)
+class FeatureWorld(TableWorld):
+    """A world given by tables, with features at random."""
+
+    table: NDArray[np.float64] | None = None  # [states, features]
+
+    def features(self, state: str) -> NDArray[np.float64]:
+        assert self.table is not None
+        return self.table[int(state[1:])]
+
+
+@st.composite
+def scenes(draw: st.DrawFn) -> Scene:
+    """A demonstration of a Boltzmann policy on the product of a random world and a random automaton."""
+    problem = draw(problems())
+    states = len(problem.world.masks)
+    features = problem.rng.normal(size=(states, 3))
+    world = FeatureWorld(problem.world.next_states, problem.world.masks, table=features)
+    product = build_product(world, problem.automaton)
+    assume(np.isfinite(cost_to_go(product.graph, unit_cost(product)).cost_to_go[0]))
+    return walk(product, 1.0, problem.rng)
+
+
+def walk(product: Product, temperature: float, rng: np.random.Generator, cost: Cost = unit_cost) -> Scene:
+    """One walk of the Boltzmann policy from the start to acceptance."""
+    Q = cost_to_go(product.graph, cost(product)).control_cost_to_go
+    nodes, controls = [0], []
+    while nodes[-1] >= 0:
+        controls.append(sample_control(Q[nodes[-1]], temperature, rng))
+        nodes.append(int(product.successors[nodes[-1], controls[-1]]))
+    return Scene(product, np.array(nodes[:-1]), np.array(controls))
+
+
+@cache
+def doorkey_world(size: int, seed: int) -> MiniGridWorld:
+    environment = make_environment(f"MiniGrid-DoorKey-{size}x{size}-v0")
+    reset(environment, seed)
+    return MiniGridWorld.from_environment(
+        environment, {"key": Carrying("key"), "door": DoorOpen(), "goal": AgentOn("goal")}
+    )
+
+
+def goal_rule(propositions: Sequence[str] = ("key", "door", "goal")) -> FiniteAutomaton:
+    return from_rule(["goal"], [], propositions)
+
+
+def doorkey_scene(seed: int, rng: np.random.Generator, size: int = 5, cost: Cost = unit_cost) -> Scene:
+    return walk(build_product(doorkey_world(size, seed), goal_rule()), 0.5, rng, cost)
+
+
+def demonstrate(world: World, automaton: FiniteAutomaton, rng: np.random.Generator, seed: int = 0) -> Demonstration:
+    scene = walk(build_product(world, automaton), 0.5, rng)
+    return replay(world, scene.controls.tolist(), 1.0, seed)
+
+
+@dataclass(frozen=True)
+class TwoPaths:
+    """One decision between a short way and a way of two steps; everything has a closed form.
+
+        start --short--> done            cost a
+        start --long---> middle --any--> done    cost b + c, both controls of `middle` cost the same
+
+    With u0 = short and u1 = long, log pi(short) = -a/eta - log(exp(-a/eta) + exp(-(b + c)/eta)).
+    """
+
+    controls: tuple[str, ...] = ("short", "long")
+    propositions: tuple[str, ...] = ("done",)
+    initial_state: str = "start"
+
+    def step(self, state: str, control: int) -> str:
+        return "middle" if (state, control) == ("start", 1) else "end"
+
+    def label(self, state: str, control: int, next_state: str) -> Label:  # noqa: ARG002
+        return frozenset({"done"}) if next_state == "end" else frozenset()
+
+    def features(self, state: str) -> NDArray[np.float64]:
+        return np.array([float(state == name) for name in ("start", "middle", "end")])
+
+    def product(self) -> Product:
+        return build_product(self, from_rule(["done"], [], self.propositions))

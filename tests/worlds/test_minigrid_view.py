@@ -1,0 +1,42 @@
+"""The arrays that cost networks look at, against MiniGrid's own picture of the same states."""
+
+import numpy as np
+import pytest
+from minigrid.core.constants import IDX_TO_OBJECT
+
+from wfairl.worlds.minigrid_view import HANDS, SIGHTS, view_states
+from wfairl.worlds.tasks import all_tasks
+
+DOOR_STATES = ("open door", "closed door", "locked door")
+AHEAD = ((1, 0), (0, 1), (-1, 0), (0, -1))
+
+
+def sight(code) -> str:
+    kind = IDX_TO_OBJECT[int(code[0])]
+    return DOOR_STATES[int(code[2])] if kind == "door" else kind
+
+
+@pytest.mark.parametrize("task", all_tasks(), ids=lambda task: task.name)
+def test_a_view_shows_what_minigrid_shows(task):
+    rng = np.random.default_rng(0)
+    world = task.make_world(3)
+    visited = {world.initial_state}
+    for _ in range(40):  # walks that pick up, drop and open more often than a random one
+        state = world.initial_state
+        for _ in range(60):
+            state = world.step(state, int(rng.choice(6, p=[0.15, 0.15, 0.4, 0.1, 0.05, 0.15])))
+            visited.add(state)
+    states = sorted(visited)
+    view = view_states(world, np.array([world.pack(state) for state in states]))
+    assert len(view.grids) == len(np.unique(view.grids, axis=0))
+    for i, state in enumerate(states):
+        scene = world.scene(state)
+        x, y = scene.position
+        shown = [[SIGHTS[code] for code in row] for row in view.grids[view.grid_numbers[i]]]
+        assert shown == [[sight(code) for code in column] for column in scene.grid.transpose(1, 0, 2)]
+        assert (view.cells[i], view.directions[i]) == (y * world.layout.width + x, scene.direction)
+        assert HANDS[view.carried[i]] == ("nothing" if scene.carried is None else IDX_TO_OBJECT[scene.carried[0]])
+        assert SIGHTS[view.under[i]] == sight(scene.grid[x, y])
+        dx, dy = AHEAD[scene.direction]
+        assert SIGHTS[view.ahead[i]] == sight(scene.grid[x + dx, y + dy])
+    assert len(view.grids) > 1
