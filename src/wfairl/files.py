@@ -10,11 +10,18 @@ from wfairl.errors import BadInputError
 
 
 def write_atomically(path: Path, content: bytes | str) -> None:
-    """Write `content` to `path` so that a reader, or a crash, sees the old file or the new one."""
+    """Write `content` to `path` so that a reader, or a crash, sees the old file or the new one.
+
+    Raises:
+        BadInputError: nothing can be written there.
+    """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     data = content.encode() if isinstance(content, str) else content
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise BadInputError(f"{path}: cannot be written ({error.strerror})") from None
     try:
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(data)

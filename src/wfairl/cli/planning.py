@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 PLAN_EXAMPLE = """
 Plans one episode of a task: the cheapest controls that its automaton accepts.
 
-The automaton is one that `wfairl learn-task` wrote; without --task-model, the task's own rule.
-Every control costs 1. A picture shows the real environment along the plan, with the automaton's
-state under each frame: .png for the frames where it moves on, .gif for all of them. Example:
+The automaton is one that `wfairl learn-task` wrote, or the task's own rule if
+--task-model is left out. Every control costs 1. With -o, a picture shows the
+real environment along the plan, and under each frame the automaton's state:
+.png for the frames where it moves on, .gif for all of them. Example:
 
     wfairl plan doorkey --seed 7 --task-model task.json -o plan.gif
 """
@@ -28,7 +29,7 @@ state under each frame: .png for the frames where it moves on, .gif for all of t
 @app.command(help=PLAN_EXAMPLE)
 def plan(
     task: Annotated[str, typer.Argument(metavar="TASK", help="The name of a task; see `wfairl tasks`.")],
-    seed: Annotated[int, typer.Option(help="The scene to plan in.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="The scene to plan in.")] = 0,
     task_model: Annotated[Path | None, typer.Option(help="The task's automaton; its own rule if left out.")] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write a picture here, .png or .gif.")] = None,
     astar: Annotated[bool, typer.Option("--astar", help="Search with A*, for scenes too large to enumerate.")] = False,

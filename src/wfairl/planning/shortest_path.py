@@ -105,9 +105,13 @@ def cost_to_go(graph: ReversedGraph, costs: NDArray[np.float64]) -> CostToGo:
     if costs.shape != graph.successors.shape:
         raise BadCostError(f"costs must have the shape {graph.successors.shape} of the graph, not {costs.shape}")
     # Bad costs are found on the way (NaN comes back for them): a pass of their own would be a tenth of the time.
-    V, greatest = _search(graph.order, graph.first, graph.source, graph.transition, costs.ravel(), len(costs))
+    ranked_costs, total = _gather(costs.ravel(), graph.transition)
+    if np.isnan(total):
+        raise BadCostError(_describe_bad(costs))
+    ranked_V = _search(graph.first, graph.source, ranked_costs, WIDTH * total / max(1, len(ranked_costs)))
+    V, greatest = _scatter(ranked_V, graph.order, len(costs))
     Q, best_control, least = _look_ahead(graph.successors, costs, V)
-    if np.isnan(greatest) or np.isnan(least):
+    if np.isnan(least):
         raise BadCostError(_describe_bad(costs))
     if greatest > 0 and greatest + least == greatest:
         raise BadCostError(
@@ -186,37 +190,25 @@ def _sort_by_target(successors: NDArray[np.int32]) -> tuple[NDArray[np.uint32], 
     return first, transition
 
 
+@njit(cache=True, nogil=True)
+def _gather(costs: NDArray[np.float64], transition: NDArray[np.uint32]) -> tuple[NDArray[np.float64], float]:
+    """The costs in the order of the search, and their sum or NaN."""
+    gathered = np.empty(len(transition))
+    total = 0.0
+    for i in range(len(transition)):
+        gathered[i] = costs[transition[i]]
+        total += gathered[i]
+        if not 0 < gathered[i] < np.inf:
+            return gathered, np.nan
+    return gathered, total
+
+
 # Unsigned indices below are for speed: with them Numba leaves out the test for negative ones.
 @njit(cache=True, nogil=True)
 def _search(
-    order: NDArray[np.uint32],
-    first: NDArray[np.uint32],
-    source: NDArray[np.uint32],
-    transition: NDArray[np.uint32],
-    costs: NDArray[np.float64],
-    nodes: int,
-) -> tuple[NDArray[np.float64], float]:
-    """V by node and its greatest finite value: gather the costs in the order of the search, search, scatter V."""
-    cost = np.empty(len(transition))
-    total = 0.0
-    for i in range(len(transition)):
-        cost[i] = costs[transition[i]]
-        total += cost[i]
-        if not 0 < cost[i] < np.inf:
-            return np.full(nodes, np.nan), np.nan
-    V = _search_with_two_piles(first, source, cost, WIDTH * total / max(1, len(transition)))
-    V_by_node = np.full(nodes, np.inf)
-    greatest = 0.0
-    for rank in range(1, len(order)):
-        V_by_node[order[rank]] = V[rank]
-        greatest = max(greatest, V[rank])  # every rank reaches acceptance, so V is finite
-    return V_by_node, greatest
-
-
-@njit(cache=True, nogil=True)
-def _search_with_two_piles(
     first: NDArray[np.uint32], source: NDArray[np.uint32], cost: NDArray[np.float64], width: float
 ) -> NDArray[np.float64]:
+    """V by rank, with two piles."""
     V = np.full(len(first) - 1, np.inf)
     V[0] = 0.0
     # An entry of a pile is a rank and its cost-to-go when it was put there. Where that has fallen since,
@@ -311,6 +303,17 @@ def _grown(pile: NDArray[np.generic]) -> NDArray[np.generic]:
     grown = np.empty(2 * len(pile), pile.dtype)
     grown[: len(pile)] = pile
     return grown
+
+
+@njit(cache=True, nogil=True)
+def _scatter(ranked_V: NDArray[np.float64], order: NDArray[np.uint32], nodes: int) -> tuple[NDArray[np.float64], float]:
+    """V by node, and its greatest finite value."""
+    V = np.full(nodes, np.inf)
+    greatest = 0.0
+    for rank in range(1, len(order)):
+        V[order[rank]] = ranked_V[rank]
+        greatest = max(greatest, ranked_V[rank])  # every rank reaches acceptance, so it is finite
+    return V, greatest
 
 
 @njit(cache=True, nogil=True)
