@@ -1,1 +1,33 @@
 """Automaton and world, searched together: product, plan, policy."""
+
+from wfairl.planning.agent import Agent, Status
+from wfairl.planning.astar import Search, search_plan
+from wfairl.planning.cost import Cost, unit_cost
+from wfairl.planning.path import Path
+from wfairl.planning.plan import Plan, UnsatisfiableTaskError, find_plan
+from wfairl.planning.policy import log_probabilities, probabilities, sample_control, sample_controls
+from wfairl.planning.product import Product, build_product
+from wfairl.planning.shortest_path import CostToGo, ReversedGraph, cost_to_go, reverse_graph
+
+__all__ = [
+    "Agent",
+    "Cost",
+    "CostToGo",
+    "Path",
+    "Plan",
+    "Product",
+    "ReversedGraph",
+    "Search",
+    "Status",
+    "UnsatisfiableTaskError",
+    "build_product",
+    "cost_to_go",
+    "find_plan",
+    "log_probabilities",
+    "probabilities",
+    "reverse_graph",
+    "sample_control",
+    "sample_controls",
+    "search_plan",
+    "unit_cost",
+]
