@@ -19,7 +19,7 @@ from wfairl.automata.baum_welch import (
 from wfairl.automata.corpus import encode, encode_all
 from wfairl.automata.distribution import DistributionLearner, mean_of
 from wfairl.automata.ngram import fit_ngrams
-from wfairl.automata.smoothing import SmoothedDistribution, choose_weight, next_probabilities
+from wfairl.automata.smoothing import SmoothedDistribution, choose_weight
 from wfairl.automata.spectral import BadWordsError, SpectralLearner
 from wfairl.automata.spectral_start import spectral_start
 from wfairl.automata.weighted import WeightedAutomaton
@@ -149,27 +149,24 @@ def test_an_order_that_does_not_fit_is_an_error():
         fit_ngrams(encode([LABELS], LABELS), 10**6, 4)
 
 
-@given(seeds)
-@settings(max_examples=10, deadline=None)
-def test_a_probabilistic_automaton_predicts_the_next_label(seed):
-    rng = np.random.default_rng(seed)
+def test_smoothing_a_distribution_with_a_distribution_gives_a_distribution():
+    rng = np.random.default_rng(3)
     source = random_source(rng)
-    words = all_words(4)
-    corpus = encode(words, LABELS)
-    predicted = np.log(next_probabilities(source, corpus))
-    assert np.exp(np.add.reduceat(predicted, corpus.offsets[:-1] + np.arange(len(words)))) == pytest.approx(
-        source.values(words)
-    )
+    ngrams = fit_ngrams(encode(draw_words(rng, source, 100), LABELS), 2, 2)
+    logarithms = SmoothedDistribution(source, ngrams, 0.3).log_probabilities(encode(all_words(12), LABELS))
+    assert 0.97 < np.exp(logarithms).sum() <= 1 + 1e-9
 
 
-def test_a_smoothed_distribution_sums_to_one_and_excludes_no_word():
+def test_a_smoothed_automaton_excludes_no_word():
     rng = np.random.default_rng(3)
     sample = draw_words(rng, random_source(rng), 300)
     learner = SpectralLearner(rank=3, rows=3, cols=3, statistic="prefix", smoothing=2).fit(sample)
-    probabilities = learner.predict(all_words(12))
-    assert (probabilities > 0).all()
-    assert 0.97 < probabilities.sum() <= 1 + 1e-9
+    words = all_words(8)
+    values = learner.automaton_.values(words)
+    assert (values <= 0).any()
+    assert (learner.predict(words) > 0).all()
     assert learner.log_probability([(frozenset("z"),)]) == [-np.inf]
+    assert learner.log_probability([LABELS * 2_000]) > -np.inf
     assert learner.score(sample) == pytest.approx(learner.log_probability(sample).mean())
 
 

@@ -8,8 +8,11 @@ import pytest
 from typer.testing import CliRunner
 
 import wfairl.cli.automaton  # noqa: F401  (registers the commands)
-from wfairl.automata.spectral import SpectralLearner
+from wfairl.automata.selection import preset
+from wfairl.automata.task_model import fit_task_model
 from wfairl.cli.app import app
+from wfairl.demonstrations.collection import collect
+from wfairl.worlds.tasks import find_task
 
 TUTORIAL = (Path(__file__).parents[2] / "docs" / "words-and-scores.md").read_text()
 
@@ -49,10 +52,24 @@ def test_the_snippets_of_the_tutorial_run():
     assert names["automaton"].closed
 
 
-@pytest.mark.parametrize("row", re.findall(r"^\| T\d .*$", TUTORIAL, re.MULTILINE))
-def test_the_ranks_of_the_table_are_those_of_the_dominant_words(row):
-    _, task, _, _, ours, _, _ = (cell.strip() for cell in row.split("|"))
-    order = {"doorkey": ["key", "door", "goal"], "multiroom": ["door1", "door2", "door3", "goal"]}[task.split("`")[1]]
-    word = tuple(frozenset(order[:i]) for i in range(len(order) + 1))
-    learner = SpectralLearner().fit([word, word[:1]], [1.0, 0.0])
-    assert f"{learner.rank_} / {learner.rows_} / {learner.cols_}" == ours
+def table_rows():
+    for row in re.findall(r"^\| T\d .*$", TUTORIAL, re.MULTILINE):
+        cells = [cell.strip() for cell in row.strip("|").split("|")]
+        task = cells[0].split("`")[1]
+        slow = [pytest.mark.slow] if task == "blocked-unlock-pickup" else []
+        yield pytest.param(task, *cells[1:], marks=slow, id=f"{task}-{cells[1]}")
+
+
+@pytest.mark.parametrize(("task", "demonstrations", "paper", "ours", "loss", "states", "right"), list(table_rows()))
+def test_the_table_is_what_the_demonstrations_give(task, demonstrations, paper, ours, loss, states, right):
+    dataset = collect(find_task(task), 32, 128, {"D1": 0.0, "D2": 0.5}[demonstrations], seed=0)
+    model = fit_task_model(dataset.words, dataset.scores)
+    summary = model.summary
+    assert ours == f"{summary.rank} / {summary.rows} / {summary.cols}"
+    assert summary.loss < float(loss.removeprefix("below "))
+    assert states == str(model.finite.states)
+    verdicts = [verdict.accepted for verdict in model.judge_all(dataset.words)]
+    agreeing = sum(a == (s >= 0.5) for a, s in zip(verdicts, dataset.scores, strict=True))
+    assert right == f"{agreeing} of {len(verdicts)}"
+    setting = preset(f"{task}-{demonstrations.lower()}")
+    assert paper == f"{setting.rank} / {setting.rows} / {setting.cols}"
