@@ -101,33 +101,36 @@ def cost_to_go(graph: ReversedGraph, costs: NDArray[np.float64]) -> CostToGo:
         BadCostError: the costs have another shape, are not all finite and positive, or some are so
             small that they vanish beside the cost-to-go when added to it.
     """
-    costs = np.ascontiguousarray(costs, dtype=np.float64)
-    if costs.shape != graph.successors.shape:
-        raise BadCostError(f"costs must have the shape {graph.successors.shape} of the graph, not {costs.shape}")
-    # Bad costs are found on the way (NaN comes back for them): a pass of their own would be a tenth of the time.
+    costs, least = _check_costs(costs, graph.successors.shape)
     ranked_costs, total = _gather(costs.ravel(), graph.transition)
-    if np.isnan(total):
-        raise BadCostError(_describe_bad(costs))
     ranked_V = _search(graph.first, graph.source, ranked_costs, WIDTH * total / max(1, len(ranked_costs)))
     V, greatest = _scatter(ranked_V, graph.order, len(costs))
-    Q, best_control, least = _look_ahead(graph.successors, costs, V)
-    if np.isnan(least):
-        raise BadCostError(_describe_bad(costs))
     if greatest > 0 and greatest + least == greatest:
         raise BadCostError(
             f"the smallest cost, {least:g}, vanishes beside a cost-to-go of {greatest:g}: following the best"
             " control might never end. Bound the cost model from below."
         )
+    Q, best_control = _look_ahead(graph.successors, costs, V)
     return CostToGo(V, Q, best_control)
 
 
-def _describe_bad(costs: NDArray[np.float64]) -> str:
-    bad = np.argwhere(~(costs > 0) | ~np.isfinite(costs))
-    node, control = bad[0]
-    return (
-        f"costs must be finite and above zero: {costs[node, control]} at node {node}, control {control}, and"
-        f" {len(bad) - 1} more. Bound the cost model from below, for instance by a small constant added to it."
-    )
+def _check_costs(costs: NDArray[np.float64], shape: tuple[int, ...]) -> tuple[NDArray[np.float64], float]:
+    """The costs as an array that compiled code takes, and the least of them.
+
+    NumPy's minimum and maximum are vectorised: tests within the loops below would cost ten times as much.
+    """
+    costs = np.ascontiguousarray(costs, dtype=np.float64)
+    if costs.shape != shape:
+        raise BadCostError(f"costs must have the shape {shape} of the graph, not {costs.shape}")
+    least, greatest = costs.min(initial=np.inf), costs.max(initial=0.0)
+    if not (least > 0 and greatest < np.inf):  # NaN fails as well
+        bad = np.argwhere(~(costs > 0) | ~np.isfinite(costs))
+        node, control = bad[0]
+        raise BadCostError(
+            f"costs must be finite and above zero: {costs[node, control]} at node {node}, control {control}, and"
+            f" {len(bad) - 1} more. Bound the cost model from below, for instance by a small constant added to it."
+        )
+    return costs, float(least)
 
 
 @njit(cache=True, nogil=True)
@@ -192,14 +195,12 @@ def _sort_by_target(successors: NDArray[np.int32]) -> tuple[NDArray[np.uint32], 
 
 @njit(cache=True, nogil=True)
 def _gather(costs: NDArray[np.float64], transition: NDArray[np.uint32]) -> tuple[NDArray[np.float64], float]:
-    """The costs in the order of the search, and their sum or NaN."""
+    """The costs in the order of the search, and their sum."""
     gathered = np.empty(len(transition))
     total = 0.0
     for i in range(len(transition)):
         gathered[i] = costs[transition[i]]
         total += gathered[i]
-        if not 0 < gathered[i] < np.inf:
-            return gathered, np.nan
     return gathered, total
 
 
@@ -319,18 +320,14 @@ def _scatter(ranked_V: NDArray[np.float64], order: NDArray[np.uint32], nodes: in
 @njit(cache=True, nogil=True)
 def _look_ahead(
     successors: NDArray[np.int32], costs: NDArray[np.float64], V: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.int32], float]:
-    """Q, the best controls, and the least cost or NaN."""
+) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """Q and the best controls."""
     nodes, controls = successors.shape
     Q = np.empty((nodes, controls))
     best_control = np.empty(nodes, np.int32)
-    least_cost = np.inf
     for node in range(nodes):
         least, best = np.inf, NO_CONTROL
         for control in range(controls):
-            if not 0 < costs[node, control] < np.inf:
-                return Q, best_control, np.nan
-            least_cost = min(least_cost, costs[node, control])
             target = successors[node, control]
             if target >= 0:
                 q = costs[node, control] + V[target]
@@ -342,4 +339,4 @@ def _look_ahead(
             if q < least:
                 least, best = q, control
         best_control[node] = best
-    return Q, best_control, least_cost
+    return Q, best_control
