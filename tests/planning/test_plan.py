@@ -5,6 +5,7 @@ from oracles_planning import cheapest_costs_by_enumeration
 from strategies_planning import Problem, TableWorld, draw_costs, problems
 
 from wfairl.automata.finite import from_rule
+from wfairl.planning.astar import search_plan
 from wfairl.planning.cost import unit_cost
 from wfairl.planning.plan import UnsatisfiableTaskError, find_plan
 from wfairl.planning.product import build_product
@@ -41,6 +42,10 @@ def test_no_sequence_of_controls_is_shorter_than_the_plan(problem: Problem):
 
 def test_unsatisfiable_task_names_the_labels_that_never_come():
     world = TableWorld(np.array([[0, 0]]), np.array([[0, 1]]))
-    product = build_product(world, from_rule(["a", "b"], [], world.propositions))
-    with pytest.raises(UnsatisfiableTaskError, match=r"state 1 it waits for 'b' or 'a & b'.*\(b can never hold"):
+    automaton = from_rule(["a", "b"], [], world.propositions)
+    product = build_product(world, automaton)
+    message = r"state 1 it waits for 'b' or 'a & b'.*\(b can never hold"
+    with pytest.raises(UnsatisfiableTaskError, match=message):
         find_plan(product, unit_cost(product))
+    with pytest.raises(UnsatisfiableTaskError, match=message):
+        search_plan(world, automaton)

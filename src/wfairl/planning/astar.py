@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from wfairl.automata.finite import FiniteAutomaton
 from wfairl.errors import FailedRunError
 from wfairl.planning.path import walk_path
-from wfairl.planning.plan import Plan, UnsatisfiableTaskError
+from wfairl.planning.plan import Plan, unsatisfiable
 from wfairl.planning.product import check_initial_state
 from wfairl.planning.shortest_path import BadCostError
 from wfairl.worlds.world import ACCEPTED, DEAD, World, to_mask
@@ -109,6 +109,7 @@ def search_plan(
     order = count()  # breaks ties, so that nodes are never compared
     heap = [(bound(*start), 0.0, next(order), start)]
     expansions = 0
+    shown: dict[int, set[int]] = {0: set()}
     while heap and heap[0][0] < np.inf:
         _, negative_paid, _, node = heapq.heappop(heap)
         known = opened[node]
@@ -122,17 +123,16 @@ def search_plan(
                 " lower bound on the cost, or offer `steps_to_labels` in the world, which directs the search."
             )
         expansions += 1
-        for control, after in enumerate(_successors(world, next_mode, node)):
+        for control in range(len(world.controls)):
+            after, mask = _successor(world, next_mode, node, control)
+            shown.setdefault(node[1], set()).add(mask)
             if after[1] == DEAD:
                 continue
             paid = known.paid + _checked(cost(node[0], control), least_cost)
             if after not in opened or paid < opened[after].paid:
                 opened[after] = _Opened(paid, node, control)
                 heapq.heappush(heap, (paid + bound(*after), -paid, next(order), after))
-    raise UnsatisfiableTaskError(
-        f"the task cannot be satisfied in this world: all {len(opened):,} product states in reach were searched."
-        " Plan in another world (another seed), or learn the automaton from words that cover worlds like this."
-    )
+    raise unsatisfiable(automaton, world.propositions, shown)
 
 
 def _bound(world: World[Any], next_mode: NDArray[np.int32], least_cost: float) -> Callable[[Any, int], float]:
@@ -187,16 +187,18 @@ def _earliest_acceptance(
     return time[modes]
 
 
-def _successors(world: World[Any], next_mode: NDArray[np.int32], node: tuple[Any, int]) -> list[tuple[Any, int]]:
-    """The node after each control; the task is over in `ACCEPTED` and `DEAD`, whatever the world state."""
+def _successor(
+    world: World[Any], next_mode: NDArray[np.int32], node: tuple[Any, int], control: int
+) -> tuple[tuple[Any, int], int]:
+    """The node after a control, and the mask of the label on the way.
+
+    The task is over in `ACCEPTED` and `DEAD`, whatever the world state.
+    """
     state, mode = node
-    after = []
-    for control in range(len(world.controls)):
-        next_state = world.step(state, control)
-        mask = to_mask(world.label(state, control, next_state), world.propositions)
-        next_node = int(next_mode[mode, mask])
-        after.append((next_state if next_node >= 0 else None, next_node))
-    return after
+    next_state = world.step(state, control)
+    mask = to_mask(world.label(state, control, next_state), world.propositions)
+    after = int(next_mode[mode, mask])
+    return (next_state if after >= 0 else None, after), mask
 
 
 def _checked(cost: float, least_cost: float) -> float:
