@@ -161,7 +161,7 @@ def value(initial, final, transitions, word):
 
 
 def print_report(report: dict) -> None:
-    console = Console()
+    console = Console(width=max(110, Console().width))
     if report["perplexity"]:
         table = Table("problem", "minimum", "splearn", "spectral", "rank", "s", "refined", "states", "s", "vs splearn")
         for row in report["perplexity"]:

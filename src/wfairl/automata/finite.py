@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.automata.weighted import WeightedAutomaton, span_of_products
-from wfairl.automata.words import Word, compress, format_label
+from wfairl.automata.words import Word, compress
 from wfairl.errors import BadInputError, FailedRunError
 from wfairl.worlds.world import ACCEPTED, DEAD, MAX_PROPOSITIONS, Label, to_label, to_mask
 
@@ -328,8 +328,3 @@ def _walk(automaton: WeightedAutomaton, explored: _Explored, word: Word) -> int:
             return DEAD
         state = int(explored.transitions[state, automaton.index[label]])
     return state
-
-
-def describe_labels(labels: Sequence[Label]) -> str:
-    """A list of labels for people: `key, or door & key`."""
-    return " or ".join(f"'{format_label(label)}'" for label in labels) if labels else "nothing more"

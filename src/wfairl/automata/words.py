@@ -70,6 +70,11 @@ def format_word(word: Sequence[Label]) -> str:
     return ", ".join(format_label(label) for label in word) if word else "(the empty word)"
 
 
+def format_choice(labels: Sequence[Label]) -> str:
+    """Labels to choose from, for people: `'key' or 'door & key'`."""
+    return " or ".join(f"'{format_label(label)}'" for label in labels) if labels else "nothing more"
+
+
 def sort_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
     """The distinct labels in the one order that alphabets have: by size, then by name."""
     return tuple(sorted(set(labels), key=lambda label: (len(label), sorted(label))))

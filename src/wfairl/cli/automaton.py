@@ -76,7 +76,7 @@ def learn_task(
 
 
 SCORE_EXAMPLE = """
-Scores words with a task model: their values, whether they are accepted, and where a rejected word was lost.
+Scores words with a task model, and says where a rejected word was lost.
 
 WORDS is a JSONL file as for `learn-task`; scores in it are not needed. Example:
 
@@ -110,8 +110,10 @@ def score(
 
 
 DRAW_EXAMPLE = """
-Draws the automaton of a task model. The suffix of the output says how: .svg or .png as a picture
-(Graphviz is not needed), .dot for Graphviz, .hoa for tools that read the Hanoi format.
+Draws the automaton of a task model.
+
+The suffix of the output says how: .svg or .png as a picture (Graphviz is not needed), .dot for
+Graphviz, .hoa for tools that read the Hanoi format.
 
 A label that repeats is read once, so the loops that this makes are not drawn. Example:
 
@@ -217,14 +219,13 @@ def _print_verdicts(words: "tuple[Word, ...]", verdicts: "list[Verdict]") -> Non
 
 
 def _explain(word: "Word", verdict: "Verdict") -> str:
-    from wfairl.automata.finite import describe_labels
-    from wfairl.automata.words import format_label
+    from wfairl.automata.words import format_choice, format_label
 
     if verdict.accepted:
         return "accepted"
     if verdict.lost_at is None:
         return "rejected"
-    expected = describe_labels(verdict.expected)
+    expected = format_choice(verdict.expected)
     if verdict.lost_at == len(word):
         return f"rejected: it ended where {expected} was expected"
     return f"rejected at label {verdict.lost_at + 1}, '{format_label(word[verdict.lost_at])}': expected {expected}"
