@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 .PHONY: demo test test-slow bench lint clean
 
 demo: $(INSTALLED)  ## the main job, start to end
-	$(BIN)/wfairl tasks
+	$(BIN)/wfairl run doorkey -o runs/demo --resume
 
 test: lint  ## what must hold before anything lands: style, types, rooms, fast tests
 	$(BIN)/pytest -n 2 --dist worksteal

@@ -32,3 +32,17 @@ def test_the_snippets_of_a_document_run(document, tmp_path, monkeypatch):
 def test_every_link_to_a_file_leads_somewhere(document):
     for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text()):
         assert (document.parent / target).exists(), target
+
+
+def test_the_paper_map_names_functions_and_tests_that_exist():
+    rows = re.findall(r"^\|(?! paper|-)(.*)\|$", (ROOT / "docs" / "paper-map.md").read_text(), re.MULTILINE)
+    assert len(rows) > 10
+    for row in rows:
+        *_, functions, tests = row.split("|")
+        for cell, folder in ((functions, ROOT / "src" / "wfairl"), (tests, ROOT / "tests")):
+            source = ""
+            for name in re.findall(r"`([^`]+)`", cell):
+                if name.endswith(".py"):
+                    source = (folder / name).read_text()
+                else:
+                    assert re.search(rf"(def|class) {name.split('.')[-1]}\b", source), name
