@@ -35,3 +35,16 @@ def path_by_walking(
         path.append((node, int(best_control[node])))
         node = int(successors[node, best_control[node]])
     return path
+
+
+def adam_by_the_book(
+    parameter: NDArray[np.float64], gradients: list[NDArray[np.float64]], rates: list[float], weight_decay: float
+) -> NDArray[np.float64]:
+    """Algorithm 2 of Loshchilov and Hutter's paper on decoupled weight decay, with Adam's usual constants."""
+    m, v = np.zeros_like(parameter), np.zeros_like(parameter)
+    for t, (gradient, rate) in enumerate(zip(gradients, rates, strict=True), start=1):
+        m = 0.9 * m + 0.1 * gradient
+        v = 0.999 * v + 0.001 * gradient**2
+        corrected = (m / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.999**t)) + 1e-8)
+        parameter = parameter - rate * (corrected + weight_decay * parameter)
+    return parameter

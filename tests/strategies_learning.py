@@ -94,7 +94,7 @@ class TwoPaths:
     def step(self, state: str, control: int) -> str:
         return "middle" if (state, control) == ("start", 1) else "end"
 
-    def label(self, state: str, control: int, next_state: str) -> Label:  # noqa: ARG002
+    def label(self, state: str, control: int, next_state: str) -> Label:
         return frozenset({"done"}) if next_state == "end" else frozenset()
 
     def features(self, state: str) -> NDArray[np.float64]:

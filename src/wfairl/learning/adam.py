@@ -5,8 +5,8 @@ For a gradient g of a parameter p at step t,
     m <- b1 m + (1 - b1) g                v <- b2 v + (1 - b2) g^2
     p <- p - rate * decay * p - rate * m / (1 - b1^t) / (sqrt(v / (1 - b2^t)) + eps)
 
-It is `torch.optim.AdamW` (the tests hold it against that) without the four seconds that importing `torch.optim`'s
-compiler takes, and with a state that can be stored and restored in two lines.
+It is `torch.optim.AdamW` without the seconds that its import of torch's compiler takes (two to four of a demo's
+thirty), and with a state that can be stored and restored in two lines.
 """
 
 import torch

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors.torch import save as to_bytes
 from torch import Tensor
 
 from wfairl.errors import BadInputError
@@ -20,10 +19,9 @@ from wfairl.files import write_atomically
 from wfairl.learning.adam import Adam
 from wfairl.learning.cost_model import CostModel
 from wfairl.learning.scene import Scene
-from wfairl.learning.storage import read_tensors
+from wfairl.learning.storage import read_tensors, write_tensors
 
 FORMAT = "wfairl-checkpoint"
-VERSION = "1"
 METRICS = "metrics.jsonl"
 CHECKPOINT = Path("checkpoint", "last.safetensors")
 
@@ -126,13 +124,14 @@ def write_checkpoint(checkpoint: Checkpoint, directory: Path, identity: str) -> 
     }
     # A tensor that stands in two groups is stored twice: safetensors refuses shared memory.
     tensors = {f"{group}.{name}": tensor.clone() for group, part in groups.items() for name, tensor in part.items()}
-    state = {
+    header = {
+        "format": FORMAT,
+        "fingerprint": identity,
         "best_epoch": checkpoint.best_epoch,
         "steps": checkpoint.steps,
         "history": [asdict(metrics) for metrics in checkpoint.history],
     }
-    metadata = {"format": FORMAT, "version": VERSION, "fingerprint": identity, "state": json.dumps(state)}
-    write_atomically(directory / CHECKPOINT, to_bytes(tensors, metadata))
+    write_tensors(directory / CHECKPOINT, tensors, header)
 
 
 def read_checkpoint(directory: Path, identity: str) -> Checkpoint | None:
@@ -145,10 +144,8 @@ def read_checkpoint(directory: Path, identity: str) -> Checkpoint | None:
     path = directory / CHECKPOINT
     if not path.exists():
         return None
-    tensors, metadata = read_tensors(path, BrokenCheckpointError)
-    if metadata.get("format") != FORMAT or metadata.get("version") != VERSION:
-        raise BrokenCheckpointError(f"{path}: not a checkpoint that this wfairl can read; start the run again")
-    if metadata.get("fingerprint") != identity:
+    tensors, header = read_tensors(path, FORMAT, BrokenCheckpointError)
+    if header.get("fingerprint") != identity:
         raise OtherConfigurationError(
             f"{path}: the checkpoint is of another configuration (other settings, another cost model, another automaton"
             " or other demonstrations). Resume with the same, or start a new run in another directory"
@@ -158,15 +155,14 @@ def read_checkpoint(directory: Path, identity: str) -> Checkpoint | None:
         for name, tensor in tensors.items():
             group, _, rest = name.partition(".")
             groups[group][rest] = tensor
-        state = json.loads(metadata["state"])
-        history = tuple(EpochMetrics(**metrics) for metrics in state["history"])
+        history = tuple(EpochMetrics(**metrics) for metrics in header["history"])
         return Checkpoint(
             model=groups["model"],
             best=groups["best"],
-            best_epoch=int(state["best_epoch"]),
+            best_epoch=int(header["best_epoch"]),
             first=groups["first"],
             second=groups["second"],
-            steps=int(state["steps"]),
+            steps=int(header["steps"]),
             history=history,
         )
     except (KeyError, TypeError, ValueError) as error:

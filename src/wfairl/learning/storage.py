@@ -1,6 +1,7 @@
 """A cost model in one safetensors file: its parameters, and in the header what it is. It can run no code."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ from wfairl.learning.feature_costs import LinearCost, TabularCost
 from wfairl.learning.grid_costs import LocalCost, PaperCost
 
 FORMAT = "wfairl-cost"
-VERSION = "1"
+VERSION = 1
+HEADER = "wfairl"
 
 COST_MODELS: dict[str, type[CostModel]] = {
     model.kind: model for model in (PaperCost, LocalCost, LinearCost, TabularCost)
@@ -41,8 +43,7 @@ def find_cost_model(kind: str) -> type[CostModel]:
 
 def save_cost(model: CostModel, path: Path) -> None:
     """Write a cost model, atomically."""
-    metadata = {"format": FORMAT, "version": VERSION, "kind": model.kind, "settings": json.dumps(model.settings)}
-    write_atomically(path, to_bytes(model.state_dict(), metadata))
+    write_tensors(path, model.state_dict(), {"format": FORMAT, "kind": model.kind, "settings": model.settings})
 
 
 def load_cost(path: Path) -> CostModel:
@@ -51,16 +52,13 @@ def load_cost(path: Path) -> CostModel:
     Raises:
         BrokenCostError: names the file and what is wrong with it.
     """
-    tensors, metadata = read_tensors(path, BrokenCostError)
-    if metadata.get("format") != FORMAT:
-        raise BrokenCostError(f"{path}: not a cost model; `wfairl train` writes one")
-    if metadata.get("version") != VERSION:
-        raise BrokenCostError(f"{path}: format version {metadata.get('version')}, and this wfairl reads {VERSION}")
+    tensors, header = read_tensors(path, FORMAT, BrokenCostError)
     try:
-        kind = find_cost_model(metadata["kind"])
-        with torch.device("meta"):  # shapes only: a broken header must not allocate anything
-            model = kind(**json.loads(metadata["settings"]))
-        model.load_state_dict(tensors, strict=True, assign=True)
+        kind = find_cost_model(header["kind"])
+        _check_sizes(header["settings"], tensors)
+        with torch.random.fork_rng(devices=[]):  # the initial parameters are drawn in vain
+            model = kind(**header["settings"])
+        model.load_state_dict(tensors, strict=True)
     except (KeyError, TypeError, ValueError, RuntimeError) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise BrokenCostError(f"{path}: a broken cost model ({reason}); train it again") from None
@@ -70,17 +68,38 @@ def load_cost(path: Path) -> CostModel:
     return model
 
 
-def read_tensors(path: Path, error: type[BadInputError]) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """The tensors and the metadata of a safetensors file.
+def _check_sizes(settings: dict[str, Any], tensors: Mapping[str, Tensor]) -> None:
+    """Refuse a damaged header that asks for more than the file holds, before anything is allocated for it."""
+    elements = sum(tensor.numel() for tensor in tensors.values())
+    for name, value in settings.items():
+        if isinstance(value, int) and not 0 < value <= elements:
+            raise ValueError(f"{name} cannot be {value}")
 
-    Raises:
-        BadInputError: the file is missing; or, as the given error, cut short or damaged.
+
+def write_tensors(path: Path, tensors: Mapping[str, Tensor], header: dict[str, Any]) -> None:
+    """Write tensors and a JSON header, atomically; equal content gives equal bytes."""
+    # One entry of metadata only: safetensors writes several in no particular order.
+    write_atomically(path, to_bytes(dict(tensors), {HEADER: json.dumps({**header, "version": VERSION})}))
+
+
+def read_tensors(path: Path, form: str, error: type[BadInputError]) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """The tensors and the header of a file that `write_tensors` wrote.
+
+    Args:
+        path: the file.
+        form: the format that its header must name.
+        error: what to raise for a file that is cut short, damaged, or of another format or version.
     """
     read_bytes(path)  # a missing or unreadable file is named here
     try:
         with safe_open(path, framework="pt") as file:
+            header = json.loads((file.metadata() or {}).get(HEADER, "{}"))
             # Cloned into torch's own aligned memory: kernels round differently where memory is not aligned.
             tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118 - not a mapping
-            return tensors, file.metadata() or {}
-    except SafetensorError as problem:
+    except (SafetensorError, ValueError) as problem:
         raise error(f"{path}: cut short, damaged, or not a safetensors file ({problem})") from None
+    if not isinstance(header, dict) or header.get("format") != form:
+        raise error(f"{path}: not a file of the format {form}")
+    if header.get("version") != VERSION:
+        raise error(f"{path}: format version {header.get('version')}, and this wfairl reads version {VERSION}")
+    return tensors, header

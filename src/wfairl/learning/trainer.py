@@ -16,7 +16,8 @@ checkpoint has to hold, and a run that goes on from one ends as if it had never 
 
 import copy
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -41,6 +42,9 @@ from wfairl.learning.scene import Scene
 from wfairl.parallel import map_in_threads
 from wfairl.planning.shortest_path import cost_to_go
 from wfairl.progress import progress_bar
+
+WORTH_THREADS = 200_000
+"""Transitions of a batch from which on threads gain more than starting them costs."""
 
 
 class DivergedError(FailedRunError):
@@ -136,12 +140,15 @@ def train(
         checkpoint = Checkpoint.capture(model, adam, (EpochMetrics(0, 0.0, *losses),), None)
     _keep(checkpoint, directory, identity)
 
-    for epoch in _epochs(checkpoint, settings):
-        train_loss = _run_epoch(model, adam, views, kept, settings, epoch, n_jobs)
-        held_out_loss = mean_loss(model, views, held_out, settings, n_jobs)
-        metrics = EpochMetrics(epoch, _learning_rate(epoch, settings), train_loss, held_out_loss)
-        checkpoint = Checkpoint.capture(model, adam, (*checkpoint.history, metrics), checkpoint)
-        _keep(checkpoint, directory, identity)
+    done = len(checkpoint.history) - 1
+    with _meter(done, settings.epochs) as advance:
+        for epoch in range(done + 1, settings.epochs + 1):
+            train_loss = _run_epoch(model, adam, views, kept, settings, epoch, n_jobs)
+            held_out_loss = mean_loss(model, views, held_out, settings, n_jobs)
+            metrics = EpochMetrics(epoch, _learning_rate(epoch, settings), train_loss, held_out_loss)
+            checkpoint = Checkpoint.capture(model, adam, (*checkpoint.history, metrics), checkpoint)
+            _keep(checkpoint, directory, identity)
+            advance(metrics)
     model.load_state_dict(checkpoint.best)
     return TrainingResult(model, checkpoint.best_epoch, checkpoint.history)
 
@@ -187,14 +194,17 @@ def _split(scenes: Sequence[Scene], settings: Settings) -> tuple[list[Scene], li
     )
 
 
-def _epochs(checkpoint: Checkpoint, settings: Settings) -> Iterator[int]:
-    """The epochs that are left, under a progress bar with the losses of the last one."""
+@contextmanager
+def _meter(done: int, total: int) -> Iterator[Callable[[EpochMetrics], None]]:
+    """A progress bar that shows the losses of the last epoch."""
     with progress_bar() as bar:
-        done = len(checkpoint.history) - 1
-        meter = bar.add_task("cost", total=settings.epochs, completed=done)
-        for epoch in range(done + 1, settings.epochs + 1):
-            yield epoch
-            bar.advance(meter)
+        meter = bar.add_task("cost", total=total, completed=done)
+
+        def advance(metrics: EpochMetrics) -> None:
+            held_out = "" if metrics.held_out_loss is None else f", held out {metrics.held_out_loss:.4f}"
+            bar.update(meter, advance=1, description=f"cost: loss {metrics.train_loss:.4f}{held_out}")
+
+        yield advance
 
 
 def _run_epoch(
@@ -236,7 +246,8 @@ def _log_likelihoods(
 
 def _plan_all(model: CostModel, views: dict[int, View], scenes: Sequence[Scene], n_jobs: int) -> Iterator[OptimalPaths]:
     """The optimal paths from where each demonstrator stood, under the present cost."""
-    return map_in_threads(partial(_plan, model, views), scenes, n_jobs=n_jobs)
+    work = sum(len(views[id(scene.product)].transitions) for scene in scenes)
+    return map_in_threads(partial(_plan, model, views), scenes, n_jobs=n_jobs if work >= WORTH_THREADS else 1)
 
 
 def _plan(model: CostModel, views: dict[int, View], scene: Scene) -> OptimalPaths:

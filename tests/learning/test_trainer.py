@@ -1,0 +1,230 @@
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles_learning import adam_by_the_book
+from strategies_learning import TwoPaths, doorkey_scene, walk
+
+from wfairl.errors import BadInputError
+from wfairl.learning import trainer
+from wfairl.learning.adam import Adam
+from wfairl.learning.checkpoint import CHECKPOINT, BrokenCheckpointError, OtherConfigurationError
+from wfairl.learning.feature_costs import LinearCost, TabularCost
+from wfairl.learning.grid_costs import LocalCost, PaperCost
+from wfairl.learning.trainer import DivergedError, Settings, train
+from wfairl.planning.cost import unit_cost
+
+QUICK = Settings(epochs=4, batch_size=3, learning_rate=1e-2, seed=1)
+
+
+def doorkey_scenes(count: int, cost=unit_cost, seed: int = 0):
+    return [doorkey_scene(i, np.random.default_rng([seed, i]), cost=cost) for i in range(count)]
+
+
+def parameters(model):
+    return torch.cat([parameter.detach().reshape(-1) for parameter in model.parameters()])
+
+
+def local_cost(seed: int = 0) -> LocalCost:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return LocalCost()
+
+
+class Killed(BaseException):
+    """What a signal does to a process, as far as one process can show it."""
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([0.0, 0.01, 0.3]),
+    st.lists(st.floats(1e-5, 0.1), min_size=1, max_size=6),
+)
+def test_adam_is_the_one_of_the_book(seed, weight_decay, rates):
+    rng = np.random.default_rng(seed)
+    module = torch.nn.Linear(3, 2).double()
+    start = module.weight.detach().numpy().copy()
+    adam = Adam(module, weight_decay)
+    gradients = [rng.normal(size=start.shape) for _ in rates]
+    for gradient, rate in zip(gradients, rates, strict=True):
+        adam.step({"weight": torch.from_numpy(gradient)}, rate)
+    expected = adam_by_the_book(start, gradients, rates, weight_decay)
+    assert module.weight.detach().numpy() == pytest.approx(expected, abs=1e-12)
+
+
+def test_what_the_demonstrator_avoids_becomes_expensive():
+    """The demonstrator always takes the long way: so the short one must cost more than the long one."""
+    product = TwoPaths().product()
+    scene = walk(product, 0.0, np.random.default_rng(0), cost=lambda _: np.array([[5.0, 1.0], [1.0, 1.0]]))
+    assert scene.controls[0] == 1
+    for model in (TabularCost.for_products([product]), LinearCost.for_products([product])):
+        result = train(model, [scene, scene], Settings(epochs=200, learning_rate=0.1, temperature=0.5, weight_decay=0))
+        costs = result.model.as_cost()(product)
+        assert costs[0, 0] > costs[0, 1] + costs[1].min() + 1
+        assert result.history[-1].held_out_loss < 0.5 * result.history[0].held_out_loss
+
+
+def test_a_taste_of_the_expert_is_learned_and_not_only_kept_from_the_start():
+    """An expert for whom turning left costs four times as much is better explained after training than before."""
+
+    def taste(product):
+        costs = np.ones(product.successors.shape)
+        costs[:, 0] = 4.0
+        return costs
+
+    scenes = doorkey_scenes(24, taste)
+    result = train(local_cost(), scenes, Settings(epochs=30, learning_rate=1e-2, seed=0))
+    assert result.epoch > 0
+    before, after = result.history[0].held_out_loss, result.history[result.epoch].held_out_loss
+    unseen = doorkey_scene(100, np.random.default_rng(0))
+    costs = result.model.as_cost()(unseen.product)
+    moves = unseen.product.successors != np.arange(len(unseen.product))[:, None]
+    assert after < before - 0.1
+    assert np.median(costs[:, 0]) > 1.5 * np.median(costs[moves[:, 2], 2])
+    assert np.median(costs[:, 0]) > 1.5 * np.median(costs[:, 1])
+
+
+def test_the_epoch_is_chosen_on_what_was_held_out():
+    scenes = doorkey_scenes(8)
+    result = train(local_cost(), scenes, replace(QUICK, epochs=12, learning_rate=3e-2))
+    losses = [metrics.held_out_loss for metrics in result.history]
+    assert result.epoch == int(np.argmin(losses))
+    assert losses[result.epoch] < losses[-1]  # else nothing was chosen
+
+
+def test_without_held_out_demonstrations_the_last_epoch_is_kept():
+    result = train(local_cost(), doorkey_scenes(3), replace(QUICK, held_out=0.0))
+    assert result.epoch == QUICK.epochs
+    assert all(metrics.held_out_loss is None for metrics in result.history)
+
+
+@pytest.mark.parametrize("kind", [LocalCost, PaperCost])
+def test_the_same_seed_gives_the_same_run_however_many_work_on_it(kind):
+    scenes = doorkey_scenes(6)
+    model = kind.for_products([scenes[0].product])
+    one, two = (train(model, scenes, QUICK, n_jobs=jobs) for jobs in (1, 2))
+    other = train(model, scenes, replace(QUICK, seed=2))
+    assert torch.equal(parameters(one.model), parameters(two.model))
+    assert one.history == two.history
+    assert one.history != other.history
+
+
+def test_training_leaves_the_given_model_and_torchs_generator_alone():
+    model = local_cost()
+    before, state = parameters(model), torch.get_rng_state()
+    train(model, doorkey_scenes(4), QUICK)
+    assert torch.equal(parameters(model), before)
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+@pytest.mark.parametrize("kind", [LocalCost, PaperCost])
+@pytest.mark.parametrize("write", ["write_checkpoint", "write_metrics"])
+@pytest.mark.parametrize("survived", [0, 1, 3])
+@pytest.mark.parametrize("late", [False, True])
+def test_a_killed_run_resumes_to_the_same_bits(tmp_path, monkeypatch, kind, write, survived, late):
+    """Killed before or after one of its writes, the run goes on and ends as if nothing had happened."""
+    scenes = doorkey_scenes(5)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        model = kind.for_products([scenes[0].product])
+    whole = train(model, scenes, QUICK, tmp_path / "whole")
+    real, calls = getattr(trainer, write), []
+
+    def deadly(*arguments):
+        calls.append(arguments)
+        if len(calls) <= survived or late:
+            real(*arguments)
+        if len(calls) > survived:
+            raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(trainer, write, deadly)
+        with pytest.raises(Killed):
+            train(model, scenes, QUICK, tmp_path / "killed")
+    resumed = train(model, scenes, QUICK, tmp_path / "killed", resume=True)
+    assert torch.equal(parameters(resumed.model), parameters(whole.model))
+    assert resumed.epoch == whole.epoch
+    for name in ("metrics.jsonl", CHECKPOINT):
+        assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+def test_metrics_have_one_line_an_epoch(tmp_path):
+    result = train(local_cost(), doorkey_scenes(4), QUICK, tmp_path)
+    lines = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
+    assert [line["epoch"] for line in lines] == list(range(QUICK.epochs + 1))
+    assert [line["held_out_loss"] for line in lines] == [metrics.held_out_loss for metrics in result.history]
+
+
+@pytest.mark.parametrize("change", ["settings", "data", "model"])
+def test_a_checkpoint_of_another_configuration_is_refused(tmp_path, change):
+    scenes = doorkey_scenes(4)
+    train(local_cost(), scenes, QUICK, tmp_path)
+    other = {
+        "settings": (local_cost(), scenes, replace(QUICK, learning_rate=2e-2)),
+        "data": (local_cost(), scenes[:3], QUICK),
+        "model": (local_cost(seed=1), scenes, QUICK),
+    }[change]
+    with pytest.raises(OtherConfigurationError, match="another configuration"):
+        train(*other, tmp_path, resume=True)
+
+
+def test_a_broken_checkpoint_is_named(tmp_path):
+    scenes = doorkey_scenes(4)
+    train(local_cost(), scenes, QUICK, tmp_path)
+    path = tmp_path / CHECKPOINT
+    path.write_bytes(path.read_bytes()[:-10])
+    with pytest.raises(BrokenCheckpointError, match="safetensors"):
+        train(local_cost(), scenes, QUICK, tmp_path, resume=True)
+
+
+def test_training_that_diverges_stops_and_keeps_the_last_good_checkpoint(tmp_path, monkeypatch):
+    scenes, real, calls = doorkey_scenes(4), Adam.step, []
+
+    def explode(self, gradients, learning_rate):
+        calls.append(1)
+        real(self, gradients, learning_rate)
+        if len(calls) == 5:
+            with torch.no_grad():
+                next(iter(self.parameters.values())).fill_(torch.nan)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Adam, "step", explode)
+        with pytest.raises(DivergedError, match="lower the learning rate"):
+            train(local_cost(), scenes, replace(QUICK, batch_size=2), tmp_path)
+    lines = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
+    assert [line["epoch"] for line in lines] == [0, 1, 2]
+    resumed = train(local_cost(), scenes, replace(QUICK, batch_size=2), tmp_path, resume=True)
+    assert len(resumed.history) == QUICK.epochs + 1  # without the accident it goes on from epoch 2
+
+
+def test_a_learning_rate_beyond_reason_is_reported_as_divergence():
+    with pytest.raises(DivergedError, match="not a finite number"):
+        train(local_cost(), doorkey_scenes(4), replace(QUICK, learning_rate=1e30, epochs=20))
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"epochs": -1},
+        {"batch_size": 0},
+        {"learning_rate": 0.0},
+        {"weight_decay": -1.0},
+        {"temperature": 0.0},
+        {"temperature": float("inf")},
+        {"held_out": 1.0},
+        {"seed": -1},
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(bad):
+    with pytest.raises(BadInputError):
+        Settings(**bad)
+
+
+def test_there_must_be_something_to_train_on():
+    with pytest.raises(BadInputError, match="no demonstrations"):
+        train(local_cost(), [], QUICK)
