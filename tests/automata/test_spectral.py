@@ -147,3 +147,10 @@ def test_a_block_too_large_for_an_automatic_rank_is_a_named_error(monkeypatch):
     monkeypatch.setattr("wfairl.automata.spectral.DENSE_LIMIT", 2)
     with pytest.raises(LostRankError, match="limit the basis"):
         SpectralLearner().fit([A + B + A, B + B], [1.0, 1.0])
+
+
+def test_an_automatic_rank_that_summarises_nothing_is_a_named_error(monkeypatch):
+    monkeypatch.setattr("wfairl.automata.spectral.MAX_AUTOMATIC_RANK", 3)
+    with pytest.raises(LostRankError, match="need rank 4"):
+        SpectralLearner().fit([A + B + A], [1.0])
+    assert SpectralLearner(rank=4).fit([A + B + A], [1.0]).rank_ == 4

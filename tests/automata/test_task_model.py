@@ -76,6 +76,13 @@ def test_a_rejected_word_is_lost_at_a_position_where_something_else_was_expected
     assert (verdict.lost_at, verdict.expected) == (lost_at, expected)
 
 
+def test_a_word_that_failed_as_often_as_not_reaches_the_threshold_of_one_half():
+    words = [DOORKEY, DOORKEY, (KEY, *DOORKEY), (KEY_DOOR, KEY), (KEY_DOOR, KEY)]
+    model = fit_task_model(words, [1.0, 0.0, 1.0, 0.0, 1.0])
+    assert [verdict.accepted for verdict in model.judge_all(words)] == [True] * 5
+    assert all(map(model.finite.accepts, words))
+
+
 def test_repeats_can_mean_something():
     twice = (KEY, KEY)
     model = fit_task_model([twice, (KEY,)], [1.0, 0.0], keep_repeats=True)

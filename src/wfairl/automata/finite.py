@@ -29,6 +29,11 @@ SUFFIX_TOLERANCE = 1e-8
 RANDOM_WORDS = 200
 """Random words on which the deviation from the weighted automaton is measured, beside the given ones."""
 
+LONGEST_RANDOM_WORD = 40
+
+ROUNDING = 1e-9
+"""A value that misses the threshold by less was meant to reach it, such as the mean of scores 0 and 1."""
+
 NO_LABEL = -1
 """The last label of the initial state, in arrays."""
 
@@ -169,7 +174,7 @@ def quotient(
             "A basis cut short (rows, cols) or a rank below that of the data does this: learn with the full basis, "
             f"or merge more states with a tolerance above {tolerance:g}, or raise max_states"
         )
-    accepting = explored.values >= threshold
+    accepting = explored.values >= threshold - ROUNDING
     live = _reaches(explored.transitions, accepting)
     if not live[0]:
         raise NoAcceptedWordError(
@@ -310,9 +315,9 @@ def _reaches(transitions: NDArray[np.int32], accepting: NDArray[np.bool_]) -> ND
 def _deviation(automaton: WeightedAutomaton, explored: _Explored, keep_repeats: bool, words: Sequence[Word]) -> float:
     """The largest |value of the state reached - h(word)| over the given words and random ones."""
     rng = np.random.default_rng(0)  # a measurement, not an experiment: the same each time
-    labels = len(automaton.alphabet)
+    labels, longest = len(automaton.alphabet), min(2 * automaton.rank + 1, LONGEST_RANDOM_WORD)
     random_words = [
-        tuple(automaton.alphabet[i] for i in rng.integers(labels, size=rng.integers(1, 2 * automaton.rank + 2)))
+        tuple(automaton.alphabet[i] for i in rng.integers(labels, size=rng.integers(1, longest + 1)))
         for _ in range(RANDOM_WORDS if labels else 0)
     ]
     checked = [tuple(word) if keep_repeats else compress(word) for word in (*dict.fromkeys(words), *random_words)]

@@ -32,6 +32,9 @@ Scores: TypeAlias = Sequence[float] | NDArray[np.float64]
 DENSE_LIMIT = 2_000
 """The smaller side of the largest block that is decomposed densely, a few seconds of work."""
 
+MAX_AUTOMATIC_RANK = 500
+"""Beyond it, matrices of rank x rank numbers a label are no summary of the words any more."""
+
 HELD_OUT_SHARE = 10
 """One word in this many is held out to choose how much smoothing a distribution needs."""
 
@@ -118,7 +121,7 @@ class SpectralLearner(RegressorMixin, BaseEstimator):
         Raises:
             BadWordsError: no words, scores that do not fit or are not finite, nothing but zeros.
             BadBasisError: an impossible limit of the basis.
-            LostRankError: the block has a smaller rank than the one asked for.
+            LostRankError: the block has a smaller rank than the one asked for, or too high an automatic one.
         """
         statistic, choice = self._check_settings(scores)
         whole, alphabet = check_words(words, scores)
@@ -272,6 +275,11 @@ def factorise(block: Matrix, rank: int | None, tolerance: float) -> Factorisatio
         raise LostRankError("the Hankel block is zero: no word is short enough for the basis; raise rows and cols")
     if rank is not None and rank > found:
         raise LostRankError(f"the Hankel block has rank {found}, less than the rank {rank} asked for; lower it")
+    if rank is None and found > MAX_AUTOMATIC_RANK:
+        raise LostRankError(
+            f"these words need rank {found} to be told apart exactly, more than {MAX_AUTOMATIC_RANK}: they have little "
+            "in common; give a lower rank (or let held-out words choose one: --select), or limit the basis"
+        )
     m = found if rank is None else rank
     return Factorisation(left[:, :m], spectrum[:m], right[:m].T, spectrum)
 

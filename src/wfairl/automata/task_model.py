@@ -12,6 +12,7 @@ import numpy as np
 from wfairl.automata.finite import (
     DEFAULT_MAX_STATES,
     DEFAULT_TOLERANCE,
+    ROUNDING,
     FiniteAutomaton,
     NoAcceptedWordError,
     TooManyStatesError,
@@ -132,7 +133,7 @@ class TaskModel:
         return [self._explain(word, value) for word, value in zip(words, values, strict=True)]
 
     def _explain(self, word: Word, value: float) -> Verdict:
-        if value >= self.threshold:
+        if value >= self.threshold - ROUNDING:
             return Verdict(value, True, None, ())
         try:
             path = self.finite.run(word)

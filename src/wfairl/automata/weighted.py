@@ -189,6 +189,8 @@ def span_of_products(
     start_norm = np.linalg.norm(start)
     queue = [(start, start / start_norm, 1.0)] if start_norm > 0 else []
     for product, direction, scale in queue:  # grows while we walk it; at most m entries extend it
+        if np.linalg.norm(direction) <= tolerance * scale:  # nothing but rounding
+            continue
         residual = direction
         for _ in range(2):  # twice is enough for orthogonality to rounding
             residual = residual - span.T @ (span @ residual)
