@@ -1,14 +1,16 @@
-"""Maps over independent scenes or settings, on one machine or many.
+"""Maps over independent scenes or settings.
 
 Both maps give their results in the order of the items, one by one, so that a caller can show
-progress or stop early. They are joblib's, and so is the choice of where the work runs: within
-`joblib.parallel_config(backend="dask")` or `"ray"` the same calls run on a cluster.
+progress or stop early. Threads are of this process, for work that releases the GIL. Processes are
+joblib's, and so is the choice of where they run: within `joblib.parallel_config(backend="dask")` or
+`"ray"` the same call runs on a cluster.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -24,18 +26,21 @@ def map_in_threads(
         items: what to map over.
         n_jobs: how many at a time; -1 for one a core, None for what joblib is configured to (1 by default).
     """
-    return _map(function, items, n_jobs, "threads")
+    workers = effective_n_jobs(n_jobs)
+    if workers == 1:
+        yield from map(function, items)
+        return
+    # joblib's own threads would do, but it looks for results every 10 ms, longer than most scenes take.
+    pool = ThreadPoolExecutor(workers)
+    try:
+        yield from pool.map(function, items)
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def map_in_processes(
     function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None = None
 ) -> Iterator[Result]:
     """Apply a function that holds the GIL to every item; function, items and results travel between processes."""
-    return _map(function, items, n_jobs, "processes")
-
-
-def _map(
-    function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None, prefer: str
-) -> Iterator[Result]:
-    parallel = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")
+    parallel = Parallel(n_jobs=n_jobs, prefer="processes", return_as="generator")
     yield from parallel(delayed(function)(item) for item in items)

@@ -110,7 +110,9 @@ def cost_to_go(graph: ReversedGraph, costs: NDArray[np.float64]) -> CostToGo:
             f"the smallest cost, {least:g}, vanishes beside a cost-to-go of {greatest:g}: following the best"
             " control might never end. Bound the cost model from below."
         )
-    Q, best_control = _look_ahead(graph.successors, costs, V)
+    # NumPy asks for huge pages where Numba would not: on fresh memory, page faults took longer than the work.
+    Q, best_control = np.empty(costs.shape), np.empty(len(costs), np.int32)
+    _look_ahead(graph.successors, costs, V, Q, best_control)
     return CostToGo(V, Q, best_control)
 
 
@@ -319,12 +321,14 @@ def _scatter(ranked_V: NDArray[np.float64], order: NDArray[np.uint32], nodes: in
 
 @njit(cache=True, nogil=True)
 def _look_ahead(
-    successors: NDArray[np.int32], costs: NDArray[np.float64], V: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-    """Q and the best controls."""
+    successors: NDArray[np.int32],
+    costs: NDArray[np.float64],
+    V: NDArray[np.float64],
+    Q: NDArray[np.float64],
+    best_control: NDArray[np.int32],
+) -> None:
+    """Fill in Q and the best controls."""
     nodes, controls = successors.shape
-    Q = np.empty((nodes, controls))
-    best_control = np.empty(nodes, np.int32)
     for node in range(nodes):
         least, best = np.inf, NO_CONTROL
         for control in range(controls):
@@ -339,4 +343,3 @@ def _look_ahead(
             if q < least:
                 least, best = q, control
         best_control[node] = best
-    return Q, best_control
