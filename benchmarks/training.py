@@ -1,0 +1,255 @@
+"""Training the cost: an epoch against a straightforward version, and where the time goes.
+
+    python benchmarks/training.py [--json] [--task blocked-unlock-pickup] [--cost paper] [--epochs 5]
+
+The data are the paper's D2: 32 demonstrations at temperature 0.5, the automaton learned from them and 128 failures.
+The straightforward version does for every scene what one would write first: the network on every transition of the
+product, each with its own concatenated input (the convolution is shared by the controls of a node, to be fair), SciPy's
+Dijkstra, and automatic differentiation of the sum of costs along every path. It is measured on a few scenes, ours on
+all of them and on the same few; both give the same loss and gradient, which is checked.
+"""
+
+import argparse
+import json
+import resource
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
+from torch import Tensor
+
+from wfairl.automata.task_model import fit_task_model
+from wfairl.demonstrations import collect
+from wfairl.learning.cost_model import ACTIVATIONS
+from wfairl.learning.gradient import control_cost_to_go, log_likelihood, trace_paths
+from wfairl.learning.grid_costs import PaperCost
+from wfairl.learning.run_directory import RunConfig, make_cost
+from wfairl.learning.scene import Scene, prepare_scenes
+from wfairl.learning.trainer import Settings, train
+from wfairl.planning.shortest_path import cost_to_go
+from wfairl.worlds.minigrid_view import GridView, view_states
+from wfairl.worlds.tasks import find_task
+from wfairl.worlds.world import ACCEPTED, DEAD
+
+TEMPERATURE = 0.5
+NODES_AT_A_TIME = 1024
+
+
+def main() -> None:
+    arguments = parse()
+    torch.set_num_threads(1)
+    task = find_task(arguments.task)
+    dataset = collect(task, 32, 128, TEMPERATURE, 0)
+    automaton = fit_task_model(dataset.words, dataset.scores).finite
+    clock = Clock()
+    scenes = clock.time(
+        "products", lambda: prepare_scenes(dataset.demonstrations, task.make_world, automaton, 0.5).scenes
+    )
+    settings = Settings(epochs=arguments.epochs, temperature=TEMPERATURE)
+    model = make_cost(RunConfig(task.name, TEMPERATURE, arguments.cost, training=settings), [scenes[0].product])
+    figures = {
+        "task": task.name,
+        "cost": arguments.cost,
+        "nodes": sum(len(scene.product) for scene in scenes),
+        **measure_training(model, scenes, settings, clock),
+        "parts_of_an_epoch": measure_parts(model, scenes),
+    }
+    figures["peak_gigabytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    if isinstance(model, PaperCost):
+        figures |= compare(model, scenes[: arguments.scenes], len(scenes))
+    print(json.dumps(figures) if arguments.json else table(figures))
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--task", default="blocked-unlock-pickup")
+    parser.add_argument("--cost", default="paper", choices=("paper", "local"))
+    parser.add_argument("--epochs", type=int, default=5, help="of ours")
+    parser.add_argument("--scenes", type=int, default=1, help="that the straightforward version is measured on")
+    return parser.parse_args()
+
+
+class Clock:
+    """Seconds on the wall and of all cores, by name."""
+
+    def __init__(self) -> None:
+        self.wall: dict[str, float] = {}
+        self.cores: dict[str, float] = {}
+
+    def time(self, name: str, work: Callable[[], Any]) -> Any:
+        """The result of some work, whose seconds are added to a name."""
+        wall, cores = time.perf_counter(), time.process_time()
+        result = work()
+        self.wall[name] = self.wall.get(name, 0.0) + time.perf_counter() - wall
+        self.cores[name] = self.cores.get(name, 0.0) + time.process_time() - cores
+        return result
+
+
+def measure_training(model: Any, scenes: tuple[Scene, ...], settings: Settings, clock: Clock) -> dict[str, Any]:
+    """Training as a user gets it, and the same without an epoch, so that their difference is the epochs."""
+    idle = Settings(epochs=0, temperature=TEMPERATURE)
+    clock.time("views", lambda: train(model, scenes, idle))
+    clock.time("training", lambda: train(model, scenes, settings))
+    epoch = (clock.wall["training"] - clock.wall["views"]) / settings.epochs
+    return {
+        "seconds": clock.wall,
+        "core_seconds": clock.cores,
+        "epoch_seconds": epoch,
+        "epoch_core_seconds": (clock.cores["training"] - clock.cores["views"]) / settings.epochs,
+        "fifty_epochs_seconds": clock.wall["products"] + clock.wall["views"] + 50 * epoch,
+    }
+
+
+def measure_parts(model: Any, scenes: tuple[Scene, ...]) -> dict[str, float]:
+    """Seconds of each part of an epoch on one core."""
+    clock = Clock()
+    for scene in scenes:
+        product = scene.product
+        view = model.view(product, needed(scene))
+        costs = clock.time("network on all transitions that matter", lambda v=view: model.table(v))
+        solution = clock.time("search", lambda p=product, c=costs: cost_to_go(p.graph, c))
+        paths = clock.time("paths", lambda s=scene, o=solution: trace_paths(s.product.successors, o, s.nodes))
+        loss = clock.time("network on the paths", lambda s=scene, v=view, p=paths: ours(model, s, v, p))
+        clock.time("gradient", lambda x=loss: torch.autograd.grad(x, list(model.parameters())))
+    return clock.wall
+
+
+def needed(scene: Scene) -> NDArray[np.int64]:
+    controls = scene.product.successors.shape[1]
+    shown = (scene.nodes[:, None] * controls + np.arange(controls)).reshape(-1)
+    return np.unique(np.concatenate([scene.product.graph.transition.astype(np.int64), shown]))
+
+
+def ours(model: Any, scene: Scene, view: Any, paths: Any) -> Tensor:
+    Q = control_cost_to_go(model(view, paths.transitions), paths)
+    return -log_likelihood(Q, torch.from_numpy(scene.controls), TEMPERATURE).mean()
+
+
+def compare(model: PaperCost, scenes: tuple[Scene, ...], of: int) -> dict[str, Any]:
+    """Both versions on the same scenes: seconds of loss and gradient, and how far they are apart."""
+    model = perturbed(model)
+    clock, apart = Clock(), 0.0
+    for scene in scenes:
+        view = model.view(scene.product, needed(scene))  # ours makes it once for all epochs
+
+        def fast(s: Scene = scene, v: Any = view) -> tuple[Tensor, ...]:
+            solution = cost_to_go(s.product.graph, model.table(v))
+            paths = trace_paths(s.product.successors, solution, s.nodes)
+            return torch.autograd.grad(ours(model, s, v, paths), list(model.parameters()))
+
+        fast()  # compiles
+        first = clock.time("ours", fast)
+        second = clock.time(
+            "straightforward",
+            lambda s=scene: torch.autograd.grad(straightforward_loss(model, s), list(model.parameters())),
+        )
+        largest = max(gradient.abs().max().item() for gradient in second)
+        apart = max(apart, *((a - b).abs().max().item() / largest for a, b in zip(first, second, strict=True)))
+    return {
+        "scenes_compared": len(scenes),
+        "ours_seconds_a_scene": clock.wall["ours"] / len(scenes),
+        "straightforward_seconds_a_scene": clock.wall["straightforward"] / len(scenes),
+        "straightforward_epoch_seconds": of * clock.wall["straightforward"] / len(scenes),
+        "ratio": clock.wall["straightforward"] / clock.wall["ours"],
+        "gradients_apart": apart,
+    }
+
+
+def perturbed(model: PaperCost) -> PaperCost:
+    """A network that has left its start, at which everything costs 1 and paths are not unique."""
+    torch.manual_seed(0)
+    with torch.no_grad():
+        model.head.last.weight.normal_(std=0.2)
+    return model
+
+
+def straightforward_loss(model: PaperCost, scene: Scene) -> Tensor:
+    """The loss the way one would write it first."""
+    product = scene.product
+    view = view_states(product.world, np.asarray(product.states))
+    with torch.no_grad():
+        nodes = torch.arange(len(product))
+        costs = torch.cat([all_controls(model, view, part) for part in nodes.split(NODES_AT_A_TIME)]).double().numpy()
+    best = best_controls(product.successors, costs)
+    sums = []
+    for node in scene.nodes:
+        for control in range(costs.shape[1]):
+            path = walk(product.successors, best, int(node), control)
+            sums.append(path_cost(model, view, path) if path else torch.tensor(torch.inf))
+    Q = torch.stack(sums).reshape(len(scene.nodes), -1)
+    return -log_likelihood(Q, torch.from_numpy(scene.controls), TEMPERATURE).mean()
+
+
+def all_controls(model: PaperCost, view: GridView, nodes: Tensor) -> Tensor:
+    """Costs of every control of some nodes, one concatenated input a transition; shape [nodes, controls]."""
+    parts = gather(view, nodes.numpy())
+    controls = model.control.num_embeddings
+    grid = model._extract(parts[0])
+    embedded = [grid, model.position(parts[1]), model.direction(parts[2]), model.carried(parts[3])]
+    repeated = [part.repeat_interleave(controls, dim=0) for part in embedded]
+    control = model.control(torch.arange(controls).repeat(len(nodes)))
+    raw = model.head.from_hidden(model.dense(torch.cat([*repeated, control], dim=1)))
+    return ACTIVATIONS[model.activation](raw, model.floor).reshape(len(nodes), controls)
+
+
+def path_cost(model: PaperCost, view: GridView, path: list[tuple[int, int]]) -> Tensor:
+    nodes, controls = np.array(path).T
+    return ACTIVATIONS[model.activation](
+        model.concatenated(*gather(view, nodes), torch.from_numpy(controls)), model.floor
+    ).sum()
+
+
+def gather(view: GridView, nodes: NDArray[np.int64]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    arrays = (view.grids[view.grid_numbers[nodes]], view.cells[nodes], view.directions[nodes], view.carried[nodes])
+    grids, cells, directions, carried = map(torch.from_numpy, arrays)
+    return grids, cells, directions, carried
+
+
+def best_controls(successors: NDArray[np.int32], costs: NDArray[np.float64]) -> NDArray[np.int64]:
+    """SciPy's Dijkstra on the reversed graph, then the control of least Q; -1 where there is none."""
+    nodes = len(successors)
+    sources, controls = np.nonzero(successors != DEAD)
+    targets = successors[sources, controls]
+    targets = np.where(targets == ACCEPTED, nodes, targets)
+    weights = costs[sources, controls]
+    order = np.lexsort((weights, sources, targets))  # SciPy adds parallel transitions up: keep the cheapest
+    keys = targets[order].astype(np.int64) * (nodes + 1) + sources[order]
+    first = order[np.unique(keys, return_index=True)[1]]
+    graph = csr_array((weights[first], (targets[first], sources[first])), shape=(nodes + 1, nodes + 1))
+    V = np.append(dijkstra(graph, indices=nodes)[:nodes], [0.0, np.inf])
+    Q = costs + V[np.where(successors == ACCEPTED, nodes, np.where(successors == DEAD, nodes + 1, successors))]
+    return np.where(np.isfinite(Q.min(axis=1)), Q.argmin(axis=1), -1)
+
+
+def walk(successors: NDArray[np.int32], best: NDArray[np.int64], node: int, control: int) -> list[tuple[int, int]]:
+    """The transitions of the optimal path, none if there is no path."""
+    path = [(node, control)]
+    node = int(successors[node, control])
+    while node >= 0:
+        if best[node] < 0:
+            return []
+        path.append((node, int(best[node])))
+        node = int(successors[node, best[node]])
+    return path if node == ACCEPTED else []
+
+
+def table(figures: dict[str, Any]) -> str:
+    """The figures for people."""
+    lines = [f"{figures['task']}, {figures['cost']} cost, 32 scenes, {figures['nodes']:,} nodes"]
+    for key, value in figures.items():
+        if isinstance(value, float):
+            lines.append(f"  {key.replace('_', ' '):40} {value:10.4g}")
+        elif isinstance(value, dict):
+            lines.append(f"  {key.replace('_', ' ')}")
+            lines += [f"    {name:38} {seconds:10.4g}" for name, seconds in value.items()]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,139 @@
+"""`wfairl train`, `wfairl run` and `wfairl evaluate --policy RUN`, as a user meets them."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from wfairl.demonstrations import collect, save
+from wfairl.worlds.tasks import find_task
+
+
+@pytest.fixture(scope="module")
+def demos(tmp_path_factory):
+    path = tmp_path_factory.mktemp("demos") / "demos.safetensors"
+    save(collect(find_task("doorkey"), 6, 6, 0.5, 0), path)
+    return path
+
+
+@pytest.fixture
+def task_model(demos, tmp_path, wfairl):
+    path = tmp_path / "task.json"
+    assert wfairl("learn-task", demos, "-o", path)[0] == 0
+    return path
+
+
+def test_train_then_evaluate(wfairl, demos, task_model, tmp_path):
+    run = tmp_path / "run"
+    code, out, _ = wfairl("train", demos, "--task-model", task_model, "-o", run, "--epochs", 2, "--json")
+    assert code == 0
+    document = json.loads(out)
+    assert document["epochs"] == 2
+    assert document["left_out"] == []
+    code, out, _ = wfairl("evaluate", "doorkey", "--policy", run, "--seeds", "5000:5003", "--json")
+    assert code == 0
+    assert json.loads(out)["success_rate"] == 1.0
+    code, out, _ = wfairl("evaluate", "doorkey", "--policy", run, "--seeds", "5000:5003", "--temperature", 0)
+    assert code == 0
+    assert "100%" in out
+
+
+def test_train_prints_a_table_for_people_and_resumes(wfairl, demos, task_model, tmp_path):
+    arguments = ("train", demos, "--task-model", task_model, "-o", tmp_path / "run", "--epochs", 1)
+    code, out, _ = wfairl(*arguments)
+    assert code == 0
+    assert "held-out loss" in out
+    first = (tmp_path / "run" / "cost.safetensors").read_bytes()
+    code, _, err = wfairl(*arguments)
+    assert (code, err.count("\n")) == (2, 1)
+    assert "--resume" in err
+    assert wfairl(*arguments, "--resume")[0] == 0
+    assert (tmp_path / "run" / "cost.safetensors").read_bytes() == first
+    code, _, err = wfairl(*arguments[:-1], 3, "--resume")
+    assert code == 2
+    assert "another configuration" in err
+
+
+def test_run_does_the_whole_job(wfairl, tmp_path):
+    code, out, _ = wfairl(
+        "run", "doorkey", "-o", tmp_path / "run", "--successes", 4, "--failures", 4, "--epochs", 1, "--test-scenes", 2
+    )
+    assert code == 0
+    for policy in ("optimal", "expert", "random", "learned, greedy", "learned, at 0.5"):
+        assert policy in out
+
+
+def bad_inputs(tmp_path, demos, task_model):
+    other = tmp_path / "other.safetensors"
+    save(collect(find_task("multiroom"), 1, 1, 0.5, 0), other)
+    failures = tmp_path / "failures.safetensors"
+    save(collect(find_task("doorkey"), 0, 3, 0.5, 0), failures)
+    return {
+        "no success": ((failures, "--task-model", task_model), "a cost is learned from successes"),
+        "two tasks": ((demos, other, "--task-model", task_model), "different tasks cannot be mixed"),
+        "foreign labels": ((other, "--task-model", task_model), "which the world does not know"),
+        "no file": ((tmp_path / "none.safetensors", "--task-model", task_model), "no such file"),
+        "not a model": ((demos, "--task-model", demos), "not"),
+        "cost model": ((demos, "--task-model", task_model, "--cost", "magic"), "unknown cost model 'magic'"),
+        "activation": ((demos, "--task-model", task_model, "--activation", "tanh"), "unknown activation"),
+        "temperature": ((demos, "--task-model", task_model, "--temperature", 0), "above zero"),
+    }
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        "no success",
+        "two tasks",
+        "foreign labels",
+        "no file",
+        "not a model",
+        "cost model",
+        "activation",
+        "temperature",
+    ],
+)
+def test_bad_input_is_one_line_on_standard_error(wfairl, demos, task_model, tmp_path, case):
+    arguments, message = bad_inputs(tmp_path, demos, task_model)[case]
+    code, out, err = wfairl("train", *arguments, "-o", tmp_path / "run", "--json")
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_training_that_diverges_is_a_failed_run(wfairl, demos, task_model, tmp_path):
+    code, out, err = wfairl(
+        "train", demos, "--task-model", task_model, "-o", tmp_path / "run", "--learning-rate", "1e30", "--json"
+    )
+    assert (code, out) == (1, "")
+    assert "lower the learning rate" in err
+    assert (tmp_path / "run" / "checkpoint" / "last.safetensors").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("epochs_seen", [1, 4])
+def test_a_process_killed_by_a_signal_resumes_to_the_same_bytes(demos, task_model, tmp_path, epochs_seen):
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+
+    def command(run, *more):
+        program = "from wfairl.cli.app import main; main()"
+        options = ["--task-model", task_model, "-o", run, "--cost", "paper", "--epochs", "8", *more]
+        return [sys.executable, "-c", program, "train", str(demos), *map(str, options)]
+
+    subprocess.run(command(tmp_path / "whole"), check=True, env=environment)
+    killed = tmp_path / "killed"
+    process = subprocess.Popen(command(killed), env=environment)
+    metrics = killed / "metrics.jsonl"
+    while not metrics.exists() or len(metrics.read_text().splitlines()) <= epochs_seen:
+        assert process.poll() is None
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not (killed / "cost.safetensors").exists()
+    subprocess.run(command(killed, "--resume"), check=True, env=environment)
+    for name in ("cost.safetensors", "metrics.jsonl", "task.json", "config.json"):
+        assert (killed / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()

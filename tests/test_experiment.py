@@ -1,0 +1,123 @@
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from wfairl.automata.finite import ForeignLabelError
+from wfairl.demonstrations import collect
+from wfairl.errors import BadInputError
+from wfairl.evaluation import evaluate
+from wfairl.evaluation.trained import load_policy
+from wfairl.experiment import Config, run
+from wfairl.learning.checkpoint import OtherConfigurationError
+from wfairl.learning.run_directory import (
+    BrokenRunError,
+    RunExistsError,
+    load_run,
+    make_cost,
+    read_config,
+    train_run,
+    training_temperature,
+)
+from wfairl.learning.trainer import Settings
+from wfairl.worlds.tasks import find_task
+
+SMALL = Config("doorkey", successes=6, failures=6, test_scenes=4, training=Settings(epochs=2, batch_size=3))
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("run")
+    return directory, run(SMALL, directory)
+
+
+def test_the_flow_ends_with_our_policy_beside_the_references(finished):
+    _, result = finished
+    returns = {evaluation.policy: evaluation.mean_return for evaluation in result.evaluations}
+    assert list(returns) == ["optimal", "expert", "random", "learned, greedy", "learned, at 0.5"]
+    assert returns["random"] < returns["learned, at 0.5"] < returns["optimal"]
+    assert returns["learned, greedy"] <= returns["optimal"]
+
+
+def test_a_run_directory_holds_what_the_design_says(finished):
+    directory, result = finished
+    names = {path.name for path in directory.iterdir()}
+    assert names >= {"config.json", "task.json", "cost.safetensors", "metrics.jsonl", "checkpoint", "evaluation.json"}
+    document = json.loads((directory / "evaluation.json").read_text())
+    assert [document[one.policy]["mean_return"] for one in result.evaluations] == [
+        one.mean_return for one in result.evaluations
+    ]
+    assert read_config(directory).task == "doorkey"
+
+
+def test_the_policy_of_a_directory_is_the_one_that_was_evaluated(finished):
+    directory, result = finished
+    task = find_task("doorkey")
+    seeds = range(5_000, 5_004)
+    at_theirs, greedy = load_policy(directory, task), load_policy(directory, task, 0.0)
+    assert at_theirs.temperature == 0.5
+    for policy, before in zip((greedy, at_theirs), result.evaluations[-2:], strict=True):
+        again = evaluate(task, policy, seeds)
+        assert [one.controls for one in again.episodes] == [one.controls for one in before.episodes]
+
+
+def test_a_run_that_was_killed_anywhere_resumes_to_the_same_files(finished, tmp_path):
+    directory, _ = finished
+    keep = ("demonstrations.safetensors", "config.json", "task.json")  # killed before the first epoch
+    for name in keep:
+        (tmp_path / name).write_bytes((directory / name).read_bytes())
+    run(SMALL, tmp_path, resume=True)
+    for name in ("cost.safetensors", "metrics.jsonl", "evaluation.json", "config.json", "task.json"):
+        assert (tmp_path / name).read_bytes() == (directory / name).read_bytes()
+
+
+def test_a_finished_run_is_neither_overwritten_nor_resumed_as_another(finished):
+    directory, _ = finished
+    with pytest.raises(BadInputError, match="there is a run already"):
+        run(SMALL, directory)
+    with pytest.raises(OtherConfigurationError, match="cost changed"):
+        run(replace(SMALL, cost="paper"), directory, resume=True)
+    dataset = collect(find_task("doorkey"), 2, 2, 0.5, 0)
+    loaded = load_run(directory)
+    with pytest.raises(RunExistsError, match="--resume"):
+        train_run(dataset, find_task("doorkey").make_world, loaded.task_model, loaded.config, directory)
+
+
+def test_a_directory_that_is_no_finished_run_is_refused(finished, tmp_path):
+    directory, _ = finished
+    with pytest.raises(BrokenRunError, match="not the directory of a run"):
+        load_run(tmp_path)
+    (tmp_path / "config.json").write_bytes((directory / "config.json").read_bytes())
+    with pytest.raises(BrokenRunError, match="not finished"):
+        load_run(tmp_path)
+    (tmp_path / "config.json").write_text('{"format": "wfairl-run", "version": 1, "training": 3}')
+    with pytest.raises(BrokenRunError, match=r"config\.json"):
+        load_run(tmp_path)
+
+
+def test_a_run_of_one_task_does_not_act_in_another_with_other_labels(finished):
+    directory, _ = finished
+    with pytest.raises(BadInputError, match="does not have that"):
+        load_policy(directory, find_task("multiroom"))
+    with pytest.raises(ForeignLabelError):
+        evaluate(find_task("multiroom"), load_policy(directory, find_task("doorkey")), [5_000])
+
+
+@pytest.mark.parametrize(("given", "used"), [(0.5, 0.5), (2.0, 2.0), (0.0, 0.5), (None, 0.5), (float("inf"), 0.5)])
+def test_training_takes_the_demonstrations_temperature_where_that_can_be_done(given, used):
+    assert training_temperature(given) == used
+
+
+def test_an_untrained_cost_follows_from_the_seed_alone(finished):
+    directory, result = finished
+    config = replace(read_config(directory), cost="paper")
+    task = find_task("doorkey")
+    from wfairl.planning.product import build_product
+
+    product = build_product(task.make_world(0), result.trained.run.task_model.finite)
+    one, two = make_cost(config, [product]), make_cost(config, [product])
+    other = make_cost(replace(config, training=replace(config.training, seed=5)), [product])
+    for name, tensor in one.state_dict().items():
+        assert np.array_equal(tensor.numpy(), two.state_dict()[name].numpy())
+    assert any((one.state_dict()[name] != other.state_dict()[name]).any() for name in one.state_dict())
