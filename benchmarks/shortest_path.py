@@ -15,6 +15,8 @@ import argparse
 import json
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,7 +30,6 @@ from scipy.sparse.csgraph import breadth_first_order, dijkstra
 
 from wfairl.automata.finite import FiniteAutomaton, from_rule
 from wfairl.automata.task_model import fit_task_model
-from wfairl.parallel import map_in_threads
 from wfairl.planning.astar import search_plan
 from wfairl.planning.cost import unit_cost
 from wfairl.planning.plan import find_plan
@@ -63,7 +64,7 @@ def main() -> None:
 
 def measure_full_graph(repeats: int) -> dict[str, Any]:
     task = find_task("blocked-unlock-pickup")
-    product = build_product(task.make_world(0), rule_automaton(task))
+    product = build_product(task.make_world(3), rule_automaton(task))
     costs = np.random.default_rng(0).uniform(0.5, 1.5, product.successors.shape)
     other_costs = np.random.default_rng(1).uniform(0.5, 1.5, product.successors.shape)
     graph, matrix = product.graph, reversed_matrix(product, costs)
@@ -71,6 +72,7 @@ def measure_full_graph(repeats: int) -> dict[str, Any]:
     peer.add_nodes_from(range(matrix.shape[0]))
     peer.add_edges_from(list(zip(*matrix.nonzero(), matrix.data.tolist(), strict=True)))
     first, source = reversed_plain(product.successors)
+    pool = ThreadPoolExecutor(2)
     milliseconds = fastest(
         {
             "ours": lambda: cost_to_go(graph, costs),
@@ -81,11 +83,9 @@ def measure_full_graph(repeats: int) -> dict[str, Any]:
             "scipy sweep": lambda: breadth_first_order(matrix, len(product)),
             "sweep forwards": lambda: sweep_forwards(product.successors),
             "two, one thread": lambda: [cost_to_go(graph, each) for each in (costs, other_costs)],
-            "two, two threads": lambda: list(
-                map_in_threads(lambda each: cost_to_go(graph, each), (costs, other_costs), 2)
-            ),
+            "two, two threads": lambda: list(pool.map(partial(cost_to_go, graph), (costs, other_costs))),
             "arithmetic, one thread": lambda: [arithmetic(ARITHMETIC) for _ in range(2)],
-            "arithmetic, two threads": lambda: list(map_in_threads(arithmetic, (ARITHMETIC, ARITHMETIC), 2)),
+            "arithmetic, two threads": lambda: list(pool.map(arithmetic, (ARITHMETIC, ARITHMETIC))),
             "reverse_graph, once": lambda: reverse_graph(product.successors),
         },
         repeats,
