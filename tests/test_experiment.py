@@ -13,6 +13,7 @@ from wfairl.experiment import Config, run
 from wfairl.learning.checkpoint import OtherConfigurationError
 from wfairl.learning.run_directory import (
     BrokenRunError,
+    RunConfig,
     RunExistsError,
     load_run,
     make_cost,
@@ -107,6 +108,13 @@ def test_a_run_of_one_task_does_not_act_in_another_with_other_labels(finished):
 @pytest.mark.parametrize(("given", "used"), [(0.5, 0.5), (2.0, 2.0), (0.0, 0.5), (None, 0.5), (float("inf"), 0.5)])
 def test_training_takes_the_demonstrations_temperature_where_that_can_be_done(given, used):
     assert training_temperature(given) == used
+
+
+@pytest.mark.parametrize("temperature", [-1.0, float("inf"), float("nan")])
+def test_demonstrations_that_show_nothing_are_refused(temperature):
+    for make in (lambda: Config("doorkey", temperature=temperature), lambda: RunConfig("doorkey", temperature)):
+        with pytest.raises(BadInputError, match="temperature"):
+            make()
 
 
 def test_an_untrained_cost_follows_from_the_seed_alone(finished):

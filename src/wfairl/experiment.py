@@ -1,5 +1,6 @@
 """The whole flow for one task, one line a stage: demonstrations -> automaton -> cost -> agents in new scenes."""
 
+import math
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -47,6 +48,10 @@ class Config:
     activation: str = "softplus"
     training: Settings = field(default_factory=Settings)
     test_scenes: int = 64
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.temperature < math.inf:
+            raise BadInputError(f"the expert's temperature must be 0 or more and finite, not {self.temperature}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ Every file is written whole or not at all, and nothing read from one can run cod
 """
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -65,6 +66,13 @@ class RunConfig:
     training: Settings = field(default_factory=Settings)
     origin: dict[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if self.temperature is not None and not 0 <= self.temperature < math.inf:
+            raise BadInputError(
+                f"the temperature of demonstrations must be 0 or more and finite, not {self.temperature}:"
+                " a random walk shows nothing that could be imitated"
+            )
+
 
 @dataclass(frozen=True, eq=False)
 class Run:
@@ -86,7 +94,7 @@ class TrainedRun:
 
 def training_temperature(temperature: float | None) -> float:
     """The temperature to train at for demonstrations of some temperature: theirs, if that can be trained at."""
-    if temperature is None or not 0 < temperature < float("inf"):
+    if temperature is None or not 0 < temperature < math.inf:
         return DEFAULT_TRAINING_TEMPERATURE
     return temperature
 
