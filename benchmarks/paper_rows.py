@@ -69,6 +69,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--training-seeds", type=int, default=3)
     parser.add_argument("--cost", default="local")
     parser.add_argument("--epochs", type=int, default=Settings.epochs)
+    parser.add_argument("--held-out", type=float, default=Settings.held_out, help="0: no choice, the last epoch")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--json", action="store_true")
     return parser.parse_args()
@@ -84,9 +85,14 @@ def reference_rows(task: Task, directory: Path) -> list[dict[str, Any]]:
 def learned_rows(task: Task, data_set: str, seed: int, arguments: argparse.Namespace) -> list[dict[str, Any]]:
     """One training seed: its own demonstrations, automaton and cost."""
     temperature = DATA_SETS[data_set]
-    directory = arguments.output / f"{task.name}-{data_set}-{arguments.cost}-{seed}"
+    choice = "" if arguments.held_out == Settings.held_out else f"-{arguments.held_out:g}"
+    directory = arguments.output / f"{task.name}-{data_set}-{arguments.cost}{choice}-{seed}"
     config = Config(
-        task.name, temperature=temperature, seed=seed, cost=arguments.cost, training=Settings(epochs=arguments.epochs)
+        task.name,
+        temperature=temperature,
+        seed=seed,
+        cost=arguments.cost,
+        training=Settings(epochs=arguments.epochs, held_out=arguments.held_out),
     )
 
     def train_and_test() -> list[dict[str, Any]]:

@@ -166,8 +166,11 @@ def _training_table(trained: "TrainedRun", directory: Path) -> Table:
     model = trained.run.task_model
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     table.add_row("automaton", f"rank {model.summary.rank}, {model.finite.states} states")
-    where = "before any training" if chosen == 0 else f"of {len(history) - 1}"
-    table.add_row("cost", f"{trained.run.config.cost}, of epoch {chosen} ({where})")
+    kind = trained.run.config.cost
+    if chosen == 0:
+        table.add_row("cost", f"{kind}, 1 everywhere: training made held-out demonstrations no more likely")
+    else:
+        table.add_row("cost", f"{kind}, of epoch {chosen} of {len(history) - 1}")
     before, after = history[0].held_out_loss, history[chosen].held_out_loss
     if before is not None and after is not None:
         table.add_row("held-out loss a step", f"{after:.4f} (before training {before:.4f})")
