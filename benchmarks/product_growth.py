@@ -27,7 +27,8 @@ from wfairl.automata.task_model import fit_task_model
 from wfairl.planning.product import build_product
 from wfairl.planning.shortest_path import cost_to_go
 from wfairl.progress import track
-from wfairl.worlds.minigrid import MiniGridWorld, make_environment, reset
+from wfairl.worlds.minigrid import MiniGridWorld
+from wfairl.worlds.minigrid_environment import make_environment, reset
 from wfairl.worlds.propositions import AgentOn, Carrying, DoorOpen
 
 LARGE = 100_000

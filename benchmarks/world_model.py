@@ -25,6 +25,7 @@ from rich.table import Table
 
 from wfairl.worlds import MiniGridWorld, find_task
 from wfairl.worlds import minigrid_rules as rules
+from wfairl.worlds.minigrid_search import walk
 from wfairl.worlds.world import ACCEPTED
 
 MODEL_STEPS = 2_000_000
@@ -74,8 +75,8 @@ def measure_exploration(world: MiniGridWorld, repeats: int) -> dict[str, Any]:
 def measure_stepping(task: Any, world: MiniGridWorld, repeats: int) -> dict[str, Any]:
     controls = np.random.default_rng(0).integers(6, size=MODEL_STEPS)
     start = world.pack(world.initial_state)
-    rules.walk(world.layout.table, world.atoms, start, controls)  # compiles
-    ours = fastest(lambda: rules.walk(world.layout.table, world.atoms, start, controls), repeats) / MODEL_STEPS
+    walk(world.layout.table, world.atoms, start, controls)  # compiles
+    ours = fastest(lambda: walk(world.layout.table, world.atoms, start, controls), repeats) / MODEL_STEPS
     real: Any = task.make_environment(seed=1).unwrapped
     theirs = fastest(lambda: [MiniGridEnv.step(real, control) for control in controls[:REAL_STEPS]], 3) / REAL_STEPS
     real.gen_obs = lambda: None

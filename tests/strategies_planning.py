@@ -58,7 +58,7 @@ class TableWorld:
     def step(self, state: str, control: int) -> str:
         return f"x{self.next_states[int(state[1:]), control]}"
 
-    def label(self, state: str, control: int, next_state: str) -> Label:  # noqa: ARG002
+    def label(self, state: str, control: int, next_state: str) -> Label:
         return to_label(int(self.masks[int(state[1:]), control]), self.propositions)
 
     def features(self, state: str) -> NDArray[np.float64]:

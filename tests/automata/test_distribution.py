@@ -81,7 +81,7 @@ def expected_uses_by_paths(source, words):
 
 
 @given(seeds)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_expected_uses_are_those_of_all_paths(seed):
     rng = np.random.default_rng(seed)
     source = random_source(rng)
@@ -94,7 +94,7 @@ def test_expected_uses_are_those_of_all_paths(seed):
 
 
 @given(seeds)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_an_iteration_never_lowers_the_likelihood(seed):
     rng = np.random.default_rng(seed)
     sample = build_sample_tree(encode(draw_words(rng, random_source(rng), 40), LABELS), 2)
@@ -123,7 +123,7 @@ def test_log_probabilities_of_long_words_do_not_underflow():
 
 
 @given(seeds, st.integers(1, 4))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_ngrams_are_a_distribution_over_the_next_label(seed, order):
     rng = np.random.default_rng(seed)
     words = [random_word(rng, LABELS, 4) for _ in range(10)]
@@ -185,7 +185,7 @@ def test_the_weight_of_smoothing_is_the_best_on_held_out_words():
 
 
 @given(seeds, st.integers(1, 6))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_the_spectral_start_is_a_probabilistic_automaton(seed, states):
     rng = np.random.default_rng(seed)
     corpus, alphabet = encode_all(draw_words(rng, random_source(rng), 50))

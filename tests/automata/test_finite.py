@@ -35,7 +35,7 @@ def learn(scored):
 
 
 @given(scored_words, st.lists(words, max_size=20))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_a_word_is_accepted_if_its_compressed_value_reaches_the_threshold(scored, others):
     automaton, compressed = learn(scored)
     finite = quotient(automaton, words=list(compressed))
@@ -46,7 +46,7 @@ def test_a_word_is_accepted_if_its_compressed_value_reaches_the_threshold(scored
 
 
 @given(scored_words)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_repeating_labels_changes_nothing(scored):
     automaton, compressed = learn(scored)
     finite = quotient(automaton)
@@ -56,7 +56,7 @@ def test_repeating_labels_changes_nothing(scored):
 
 
 @given(scored_words, st.lists(words, max_size=20))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_kept_repeats_are_read(scored, others):
     automaton = SpectralLearner().fit(list(scored), list(scored.values())).automaton_
     finite = quotient(automaton, keep_repeats=True)
@@ -65,7 +65,7 @@ def test_kept_repeats_are_read(scored, others):
 
 
 @given(scored_words)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_every_state_is_live(scored):
     finite = quotient(learn(scored)[0])
     live = set(np.flatnonzero(finite.accepting))
@@ -78,7 +78,7 @@ def test_every_state_is_live(scored):
 
 
 @given(scored_words)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_the_mode_table_follows_the_transitions(scored):
     finite = quotient(learn(scored)[0])
     table = finite.mode_table(PROPOSITIONS)
@@ -94,7 +94,7 @@ rules = st.tuples(
 
 
 @given(rules, st.lists(words, min_size=1, max_size=20))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_the_automaton_of_a_rule_accepts_what_fulfils_it(rule, tried):
     visit, avoid = rule
     automaton = from_rule(visit, avoid, PROPOSITIONS)

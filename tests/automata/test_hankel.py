@@ -29,7 +29,7 @@ def spell(corpus, alphabet):
 
 
 @given(samples, st.sampled_from(list(Statistic)))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_statistics_count_words_prefixes_suffixes_and_factors(sample, statistic):
     corpus, alphabet = encode_all(sample)
     counted = apply_statistic(corpus, statistic, 4)
@@ -42,7 +42,7 @@ def test_statistics_count_words_prefixes_suffixes_and_factors(sample, statistic)
 
 
 @given(samples, limits, limits)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_blocks_hold_the_frequencies_of_their_words(sample, rows, cols):
     corpus, alphabet = encode_all(sample)
     counted = apply_statistic(corpus, Statistic.WORD, None)
@@ -64,7 +64,7 @@ def test_blocks_hold_the_frequencies_of_their_words(sample, rows, cols):
 
 
 @given(samples, st.integers(1, 4))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_most_frequent_prefixes_are_kept(sample, count):
     corpus, alphabet = encode_all(sample)
     counted = apply_statistic(corpus, Statistic.WORD, None)

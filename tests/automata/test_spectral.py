@@ -41,14 +41,14 @@ def test_exact_blocks_give_back_the_values_of_unseen_words(rank, labels):
 @given(
     st.dictionaries(words, st.sampled_from([0.0, 0.5, 1.0]), min_size=1, max_size=8).filter(lambda d: any(d.values()))
 )
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_the_full_basis_reproduces_every_score(scored):
     learner = SpectralLearner().fit(list(scored), list(scored.values()))
     assert np.allclose(learner.predict(list(scored)), list(scored.values()), atol=1e-9)
 
 
 @given(seeds)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_the_value_of_a_word_is_its_mean_score(seed):
     rng = np.random.default_rng(seed)
     word = (frozenset("a"), frozenset("b"))

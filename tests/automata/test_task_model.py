@@ -37,7 +37,7 @@ def test_edges_count_the_successes_that_took_them(doorkey):
 
 
 @given(st.lists(st.tuples(words, st.sampled_from([0.0, 1.0])), min_size=1, max_size=8))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_loss_is_that_of_the_best_function_of_compressed_words(scored):
     by_word = {}
     for word, score in scored:

@@ -21,7 +21,7 @@ def draw(seed, rank, labels):
 
 
 @given(seeds, sizes, sizes)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_values_are_products_of_matrices(seed, rank, labels):
     _, automaton, words = draw(seed, rank, labels)
     words.append((frozenset({"never seen"}),))
@@ -31,7 +31,7 @@ def test_values_are_products_of_matrices(seed, rank, labels):
 
 
 @given(seeds, sizes, sizes)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_a_change_of_basis_leaves_values_alone(seed, rank, labels):
     rng, automaton, words = draw(seed, rank, labels)
     basis = np.linalg.qr(rng.normal(size=(rank, rank)))[0] * rng.uniform(0.5, 2, size=rank)
@@ -39,7 +39,7 @@ def test_a_change_of_basis_leaves_values_alone(seed, rank, labels):
 
 
 @given(seeds, sizes, st.integers(2, 4), st.integers(1, 3))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_the_minimal_form_drops_states_that_do_not_matter(seed, rank, labels, extra):
     rng, automaton, words = draw(seed, rank, labels)
     useless = random_automaton(rng, extra, labels)  # never entered
@@ -78,7 +78,7 @@ def test_a_nilpotent_chain_is_minimal_with_every_state():
 
 
 @given(seeds, sizes, sizes)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_json_keeps_every_bit(seed, rank, labels):
     _, automaton, words = draw(seed, rank, labels)
     again = WeightedAutomaton.from_document(json.loads(json.dumps(automaton.to_document())))

@@ -70,7 +70,7 @@ def check_gradient(model: CostModel, scene: Scene, rng: np.random.Generator, tem
 
 
 @pytest.mark.parametrize("kind", FEATURE_MODELS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(scene=scenes(), seed=st.integers(0, 2**31), activation=st.sampled_from(sorted(ACTIVATIONS)))
 def test_the_gradient_of_feature_costs_equals_finite_differences(kind, scene, seed, activation):
     check_gradient(randomised(kind, scene, seed, activation), scene, np.random.default_rng(seed))

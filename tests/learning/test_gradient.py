@@ -26,7 +26,7 @@ def loss_gradient(successors, costs, nodes, controls, temperature) -> np.ndarray
     return c.grad.numpy()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(graphs(), seeds)
 def test_the_derivative_of_q_counts_the_visits_of_the_optimal_path(graph, seed):
     rng = np.random.default_rng(seed)
@@ -47,7 +47,7 @@ def test_the_derivative_of_q_counts_the_visits_of_the_optimal_path(graph, seed):
             assert (visits * graph.costs).sum() == pytest.approx(q)  # Q is homogeneous in the costs
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(scenes(), seeds, st.sampled_from([0.1, 0.5, 2.0]))
 def test_the_gradient_equals_finite_differences_where_the_optimum_is_unique(scene, seed, temperature):
     rng = np.random.default_rng(seed)
@@ -64,7 +64,7 @@ def test_the_gradient_equals_finite_differences_where_the_optimum_is_unique(scen
         assert (gradient * direction).sum() == pytest.approx((ahead - behind) / (2 * step), abs=1e-6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(seeds, st.floats(0.05, 5))
 def test_the_log_likelihood_has_the_derivative_of_equation_6_with_the_sign_put_right(seed, temperature):
     rng = np.random.default_rng(seed)
@@ -76,7 +76,7 @@ def test_the_log_likelihood_has_the_derivative_of_equation_6_with_the_sign_put_r
     assert Q.grad.numpy()[0] == pytest.approx(expected, abs=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 3))
 def test_a_control_that_leads_nowhere_has_probability_0_and_no_gradient(dead):
     Q = torch.tensor([[1.0, 2.0, 3.0, 4.0]], dtype=torch.float64)
@@ -94,7 +94,7 @@ def two_path_loss(costs, temperature=0.5):
     return a / temperature + np.log(np.exp(-a / temperature) + np.exp(-b / temperature))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.floats(0.1, 3), min_size=4, max_size=4))
 def test_the_loss_of_two_paths_has_its_closed_form(costs):
     product = TwoPaths().product()
@@ -104,7 +104,7 @@ def test_the_loss_of_two_paths_has_its_closed_form(costs):
     assert -log_likelihood(Q, torch.tensor([0]), 0.5).item() == pytest.approx(two_path_loss(costs))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.floats(0.1, 3), st.floats(0.1, 3), st.floats(0.1, 3), st.integers(0, 3))
 def test_where_the_optimum_is_not_unique_the_gradient_is_a_subgradient(short, long, either, which):
     """Both controls in the middle cost the same: along each cost the derivative lies between the one-sided ones."""
@@ -123,7 +123,7 @@ def test_where_the_optimum_is_not_unique_the_gradient_is_a_subgradient(short, lo
     assert gradient[2:].sum() == pytest.approx(pair, abs=1e-5)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(graphs(), seeds)
 def test_what_follows_in_the_tree_has_a_lower_number(graph, seed):
     rng = np.random.default_rng(seed)

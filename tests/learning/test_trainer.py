@@ -39,7 +39,7 @@ class Killed(BaseException):
     """What a signal does to a process, as far as one process can show it."""
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(
     st.integers(0, 2**32 - 1),
     st.sampled_from([0.0, 0.01, 0.3]),

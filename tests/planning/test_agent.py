@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from strategies_planning import Problem, TableWorld, problems
 
 from wfairl.automata.finite import from_rule
@@ -10,7 +10,8 @@ from wfairl.planning.cost import unit_cost
 from wfairl.planning.plan import UnsatisfiableTaskError, find_plan
 from wfairl.planning.policy import NoLiveControlError
 from wfairl.planning.product import build_product
-from wfairl.worlds.minigrid import MiniGridWorld, make_environment
+from wfairl.worlds.minigrid import MiniGridWorld
+from wfairl.worlds.minigrid_environment import make_environment
 from wfairl.worlds.propositions import AgentOn, Carrying, DoorOpen
 
 RING = TableWorld(np.array([[1, 0], [2, 1], [3, 2], [0, 3]]), np.array([[0, 0], [0, 0], [1, 0], [0, 2]]))
@@ -27,7 +28,6 @@ def run(agent: Agent, world, steps: int) -> list[int]:
     return taken
 
 
-@settings(deadline=None)
 @given(problems())
 def test_greedy_agent_takes_as_many_steps_as_the_plan_and_never_replans(problem: Problem):
     product = build_product(problem.world, problem.automaton)
@@ -44,7 +44,6 @@ def test_greedy_agent_takes_as_many_steps_as_the_plan_and_never_replans(problem:
     assert agent.replans == 0
 
 
-@settings(deadline=None)
 @given(problems())
 def test_agent_at_finite_temperature_is_never_lost_in_a_world_that_does_what_it_says(problem: Problem):
     agent = Agent(problem.automaton, unit_cost, 1.0, problem.rng)

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from strategies_planning import Problem, TableWorld, draw_costs, problems
 
 from wfairl.automata.finite import from_rule
@@ -33,7 +33,6 @@ def cost_by_product(problem: Problem, table) -> float:
 
 @pytest.mark.parametrize("kind", ["ones", "ties", "uniform"])
 @pytest.mark.parametrize("bounded", [False, True])
-@settings(deadline=None)
 @given(problem=problems())
 def test_a_star_finds_the_cost_of_dijkstra(kind: str, bounded: bool, problem: Problem):
     table = draw_costs(kind, problem.world.masks.shape, problem.rng)

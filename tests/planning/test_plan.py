@@ -11,7 +11,6 @@ from wfairl.planning.plan import UnsatisfiableTaskError, find_plan
 from wfairl.planning.product import build_product
 
 
-@settings(deadline=None)
 @given(problems())
 def test_plan_is_accepted_and_costs_what_it_says(problem: Problem):
     product = build_product(problem.world, problem.automaton)
@@ -27,7 +26,7 @@ def test_plan_is_accepted_and_costs_what_it_says(problem: Problem):
     assert plan.cost == pytest.approx(paid)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(problems(max_states=4))
 def test_no_sequence_of_controls_is_shorter_than_the_plan(problem: Problem):
     product = build_product(problem.world, problem.automaton)

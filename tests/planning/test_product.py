@@ -1,12 +1,13 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from strategies_planning import Problem, TableWorld, problems
 
 from wfairl.automata.finite import ForeignLabelError, from_rule
 from wfairl.errors import BadInputError
 from wfairl.planning.product import AcceptsEmptyWordError, Product, ProductTooLargeError, build_product
-from wfairl.worlds.minigrid import MiniGridWorld, make_environment
+from wfairl.worlds.minigrid import MiniGridWorld
+from wfairl.worlds.minigrid_environment import make_environment
 from wfairl.worlds.propositions import AgentOn, Carrying, DoorOpen
 from wfairl.worlds.world import ACCEPTED, DEAD, to_label
 
@@ -29,7 +30,6 @@ def doorkey(seed: int) -> MiniGridWorld:
     return MiniGridWorld.from_environment(environment, propositions)
 
 
-@settings(deadline=None)
 @given(problems())
 def test_a_walk_through_the_product_is_a_walk_through_world_and_automaton(problem: Problem):
     product = build_product(problem.world, problem.automaton)
@@ -51,7 +51,6 @@ def test_a_walk_through_the_product_is_a_walk_through_world_and_automaton(proble
     assert nodes[-1] < 0 or len(path.controls) == len(controls)
 
 
-@settings(deadline=None)
 @given(problems())
 def test_nodes_are_distinct_reachable_and_numbered_breadth_first(problem: Problem):
     product = build_product(problem.world, problem.automaton)
@@ -120,7 +119,6 @@ def test_automaton_over_other_propositions_is_refused():
         build_product(CORRIDOR, from_rule(["banana"], [], ["banana"]))
 
 
-@settings(deadline=None)
 @given(problems())
 def test_product_from_another_start_is_the_part_that_can_be_reached_from_there(problem: Problem):
     whole = build_product(problem.world, problem.automaton)

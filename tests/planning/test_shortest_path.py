@@ -13,7 +13,7 @@ def solve(graph: Graph) -> CostToGo:
     return cost_to_go(reverse_graph(graph.successors), graph.costs)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(graphs())
 def test_cost_to_go_equals_that_of_networkx_scipy_and_a_heap(graph: Graph):
     found = solve(graph).cost_to_go
@@ -39,7 +39,6 @@ def test_cost_to_go_equals_that_of_a_heap_on_graphs_that_outgrow_the_piles(kind:
     np.testing.assert_allclose(solve(graph).cost_to_go, dijkstra_with_heap(graph.successors, graph.costs), rtol=1e-12)
 
 
-@settings(deadline=None)
 @given(graphs())
 def test_bellman_equality_holds_exactly_everywhere(graph: Graph):
     solution = solve(graph)
@@ -49,7 +48,6 @@ def test_bellman_equality_holds_exactly_everywhere(graph: Graph):
     np.testing.assert_array_equal(V, solution.control_cost_to_go.min(axis=1))
 
 
-@settings(deadline=None)
 @given(graphs())
 def test_best_control_is_the_first_minimiser_and_leads_to_acceptance_at_the_promised_cost(graph: Graph):
     solution = solve(graph)
@@ -68,7 +66,6 @@ def test_best_control_is_the_first_minimiser_and_leads_to_acceptance_at_the_prom
         assert paid == pytest.approx(promised, rel=1e-12)
 
 
-@settings(deadline=None)
 @given(graphs())
 def test_raising_a_cost_never_lowers_a_cost_to_go(graph: Graph):
     rng = np.random.default_rng(0)
@@ -76,7 +73,6 @@ def test_raising_a_cost_never_lowers_a_cost_to_go(graph: Graph):
     assert (solve(Graph(graph.successors, raised)).cost_to_go >= solve(graph).cost_to_go).all()
 
 
-@settings(deadline=None)
 @given(graphs())
 def test_the_graph_can_be_used_again_with_other_costs(graph: Graph):
     reversed_graph = reverse_graph(graph.successors)

@@ -10,7 +10,7 @@ from oracles_worlds import RandomScene, fingerprint, reachable
 
 from wfairl.errors import BadInputError
 from wfairl.worlds import MiniGridWorld, TooManyNodesError, UnknownPhysicsError, check_world
-from wfairl.worlds.minigrid import make_environment, reset
+from wfairl.worlds.minigrid_environment import make_environment, reset
 from wfairl.worlds.propositions import AgentAt, AgentOn, AwayFromDoor, Carrying, DoorOpen, Facing
 
 

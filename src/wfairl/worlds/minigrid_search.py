@@ -1,8 +1,8 @@
-"""Exploration of a MiniGrid, compiled: every state that the rules can reach, in step with a table of modes.
+"""Walks through a MiniGrid, compiled: along given controls, or to every state that the rules can reach.
 
-What is known is kept in a hash table with open addressing. A slot holds a node's *key* beside the node, so that
-most look-ups touch one line of memory: where state and mode fit into one word the key is that word itself,
-otherwise it is a hash of them and the state is compared as well.
+Exploration goes in step with a table of modes. What is known is kept in a hash table with open addressing. A slot
+holds a node's *key* beside the node, so that most look-ups touch one line of memory: where state and mode fit into
+one word the key is that word itself, otherwise it is a hash of them and the state is compared as well.
 """
 
 from typing import Any
@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from wfairl.worlds.minigrid_packing import fields_count, pack, unpack
 from wfairl.worlds.minigrid_rules import (
     ANY_IN_FRONT,
     BITS,
@@ -24,10 +25,7 @@ from wfairl.worlds.minigrid_rules import (
     WORD,
     Table,
     apply_control,
-    fields_count,
     label_mask,
-    pack,
-    unpack,
 )
 
 EMPTY_SLOT = 0
@@ -38,6 +36,23 @@ FIRST_CAPACITY = 4096
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 """2 ** 64 divided by the golden ratio: multiplying by it spreads keys over the high bits (Knuth, vol. 3, 6.4)."""
+
+
+@njit(cache=True, nogil=True)
+def walk(
+    layout: Table, atoms: NDArray[np.int32], start: NDArray[np.uint64], controls: NDArray[np.int64]
+) -> tuple[NDArray[np.uint64], NDArray[np.uint16]]:
+    """The states [controls + 1, words] and label masks [controls] along a sequence of controls."""
+    states = np.empty((controls.size + 1, start.size), np.uint64)
+    labels = np.empty(controls.size, np.uint16)
+    fields = np.empty(fields_count(layout), np.int32)
+    states[0] = start
+    unpack(layout, start, fields)
+    for t in range(controls.size):
+        apply_control(layout, fields, controls[t])
+        pack(layout, fields, states[t + 1])
+        labels[t] = label_mask(layout, atoms, fields)
+    return states, labels
 
 
 @njit(cache=True, nogil=True)

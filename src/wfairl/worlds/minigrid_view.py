@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from wfairl.worlds import minigrid_rules as rules
 from wfairl.worlds.minigrid import MiniGridWorld
+from wfairl.worlds.minigrid_packing import unpack_all
 from wfairl.worlds.minigrid_rules import NOTHING, OBJECTS, TERRAINS
 
 SIGHTS = (*TERRAINS[: rules.DOOR], "open door", "closed door", "locked door", *OBJECTS)
@@ -55,7 +56,7 @@ def view_states(world: MiniGridWorld, states: NDArray[np.uint64]) -> GridView:
         world: the scene.
         states: packed states, shape [states, words].
     """
-    fields = rules.unpack_all(world.layout.table, np.ascontiguousarray(states))
+    fields = unpack_all(world.layout.table, np.ascontiguousarray(states))
     cells, directions = fields[:, rules.AGENT].astype(np.int64), fields[:, rules.DIRECTION].astype(np.int64)
     grid_numbers, examples = _distinct_grids(world, fields)
     grids = _draw(world, fields[examples])

@@ -25,7 +25,8 @@ from typing import Any
 import gymnasium
 
 from wfairl.errors import BadInputError
-from wfairl.worlds.minigrid import MiniGridWorld, make_environment, reset
+from wfairl.worlds.minigrid import MiniGridWorld
+from wfairl.worlds.minigrid_environment import make_environment, reset
 from wfairl.worlds.propositions import AgentOn, AwayFromDoor, Carrying, DoorOpen, Proposition
 from wfairl.worlds.world import Label
 
