@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles_learning import adam_by_the_book
-from strategies_learning import TwoPaths, doorkey_scene, walk
+from strategies_learning import TwoPaths, doorkey_scene, doorkey_world, goal_rule, walk
 
 from wfairl.errors import BadInputError
 from wfairl.learning import trainer
@@ -17,6 +17,7 @@ from wfairl.learning.feature_costs import LinearCost, TabularCost
 from wfairl.learning.grid_costs import LocalCost, PaperCost
 from wfairl.learning.trainer import DivergedError, Settings, train
 from wfairl.planning.cost import unit_cost
+from wfairl.planning.product import build_product
 
 QUICK = Settings(epochs=4, batch_size=3, learning_rate=1e-2, seed=1)
 
@@ -112,6 +113,23 @@ def test_the_same_seed_gives_the_same_run_however_many_work_on_it(kind):
     assert torch.equal(parameters(one.model), parameters(two.model))
     assert one.history == two.history
     assert one.history != other.history
+
+
+def test_demonstrations_that_share_a_product_share_its_search(monkeypatch):
+    """Ten walks in one world: one search a batch, and the losses that ten separate products give."""
+    product = build_product(doorkey_world(5, 0), goal_rule())
+    together = [walk(product, 0.5, np.random.default_rng(i)) for i in range(10)]
+    apart = [replace(scene, product=build_product(doorkey_world(5, 0), goal_rule())) for scene in together]
+    searches = []
+    real = trainer.cost_to_go
+    monkeypatch.setattr(trainer, "cost_to_go", lambda *arguments: searches.append(1) or real(*arguments))
+    alone = replace(QUICK, epochs=1, batch_size=10, held_out=0.0)
+    shared = train(local_cost(), together, alone)
+    assert len(searches) == 2  # before training, and in the one batch
+    separate = train(local_cost(), apart, alone)
+    assert len(searches) == 2 + 2 * 10
+    assert shared.history[-1].train_loss == pytest.approx(separate.history[-1].train_loss)
+    assert parameters(shared.model).numpy() == pytest.approx(parameters(separate.model).numpy(), abs=1e-5)
 
 
 def test_training_leaves_the_given_model_and_torchs_generator_alone():

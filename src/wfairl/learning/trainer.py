@@ -24,6 +24,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from wfairl.errors import BadInputError, FailedRunError
@@ -40,6 +41,7 @@ from wfairl.learning.cost_model import CostModel, View
 from wfairl.learning.gradient import OptimalPaths, control_cost_to_go, log_likelihood, trace_paths
 from wfairl.learning.scene import Scene
 from wfairl.parallel import map_in_threads
+from wfairl.planning.product import Product
 from wfairl.planning.shortest_path import cost_to_go
 from wfairl.progress import progress_bar
 
@@ -128,23 +130,22 @@ def train(
         raise BadInputError("there are no demonstrations to train on")
     model = copy.deepcopy(model)
     adam = Adam(model, settings.weight_decay)
-    views = _look(model, scenes)
-    kept, held_out = _split(scenes, settings)
+    kept, held_out = _split(_look(model, scenes), settings)
     identity = fingerprint(model, scenes, settings)
 
     checkpoint = read_checkpoint(directory, identity) if directory is not None and resume else None
     if checkpoint is not None:
         checkpoint.restore(model, adam)
     else:
-        losses = mean_loss(model, views, kept, settings, n_jobs), mean_loss(model, views, held_out, settings, n_jobs)
+        losses = (_mean_loss(model, lessons, settings, n_jobs) for lessons in (kept, held_out))
         checkpoint = Checkpoint.capture(model, adam, (EpochMetrics(0, 0.0, *losses),), None)
     _keep(checkpoint, directory, identity)
 
     done = len(checkpoint.history) - 1
     with _meter(done, settings.epochs) as advance:
         for epoch in range(done + 1, settings.epochs + 1):
-            train_loss = _run_epoch(model, adam, views, kept, settings, epoch, n_jobs)
-            held_out_loss = mean_loss(model, views, held_out, settings, n_jobs)
+            train_loss = _run_epoch(model, adam, kept, settings, epoch, n_jobs)
+            held_out_loss = _mean_loss(model, held_out, settings, n_jobs)
             metrics = EpochMetrics(epoch, _learning_rate(epoch, settings), train_loss, held_out_loss)
             checkpoint = Checkpoint.capture(model, adam, (*checkpoint.history, metrics), checkpoint)
             _keep(checkpoint, directory, identity)
@@ -153,45 +154,48 @@ def train(
     return TrainingResult(model, checkpoint.best_epoch, checkpoint.history)
 
 
-def mean_loss(
-    model: CostModel, views: dict[int, View], scenes: Sequence[Scene], settings: Settings, n_jobs: int
-) -> float | None:
-    """The loss a step without its gradient; None if there are no scenes."""
-    if not scenes:
-        return None
-    planned = _plan_all(model, views, scenes, n_jobs)
-    with torch.no_grad():
-        likelihoods = [
-            log_likelihood(
-                torch.from_numpy(paths.control_cost_to_go), torch.from_numpy(scene.controls), settings.temperature
-            )
-            for scene, paths in zip(scenes, planned, strict=True)
-        ]
-    return _finite(-torch.cat(likelihoods).mean(), "held-out loss").item()
+@dataclass(frozen=True, eq=False)
+class _Lesson:
+    """A demonstration on its product, and the product as the model sees it."""
+
+    scene: Scene
+    view: View
 
 
-def _look(model: CostModel, scenes: Sequence[Scene]) -> dict[int, View]:
-    """The view of each product, of the transitions that can matter: what searches walk, and where one was seen."""
-    products = {id(scene.product): scene.product for scene in scenes}
-    matters = {key: np.zeros(product.successors.shape, bool) for key, product in products.items()}
+def _look(model: CostModel, scenes: Sequence[Scene]) -> list[_Lesson]:
+    """One view a product, of the transitions that can matter: what searches walk, and where a demonstrator stood."""
+    matters: dict[Product, NDArray[np.bool_]] = {}
     for scene in scenes:
-        matters[id(scene.product)][scene.nodes] = True
-    views = {}
-    for key, product in products.items():
-        matters[key].reshape(-1)[product.graph.transition] = True
-        views[key] = model.view(product, np.flatnonzero(matters.pop(key)))
-    return views
+        if scene.product not in matters:
+            matters[scene.product] = np.zeros(scene.product.successors.shape, bool)
+            matters[scene.product].reshape(-1)[scene.product.graph.transition] = True
+        matters[scene.product][scene.nodes] = True
+    views = {product: model.view(product, np.flatnonzero(rows)) for product, rows in matters.items()}
+    return [_Lesson(scene, views[scene.product]) for scene in scenes]
 
 
-def _split(scenes: Sequence[Scene], settings: Settings) -> tuple[list[Scene], list[Scene]]:
-    """What to train on and what to choose the epoch on; at least one scene is trained on."""
-    count = min(len(scenes) - 1, math.ceil(settings.held_out * len(scenes)))
-    order = np.random.default_rng(settings.seed).permutation(len(scenes))
+def _split(lessons: Sequence[_Lesson], settings: Settings) -> tuple[list[_Lesson], list[_Lesson]]:
+    """What to train on and what to choose the epoch on; at least one lesson is trained on."""
+    count = min(len(lessons) - 1, math.ceil(settings.held_out * len(lessons)))
+    order = np.random.default_rng(settings.seed).permutation(len(lessons))
     held_out = set(order[:count].tolist())
     return (
-        [scene for i, scene in enumerate(scenes) if i not in held_out],
-        [scene for i, scene in enumerate(scenes) if i in held_out],
+        [lesson for i, lesson in enumerate(lessons) if i not in held_out],
+        [lesson for i, lesson in enumerate(lessons) if i in held_out],
     )
+
+
+def _mean_loss(model: CostModel, lessons: Sequence[_Lesson], settings: Settings, n_jobs: int) -> float | None:
+    """The loss a step without its gradient; None if there are no lessons."""
+    if not lessons:
+        return None
+    likelihoods = [
+        log_likelihood(
+            torch.from_numpy(paths.control_cost_to_go), torch.from_numpy(lesson.scene.controls), settings.temperature
+        )
+        for lesson, paths in zip(lessons, _plan_all(model, lessons, n_jobs), strict=True)
+    ]
+    return _finite(-torch.cat(likelihoods).mean(), "loss").item()
 
 
 @contextmanager
@@ -208,54 +212,57 @@ def _meter(done: int, total: int) -> Iterator[Callable[[EpochMetrics], None]]:
 
 
 def _run_epoch(
-    model: CostModel,
-    adam: Adam,
-    views: dict[int, View],
-    scenes: Sequence[Scene],
-    settings: Settings,
-    epoch: int,
-    n_jobs: int,
+    model: CostModel, adam: Adam, lessons: Sequence[_Lesson], settings: Settings, epoch: int, n_jobs: int
 ) -> float:
-    """One pass over the scenes; the loss a step, each batch before its step of Adam."""
-    order = np.random.default_rng([settings.seed, epoch]).permutation(len(scenes))
-    total = 0.0
+    """One pass over the lessons; the loss a step, each batch before its step of Adam."""
+    order = np.random.default_rng([settings.seed, epoch]).permutation(len(lessons))
+    total, steps = 0.0, 0
     for first in range(0, len(order), settings.batch_size):
-        batch = [scenes[i] for i in order[first : first + settings.batch_size]]
-        likelihoods = _log_likelihoods(model, views, batch, settings.temperature, n_jobs)
+        batch = [lessons[i] for i in order[first : first + settings.batch_size]]
+        likelihoods = _log_likelihoods(model, batch, settings.temperature, n_jobs)
         loss = _finite(-likelihoods.mean(), "loss")
         gradients = dict(zip(adam.parameters, torch.autograd.grad(loss, list(adam.parameters.values())), strict=True))
         for name, gradient in gradients.items():
             _finite(gradient.sum(), f"gradient of {name}")
         adam.step(gradients, _learning_rate(epoch, settings))
         total += loss.item() * len(likelihoods)
-    return total / sum(len(scene.controls) for scene in scenes)
+        steps += len(likelihoods)
+    return total / steps
 
 
-def _log_likelihoods(
-    model: CostModel, views: dict[int, View], batch: Sequence[Scene], temperature: float, n_jobs: int
-) -> Tensor:
+def _log_likelihoods(model: CostModel, batch: Sequence[_Lesson], temperature: float, n_jobs: int) -> Tensor:
     """log pi(u_t | s_t) of every step of a batch, differentiably."""
-    planned = _plan_all(model, views, batch, n_jobs)
     likelihoods = []
-    for scene, paths in zip(batch, planned, strict=True):
-        costs = model(views[id(scene.product)], paths.transitions)
+    for lesson, paths in zip(batch, _plan_all(model, batch, n_jobs), strict=True):
+        costs = model(lesson.view, paths.transitions)
         Q = control_cost_to_go(costs, paths)
-        likelihoods.append(log_likelihood(Q, torch.from_numpy(scene.controls), temperature))
+        likelihoods.append(log_likelihood(Q, torch.from_numpy(lesson.scene.controls), temperature))
     return torch.cat(likelihoods)
 
 
-def _plan_all(model: CostModel, views: dict[int, View], scenes: Sequence[Scene], n_jobs: int) -> Iterator[OptimalPaths]:
-    """The optimal paths from where each demonstrator stood, under the present cost."""
-    work = sum(len(views[id(scene.product)].transitions) for scene in scenes)
-    return map_in_threads(partial(_plan, model, views), scenes, n_jobs=n_jobs if work >= WORTH_THREADS else 1)
+def _plan_all(model: CostModel, lessons: Sequence[_Lesson], n_jobs: int) -> list[OptimalPaths]:
+    """The optimal paths from where each demonstrator stood, under the present cost; one search a product."""
+    groups: dict[View, list[int]] = {}
+    for i, lesson in enumerate(lessons):
+        groups.setdefault(lesson.view, []).append(i)
+    worth_threads = sum(len(view.transitions) for view in groups) >= WORTH_THREADS
+    grouped = [[lessons[i].scene for i in group] for group in groups.values()]
+    planned = map_in_threads(partial(_plan, model), zip(groups, grouped, strict=True), n_jobs if worth_threads else 1)
+    paths: dict[int, OptimalPaths] = {}
+    for group, found in zip(groups.values(), planned, strict=True):
+        paths |= zip(group, found, strict=True)
+    return [paths[i] for i in range(len(lessons))]
 
 
-def _plan(model: CostModel, views: dict[int, View], scene: Scene) -> OptimalPaths:
-    table = model.table(views[id(scene.product)])
+def _plan(model: CostModel, group: tuple[View, list[Scene]]) -> list[OptimalPaths]:
+    """The optimal paths of scenes that share a product."""
+    view, scenes = group
+    table = model.table(view)
     if not np.isfinite(table).all():
         raise DivergedError(_advice("cost of a transition"))
-    solution = cost_to_go(scene.product.graph, table)
-    return trace_paths(scene.product.successors, solution, scene.nodes)
+    product = scenes[0].product
+    solution = cost_to_go(product.graph, table)
+    return [trace_paths(product.successors, solution, scene.nodes) for scene in scenes]
 
 
 def _learning_rate(epoch: int, settings: Settings) -> float:
