@@ -97,7 +97,7 @@ def learned_rows(task: Task, data_set: str, seed: int, arguments: argparse.Names
 
     def train_and_test() -> list[dict[str, Any]]:
         dataset = gather(task, config, directory, True, arguments.jobs)
-        task_model = fit_task_model(dataset.words, dataset.scores)
+        task_model = fit_task_model(dataset.words, dataset.scores, optional_start=True)
         trained = learn_cost(task, dataset, task_model, config, directory, True, arguments.jobs)
         history, epoch = trained.training.history, trained.training.epoch
         about = {

@@ -177,7 +177,7 @@ def learned_automaton(task: Task) -> FiniteAutomaton:
         product = build_product(task.make_world(seed), rule_automaton(task))
         words.append(find_plan(product, unit_cost(product)).path.word)
     scored = [(word, 1.0) for word in words] + [(word[:-1], 0.0) for word in words]
-    return fit_task_model(*zip(*scored, strict=True)).finite
+    return fit_task_model(*zip(*scored, strict=True), optional_start=True).finite
 
 
 def reversed_matrix(product: Product, costs: NDArray[np.float64]) -> csr_array:

@@ -45,7 +45,7 @@ def main() -> None:
     torch.set_num_threads(1)
     task = find_task(arguments.task)
     dataset = collect(task, 32, 128, TEMPERATURE, 0)
-    automaton = fit_task_model(dataset.words, dataset.scores).finite
+    automaton = fit_task_model(dataset.words, dataset.scores, optional_start=True).finite
     clock = Clock()
     scenes = clock.time(
         "products", lambda: prepare_scenes(dataset.demonstrations, task.make_world, automaton, 0.5).scenes

@@ -73,7 +73,7 @@ def run(config: Config, directory: Path, resume: bool = False, n_jobs: int = 2) 
     """
     task = find_task(config.task)
     dataset = gather(task, config, directory, resume, n_jobs)
-    task_model = fit_task_model(dataset.words, dataset.scores, config.rank, config.rows, config.cols)
+    task_model = learn_task(dataset, config)
     trained = learn_cost(task, dataset, task_model, config, directory, resume, n_jobs)
     evaluations = compare(task, trained.run, config, n_jobs)
     write_json(directory / EVALUATION, {one.policy: one.to_document() for one in evaluations})
@@ -90,6 +90,11 @@ def gather(task: Task, config: Config, directory: Path, resume: bool, n_jobs: in
     dataset = collect(task, config.successes, config.failures, config.temperature, config.seed, n_jobs=n_jobs)
     save(dataset, path)
     return dataset
+
+
+def learn_task(dataset: Dataset, config: Config) -> TaskModel:
+    """The automaton of the demonstrations' words."""
+    return fit_task_model(dataset.words, dataset.scores, config.rank, config.rows, config.cols, optional_start=True)
 
 
 def learn_cost(

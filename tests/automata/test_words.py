@@ -18,6 +18,7 @@ from wfairl.automata.words import (
     read_jsonl,
     read_pautomac,
     read_pautomac_solution,
+    with_optional_start,
     write_jsonl,
 )
 from wfairl.errors import BadInputError
@@ -123,3 +124,14 @@ def test_a_broken_pautomac_file_is_an_error(tmp_path, text, reason):
     (tmp_path / "p.train").write_text(text)
     with pytest.raises(MalformedWordsError, match=reason):
         read_pautomac(tmp_path / "p.train")
+
+
+@given(st.lists(st.tuples(words, st.floats(0, 1)), max_size=6))
+def test_an_optional_start_adds_the_other_form_of_every_word_and_changes_no_score(scored):
+    given_words, scores = [word for word, _ in scored], [score for _, score in scored]
+    closed, all_scores = with_optional_start(given_words, scores)
+    assert (closed[: len(scored)], all_scores[: len(scored)]) == (given_words, scores)
+    for word, score in zip(given_words, scores, strict=True):
+        other = word[1:] if word[:1] == (frozenset(),) else (frozenset(), *word)
+        assert other in given_words or (other, score) in list(zip(closed, all_scores, strict=True))[len(scored) :]
+    assert set(closed[len(scored) :]).isdisjoint(given_words)

@@ -1,9 +1,7 @@
 """Plans with automata learned from demonstrations, on scenes that nobody has shown.
 
 Whatever was learned, a plan of cost 1 is as short as the best path among the words that were seen to succeed. On T1
-and T2 that is the optimum, if the demonstrations show all words of optima: also the one of scenes that begin right
-before the key or the first door, where the word lacks the label without propositions. Few scenes do, and about half
-of all collections of 32 have none of them; collection 1 has.
+and T2 that is the optimum, whichever scenes the demonstrations came from.
 """
 
 import numpy as np
@@ -23,7 +21,7 @@ TEST_SEEDS = range(5000, 5064)
 def learn(task_name: str, temperature: float, seed: int):
     """The finite automaton of a data set of the paper, and the words that succeeded."""
     dataset = collect(find_task(task_name), 32, 128, temperature, seed)
-    model = fit_task_model(dataset.words, dataset.scores)
+    model = fit_task_model(dataset.words, dataset.scores, optional_start=True)
     seen = {word for word, score in zip(map(model.as_read, dataset.words), dataset.scores, strict=True) if score == 1}
     return model.finite, seen
 
@@ -51,11 +49,12 @@ def optimum(world, goal: str) -> float:
     return np.inf
 
 
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 10))])
 @pytest.mark.parametrize("temperature", [0.0, 0.5], ids=["D1", "D2"])
 @pytest.mark.parametrize("task_name", ["doorkey", "multiroom"])
-def test_plans_are_optimal_on_new_scenes(task_name: str, temperature: float):
+def test_plans_are_optimal_on_new_scenes(task_name: str, temperature: float, seed: int):
     task = find_task(task_name)
-    automaton, _ = learn(task_name, temperature, seed=1)
+    automaton, _ = learn(task_name, temperature, seed)
     worlds = [task.make_world(seed) for seed in TEST_SEEDS]
     lengths = [plan_length(world, automaton) for world in worlds]
     assert lengths == [optimum(world, task.rule.visit[-1]) for world in worlds]

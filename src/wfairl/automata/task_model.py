@@ -20,7 +20,7 @@ from wfairl.automata.finite import (
 )
 from wfairl.automata.spectral import SpectralLearner, mean_squared_error
 from wfairl.automata.weighted import WeightedAutomaton
-from wfairl.automata.words import Word, compress
+from wfairl.automata.words import Word, compress, with_optional_start
 from wfairl.errors import BadInputError
 from wfairl.files import read_json, write_json
 from wfairl.worlds.world import DEAD, Label
@@ -194,13 +194,18 @@ def fit_task_model(
     keep_repeats: bool = False,
     tolerance: float = DEFAULT_TOLERANCE,
     max_states: int = DEFAULT_MAX_STATES,
+    optional_start: bool = False,
 ) -> TaskModel:
     """Learn the task of scored words; see `SpectralLearner` and `quotient` for the settings.
+
+    With `optional_start`, right for demonstrations, an empty label at the beginning of a word says nothing about the
+    task; see `with_optional_start`. The summary is of the words as they were given.
 
     The model may be one whose finite automaton does not close: `TaskModel.finite` then says so.
     """
     read = [tuple(word) if keep_repeats else compress(word) for word in words]
-    learner = SpectralLearner(rank=rank, rows=rows, cols=cols).fit(read, scores)
+    learned = with_optional_start(read, scores) if optional_start else (read, scores)
+    learner = SpectralLearner(rank=rank, rows=rows, cols=cols).fit(*learned)
     loss = mean_squared_error(learner.automaton_, read, scores)
     successes = [word for word, score in zip(read, scores, strict=True) if score >= threshold]
     finite = quotient(learner.automaton_, threshold, tolerance, max_states, keep_repeats, words=read, allow_open=True)

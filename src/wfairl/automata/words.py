@@ -60,6 +60,19 @@ def compress(word: Sequence[Label]) -> Word:
     return tuple(label for i, label in enumerate(word) if i == 0 or label != word[i - 1])
 
 
+def with_optional_start(words: Sequence[Word], scores: Sequence[float]) -> tuple[list[Word], list[float]]:
+    """The words, and each also in its other form, with or without an empty label at its beginning.
+
+    An episode begins with the empty label unless its very first control changes something, and that depends on
+    where the agent happens to stand, not on the task. A form that is among the words already keeps its own scores.
+    """
+    nothing: Label = frozenset()
+    known = set(words)
+    others = [word[1:] if word and word[0] == nothing else (nothing, *word) for word in words]
+    added = [(other, score) for other, score in zip(others, scores, strict=True) if other not in known]
+    return [*words, *(other for other, _ in added)], [*scores, *(score for _, score in added)]
+
+
 def format_label(label: Label) -> str:
     """A label for people: `door & key`, or `-` where nothing holds."""
     return " & ".join(sorted(label)) if label else EMPTY_LABEL_TEXT

@@ -21,7 +21,8 @@ Learns the task of scored words as an automaton, and writes it to a file.
 
 WORDS is a JSONL file, one scored word a line: {"word": [["key"], ["key", "door"]], "score": 1}.
 A label is the list of what holds at a time; a bare string is a label with one proposition.
-It may also be a dataset of demonstrations (.safetensors) that `wfairl demos` wrote.
+It may also be a dataset of demonstrations (.safetensors) that `wfairl demos` wrote; there, an
+empty label at the beginning is optional, since it depends on where the agent happens to start.
 
 Without --rank, --rows or --cols every prefix and suffix is used and the rank is that of the data,
 so the automaton gives back every score. Example:
@@ -62,7 +63,9 @@ def learn_task(
     setting = _choose(data, preset, select, keep_repeats, seed)
     if setting is not None:
         rank, rows, cols = setting.rank, setting.rows, setting.cols
-    model = fit_task_model(data.words, data.scores, rank, rows, cols, threshold, keep_repeats, tolerance, max_states)
+    model = fit_task_model(
+        data.words, data.scores, rank, rows, cols, threshold, keep_repeats, tolerance, max_states, _of_episodes(words)
+    )
     model.save(output)
     if not model.summary.closed:
         sys.stderr.write(
@@ -142,12 +145,17 @@ def draw(
 def _read_words(path: Path) -> "ScoredWords":
     from wfairl.automata.words import ScoredWords, read_jsonl
 
-    if path.suffix == ".safetensors":
+    if _of_episodes(path):
         from wfairl.demonstrations.storage import load
 
         dataset = load(path)
         return ScoredWords(tuple(dataset.words), tuple(map(float, dataset.scores)))
     return read_jsonl(path)
+
+
+def _of_episodes(path: Path) -> bool:
+    """Whether the words are those of demonstrations."""
+    return path.suffix == ".safetensors"
 
 
 def _read_scored(path: Path) -> "ScoredWords":

@@ -7,6 +7,7 @@ import typer
 from rich.table import Table
 
 from wfairl.cli.app import AsJson, app, out, print_json
+from wfairl.errors import BadInputError
 
 if TYPE_CHECKING:
     from wfairl.automata.finite import FiniteAutomaton
@@ -17,12 +18,13 @@ if TYPE_CHECKING:
 PLAN_EXAMPLE = """
 Plans one episode of a task: the cheapest controls that its automaton accepts.
 
-The automaton is one that `wfairl learn-task` wrote, or the task's own rule if
---task-model is left out. Every control costs 1. With -o, a picture shows the
-real environment along the plan, and under each frame the automaton's state:
-.png for the frames where it moves on, .gif for all of them. Example:
+The automaton is one that `wfairl learn-task` wrote, that of the run if --cost
+names one, or the task's own rule. The cost is that of a run of `wfairl train`;
+without one, every control costs 1. With -o, a picture shows the real
+environment along the plan, and under each frame the automaton's state: .png for
+the frames where it moves on, .gif for all of them. Example:
 
-    wfairl plan doorkey --seed 7 --task-model task.json -o plan.gif
+    wfairl plan doorkey --seed 7 --task-model task.json --cost runs/doorkey -o plan.gif
 """
 
 
@@ -30,7 +32,8 @@ real environment along the plan, and under each frame the automaton's state:
 def plan(
     task: Annotated[str, typer.Argument(metavar="TASK", help="The name of a task; see `wfairl tasks`.")],
     seed: Annotated[int, typer.Option(min=0, help="The scene to plan in.")] = 0,
-    task_model: Annotated[Path | None, typer.Option(help="The task's automaton; its own rule if left out.")] = None,
+    task_model: Annotated[Path | None, typer.Option(help="The task's automaton.")] = None,
+    cost: Annotated[Path | None, typer.Option(metavar="RUN", help="The run whose learned cost to use.")] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write a picture here, .png or .gif.")] = None,
     astar: Annotated[bool, typer.Option("--astar", help="Search with A*, for scenes too large to enumerate.")] = False,
     max_states: Annotated[
@@ -44,10 +47,14 @@ def plan(
 
     if output is not None:
         check_format(output)
+    if astar and cost is not None:
+        raise BadInputError(
+            "A* plans with a cost of 1 a control: a learned cost is computed for a whole product at once"
+        )
     found_task = find_task(task)
-    automaton = _automaton(found_task, task_model)
+    automaton, transition_cost = _automaton_and_cost(found_task, task_model, cost)
     world = found_task.make_world(seed)
-    found, effort = _plan(world, automaton, _cost(), astar, max_states)
+    found, effort = _plan(world, automaton, transition_cost, astar, max_states)
     if output is not None:
         _draw(found_task, seed, world, found, output)
     if as_json:
@@ -56,19 +63,20 @@ def plan(
         _print(world.controls, found, effort, output)
 
 
-def _automaton(task: "Task", task_model: Path | None) -> "FiniteAutomaton":
+def _automaton_and_cost(task: "Task", task_model: Path | None, run: Path | None) -> "tuple[FiniteAutomaton, Cost]":
+    """What was named, and where nothing was: the automaton of the run or of the task's rule, and a cost of 1."""
     from wfairl.automata.finite import from_rule
     from wfairl.automata.task_model import TaskModel
-
-    if task_model is None:
-        return from_rule(task.rule.visit, task.rule.avoid, task.proposition_names)
-    return TaskModel.load(task_model).finite
-
-
-def _cost() -> "Cost":
     from wfairl.planning.cost import unit_cost
 
-    return unit_cost
+    automaton = from_rule(task.rule.visit, task.rule.avoid, task.proposition_names)
+    cost: Cost = unit_cost
+    if run is not None:
+        from wfairl.evaluation.trained import load_policy  # torch is slow to import
+
+        policy = load_policy(run, task)
+        automaton, cost = policy.automaton, policy.cost
+    return (automaton if task_model is None else TaskModel.load(task_model).finite), cost
 
 
 def _plan(
