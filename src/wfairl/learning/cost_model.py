@@ -46,11 +46,11 @@ class Looks:
     """What the nodes of a product look like to one cost model.
 
     Attributes:
-        of_node: number of the look of each node, shape [nodes] of int64.
+        of_node: number of the look of each node, shape [nodes] of int32.
         parts: what the model made of the distinct looks; each model says what they are.
     """
 
-    of_node: NDArray[np.int64]
+    of_node: NDArray[np.int32]
     parts: tuple[Tensor, ...]
 
 
@@ -61,16 +61,16 @@ class View:
     Attributes:
         looks: what the nodes look like.
         shape: nodes and controls of the product.
-        transitions: node * controls + control of what a search asks for, shape [transitions] of int64.
+        transitions: node * controls + control of what a search asks for, shape [transitions] of int32.
         rows: the distinct look * controls + control among them, shape [rows] of int64.
-        row_of: which row each transition has, shape [transitions] of int64.
+        row_of: which row each transition has, shape [transitions] of int32.
     """
 
     looks: Looks
     shape: tuple[int, int]
-    transitions: NDArray[np.int64]
+    transitions: NDArray[np.int32]
     rows: Tensor
-    row_of: NDArray[np.int64]
+    row_of: NDArray[np.int32]
 
 
 class CostModel(nn.Module, ABC):
@@ -122,7 +122,9 @@ class CostModel(nn.Module, ABC):
         if transitions is None:
             transitions = np.arange(nodes * controls)
         rows, row_of = _distinct(_rows(looks, transitions, controls))
-        return View(looks, (nodes, controls), transitions, torch.from_numpy(rows), row_of)
+        # A run keeps the views of all its scenes: half the bytes matter.
+        asked = transitions.astype(np.int32), torch.from_numpy(rows), row_of.astype(np.int32)
+        return View(looks, (nodes, controls), *asked)
 
     def forward(self, view: View, transitions: NDArray[np.int64]) -> Tensor:
         """The cost of these transitions, differentiably; shape [transitions]."""
@@ -146,7 +148,7 @@ class CostModel(nn.Module, ABC):
 
 
 def _rows(looks: Looks, transitions: NDArray[np.int64], controls: int) -> NDArray[np.int64]:
-    return looks.of_node[transitions // controls] * controls + transitions % controls
+    return looks.of_node[transitions // controls].astype(np.int64) * controls + transitions % controls
 
 
 def _distinct(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -102,7 +102,7 @@ class TabularCost(CostModel):
         return torch.cat([self.entries, unknown])[numbers[rows // controls], rows % controls]
 
 
-def distinct_features(product: Product) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def distinct_features(product: Product) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """The number of each node's features among the distinct ones, and those, shape [distinct, features]."""
     if isinstance(product.states, tuple):
         numbers: dict[Any, int] = {}
@@ -113,4 +113,4 @@ def distinct_features(product: Product) -> tuple[NDArray[np.int64], NDArray[np.f
         states = [product.state(int(node)) for node in first]
     features = np.array([product.world.features(state) for state in states], np.float64)
     distinct, of_state = np.unique(features, axis=0, return_inverse=True)
-    return of_state.reshape(-1)[state_of_node.reshape(-1)], distinct
+    return of_state.reshape(-1)[state_of_node.reshape(-1)].astype(np.int32), distinct

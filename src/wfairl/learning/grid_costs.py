@@ -90,12 +90,14 @@ class PaperCost(CostModel):
         distinct, of_node = np.unique(keys, return_inverse=True)
         grid, rest = np.divmod(distinct, places * len(HANDS))
         columns = np.stack([grid, *np.divmod(rest, len(HANDS))], axis=1)
-        return Looks(of_node, (torch.from_numpy(view.grids), torch.from_numpy(columns)))
+        return Looks(
+            of_node.astype(np.int32), (torch.from_numpy(view.grids), torch.from_numpy(columns.astype(np.int32)))
+        )
 
     def raw(self, looks: Looks, rows: Tensor) -> Tensor:
         """See `CostModel`."""
         grids, columns = looks.parts
-        grid, place, carried = columns[rows // len(CONTROLS)].T
+        grid, place, carried = columns[rows // len(CONTROLS)].long().T
         used, grid = _used(grid, len(grids))
         on_grid, of_position, of_direction, of_carried, of_control = self.dense.weight.split(self.sizes, dim=1)
         tables = (
@@ -156,12 +158,12 @@ class LocalCost(CostModel):
         distinct, of_node = np.unique(keys, return_inverse=True)
         rest, carried = np.divmod(distinct, len(HANDS))
         columns = np.stack([*np.divmod(rest, len(SIGHTS)), carried], axis=1)
-        return Looks(of_node, (torch.from_numpy(columns),))
+        return Looks(of_node.astype(np.int32), (torch.from_numpy(columns.astype(np.int32)),))
 
     def raw(self, looks: Looks, rows: Tensor) -> Tensor:
         """See `CostModel`."""
         (columns,) = looks.parts
-        under, ahead, carried = columns[rows // len(CONTROLS)].T
+        under, ahead, carried = columns[rows // len(CONTROLS)].long().T
         tables = (self.under.weight, self.ahead.weight, self.carried.weight, self.control.weight)
         return self.head(tables, (under, ahead, carried, rows % len(CONTROLS)))
 
