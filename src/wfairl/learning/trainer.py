@@ -1,6 +1,6 @@
 """Learning the cost: maximum likelihood of the demonstrated controls, through the planner.
 
-Equation (5) of the paper, a step at a time:
+Equation (4) of the paper, a step at a time:
 
     L(theta) = - mean over demonstrated steps of log pi_theta(u_t | s_t)
 
