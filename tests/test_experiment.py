@@ -22,6 +22,7 @@ from wfairl.learning.run_directory import (
     training_temperature,
 )
 from wfairl.learning.trainer import Settings
+from wfairl.planning.product import build_product
 from wfairl.worlds.tasks import find_task
 
 SMALL = Config("doorkey", successes=6, failures=6, test_scenes=4, training=Settings(epochs=2, batch_size=3))
@@ -120,10 +121,7 @@ def test_demonstrations_that_show_nothing_are_refused(temperature):
 def test_an_untrained_cost_follows_from_the_seed_alone(finished):
     directory, result = finished
     config = replace(read_config(directory), cost="paper")
-    task = find_task("doorkey")
-    from wfairl.planning.product import build_product
-
-    product = build_product(task.make_world(0), result.trained.run.task_model.finite)
+    product = build_product(find_task("doorkey").make_world(0), result.trained.run.task_model.finite)
     one, two = make_cost(config, [product]), make_cost(config, [product])
     other = make_cost(replace(config, training=replace(config.training, seed=5)), [product])
     for name, tensor in one.state_dict().items():
