@@ -165,7 +165,7 @@ def fields_of(layout: Layout, contents: Contents) -> list[int]:
         if len(found) > len(group):
             raise UnknownPhysicsError(f"there are more objects ({OBJECTS[kind[0]]}) than this world has")
         places[group[0] : group[0] + len(found)] = found
-    return [contents.agent, contents.direction, *places, *(state for _, _, state in contents.doors)]
+    return [contents.direction, contents.agent, *places, *(state for _, _, state in contents.doors)]
 
 
 def _kind_of(layout: Layout, thing: int) -> Kind:

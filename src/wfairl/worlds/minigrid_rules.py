@@ -2,7 +2,7 @@
 
 A state is a row of small integers, its *fields*:
 
-    [agent cell, direction, place of object 0, ..., state of door 0, ...]
+    [direction, agent cell, place of object 0, ..., state of door 0, ...]
 
 A cell is `y * width + x`. The place of an object is a cell or one of the three places behind the last
 cell: carried, inside a closed box, gone (an opened box). Objects that nobody could tell apart (same kind,
@@ -34,7 +34,7 @@ COLORS = ("red", "green", "blue", "purple", "yellow", "grey")
 IS_OPEN, IS_LOCKED = 1, 2
 """Bits of a door's state."""
 
-AGENT, DIRECTION, FIRST_OBJECT = range(3)
+DIRECTION, AGENT, FIRST_OBJECT = range(3)
 """Positions of the fields."""
 
 CARRIED, INSIDE, GONE = range(3)
@@ -89,7 +89,7 @@ class Layout:
     def largest_values(self) -> NDArray[np.int32]:
         """The largest value of each field of a state, shape [fields]."""
         places = [len(self.cells) + GONE] * len(self.objects)
-        return np.array([len(self.cells) - 1, 3, *places, *[IS_OPEN | IS_LOCKED] * self.doors], np.int32)
+        return np.array([3, len(self.cells) - 1, *places, *[IS_OPEN | IS_LOCKED] * self.doors], np.int32)
 
     @cached_property
     def packing(self) -> NDArray[np.int32]:

@@ -37,6 +37,9 @@ FIRST_CAPACITY = 4096
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 """2 ** 64 divided by the golden ratio: multiplying by it spreads keys over the high bits (Knuth, vol. 3, 6.4)."""
 
+LINE_BITS, LINE_MASK = np.uint64(3), np.uint64(7)
+"""Slots that belong together: eight, two cache lines."""
+
 
 @njit(cache=True, nogil=True)
 def walk(
@@ -55,7 +58,6 @@ def walk(
     return states, labels
 
 
-@njit(cache=True, nogil=True)
 def explore(
     layout: Table,
     atoms: NDArray[np.int32],
@@ -69,39 +71,91 @@ def explore(
         states, modes, successors and labels as in `Exploration`. If there are more than `max_nodes`,
         the walk stops and returns some more than that.
     """
-    n_controls = len(CONTROLS)
-    capacity = FIRST_CAPACITY
-    states = np.empty((capacity, start.size), np.uint64)
-    modes = np.empty(capacity, np.int32)
-    state_labels = np.empty(capacity, np.uint16)
-    successors = np.empty((capacity, n_controls), np.int32)
-    labels = np.empty((capacity, n_controls), np.uint16)
-    slots = np.zeros((2 * capacity, 2), np.uint64)  # at most half full
-    here = np.empty(fields_count(layout), np.int32)
-    fields = np.empty(fields_count(layout), np.int32)
-    words = start.copy()
-    looks_ahead = _looks_ahead(atoms)
-    mode_shift = _free_bits(layout, start.size, next_mode.shape[0])
+    # NumPy makes the tables, not the compiled code: it asks for huge pages, and look-ups are all over them.
+    tables = _tables(FIRST_CAPACITY, start.size)
+    node, count = 0, _begin(layout, atoms, next_mode, start, *tables)
+    while node < count <= max_nodes:
+        if count + len(CONTROLS) > len(tables[0]):
+            tables = _grown(tables, count)
+        node, count = _expand(layout, atoms, next_mode, node, count, max_nodes, *tables)
+    states, modes, _, successors, labels, _ = tables
+    return states[:count], modes[:count], successors[:count], labels[:count]
 
-    unpack(layout, start, here)
-    states[0], modes[0], state_labels[0] = start, 0, label_mask(layout, atoms, here)
-    key = _key(words, 0, mode_shift)
+
+Tables = tuple[Any, Any, Any, Any, Any, Any]
+"""states, modes, label of each state, successors, labels of transitions; and the slots, twice as many."""
+
+
+def _tables(capacity: int, words: int) -> Tables:
+    """Room for so many nodes."""
+    return (
+        np.empty((capacity, words), np.uint64),
+        np.empty(capacity, np.int32),
+        np.empty(capacity, np.uint16),
+        np.empty((capacity, len(CONTROLS)), np.int32),
+        np.empty((capacity, len(CONTROLS)), np.uint16),
+        np.zeros((2 * capacity, 2), np.uint64),
+    )
+
+
+def _grown(tables: Tables, count: int) -> Tables:
+    """Twice the room, with the same nodes in it."""
+    states, *_, slots = tables
+    larger = _tables(2 * len(states), states.shape[1])
+    for old, new in zip(tables[:-1], larger[:-1], strict=True):
+        new[:count] = old[:count]
+    _rehash(slots, larger[-1])
+    return larger
+
+
+@njit(cache=True, nogil=True)
+def _begin(
+    layout: Table,
+    atoms: NDArray[np.int32],
+    next_mode: NDArray[np.int32],
+    start: NDArray[np.uint64],
+    states: NDArray[np.uint64],
+    modes: NDArray[np.int32],
+    state_labels: NDArray[np.uint16],
+    successors: NDArray[np.int32],  # noqa: ARG001 - the tables are handed on as they are
+    labels: NDArray[np.uint16],  # noqa: ARG001
+    slots: NDArray[np.uint64],
+) -> int:
+    """Put the start into empty tables; the number of nodes, 1."""
+    fields = np.empty(fields_count(layout), np.int32)
+    unpack(layout, start, fields)
+    states[0], modes[0], state_labels[0] = start, 0, label_mask(layout, atoms, fields)
+    key = _key(start, 0, _free_bits(layout, start.size, next_mode.shape[0]))
     slot = _first_slot(key, slots.shape[0] - 1)
     slots[slot, 0], slots[slot, 1] = key, 1
-    node, count = 0, 1
-    while node < count <= max_nodes:
-        if count + n_controls > capacity:
-            capacity *= 2
-            states, modes, state_labels = (
-                _grown(states, capacity),
-                _grown(modes, capacity),
-                _grown(state_labels, capacity),
-            )
-            successors, labels = _grown(successors, capacity), _grown(labels, capacity)
-            slots = _rehashed(slots)
+    return 1
+
+
+@njit(cache=True, nogil=True)
+def _expand(
+    layout: Table,
+    atoms: NDArray[np.int32],
+    next_mode: NDArray[np.int32],
+    node: int,
+    count: int,
+    max_nodes: int,
+    states: NDArray[np.uint64],
+    modes: NDArray[np.int32],
+    state_labels: NDArray[np.uint16],
+    successors: NDArray[np.int32],
+    labels: NDArray[np.uint16],
+    slots: NDArray[np.uint64],
+) -> tuple[int, int]:
+    """Expand nodes until none is left, the tables are full, or there are too many; the next node and the count."""
+    here = np.empty(fields_count(layout), np.int32)
+    fields = np.empty(fields_count(layout), np.int32)
+    words = np.empty(states.shape[1], np.uint64)
+    looks_ahead = _looks_ahead(atoms)
+    mode_shift = _free_bits(layout, words.size, next_mode.shape[0])
+    while node < count <= max_nodes and count + len(CONTROLS) <= modes.size:
         unpack(layout, states[node], here)
-        for control in range(n_controls):
-            for i in range(here.size):  # much faster than a slice, compiled
+        for control in range(len(CONTROLS)):
+            for i in range(here.size):  # faster than a slice, compiled
                 fields[i] = here[i]
             changed = apply_control(layout, fields, control)
             same_label = not changed or (control in (LEFT, RIGHT) and not looks_ahead)
@@ -126,7 +180,7 @@ def explore(
                 slots[slot, 1] = count
             successors[node, control] = slots[slot, 1] - 1
         node += 1
-    return states[:count].copy(), modes[:count].copy(), successors[:count].copy(), labels[:count].copy()
+    return node, count
 
 
 @njit(cache=True, nogil=True)
@@ -185,13 +239,16 @@ def _slot_of(
 
 @njit(cache=True, nogil=True)
 def _first_slot(key: np.uint64, last: int) -> int:
-    return int((key * GOLDEN) >> np.uint64(32)) & last
+    """Where to look first: the low bits of a key, direction and a bit of the cell, choose within a line of slots.
+
+    So a state and those it reaches by turning are looked up in the same place of memory.
+    """
+    return int(((key >> LINE_BITS) * GOLDEN >> np.uint64(32) << LINE_BITS) | (key & LINE_MASK)) & last
 
 
 @njit(cache=True, nogil=True)
-def _rehashed(slots: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The same entries in twice as many slots; equal keys may stand several times, and stay so."""
-    larger = np.zeros((2 * slots.shape[0], 2), np.uint64)
+def _rehash(slots: NDArray[np.uint64], larger: NDArray[np.uint64]) -> None:
+    """Put all entries into more slots; equal keys may stand several times, and stay so."""
     last = larger.shape[0] - 1
     for i in range(slots.shape[0]):
         if slots[i, 1] != EMPTY_SLOT:
@@ -199,7 +256,6 @@ def _rehashed(slots: NDArray[np.uint64]) -> NDArray[np.uint64]:
             while larger[slot, 1] != EMPTY_SLOT:
                 slot = (slot + 1) & last
             larger[slot, 0], larger[slot, 1] = slots[i, 0], slots[i, 1]
-    return larger
 
 
 @njit(cache=True, nogil=True)
@@ -208,10 +264,3 @@ def _same(states: NDArray[np.uint64], node: int, words: NDArray[np.uint64]) -> b
         if states[node, i] != words[i]:
             return False
     return True
-
-
-@njit(cache=True, nogil=True)
-def _grown(array: Any, capacity: int) -> Any:
-    larger = np.empty((capacity, *array.shape[1:]), array.dtype)
-    larger[: array.shape[0]] = array
-    return larger
