@@ -27,8 +27,9 @@ PAPER = {
 
 
 def agrees_with_the_paper(name, temperature):
+    """Within three standard errors of the difference: the paper's figure is a mean over 64 episodes too."""
     evaluation = evaluate(find_task(name), expert_policy(find_task(name), temperature), TEST_SEEDS)
-    return abs(evaluation.mean_return - PAPER[name, temperature]) <= 3 * evaluation.standard_error
+    return abs(evaluation.mean_return - PAPER[name, temperature]) <= 3 * math.sqrt(2) * evaluation.standard_error
 
 
 @pytest.mark.parametrize("name", ["doorkey", "multiroom"])
