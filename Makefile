@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test test-slow bench lint clean
+.PHONY: demo test test-slow bench rows lint clean
 
 demo: $(INSTALLED)  ## the main job, start to end
 	$(BIN)/wfairl run doorkey -o runs/demo --resume
@@ -21,8 +21,13 @@ lint: $(INSTALLED)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(INSTALLED)  ## every benchmark, one table each
-	for benchmark in benchmarks/[a-z]*.py; do $(BIN)/python $$benchmark || exit 1; done
+bench: $(INSTALLED)  ## speed and growth, one table each; PAUTOMAC=DIR adds the benchmark of that name
+	for name in world_model words_growth shortest_path product_growth training; do \
+		$(BIN)/python benchmarks/$$name.py || exit 1; done
+	test -z "$(PAUTOMAC)" || $(BIN)/python benchmarks/pautomac.py $(PAUTOMAC)
+
+rows: $(INSTALLED)  ## the paper's rows on 64 test scenes, three training seeds; resumes where it was stopped
+	$(BIN)/python benchmarks/paper_rows.py -o runs/paper_rows
 
 $(INSTALLED): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
