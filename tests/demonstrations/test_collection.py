@@ -1,5 +1,6 @@
 """Collections follow from one seed, and are what they say they are."""
 
+import numpy as np
 import pytest
 
 from wfairl.demonstrations import FIRST_TRAINING_SEED, check_against, collect, solve
@@ -47,7 +48,17 @@ def test_an_expert_that_cannot_succeed_ends_in_a_named_outcome(doorkey):
         collect(doorkey, 2, 0, float("inf"), seed=0)
 
 
-@pytest.mark.parametrize("settings", [(-1, 0, 0.5, 0), (0, -1, 0.5, 0), (1, 1, -0.5, 0), (1, 1, 0.5, -1)])
+def test_the_demonstrator_does_not_draw_the_numbers_that_drew_the_scene(doorkey):
+    """A walk by the scene's own generator would tell something of the layout."""
+    walks = [item.controls for item in collect(doorkey, 0, 20, 0.5, seed=0)]
+    for walk, scene in zip(walks, sorted(collect(doorkey, 0, 20, 0.5, seed=0).seeds), strict=True):
+        assert walk != tuple(np.random.default_rng(scene).integers(6, size=doorkey.horizon).tolist())
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [(10**6, 0, 0.5, 0), (1, 1, 0.5, 10**12), (-1, 0, 0.5, 0), (0, -1, 0.5, 0), (1, 1, -0.5, 0), (1, 1, 0.5, -1)],
+)
 def test_impossible_settings_are_refused(doorkey, settings):
     with pytest.raises(BadInputError):
         collect(doorkey, *settings)

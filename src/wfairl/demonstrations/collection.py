@@ -22,7 +22,11 @@ from wfairl.worlds.tasks import Task
 
 FIRST_TRAINING_SEED = 1_000_000
 SCENES_PER_COLLECTION = 1_000_000
+LARGEST_COLLECTION_SEED = 10**9
 MAX_TRIES_PER_DEMONSTRATION = 50
+
+DEMONSTRATOR = 1
+"""Sets the demonstrator's random numbers apart from those that drew the scene, which have the same seed."""
 
 SUCCESS_SCORE = 1.0
 FAILURE_SCORE = 0.0
@@ -55,19 +59,26 @@ def collect(
     Raises:
         TooFewDemonstrationsError: the expert hardly ever succeeds, or the random walk always does.
     """
-    if successes < 0 or failures < 0 or seed < 0:
-        raise BadInputError("the numbers of successes and failures, and the seed, must not be negative")
+    if successes < 0 or failures < 0:
+        raise BadInputError("the numbers of successes and failures must not be negative")
+    if not 0 <= seed <= LARGEST_COLLECTION_SEED:
+        raise BadInputError(f"the seed of a collection must lie between 0 and {LARGEST_COLLECTION_SEED:,}, not {seed}")
+    if max(successes, failures) * MAX_TRIES_PER_DEMONSTRATION > SCENES_PER_COLLECTION // 2:
+        most = SCENES_PER_COLLECTION // 2 // MAX_TRIES_PER_DEMONSTRATION
+        raise BadInputError(
+            f"at most {most:,} successes and as many failures a collection; merge several of other seeds"
+        )
     if not temperature >= 0:
         raise BadInputError(f"the temperature must lie between 0 (optimal) and inf (random), not {temperature}")
 
     def succeed(scene: int) -> Demonstration | None:
         world = task.make_world(scene)
-        controls, succeeded = solve(world, task.rule, cost).act(temperature, task.horizon, np.random.default_rng(scene))
+        controls, succeeded = solve(world, task.rule, cost).act(temperature, task.horizon, _generator(scene))
         return replay(world, controls, SUCCESS_SCORE, scene) if succeeded else None
 
     def fail(scene: int) -> Demonstration | None:
         world = task.make_world(scene)
-        controls = np.random.default_rng(scene).integers(len(world.controls), size=task.horizon).tolist()
+        controls = _generator(scene).integers(len(world.controls), size=task.horizon).tolist()
         walk = replay(world, controls, FAILURE_SCORE, scene)
         return None if task.rule.succeeds(walk.labels) else walk
 
