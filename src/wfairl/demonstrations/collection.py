@@ -89,6 +89,10 @@ def collect(
     return Dataset(task.name, tuple(found), temperature)
 
 
+def _generator(scene: int) -> np.random.Generator:
+    return np.random.default_rng([DEMONSTRATOR, scene])
+
+
 def _gather(attempt: Attempt, wanted: int, seed: int, half: int, description: str, n_jobs: int) -> list[Demonstration]:
     """The first `wanted` scenes, in order, whose attempt comes out."""
     first = FIRST_TRAINING_SEED + seed * SCENES_PER_COLLECTION + half
