@@ -29,8 +29,10 @@ def write_atomically(path: Path, content: bytes | str) -> None:
             os.fsync(stream.fileno())
         Path(temporary).chmod(0o644)
         Path(temporary).replace(path)
-    except BaseException:
+    except BaseException as error:
         Path(temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise BadInputError(f"{path}: cannot be written ({error.strerror or error})") from None
         raise
 
 
@@ -62,8 +64,27 @@ def read_text(path: Path) -> str:
 
 
 def read_json(path: Path) -> Any:
-    """The document in a JSON file, or an error that names the file and the line."""
+    """The document in a JSON file, or an error that names the file and what is wrong with it."""
     try:
-        return json.loads(read_text(path))
+        return parse_json(read_text(path))
+    except NotJsonError as error:
+        raise BadInputError(f"{path}: {error}") from None
+
+
+class NotJsonError(BadInputError):
+    """A text that is not JSON, or not such JSON as anybody would write."""
+
+
+def parse_json(text: str) -> Any:
+    """The document in a text.
+
+    Raises:
+        NotJsonError: it is not JSON, is nested too deeply, or holds a number with thousands of digits.
+    """
+    try:
+        return json.loads(text)
     except json.JSONDecodeError as error:
-        raise BadInputError(f"{path}: line {error.lineno}: not JSON ({error.msg})") from None
+        line = f"line {error.lineno}: " if error.lineno > 1 else ""
+        raise NotJsonError(f"{line}not JSON ({error.msg})") from None
+    except (ValueError, RecursionError):
+        raise NotJsonError("not JSON (nested too deeply, or a number that is too long)") from None

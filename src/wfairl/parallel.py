@@ -12,6 +12,8 @@ from typing import TypeVar
 
 from joblib import Parallel, delayed, effective_n_jobs
 
+from wfairl.errors import BadInputError
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -26,6 +28,8 @@ def map_in_threads(
         items: what to map over.
         n_jobs: how many at a time; -1 for one a core, None for what joblib is configured to (1 by default).
     """
+    if n_jobs == 0:
+        raise BadInputError("the number of jobs must not be 0: give 1 or more, or -1 for one a core")
     workers = effective_n_jobs(n_jobs)
     if workers == 1:
         yield from map(function, items)

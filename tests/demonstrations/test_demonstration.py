@@ -32,6 +32,17 @@ def test_bad_data_are_rejected_at_birth(change, message):
         Demonstration(**{**good, **change})
 
 
+@pytest.mark.parametrize("seed", [-1, 2**63])
+def test_a_seed_that_cannot_be_stored_is_rejected(seed):
+    with pytest.raises(BadDemonstrationError, match="the seed must lie between"):
+        Demonstration((0,), (), (), 1.0, seed)
+
+
+def test_a_data_set_has_a_temperature_that_exists():
+    with pytest.raises(BadDemonstrationError, match="temperature must lie between 0 and inf"):
+        Dataset("doorkey", (), -0.5)
+
+
 @pytest.fixture(scope="module")
 def world():
     return find_task("doorkey").make_world(5)
@@ -73,5 +84,7 @@ def test_data_sets_of_one_task_merge_and_of_two_do_not(walk):
     one = Dataset("doorkey", (walk,), 0.5)
     assert merge([one, one]) == Dataset("doorkey", (walk, walk), 0.5)
     assert merge([one, Dataset("doorkey", (walk,), 0.0)]).temperature is None
+    with pytest.raises(MixedTasksError, match="there are no demonstrations"):
+        merge([])
     with pytest.raises(MixedTasksError, match="cannot be mixed: doorkey, multiroom"):
         merge([one, Dataset("multiroom", (), 0.5)])

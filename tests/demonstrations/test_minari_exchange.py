@@ -1,13 +1,15 @@
 """A round trip through a real Minari data set on disk."""
 
 import sys
+from pathlib import Path
 
 import h5py
 import minari
 import numpy as np
 import pytest
 
-from wfairl.demonstrations import collect
+from wfairl.demonstrations import Dataset, collect, replay
+from wfairl.demonstrations.demonstration import ContradictionError
 from wfairl.demonstrations.minari import MissingExtraError, export_minari, import_minari
 from wfairl.errors import BadInputError
 from wfairl.worlds import find_task
@@ -68,6 +70,34 @@ def test_an_episode_with_an_impossible_control_is_rejected(root, dataset):
     assert list(imported.rejected) == [2]
     assert "step 0: control 6 is out of range" in imported.rejected[2]
     assert len(imported.dataset) == len(dataset) - 1
+
+
+def test_an_episode_that_was_cut_or_has_no_scene_is_rejected_and_the_others_stay(root, dataset):
+    def cut(data):
+        actions = data["episode_0/actions"][:-1]
+        del data["episode_0/actions"]
+        data["episode_0/actions"] = actions
+        data["episode_3"].attrs["seed"] = -1
+
+    edit(root, cut)
+    imported = import_minari(ID, TASK, root)
+    assert "observations of" in imported.rejected[0]
+    assert "scene cannot be made again" in imported.rejected[3]
+    assert imported.dataset.demonstrations == (*dataset.demonstrations[1:3], dataset.demonstrations[4])
+
+
+def test_a_demonstration_that_goes_on_after_its_end_cannot_be_exported(tmp_path, dataset):
+    """The model stands still on the goal, and the real environment would walk on."""
+    first = dataset.demonstrations[0]
+    longer = replay(TASK.make_world(first.seed), [*first.controls, 0], 1.0, first.seed)
+    with pytest.raises(ContradictionError, match=f"step {len(first)}: the world goes to another state"):
+        export_minari(Dataset("doorkey", (longer,)), TASK, ID, tmp_path)
+
+
+def test_a_folder_given_relative_to_here_works(tmp_path, monkeypatch, dataset):
+    monkeypatch.chdir(tmp_path)
+    export_minari(dataset, TASK, ID, Path("relative"))
+    assert import_minari(ID, TASK, Path("relative")).dataset.demonstrations == dataset.demonstrations
 
 
 def test_a_missing_data_set_and_one_of_another_environment_are_named(root):

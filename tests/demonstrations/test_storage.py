@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from safetensors.numpy import save as to_bytes
 
-from wfairl.demonstrations import Dataset, Demonstration, collect, load, save
+from wfairl.demonstrations import Dataset, Demonstration, collect, load, save, storage
 from wfairl.demonstrations.storage import BrokenDatasetError
 from wfairl.errors import BadInputError
 from wfairl.worlds import find_task
@@ -108,6 +109,41 @@ def test_another_task_is_named(path):
         load(path, task="multiroom")
 
 
+def forge(path, header=None, **arrays):
+    """A file that nobody's `save` wrote, with a digest that fits."""
+    tensors = {name: np.zeros(0, kind) for name, kind in storage.ARRAYS.items()}
+    tensors["states"] = np.zeros((0, 1), np.uint64)
+    tensors.update(arrays)
+    text = json.dumps({"task": "x", "temperature": 0.5, "propositions": []}) if header is None else header
+    digest = storage._digest(text, tensors)
+    metadata = {"format": storage.FORMAT, "version": "1", "header": text, "digest": digest}
+    path.write_bytes(to_bytes(tensors, metadata))
+
+
+@pytest.mark.parametrize(
+    "header", ["{", "[]", "{}", '{"task": "x", "temperature": "hot", "propositions": []}', "[" * 10**5]
+)
+def test_a_header_that_is_none_is_named_although_its_digest_fits(path, header):
+    forge(path, header)
+    with pytest.raises(BrokenDatasetError, match="its header is not that of a data set"):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        {"lengths": np.array([3])},
+        {"lengths": np.array([-1]), "seeds": np.array([0]), "scores": np.zeros(1)},
+        {"controls": np.zeros(2, np.uint8)},
+        {"states": np.zeros(4, np.uint64)},
+    ],
+)
+def test_arrays_that_do_not_fit_each_other_are_named(path, arrays):
+    forge(path, **arrays)
+    with pytest.raises(BrokenDatasetError, match="its arrays do not fit each other"):
+        load(path)
+
+
 class Bomb:
     def __reduce__(self):
         return exec, ("raise SystemExit('code from a file was run')",)
@@ -127,7 +163,7 @@ def test_a_missing_file_is_named(tmp_path):
 def test_a_failed_write_leaves_the_old_file_and_no_litter(path, monkeypatch):
     before = path.read_bytes()
     monkeypatch.setattr("os.fsync", lambda _: (_ for _ in ()).throw(OSError("disk full")))
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(BadInputError, match="cannot be written"):
         save(Dataset("doorkey", ()), path)
     assert path.read_bytes() == before
     assert list(path.parent.iterdir()) == [path]

@@ -13,7 +13,8 @@ from wfairl.evaluation import PlannedPolicy, RandomPolicy, evaluate, expert_poli
 from wfairl.evaluation.evaluate import episode_return
 from wfairl.planning.agent import Status
 from wfairl.planning.cost import unit_cost
-from wfairl.worlds import find_task
+from wfairl.worlds import Rule, Task, find_task
+from wfairl.worlds.propositions import AgentAt, AgentOn, Carrying
 
 TEST_SEEDS = range(5000, 5064)
 PAPER = {
@@ -103,6 +104,27 @@ def test_a_task_that_cannot_be_satisfied_is_a_failed_episode_not_a_crash():
     goal_without_key = from_rule(("goal",), ("key",), task.proposition_names)
     evaluation = evaluate(task, PlannedPolicy("keyless", goal_without_key, unit_cost, 0.0), [5000, 5001])
     assert {episode.outcome for episode in evaluation.episodes} == {"unsatisfiable"}
+
+
+def own_task(visit, propositions, environment_id="MiniGrid-DoorKey-5x5-v0"):
+    return Task("own", "", environment_id, lambda _: propositions, Rule(visit), horizon=60)
+
+
+def test_success_is_what_the_tasks_own_rule_says():
+    """Here the environment itself would go on to the goal, or would end before the rule is fulfilled."""
+    fetch = own_task(("key",), {"key": Carrying("key")})
+    assert evaluate(fetch, expert_policy(fetch, 0.0), range(4)).success_rate == 1
+    both = own_task(("corner", "goal"), {"corner": AgentAt(1, 3), "goal": AgentOn("goal")}, "MiniGrid-Empty-5x5-v0")
+    to_the_goal = from_rule(("goal",), ("corner",), both.proposition_names)
+    evaluation = evaluate(both, PlannedPolicy("hasty", to_the_goal, unit_cost, 0.0), range(4))
+    assert {episode.outcome for episode in evaluation.episodes} == {"lost"}
+    assert evaluate(both, expert_policy(both, 0.0), range(4)).success_rate == 1
+
+
+def test_another_seed_of_the_generator_gives_other_episodes():
+    task = find_task("doorkey")
+    policy = expert_policy(task, 0.5)
+    assert evaluate(task, policy, range(4), rng_seed=0) != evaluate(task, policy, range(4), rng_seed=1)
 
 
 @dataclass

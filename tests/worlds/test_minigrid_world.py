@@ -3,7 +3,7 @@
 import gymnasium
 import numpy as np
 import pytest
-from minigrid.core.world_object import Ball, WorldObj
+from minigrid.core.world_object import Ball, Door, WorldObj
 from minigrid.minigrid_env import MiniGridEnv
 from minigrid.wrappers import NoDeath, StochasticActionWrapper
 from oracles_worlds import RandomScene, fingerprint, reachable
@@ -171,6 +171,7 @@ def test_propositions_hold_when_the_real_environment_says_so():
         (Carrying("sword"), "unknown kind of object 'sword'"),
         (Carrying("key", "mauve"), "unknown colour 'mauve'"),
         (AgentOn("lava"), "no lava to stand on"),
+        (AgentOn("door", "grey"), "no grey door to stand on"),
         (DoorOpen(at=(1, 1)), r"no door at \(1, 1\)"),
         (AgentAt(99, 0), "lies outside"),
         (Facing("door", "grey"), "no grey door"),
@@ -221,9 +222,31 @@ def wall_in_a_box():
     return env
 
 
+class Whimsical(gymnasium.Wrapper):
+    """A wrapper that does not do what it is told."""
+
+    def step(self, action):
+        return self.env.step(0)
+
+
+class JammedDoor(Door):
+    """A door that never opens."""
+
+    def toggle(self, env, pos):
+        return False
+
+
+def jammed_door():
+    env = random_scene(0, things=0)
+    env.put_obj(JammedDoor("red"), 1, 1)
+    return env
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
+        (lambda: Whimsical(random_scene(0)), "wrapper Whimsical has a step of its own"),
+        (jammed_door, "does not know the class JammedDoor of a door"),
         (unknown_object, "does not know the object 'unseen'"),
         (wall_in_a_box, "does not know a wall inside a box"),
         (lambda: StochasticActionWrapper(random_scene(0)), "wrapper StochasticActionWrapper changes what controls do"),

@@ -1,5 +1,7 @@
 """The named tasks, and tasks of one's own."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -104,6 +106,11 @@ def test_a_name_is_taken_once_and_a_rule_must_know_its_propositions(own_task):
     foreign = Task("x", "", own_task.environment_id, own_task.propositions, Rule(visit=("gold",)), 10)
     with pytest.raises(BadInputError, match="speaks of gold"):
         register_task(foreign)
+
+
+def test_a_horizon_must_leave_time_for_something(own_task):
+    with pytest.raises(BadInputError, match="horizon"):
+        dataclasses.replace(own_task, horizon=0)
 
 
 def test_an_unknown_task_is_answered_with_the_known_ones():

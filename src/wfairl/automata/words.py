@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.errors import BadInputError
-from wfairl.files import read_text, write_atomically
+from wfairl.files import NotJsonError, parse_json, read_text, write_atomically
 from wfairl.worlds.world import Label
 
 Word = tuple[Label, ...]
@@ -163,11 +163,9 @@ def read_pautomac_solution(path: Path) -> NDArray[np.float64]:
 
 def _parse_line(line: str) -> tuple[Word, float | None]:
     try:
-        document = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise MalformedWordsError(f"not JSON ({error.msg} at column {error.colno})") from None
-    except RecursionError:
-        raise MalformedWordsError("not JSON of words (nested too deep)") from None
+        document = parse_json(line)
+    except NotJsonError as error:
+        raise MalformedWordsError(str(error)) from None
     if not isinstance(document, dict) or "word" not in document:
         raise MalformedWordsError('no object with the field "word"')
     if not isinstance(document["word"], list):
@@ -176,9 +174,13 @@ def _parse_line(line: str) -> tuple[Word, float | None]:
     if "score" not in document:
         return word, None
     score = document["score"]
-    if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
+    try:
+        number = math.nan if isinstance(score, bool) or not isinstance(score, int | float) else float(score)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
         raise MalformedWordsError(f'"score" is {json.dumps(score)}, which is not a finite number')
-    return word, float(score)
+    return word, number
 
 
 def _parse_label(label: Any) -> Label:

@@ -22,7 +22,7 @@ app = typer.Typer(
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output, and nothing else.")]
 
-out = Console(highlight=False, soft_wrap=True)
+out = Console(highlight=False, markup=False, soft_wrap=True)
 
 
 @app.callback()

@@ -54,13 +54,16 @@ def learn_task(
     as_json: AsJson = False,
 ) -> None:
     """Learn an automaton from scored words."""
+    from wfairl.automata.selection import preset as preset_setting
     from wfairl.automata.task_model import fit_task_model
 
     if sum([rank is not None or rows is not None or cols is not None, preset is not None, select]) > 1:
         raise BadInputError("give --rank, --rows, --cols, or --preset, or --select: each of them sets the same things")
     data = _read_scored(words)
     assert data.scores is not None
-    setting = _choose(data, preset, select, keep_repeats, seed)
+    setting = preset_setting(preset) if preset is not None else None
+    if select:
+        setting = _select(data, _of_episodes(words), keep_repeats, seed)
     if setting is not None:
         rank, rows, cols = setting.rank, setting.rows, setting.cols
     model = fit_task_model(
@@ -149,7 +152,7 @@ def _read_words(path: Path) -> "ScoredWords":
         from wfairl.demonstrations.storage import load
 
         dataset = load(path)
-        return ScoredWords(tuple(dataset.words), tuple(map(float, dataset.scores)))
+        return ScoredWords(tuple(demonstration.labels for demonstration in dataset), dataset.scores)
     return read_jsonl(path)
 
 
@@ -167,23 +170,19 @@ def _read_scored(path: Path) -> "ScoredWords":
     return data
 
 
-def _choose(
-    data: "ScoredWords", preset_name: str | None, select: bool, keep_repeats: bool, seed: int
-) -> "Setting | None":
-    """The setting that a preset or held-out words give; None leaves it to the other options."""
+def _select(data: "ScoredWords", of_episodes: bool, keep_repeats: bool, seed: int) -> "Setting":
+    """The setting that held-out words choose, on the words that the model will be learned from."""
     import numpy as np
 
-    from wfairl.automata.selection import preset, select_setting
-    from wfairl.automata.words import compress
+    from wfairl.automata.selection import select_setting
+    from wfairl.automata.words import compress, with_optional_start
     from wfairl.progress import track
 
-    if preset_name is not None:
-        return preset(preset_name)
-    if not select:
-        return None
-    read = data.words if keep_repeats else tuple(map(compress, data.words))
     assert data.scores is not None
-    return select_setting(read, data.scores, np.random.default_rng(seed), track=track).chosen
+    words, scores = list(data.words if keep_repeats else map(compress, data.words)), list(data.scores)
+    if of_episodes:
+        words, scores = with_optional_start(words, scores)
+    return select_setting(words, scores, np.random.default_rng(seed), track=track).chosen
 
 
 def _summary_document(model: "TaskModel") -> dict[str, object]:

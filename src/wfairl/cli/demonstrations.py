@@ -106,7 +106,7 @@ def _describe(dataset: Dataset, output: Path, as_json: bool, rejected: dict[int,
         )
         return
     for number, why in (rejected or {}).items():
-        out.print(f"[yellow]episode {number} rejected:[/] {why}")
+        out.print(f"episode {number} rejected: {why}", style="yellow")
     table = Table("successes", "word", title=f"{output}: {len(dataset)} demonstrations of {dataset.task}", min_width=60)
     words = Counter(item.word for item in shown)
     for word, count in words.most_common(8):

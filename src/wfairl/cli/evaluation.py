@@ -1,6 +1,7 @@
 """`wfairl evaluate`."""
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -53,7 +54,7 @@ def find_policy(task: Task, name: str, temperature: float | None) -> Policy:
     raise BadInputError(f"policy {name!r} is neither {', '.join(REFERENCES)} nor the folder of a run")
 
 
-def parse_seeds(text: str) -> list[int]:
+def parse_seeds(text: str) -> Sequence[int]:
     """The seeds of `A:B` or `A,B,C`.
 
     Raises:
@@ -62,7 +63,7 @@ def parse_seeds(text: str) -> list[int]:
     try:
         if ":" in text:
             first, end = map(int, text.split(":"))
-            return list(range(first, end))
+            return range(first, end)
         return [int(part) for part in text.split(",")]
     except ValueError:
         raise BadInputError(f"seeds are A:B or A,B,C, not {text!r}") from None

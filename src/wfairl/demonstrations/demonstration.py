@@ -11,6 +11,9 @@ from wfairl.automata.words import Word, compress
 from wfairl.errors import BadInputError
 from wfairl.worlds.world import Label, World
 
+LARGEST_SEED = 2**63 - 1
+"""Seeds are stored as 64-bit integers."""
+
 
 class BadDemonstrationError(BadInputError):
     """A demonstration that cannot have happened as it is told."""
@@ -52,6 +55,8 @@ class Demonstration:
             raise BadDemonstrationError(
                 f"seed {self.seed}: {len(self.controls)} controls need as many labels, not {len(self.labels)}"
             )
+        if not 0 <= self.seed <= LARGEST_SEED:
+            raise BadDemonstrationError(f"the seed must lie between 0 and 2 ** 63 - 1, not {self.seed}")
         if not math.isfinite(self.score):
             raise BadDemonstrationError(f"seed {self.seed}: the score must be a finite number, not {self.score}")
 
@@ -78,6 +83,10 @@ class Dataset:
     task: str
     demonstrations: tuple[Demonstration, ...]
     temperature: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.temperature is not None and not self.temperature >= 0:
+            raise BadDemonstrationError(f"the temperature must lie between 0 and inf, not {self.temperature}")
 
     def __len__(self) -> int:
         """The number of demonstrations."""
@@ -110,6 +119,8 @@ def merge(datasets: Sequence[Dataset]) -> Dataset:
         MixedTasksError: they are of different tasks.
     """
     tasks = sorted({dataset.task for dataset in datasets})
+    if not tasks:
+        raise MixedTasksError("there are no demonstrations to merge")
     if len(tasks) != 1:
         raise MixedTasksError(f"demonstrations of different tasks cannot be mixed: {', '.join(tasks)}")
     temperatures = {dataset.temperature for dataset in datasets}

@@ -6,15 +6,14 @@ A control is a name or an index. Without a score, the task's rule decides: 1 for
 The states and labels come from replaying the controls in the scene of that seed.
 """
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from wfairl.demonstrations.collection import FAILURE_SCORE, SUCCESS_SCORE
-from wfairl.demonstrations.demonstration import Dataset, Demonstration, replay
+from wfairl.demonstrations.demonstration import LARGEST_SEED, Dataset, Demonstration, replay
 from wfairl.errors import BadInputError
-from wfairl.files import read_text
+from wfairl.files import parse_json, read_text
 from wfairl.progress import track
 from wfairl.worlds.tasks import Task
 
@@ -37,9 +36,7 @@ def read_log(path: Path, task: Task) -> Dataset:
 
 def _read_line(path: Path, number: int, line: str, task: Task) -> Demonstration:
     try:
-        return _episode(json.loads(line), task)
-    except json.JSONDecodeError as error:
-        raise MalformedLogError(f"{path}: line {number}: not JSON ({error.msg})") from None
+        return _episode(parse_json(line), task)
     except BadInputError as error:
         raise MalformedLogError(f"{path}: line {number}: {error}") from None
 
@@ -52,8 +49,8 @@ def _episode(entry: Any, task: Task) -> Demonstration:
             f"environment_id is {entry.get('environment_id')!r}, and the task {task.name!r} has {task.environment_id!r}"
         )
     seed = entry.get("seed")
-    if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
-        raise MalformedLogError(f"seed must be a whole number from 0 on, not {seed!r}")
+    if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed <= LARGEST_SEED:
+        raise MalformedLogError(f"seed must be a whole number between 0 and 2 ** 63 - 1, not {seed!r}")
     world = task.make_world(seed)
     controls = [_control(step, control, world.controls) for step, control in enumerate(entry["controls"])]
     demonstration = replay(world, controls, _score(entry.get("score", FAILURE_SCORE)), seed)
@@ -74,4 +71,7 @@ def _control(step: int, control: Any, names: Sequence[str]) -> int:
 def _score(score: Any) -> float:
     if not isinstance(score, int | float) or isinstance(score, bool):
         raise MalformedLogError(f"score must be a number, not {score!r}")
-    return float(score)
+    try:
+        return float(score)
+    except OverflowError:
+        raise MalformedLogError("score must be a number of ordinary size") from None

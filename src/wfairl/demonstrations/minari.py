@@ -7,6 +7,7 @@ step at which they part, and the others are kept.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +20,13 @@ import gymnasium
 import numpy as np
 
 from wfairl.demonstrations.collection import FAILURE_SCORE, SUCCESS_SCORE
-from wfairl.demonstrations.demonstration import ContradictionError, Dataset, Demonstration, check_against, replay
+from wfairl.demonstrations.demonstration import (
+    LARGEST_SEED,
+    ContradictionError,
+    Dataset,
+    Demonstration,
+    replay,
+)
 from wfairl.errors import BadInputError
 from wfairl.progress import track
 from wfairl.worlds.tasks import Task
@@ -130,13 +137,20 @@ class _Record:
 
 
 def _run(task: Task, demonstration: Demonstration) -> _Record:
+    """Run the controls in the real environment, which must go where the demonstration says.
+
+    Raises:
+        ContradictionError: says at which step they part; a demonstration that goes on after the end does.
+    """
     environment = task.make_environment(demonstration.seed)
+    world = task.world_of(environment)
     real: Any = environment.unwrapped
-    observation = real.gen_obs()
-    observations: dict[str, list[Any]] = {key: [value] for key, value in observation.items()}
+    observations: dict[str, list[Any]] = {key: [value] for key, value in real.gen_obs().items()}
     rewards, terminations, truncations = [], [], []
-    for control in demonstration.controls:
+    for step, control in enumerate(demonstration.controls):
         observation, reward, terminated, truncated, _ = real.step(control)
+        if world.state_of(environment) != demonstration.states[step + 1]:
+            raise ContradictionError(f"seed {demonstration.seed}: step {step}: the world goes to another state")
         for key, value in observation.items():
             observations[key].append(value)
         rewards.append(float(reward))
@@ -146,25 +160,32 @@ def _run(task: Task, demonstration: Demonstration) -> _Record:
 
 
 def _to_demonstration(episode: Any, seed: Any, task: Task) -> Demonstration:
-    if seed is None:
-        raise ContradictionError("the episode does not say its seed, so its scene cannot be made again")
+    if seed is None or not 0 <= int(seed) <= LARGEST_SEED:
+        raise ContradictionError(f"the episode's seed is {seed}, so its scene cannot be made again")
     controls = np.asarray(episode.actions).reshape(-1).tolist()
     world = task.make_world(int(seed))
     told = replay(world, controls, SUCCESS_SCORE, int(seed))
     record = _run(task, told)
-    for key, told_values in episode.observations.items():
-        for step, (seen, expected) in enumerate(zip(told_values, record.observations[key], strict=True)):
-            if not np.array_equal(seen, expected):
-                when = "at the start" if step == 0 else f"after step {step - 1}"
-                raise ContradictionError(f"seed {seed}: the observed {key!r} {when} is not what the world shows there")
-    scores = (episode.infos or {}).get("score")
-    if scores is not None:
-        score = float(np.asarray(scores).reshape(-1)[0])
-    else:
-        score = SUCCESS_SCORE if task.rule.succeeds(told.labels) else FAILURE_SCORE
-    demonstration = replay(world, controls, score, int(seed))
-    check_against(world, demonstration)
-    return demonstration
+    for key, seen in episode.observations.items():
+        _compare(key, list(seen), record.observations.get(key, []), told.seed)
+    return dataclasses.replace(told, score=_score(episode, told, task))
+
+
+def _compare(key: str, seen: list[Any], expected: list[Any], seed: int) -> None:
+    if len(seen) != len(expected):
+        raise ContradictionError(f"seed {seed}: {len(seen)} observations of {key!r} where {len(expected)} belong")
+    for step, (one, other) in enumerate(zip(seen, expected, strict=True)):
+        if not np.array_equal(one, other):
+            when = "at the start" if step == 0 else f"after step {step - 1}"
+            raise ContradictionError(f"seed {seed}: the observed {key!r} {when} is not what the world shows there")
+
+
+def _score(episode: Any, demonstration: Demonstration, task: Task) -> float:
+    """What the infos say, else what the task's rule says."""
+    scores = np.asarray((episode.infos or {}).get("score", [])).reshape(-1)
+    if scores.size:
+        return float(scores[0])
+    return SUCCESS_SCORE if task.rule.succeeds(demonstration.labels) else FAILURE_SCORE
 
 
 @contextmanager
@@ -172,7 +193,7 @@ def _datasets_path(root: Path | None) -> Iterator[None]:
     """Minari takes its folder from an environment variable, and from nowhere else."""
     before = os.environ.get("MINARI_DATASETS_PATH")
     if root is not None:
-        os.environ["MINARI_DATASETS_PATH"] = str(root)
+        os.environ["MINARI_DATASETS_PATH"] = str(Path(root).resolve())
     try:
         yield
     finally:

@@ -25,7 +25,7 @@ from safetensors.numpy import save as to_bytes
 
 from wfairl.demonstrations.demonstration import BadDemonstrationError, Dataset, Demonstration
 from wfairl.errors import BadInputError
-from wfairl.files import read_bytes, write_atomically
+from wfairl.files import parse_json, read_bytes, write_atomically
 from wfairl.worlds.world import to_label, to_mask
 
 FORMAT = "wfairl-demonstrations"
@@ -78,7 +78,7 @@ def load(path: Path, task: str | None = None) -> Dataset:
     except SafetensorError as error:
         raise BrokenDatasetError(f"{path}: cut short, damaged, or not a data set ({error})") from None
     _check_arrays(path, metadata, arrays)
-    header = json.loads(metadata["header"])
+    header = _read_header(path, metadata["header"])
     if task is not None and header["task"] != task:
         raise BrokenDatasetError(f"{path}: demonstrations of the task {header['task']!r}, not of {task!r}")
     try:
@@ -124,7 +124,7 @@ def _to_dataset(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Data
                 seed=int(arrays["seeds"][number]),
             )
         )
-    return Dataset(header["task"], tuple(demonstrations), _from_json(header["temperature"]))
+    return Dataset(header["task"], tuple(demonstrations), header["temperature"])
 
 
 def _check_format(path: Path, metadata: dict[str, str]) -> None:
@@ -136,12 +136,27 @@ def _check_format(path: Path, metadata: dict[str, str]) -> None:
         )
 
 
+def _read_header(path: Path, text: str) -> dict[str, Any]:
+    """A digest says that a file is whole, not that it was written by us."""
+    try:
+        header = parse_json(text)
+        names = [str(name) for name in header["propositions"]]
+        return {"task": str(header["task"]), "temperature": _from_json(header["temperature"]), "propositions": names}
+    except (BadInputError, KeyError, TypeError, ValueError):
+        raise BrokenDatasetError(f"{path}: its header is not that of a data set") from None
+
+
 def _check_arrays(path: Path, metadata: dict[str, str], arrays: dict[str, NDArray[Any]]) -> None:
     for name, kind in ARRAYS.items():
         if name not in arrays or arrays[name].dtype != kind:
             raise BrokenDatasetError(f"{path}: the array {name!r} is missing or of the wrong type")
     if _digest(metadata.get("header", ""), arrays) != metadata.get("digest"):
         raise BrokenDatasetError(f"{path}: damaged: its content does not match its digest")
+    count, total = arrays["lengths"].size, int(arrays["lengths"].sum())
+    shapes = {"seeds": (count,), "scores": (count,), "controls": (total,), "labels": (total,)}
+    fit = all(arrays[name].shape == shape for name, shape in shapes.items()) and (arrays["lengths"] >= 0).all()
+    if not fit or arrays["states"].ndim != 2 or len(arrays["states"]) != total + count:
+        raise BrokenDatasetError(f"{path}: its arrays do not fit each other")
 
 
 def _digest(header: str, arrays: dict[str, NDArray[Any]]) -> str:

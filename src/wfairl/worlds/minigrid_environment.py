@@ -22,6 +22,9 @@ from wfairl.errors import BadInputError
 from wfairl.worlds import minigrid_rules as rules
 from wfairl.worlds.minigrid_rules import CARRIED, COLORS, GONE, INSIDE, NOTHING, OBJECTS, TERRAINS, Layout
 
+KNOWN_OBJECTS = "minigrid.core.world_object"
+"""The module whose objects the rules are about."""
+
 _RESETTING = threading.Lock()
 
 Kind = tuple[Any, ...]
@@ -46,6 +49,9 @@ def make_environment(environment_id: str, **settings: Any) -> gymnasium.Env[Any,
 
 def reset(environment: gymnasium.Env[Any, Any], seed: int) -> None:
     """Reset an environment; what BabyAI prints while it looks for a mission is not for our user."""
+    if not type(environment.unwrapped).__module__.startswith("minigrid.envs.babyai"):
+        environment.reset(seed=seed)
+        return
     # Redirecting is for the whole process, so two threads must not do it at once.
     with _RESETTING, contextlib.redirect_stdout(io.StringIO()):
         environment.reset(seed=seed)
@@ -70,6 +76,8 @@ def unwrap(environment: gymnasium.Env[Any, Any]) -> MiniGridEnv:
     while isinstance(layer, gymnasium.Wrapper):
         if isinstance(layer, StochasticActionWrapper | NoDeath | gymnasium.ActionWrapper):
             raise UnknownPhysicsError(f"the wrapper {type(layer).__name__} changes what controls do")
+        if not _step_owner(type(layer)).startswith(("gymnasium.", "minigrid.")):
+            raise UnknownPhysicsError(f"the wrapper {type(layer).__name__} has a step of its own, which is not known")
         layer = layer.env
     if not isinstance(layer, MiniGridEnv):
         raise UnknownPhysicsError(f"{type(layer).__name__} is not a MiniGrid environment")
@@ -91,6 +99,7 @@ def read_contents(scene: MiniGridEnv) -> Contents:
     for cell, thing in enumerate(scene.grid.grid):
         if thing is None:
             continue
+        _check_known(thing)
         if thing.type in OBJECTS:
             things += _things(thing, cell, cells)
             continue
@@ -114,7 +123,14 @@ def _things(thing: Any, place: int, cells: int) -> Iterator[tuple[Kind, int]]:
         yield from _things(thing.contains, cells + INSIDE, cells)
 
 
+def _check_known(thing: Any) -> None:
+    """Refuse an object of somebody's own class: it may do anything when it is toggled or walked on."""
+    if type(thing).__module__ != KNOWN_OBJECTS:
+        raise UnknownPhysicsError(f"the model does not know the class {type(thing).__name__} of a {thing.type}")
+
+
 def _kind(thing: Any) -> Kind:
+    _check_known(thing)
     if thing.type not in OBJECTS:
         raise UnknownPhysicsError(f"the model does not know a {thing.type} inside a box")
     return OBJECTS.index(thing.type), _color_number(thing), () if thing.contains is None else _kind(thing.contains)
@@ -227,5 +243,9 @@ def _xy(cell: int, width: int) -> tuple[int, int]:
 
 def has_own_step(environment_type: type) -> bool:
     """Whether `step` is overridden outside of MiniGrid, whose own overrides have been read: they only add missions."""
-    owner = next(base for base in environment_type.__mro__ if "step" in base.__dict__)
-    return not owner.__module__.startswith("minigrid.")
+    return not _step_owner(environment_type).startswith("minigrid.")
+
+
+def _step_owner(layer_type: type) -> str:
+    """The module of the class that defines `step`."""
+    return next(base for base in layer_type.__mro__ if "step" in base.__dict__).__module__

@@ -70,9 +70,13 @@ class AgentOn:
     def atom(self, layout: Layout) -> Atom:
         """See `Proposition`."""
         terrain = _number(self.terrain, rules.TERRAINS, "terrain")
-        if terrain not in layout.cells[:, rules.TERRAIN]:
-            raise BadInputError(f"this scene has no {self.terrain} to stand on")
-        return (rules.AGENT_ON_TERRAIN, terrain, _color(self.color), 0, 0)
+        color = _color(self.color)
+        matches = layout.cells[:, rules.TERRAIN] == terrain
+        if color != NOTHING:
+            matches &= layout.cells[:, rules.TERRAIN_COLOR] == color
+        if not matches.any():
+            raise BadInputError(f"this scene has no {_named(self.terrain, self.color)} to stand on")
+        return (rules.AGENT_ON_TERRAIN, terrain, color, 0, 0)
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ A task of your own is one call:
 
     register_task(
         Task(
-            name="fetch-ball",
-            summary="pick up the red ball",
-            environment_id="MiniGrid-Playground-v0",
-            propositions=lambda environment: {"ball": Carrying("ball", "red")},
-            rule=Rule(visit=("ball",)),
-            horizon=100,
+            name="unlock",
+            summary="pick up the key and open the door",
+            environment_id="MiniGrid-Unlock-v0",
+            propositions=lambda environment: {"key": Carrying("key"), "door": DoorOpen()},
+            rule=Rule(visit=("key", "door")),
+            horizon=60,
         )
     )
 
@@ -77,6 +77,10 @@ class Task:
     propositions: Callable[[Any], Mapping[str, Proposition]]
     rule: Rule
     horizon: int
+
+    def __post_init__(self) -> None:
+        if self.horizon < 1:
+            raise BadInputError(f"the horizon of the task {self.name!r} must be 1 or more, not {self.horizon}")
 
     def make_environment(self, seed: int, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
         """The real environment of one seed, reset, with the task's horizon instead of its own limit."""
