@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from wfairl.automata.finite import ForeignLabelError
-from wfairl.demonstrations import collect
+from wfairl.automata.task_model import fit_task_model
+from wfairl.demonstrations import collect, load
 from wfairl.errors import BadInputError
 from wfairl.evaluation import evaluate
 from wfairl.evaluation.trained import load_policy
@@ -84,6 +85,47 @@ def test_a_finished_run_is_neither_overwritten_nor_resumed_as_another(finished):
     loaded = load_run(directory)
     with pytest.raises(RunExistsError, match="--resume"):
         train_run(dataset, find_task("doorkey").make_world, loaded.task_model, loaded.config, directory)
+
+
+def contents(directory):
+    return {path: path.read_bytes() for path in directory.rglob("*") if path.is_file()}
+
+
+def test_a_run_that_is_refused_another_automaton_stays_byte_for_byte(finished):
+    """The automaton of two more words, for which holding the key is enough."""
+    directory, result = finished
+    task, trained = find_task("doorkey"), result.trained.run
+    dataset = load(directory / "demonstrations.safetensors", task.name)
+    words = [(frozenset({"key"}),), (frozenset({"key"}), frozenset({"goal"}))]
+    before = contents(directory)
+    other = fit_task_model([*dataset.words, *words], [*dataset.scores, 1.0, 0.0], optional_start=True)
+    with pytest.raises(OtherConfigurationError, match="another automaton"):
+        train_run(dataset, task.make_world, other, trained.config, directory, resume=True)
+    assert contents(directory) == before
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_what_cannot_be_trained_leaves_nothing_behind(finished, tmp_path, resume):
+    _, result = finished
+    task, trained = find_task("doorkey"), result.trained.run
+    failures = collect(task, 0, 2, 0.5, 0)
+    with pytest.raises(BadInputError, match="learned from successes"):
+        train_run(failures, task.make_world, trained.task_model, trained.config, tmp_path / "run", resume)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        ({"cost": "magic"}, "known are paper, local"),
+        ({"activation": "tanh"}, "known are softplus, relu"),
+        ({"floor": 0.0}, "floor"),
+        ({"floor": float("nan")}, "floor"),
+    ],
+)
+def test_a_configuration_that_cannot_be_trained_is_refused_at_birth(bad, message):
+    with pytest.raises(BadInputError, match=message):
+        RunConfig("doorkey", 0.5, **bad)
 
 
 def test_a_directory_that_is_no_finished_run_is_refused(finished, tmp_path):

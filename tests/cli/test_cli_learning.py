@@ -80,6 +80,7 @@ def bad_inputs(tmp_path, demos, task_model):
         "not a model": ((demos, "--task-model", demos), "not"),
         "cost model": ((demos, "--task-model", task_model, "--cost", "magic"), "unknown cost model 'magic'"),
         "activation": ((demos, "--task-model", task_model, "--activation", "tanh"), "unknown activation"),
+        "seed": ((demos, "--task-model", task_model, "--seed", 10**23), "the seed of a training must lie"),
         "temperature": ((demos, "--task-model", task_model, "--temperature", 0), "above zero"),
     }
 
@@ -94,6 +95,7 @@ def bad_inputs(tmp_path, demos, task_model):
         "not a model",
         "cost model",
         "activation",
+        "seed",
         "temperature",
     ],
 )
@@ -103,6 +105,7 @@ def test_bad_input_is_one_line_on_standard_error(wfairl, demos, task_model, tmp_
     assert (code, out) == (2, "")
     assert message in err
     assert err.count("\n") == 1
+    assert not (tmp_path / "run").exists()  # and the directory is free for another try
 
 
 def test_training_that_diverges_is_a_failed_run(wfairl, demos, task_model, tmp_path):

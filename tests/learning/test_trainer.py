@@ -236,6 +236,7 @@ def test_a_learning_rate_beyond_reason_is_reported_as_divergence():
         {"temperature": float("inf")},
         {"held_out": 1.0},
         {"seed": -1},
+        {"seed": 2**63},
     ],
 )
 def test_settings_that_make_no_sense_are_refused(bad):

@@ -86,10 +86,7 @@ class CostModel(nn.Module, ABC):
 
     def __init__(self, floor: float = DEFAULT_FLOOR, activation: str = DEFAULT_ACTIVATION):
         super().__init__()
-        if not 0 < floor < 1:
-            raise BadInputError(f"the floor of a cost must lie between 0 and 1, not {floor}")
-        if activation not in ACTIVATIONS:
-            raise BadInputError(f"unknown activation {activation!r} of a cost; known are {', '.join(ACTIVATIONS)}")
+        check_output(floor, activation)
         self.floor, self.activation = floor, activation
         self.settings = {"floor": floor, "activation": activation}
 
@@ -145,6 +142,18 @@ class CostModel(nn.Module, ABC):
 
     def _costs(self, looks: Looks, rows: Tensor) -> Tensor:
         return ACTIVATIONS[self.activation](self.raw(looks, rows), self.floor)
+
+
+def check_output(floor: float, activation: str) -> None:
+    """Refuse a floor or an activation that no cost can have.
+
+    Raises:
+        BadInputError: says which is known or possible.
+    """
+    if not 0 < floor < 1:
+        raise BadInputError(f"the floor of a cost must lie between 0 and 1, not {floor}")
+    if activation not in ACTIVATIONS:
+        raise BadInputError(f"unknown activation {activation!r} of a cost; known are {', '.join(ACTIVATIONS)}")
 
 
 def _rows(looks: Looks, transitions: NDArray[np.int64], controls: int) -> NDArray[np.int64]:

@@ -20,10 +20,10 @@ from wfairl.demonstrations.demonstration import Dataset
 from wfairl.errors import BadInputError
 from wfairl.files import read_json, write_json
 from wfairl.learning.checkpoint import CHECKPOINT, OtherConfigurationError
-from wfairl.learning.cost_model import DEFAULT_ACTIVATION, DEFAULT_FLOOR, CostModel
+from wfairl.learning.cost_model import DEFAULT_ACTIVATION, DEFAULT_FLOOR, CostModel, check_output
 from wfairl.learning.scene import LeftOut, MakeWorld, prepare_scenes
 from wfairl.learning.storage import find_cost_model, load_cost, save_cost
-from wfairl.learning.trainer import Settings, TrainingResult, train
+from wfairl.learning.trainer import Settings, TrainingResult, prepare_training, run_training
 from wfairl.planning.product import Product
 
 FORMAT = "wfairl-run"
@@ -42,6 +42,9 @@ class BrokenRunError(BadInputError):
 
 class RunExistsError(BadInputError):
     """There is a run in this directory already."""
+
+    def __init__(self, directory: Path):
+        super().__init__(f"{directory}: there is a run already; go on with --resume, or choose another directory")
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,8 @@ class RunConfig:
                 f"the temperature of demonstrations must be 0 or more and finite, not {self.temperature}:"
                 " a random walk shows nothing that could be imitated"
             )
+        find_cost_model(self.cost)
+        check_output(self.floor, self.activation)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,14 +126,17 @@ def train_run(
 
     Raises:
         RunExistsError: there is a run, and it shall not be resumed.
-        OtherConfigurationError: the run that is there has another configuration.
+        OtherConfigurationError: the run that is there has another configuration, automaton or other demonstrations.
         BadInputError, FailedRunError: see `prepare_scenes` and `train`.
     """
-    _claim(directory, config, resume)
-    task_model.save(directory / TASK_MODEL)
+    _check_free(directory, config, resume)
     prepared = prepare_scenes(dataset.demonstrations, make_world, task_model.finite, task_model.threshold, n_jobs)
     model = make_cost(config, [scene.product for scene in prepared.scenes])
-    result = train(model, prepared.scenes, config.training, directory, resume, n_jobs)
+    training = prepare_training(model, prepared.scenes, config.training, directory, resume)
+    # Nothing is written before all of the above has agreed: what is refused leaves the directory as it was.
+    write_json(directory / CONFIG, {"format": FORMAT, "version": VERSION, **asdict(config)})
+    task_model.save(directory / TASK_MODEL)
+    result = run_training(training, n_jobs)
     save_cost(result.model, directory / COST)
     return TrainedRun(Run(config, task_model, result.model), result, prepared.left_out)
 
@@ -171,19 +179,35 @@ def read_config(directory: Path) -> RunConfig:
         raise BrokenRunError(f"{path}: not the configuration of a run that this wfairl can read ({error})") from None
 
 
-def _claim(directory: Path, config: RunConfig, resume: bool) -> None:
-    """Write the configuration of a new run, or see that it is the one that is there."""
-    document = {"format": FORMAT, "version": VERSION, **asdict(config)}
+def _check_free(directory: Path, config: RunConfig, resume: bool) -> None:
+    """See that there is no run yet, or one of the same configuration that shall be resumed."""
     if (directory / CONFIG).exists() or (directory / CHECKPOINT).exists():
         if not resume:
-            raise RunExistsError(
-                f"{directory}: there is a run already; go on with --resume, or choose another directory"
-            )
-        before = asdict(read_config(directory))
-        changed = [name for name, value in json.loads(json.dumps(asdict(config))).items() if before[name] != value]
-        if changed:
-            raise OtherConfigurationError(
-                f"{directory}: the run has another configuration ({', '.join(changed)} changed)."
-                " Resume with the same settings, or start a new run in another directory"
-            )
-    write_json(directory / CONFIG, document)
+            raise RunExistsError(directory)
+        check_unchanged(asdict(read_config(directory)), asdict(config), directory)
+
+
+def check_unchanged(before: dict[str, Any], now: dict[str, Any], directory: Path) -> None:
+    """Refuse to go on with a run under other settings.
+
+    Raises:
+        OtherConfigurationError: names the settings that changed.
+    """
+    changed = _differences(before, json.loads(json.dumps(now)))
+    if changed:
+        raise OtherConfigurationError(
+            f"{directory}: the run has another configuration ({', '.join(changed)} changed)."
+            " Resume with the same settings, or start a new run in another directory"
+        )
+
+
+def _differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    """The settings that are not the same, those within a group as `group.name`."""
+    found = []
+    for name in sorted({*before, *now}):
+        one, other = before.get(name), now.get(name)
+        if isinstance(one, dict) and isinstance(other, dict):
+            found += [f"{name}.{inner}" for inner in _differences(one, other)]
+        elif one != other:
+            found.append(name)
+    return found

@@ -48,6 +48,9 @@ from wfairl.progress import progress_bar
 WORTH_THREADS = 200_000
 """Transitions of a batch from which on threads gain more than starting them costs."""
 
+LARGEST_SEED = 2**63 - 1
+"""What torch's generator, NumPy's and a JSON file all take."""
+
 
 class DivergedError(FailedRunError):
     """The loss, a cost or a gradient is no longer a finite number."""
@@ -76,8 +79,10 @@ class Settings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.epochs < 0 or self.batch_size < 1 or self.seed < 0:
-            raise BadInputError("epochs and seed must be 0 or more, and the batch size 1 or more")
+        if self.epochs < 0 or self.batch_size < 1:
+            raise BadInputError("the epochs must be 0 or more, and the batch size 1 or more")
+        if not 0 <= self.seed <= LARGEST_SEED:
+            raise BadInputError(f"the seed of a training must lie between 0 and {LARGEST_SEED:,}, not {self.seed}")
         if not (0 < self.learning_rate < math.inf and 0 <= self.weight_decay < math.inf):
             raise BadInputError("the learning rate must be above zero and the weight decay not below, both finite")
         if not 0 < self.temperature < math.inf:
@@ -126,14 +131,49 @@ def train(
         OtherConfigurationError: the checkpoint to resume is of other settings, another model or other data.
         DivergedError: numbers are no longer finite; the last good checkpoint stays where it is.
     """
+    return run_training(prepare_training(model, scenes, settings, directory, resume), n_jobs)
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """A training that can begin or go on.
+
+    Attributes:
+        model: where to start.
+        lessons: the demonstrations as the model sees them.
+        settings: how to train.
+        directory: where metrics and checkpoints go; None for nowhere.
+        identity: what is trained, from where, on what and how.
+        checkpoint: where to go on; None at the beginning.
+    """
+
+    model: CostModel
+    lessons: "Sequence[_Lesson]"
+    settings: Settings
+    directory: Path | None
+    identity: str
+    checkpoint: Checkpoint | None
+
+
+def prepare_training(
+    model: CostModel, scenes: Sequence[Scene], settings: Settings, directory: Path | None = None, resume: bool = False
+) -> Training:
+    """All of `train` that can be refused, before anything is written; arguments and errors as there."""
     if not scenes:
         raise BadInputError("there are no demonstrations to train on")
-    model = copy.deepcopy(model)
-    adam = Adam(model, settings.weight_decay)
-    kept, held_out = _split(_look(model, scenes), settings)
+    lessons = _look(model, scenes)
     identity = fingerprint(model, scenes, settings)
-
     checkpoint = read_checkpoint(directory, identity) if directory is not None and resume else None
+    return Training(model, lessons, settings, directory, identity, checkpoint)
+
+
+def run_training(training: Training, n_jobs: int = 2) -> TrainingResult:
+    """Train to the last epoch."""
+    settings, directory, identity = training.settings, training.directory, training.identity
+    model = copy.deepcopy(training.model)
+    adam = Adam(model, settings.weight_decay)
+    kept, held_out = _split(training.lessons, settings)
+    checkpoint = training.checkpoint
     if checkpoint is not None:
         checkpoint.restore(model, adam)
     else:
