@@ -67,17 +67,55 @@ def test_the_policy_of_a_directory_is_the_one_that_was_evaluated(finished):
 
 def test_a_run_that_was_killed_anywhere_resumes_to_the_same_files(finished, tmp_path):
     directory, _ = finished
-    keep = ("demonstrations.safetensors", "config.json", "task.json")  # killed before the first epoch
-    for name in keep:
+    order = ("experiment.json", "demonstrations.safetensors", "config.json", "task.json")  # then the first epoch
+    for written in range(len(order) + 1):
+        killed = tmp_path / str(written)
+        killed.mkdir()
+        for name in order[:written]:
+            (killed / name).write_bytes((directory / name).read_bytes())
+        run(SMALL, killed, resume=True)
+        for name in ("experiment.json", *order[2:], "cost.safetensors", "metrics.jsonl", "evaluation.json"):
+            assert (killed / name).read_bytes() == (directory / name).read_bytes()
+        assert load(killed / order[1]) == load(directory / order[1])
+
+
+@pytest.mark.parametrize(
+    ("change", "names"),
+    [
+        ({"seed": 1}, "seed changed"),
+        ({"temperature": 1.0, "failures": 7}, "failures, temperature changed"),
+        ({"training": replace(SMALL.training, epochs=3)}, "training.epochs changed"),
+    ],
+)
+def test_demonstrations_of_another_configuration_are_not_taken_for_those_of_this_one(finished, tmp_path, change, names):
+    directory, _ = finished
+    for name in ("experiment.json", "demonstrations.safetensors"):
         (tmp_path / name).write_bytes((directory / name).read_bytes())
-    run(SMALL, tmp_path, resume=True)
-    for name in ("cost.safetensors", "metrics.jsonl", "evaluation.json", "config.json", "task.json"):
-        assert (tmp_path / name).read_bytes() == (directory / name).read_bytes()
+    before = contents(tmp_path)
+    with pytest.raises(OtherConfigurationError, match=rf"\({names}\)"):
+        run(replace(SMALL, **change), tmp_path, resume=True)
+    assert contents(tmp_path) == before
+
+
+def test_a_run_that_does_not_say_what_it_is_of_is_not_resumed(finished, tmp_path):
+    directory, _ = finished
+    (tmp_path / "demonstrations.safetensors").write_bytes((directory / "demonstrations.safetensors").read_bytes())
+    with pytest.raises(OtherConfigurationError, match=r"no experiment\.json"):
+        run(SMALL, tmp_path, resume=True)
+    (tmp_path / "experiment.json").write_text('{"format": "something else"}')
+    with pytest.raises(BrokenRunError, match=r"experiment\.json"):
+        run(SMALL, tmp_path, resume=True)
+
+
+def test_what_cannot_be_collected_leaves_nothing_behind(tmp_path):
+    with pytest.raises(BadInputError, match="seed of a collection"):
+        run(replace(SMALL, seed=10**10), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_finished_run_is_neither_overwritten_nor_resumed_as_another(finished):
     directory, _ = finished
-    with pytest.raises(BadInputError, match="there is a run already"):
+    with pytest.raises(RunExistsError, match="there is a run already"):
         run(SMALL, directory)
     with pytest.raises(OtherConfigurationError, match="cost changed"):
         run(replace(SMALL, cost="paper"), directory, resume=True)

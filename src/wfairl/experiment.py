@@ -1,20 +1,34 @@
 """The whole flow for one task, one line a stage: demonstrations -> automaton -> cost -> agents in new scenes."""
 
-import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from wfairl.automata.task_model import TaskModel, fit_task_model
 from wfairl.demonstrations import Dataset, collect, load, save
-from wfairl.errors import BadInputError
 from wfairl.evaluation import Evaluation, PlannedPolicy, Policy, RandomPolicy, evaluate, expert_policy
 from wfairl.evaluation.trained import policy_of
-from wfairl.files import write_json
-from wfairl.learning.run_directory import Run, RunConfig, TrainedRun, train_run, training_temperature
+from wfairl.files import read_json, write_json
+from wfairl.learning.checkpoint import OtherConfigurationError
+from wfairl.learning.run_directory import (
+    CONFIG,
+    BrokenRunError,
+    Run,
+    RunConfig,
+    RunExistsError,
+    TrainedRun,
+    check_unchanged,
+    train_run,
+    training_temperature,
+)
+from wfairl.learning.threads import one_torch_thread
 from wfairl.learning.trainer import Settings
 from wfairl.worlds.tasks import Task, find_task
 
-DEMONSTRATIONS, EVALUATION = "demonstrations.safetensors", "evaluation.json"
+EXPERIMENT, DEMONSTRATIONS, EVALUATION = "experiment.json", "demonstrations.safetensors", "evaluation.json"
+
+FORMAT = "wfairl-experiment"
+VERSION = 1
 
 FIRST_TEST_SEED = 5_000
 
@@ -50,8 +64,19 @@ class Config:
     test_scenes: int = 64
 
     def __post_init__(self) -> None:
-        if not 0 <= self.temperature < math.inf:
-            raise BadInputError(f"the expert's temperature must be 0 or more and finite, not {self.temperature}")
+        _ = self.run_config  # refuses what cannot be trained, before hours are spent on collecting
+
+    @property
+    def run_config(self) -> RunConfig:
+        """What to train, and how."""
+        return RunConfig(
+            task=self.task,
+            temperature=self.temperature,
+            cost=self.cost,
+            activation=self.activation,
+            training=replace(self.training, temperature=training_temperature(self.temperature), seed=self.seed),
+            origin={name: getattr(self, name) for name in ("successes", "failures", "seed", "rank", "rows", "cols")},
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +87,7 @@ class Result:
     evaluations: tuple[Evaluation, ...]
 
 
+@one_torch_thread()
 def run(config: Config, directory: Path, resume: bool = False, n_jobs: int = 2) -> Result:
     """The whole flow for one task, in a directory; everything in it follows from the configuration.
 
@@ -70,6 +96,10 @@ def run(config: Config, directory: Path, resume: bool = False, n_jobs: int = 2) 
         directory: where everything goes.
         resume: go on with a run of the same configuration that was killed.
         n_jobs: scenes to work on at once; it changes nothing in the result.
+
+    Raises:
+        RunExistsError: there is a run, and it shall not be resumed.
+        OtherConfigurationError: the run that is there has another configuration.
     """
     task = find_task(config.task)
     dataset = gather(task, config, directory, resume, n_jobs)
@@ -83,38 +113,63 @@ def run(config: Config, directory: Path, resume: bool = False, n_jobs: int = 2) 
 def gather(task: Task, config: Config, directory: Path, resume: bool, n_jobs: int) -> Dataset:
     """The demonstrations; those that a killed run has collected already are read again."""
     path = directory / DEMONSTRATIONS
-    if resume and path.exists():
-        return load(path, task.name)
+    check_free(config, directory, resume)
     if path.exists():
-        raise BadInputError(f"{directory}: there is a run already; go on with --resume, or choose another directory")
+        return load(path, task.name)
     dataset = collect(task, config.successes, config.failures, config.temperature, config.seed, n_jobs=n_jobs)
+    # First what the demonstrations are, then they: a run that is killed before there are any has decided nothing.
+    write_json(directory / EXPERIMENT, {"format": FORMAT, "version": VERSION, **asdict(config)})
     save(dataset, path)
     return dataset
 
 
+def check_free(config: Config, directory: Path, resume: bool) -> None:
+    """See that there is no run yet, or one of the same configuration that shall be resumed.
+
+    Raises:
+        RunExistsError: there is a run, and it shall not be resumed.
+        OtherConfigurationError: its configuration is another one, or unknown.
+    """
+    if any((directory / name).exists() for name in (DEMONSTRATIONS, CONFIG)):
+        if not resume:
+            raise RunExistsError(directory)
+        check_unchanged(read_experiment(directory), asdict(config), directory)
+
+
+def read_experiment(directory: Path) -> dict[str, Any]:
+    """The configuration of the whole flow that made a directory.
+
+    Raises:
+        OtherConfigurationError: nothing says what it was.
+        BrokenRunError: it cannot be read.
+    """
+    path = directory / EXPERIMENT
+    if not path.exists():
+        raise OtherConfigurationError(
+            f"{directory}: there is a run, but no {EXPERIMENT} that says what its demonstrations are, so `wfairl run`"
+            " cannot go on with it. Choose another directory"
+        )
+    document = read_json(path)
+    if not isinstance(document, dict) or (document.pop("format", None), document.pop("version", None)) != (
+        FORMAT,
+        VERSION,
+    ):
+        raise BrokenRunError(f"{path}: not the configuration of an experiment that this wfairl can read")
+    return document
+
+
 def learn_task(dataset: Dataset, config: Config) -> TaskModel:
     """The automaton of the demonstrations' words."""
-    return fit_task_model(dataset.words, dataset.scores, config.rank, config.rows, config.cols, optional_start=True)
+    return fit_task_model(
+        dataset.words, dataset.scores, rank=config.rank, rows=config.rows, cols=config.cols, optional_start=True
+    )
 
 
 def learn_cost(
     task: Task, dataset: Dataset, task_model: TaskModel, config: Config, directory: Path, resume: bool, n_jobs: int
 ) -> TrainedRun:
     """The cost of the demonstrations."""
-    training = {
-        **asdict(config.training),
-        "temperature": training_temperature(config.temperature),
-        "seed": config.seed,
-    }
-    run_config = RunConfig(
-        task=task.name,
-        temperature=config.temperature,
-        cost=config.cost,
-        activation=config.activation,
-        training=Settings(**training),
-        origin={name: getattr(config, name) for name in ("successes", "failures", "seed", "rank", "rows", "cols")},
-    )
-    return train_run(dataset, task.make_world, task_model, run_config, directory, resume, n_jobs)
+    return train_run(dataset, task.make_world, task_model, config.run_config, directory, resume, n_jobs)
 
 
 def compare(task: Task, trained: Run, config: Config, n_jobs: int) -> tuple[Evaluation, ...]:

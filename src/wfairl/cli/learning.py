@@ -66,11 +66,24 @@ def train(
     from wfairl.worlds.tasks import find_task
 
     dataset = merge([load(path) for path in demos])
-    eta = training_temperature(dataset.temperature) if temperature is None else temperature
-    settings = Settings(epochs, batch_size, learning_rate, weight_decay, eta, held_out, seed)
-    origin = {"demonstrations": [path.name for path in demos]}
-    config = RunConfig(dataset.task, dataset.temperature, cost, floor, activation, settings, origin)
-    _leave_the_cores_to_scenes()
+    settings = Settings(
+        epochs=epochs,
+        batch_size=batch_size,
+        learning_rate=learning_rate,
+        weight_decay=weight_decay,
+        temperature=training_temperature(dataset.temperature) if temperature is None else temperature,
+        held_out=held_out,
+        seed=seed,
+    )
+    config = RunConfig(
+        task=dataset.task,
+        temperature=dataset.temperature,
+        cost=cost,
+        floor=floor,
+        activation=activation,
+        training=settings,
+        origin={"demonstrations": [path.name for path in demos]},
+    )
     make_world = find_task(dataset.task).make_world
     trained = train_run(dataset, make_world, TaskModel.load(task_model), config, output, resume, jobs)
     if as_json:
@@ -117,7 +130,13 @@ def run_command(
     from wfairl.experiment import Config, run
     from wfairl.learning.trainer import Settings
 
-    training = Settings(epochs, batch_size, learning_rate, weight_decay, held_out=held_out)
+    training = Settings(
+        epochs=epochs,
+        batch_size=batch_size,
+        learning_rate=learning_rate,
+        weight_decay=weight_decay,
+        held_out=held_out,
+    )
     config = Config(
         task=task,
         successes=successes,
@@ -130,7 +149,6 @@ def run_command(
         test_scenes=test_scenes,
     )
     directory = Path("runs", task) if output is None else output
-    _leave_the_cores_to_scenes()
     result = run(config, directory, resume, jobs)
     if as_json:
         evaluations = {one.policy: one.to_document() for one in result.evaluations}
@@ -139,13 +157,6 @@ def run_command(
         out.print(_training_table(result.trained, directory))
         _print_left_out(result.trained)
         out.print(summary(list(result.evaluations)))
-
-
-def _leave_the_cores_to_scenes() -> None:
-    """Scenes run in parallel, each on one core: threads within each would only get in each other's way."""
-    import torch
-
-    torch.set_num_threads(1)
 
 
 def _document(trained: "TrainedRun") -> dict[str, object]:

@@ -40,6 +40,7 @@ from wfairl.learning.checkpoint import (
 from wfairl.learning.cost_model import CostModel, View
 from wfairl.learning.gradient import OptimalPaths, control_cost_to_go, log_likelihood, trace_paths
 from wfairl.learning.scene import Scene
+from wfairl.learning.threads import one_torch_thread
 from wfairl.parallel import map_in_threads
 from wfairl.planning.product import Product
 from wfairl.planning.shortest_path import cost_to_go
@@ -167,6 +168,7 @@ def prepare_training(
     return Training(model, lessons, settings, directory, identity, checkpoint)
 
 
+@one_torch_thread()
 def run_training(training: Training, n_jobs: int = 2) -> TrainingResult:
     """Train to the last epoch."""
     settings, directory, identity = training.settings, training.directory, training.identity
