@@ -81,6 +81,10 @@ class FiniteAutomaton:
         shape = (len(self.accepting), len(self.alphabet))
         if self.transitions.shape != shape or not len(self.accepting):
             raise BadInputError(f"transitions have the shape {self.transitions.shape} where {shape} fits the rest")
+        if len(self.values) != len(self.accepting) or len(self.last_labels) != len(self.accepting):
+            raise BadInputError(f"values and last labels must be as many as the {len(self.accepting)} states")
+        if not ((self.transitions >= DEAD) & (self.transitions < len(self.accepting))).all():
+            raise BadInputError(f"a transition leads to none of the {len(self.accepting)} states")
         object.__setattr__(self, "_index", {label: i for i, label in enumerate(self.alphabet)})
 
     @property

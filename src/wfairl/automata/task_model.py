@@ -187,6 +187,7 @@ class TaskModel:
 def fit_task_model(
     words: Sequence[Word],
     scores: Sequence[float],
+    *,
     rank: int | None = None,
     rows: int | None = None,
     cols: int | None = None,

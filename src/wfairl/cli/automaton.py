@@ -67,7 +67,16 @@ def learn_task(
     if setting is not None:
         rank, rows, cols = setting.rank, setting.rows, setting.cols
     model = fit_task_model(
-        data.words, data.scores, rank, rows, cols, threshold, keep_repeats, tolerance, max_states, _of_episodes(words)
+        data.words,
+        data.scores,
+        rank=rank,
+        rows=rows,
+        cols=cols,
+        threshold=threshold,
+        keep_repeats=keep_repeats,
+        tolerance=tolerance,
+        max_states=max_states,
+        optional_start=_of_episodes(words),
     )
     model.save(output)
     if not model.summary.closed:

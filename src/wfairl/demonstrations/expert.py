@@ -18,10 +18,10 @@ from wfairl.planning.policy import sample_control
 from wfairl.planning.product import Product, build_product
 from wfairl.planning.shortest_path import CostToGo, cost_to_go
 from wfairl.worlds.tasks import Rule
-from wfairl.worlds.world import World
+from wfairl.worlds.world import ACCEPTED, World
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Expert:
     """The solution of one scene under the true rule and the true cost."""
 
@@ -50,7 +50,7 @@ class Expert:
             control = sample_control(self.solution.control_cost_to_go[node], temperature, rng)
             controls.append(control)
             node = int(self.product.successors[node, control])
-        return controls, self.product.follow(controls).is_accepted
+        return controls, node == ACCEPTED
 
 
 def solve(world: World[Any], rule: Rule, cost: Cost = unit_cost) -> Expert:

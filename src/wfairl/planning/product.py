@@ -9,7 +9,6 @@ of the automaton can never succeed: it leads to `DEAD`. Only what can be reached
 nodes are numbered breadth first in the order of controls, whoever builds them.
 """
 
-import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -131,7 +130,8 @@ def build_product(
     state, mode = (world.initial_state, 0) if start is None else start
     try:
         if isinstance(world, CompiledWorld):
-            return Product(world, automaton, *_explore_compiled(world, next_mode, max_states, state, mode))
+            explored = world.explore(next_mode, max_states, state, mode)
+            return Product(world, automaton, explored.states, explored.modes, explored.successors, explored.labels)
         return Product(world, automaton, *_explore_plain(world, next_mode, max_states, state, mode))
     except TooManyNodesError:
         raise ProductTooLargeError(
@@ -155,19 +155,6 @@ def check_initial_state(automaton: FiniteAutomaton) -> None:
 
 _Nodes = tuple[NDArray[np.uint64] | tuple[Any, ...], NDArray[np.int32], NDArray[np.int32], NDArray[np.uint16]]
 """States, modes, successors and labels of a `Product`."""
-
-
-def _explore_compiled(
-    world: CompiledWorld, next_mode: NDArray[np.int32], max_states: int, state: Any, mode: int
-) -> _Nodes:
-    """A compiled world explores itself, from its initial state and mode 0: hand it both in that place."""
-    moved = copy.copy(world)
-    moved.initial_state = state
-    swap = np.arange(len(next_mode), dtype=np.int32)
-    swap[[0, mode]] = mode, 0
-    swapped = np.where(next_mode >= 0, swap[next_mode], next_mode)[swap]
-    explored = moved.explore(swapped, max_states)
-    return explored.states, swap[explored.modes], explored.successors, explored.labels
 
 
 def _explore_plain(world: World[Any], next_mode: NDArray[np.int32], max_states: int, state: Any, mode: int) -> _Nodes:

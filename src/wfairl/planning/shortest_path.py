@@ -39,7 +39,7 @@ class BadCostError(BadInputError):
     """Transition costs that no shortest path can be computed for."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ReversedGraph:
     """A graph of transitions, sorted for searches that run backwards from acceptance.
 
@@ -60,7 +60,7 @@ class ReversedGraph:
     transition: NDArray[np.uint32]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CostToGo:
     """The least cost to acceptance, from everywhere.
 

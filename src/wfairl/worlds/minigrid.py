@@ -112,22 +112,29 @@ class MiniGridWorld:
         hands[0 if carried == NOTHING else 1 + self.layout.objects[carried, rules.KIND]] = 1
         return np.concatenate([ahead, under, hands])
 
-    def explore(self, next_mode: NDArray[np.int32] | None = None, max_nodes: int = DEFAULT_MAX_NODES) -> Exploration:
+    def explore(
+        self,
+        next_mode: NDArray[np.int32] | None = None,
+        max_nodes: int = DEFAULT_MAX_NODES,
+        state: int | None = None,
+        mode: int = 0,
+    ) -> Exploration:
         """Every (state, mode) that can be reached; without a table, every state of the world.
 
         Args:
             next_mode: see `CompiledWorld.explore`.
             max_nodes: limit of the search.
+            state: where to start; the initial state if None.
+            mode: the mode to start in.
 
         Raises:
             TooManyNodesError: the limit was met.
         """
         if next_mode is None:
             next_mode = np.zeros((1, 1 << len(self.propositions)), np.int32)
-        start = self.pack(self.initial_state)
-        exploration = Exploration(
-            *explore(self.layout.table, self.atoms, np.ascontiguousarray(next_mode, np.int32), start, max_nodes)
-        )
+        start = self.pack(self.initial_state if state is None else state)
+        table = np.ascontiguousarray(next_mode, np.int32)
+        exploration = Exploration(*explore(self.layout.table, self.atoms, table, start, mode, max_nodes))
         if len(exploration.states) > max_nodes:
             raise TooManyNodesError(
                 f"more than {max_nodes:,} states can be reached; "

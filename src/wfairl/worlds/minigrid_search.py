@@ -63,9 +63,10 @@ def explore(
     atoms: NDArray[np.int32],
     next_mode: NDArray[np.int32],
     start: NDArray[np.uint64],
+    mode: int,
     max_nodes: int,
 ) -> tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int32], NDArray[np.uint16]]:
-    """Every (state, mode) reachable from (start, mode 0), breadth first in the order of controls.
+    """Every (state, mode) reachable from (start, mode), breadth first in the order of controls.
 
     Returns:
         states, modes, successors and labels as in `Exploration`. If there are more than `max_nodes`,
@@ -73,7 +74,7 @@ def explore(
     """
     # NumPy makes the tables, not the compiled code: it asks for huge pages, and look-ups are all over them.
     tables = _tables(FIRST_CAPACITY, start.size)
-    node, count = 0, _begin(layout, atoms, next_mode, start, *tables)
+    node, count = 0, _begin(layout, atoms, next_mode, start, mode, *tables)
     while node < count <= max_nodes:
         if count + len(CONTROLS) > len(tables[0]):
             tables = _grown(tables, count)
@@ -114,6 +115,7 @@ def _begin(
     atoms: NDArray[np.int32],
     next_mode: NDArray[np.int32],
     start: NDArray[np.uint64],
+    mode: int,
     states: NDArray[np.uint64],
     modes: NDArray[np.int32],
     state_labels: NDArray[np.uint16],
@@ -124,8 +126,8 @@ def _begin(
     """Put the start into empty tables; the number of nodes, 1."""
     fields = np.empty(fields_count(layout), np.int32)
     unpack(layout, start, fields)
-    states[0], modes[0], state_labels[0] = start, 0, label_mask(layout, atoms, fields)
-    key = _key(start, 0, _free_bits(layout, start.size, next_mode.shape[0]))
+    states[0], modes[0], state_labels[0] = start, mode, label_mask(layout, atoms, fields)
+    key = _key(start, mode, _free_bits(layout, start.size, next_mode.shape[0]))
     slot = _first_slot(key, slots.shape[0] - 1)
     slots[slot, 0], slots[slot, 1] = key, 1
     return 1

@@ -61,9 +61,9 @@ class World(Protocol[State]):
         ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Exploration:
-    """A world walked from its initial state in step with a table of modes.
+    """A world walked in step with a table of modes.
 
     Node i is the pair (world state `states[i]`, mode `modes[i]`); node 0 is the start.
 
@@ -84,13 +84,15 @@ class Exploration:
 class CompiledWorld(World[Any], Protocol):
     """A world that can also explore itself at machine speed, over states packed to integers."""
 
-    def explore(self, next_mode: NDArray[np.int32], max_nodes: int) -> Exploration:
-        """Every (state, mode) that can be reached from (initial state, mode 0).
+    def explore(self, next_mode: NDArray[np.int32], max_nodes: int, state: Any, mode: int) -> Exploration:
+        """Every (state, mode) that can be reached from a state and a mode.
 
         Args:
             next_mode: mode after reading a label mask, `DEAD` or `ACCEPTED`;
                 shape [modes, 2 ** propositions].
             max_nodes: stop with `TooManyNodesError` beyond this number.
+            state: where to start.
+            mode: the mode to start in.
         """
         ...
 
