@@ -30,6 +30,7 @@ from wfairl.learning.gradient import control_cost_to_go, log_likelihood, trace_p
 from wfairl.learning.grid_costs import PaperCost
 from wfairl.learning.run_directory import RunConfig, make_cost
 from wfairl.learning.scene import Scene, prepare_scenes
+from wfairl.learning.threads import one_torch_thread
 from wfairl.learning.trainer import Settings, train
 from wfairl.planning.shortest_path import cost_to_go
 from wfairl.worlds.minigrid_view import GridView, view_states
@@ -40,9 +41,9 @@ TEMPERATURE = 0.5
 NODES_AT_A_TIME = 1024
 
 
+@one_torch_thread()
 def main() -> None:
     arguments = parse()
-    torch.set_num_threads(1)
     task = find_task(arguments.task)
     dataset = collect(task, 32, 128, TEMPERATURE, 0)
     automaton = fit_task_model(dataset.words, dataset.scores, optional_start=True).finite
@@ -51,7 +52,8 @@ def main() -> None:
         "products", lambda: prepare_scenes(dataset.demonstrations, task.make_world, automaton, 0.5).scenes
     )
     settings = Settings(epochs=arguments.epochs, temperature=TEMPERATURE)
-    model = make_cost(RunConfig(task.name, TEMPERATURE, arguments.cost, training=settings), [scenes[0].product])
+    config = RunConfig(task=task.name, temperature=TEMPERATURE, cost=arguments.cost, training=settings)
+    model = make_cost(config, [scenes[0].product])
     figures = {
         "task": task.name,
         "cost": arguments.cost,
