@@ -22,7 +22,7 @@ lint: $(INSTALLED)
 	$(BIN)/lint-imports
 
 bench: $(INSTALLED)  ## speed and growth, one table each; PAUTOMAC=DIR adds the benchmark of that name
-	for name in world_model words_growth shortest_path product_growth training; do \
+	for name in world_model collection words_growth shortest_path product_growth training; do \
 		$(BIN)/python benchmarks/$$name.py || exit 1; done
 	test -z "$(PAUTOMAC)" || $(BIN)/python benchmarks/pautomac.py $(PAUTOMAC)
 
