@@ -1,5 +1,6 @@
 import json
-from dataclasses import replace
+import threading
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -15,9 +16,11 @@ from wfairl.learning.adam import Adam
 from wfairl.learning.checkpoint import CHECKPOINT, BrokenCheckpointError, OtherConfigurationError
 from wfairl.learning.feature_costs import LinearCost, TabularCost
 from wfairl.learning.grid_costs import LocalCost, PaperCost
+from wfairl.learning.scene import Scene
 from wfairl.learning.trainer import DivergedError, Settings, train
 from wfairl.planning.cost import unit_cost
 from wfairl.planning.product import build_product
+from wfairl.worlds.world import DEAD
 
 QUICK = Settings(epochs=4, batch_size=3, learning_rate=1e-2, seed=1)
 
@@ -105,10 +108,21 @@ def test_without_held_out_demonstrations_the_last_epoch_is_kept():
 
 
 @pytest.mark.parametrize("kind", [LocalCost, PaperCost])
-def test_the_same_seed_gives_the_same_run_however_many_work_on_it(kind):
-    scenes = doorkey_scenes(6)
+def test_the_same_seed_gives_the_same_run_however_many_work_on_it(kind, monkeypatch):
+    scenes, workers = doorkey_scenes(6), set()
     model = kind.for_products([scenes[0].product])
-    one, two = (train(model, scenes, QUICK, n_jobs=jobs) for jobs in (1, 2))
+    real = trainer.cost_to_go
+
+    def watched(*arguments):
+        workers.add(threading.current_thread())
+        return real(*arguments)
+
+    monkeypatch.setattr(trainer, "WORTH_THREADS", 0)
+    monkeypatch.setattr(trainer, "cost_to_go", watched)
+    one = train(model, scenes, QUICK, n_jobs=1)
+    assert workers == {threading.main_thread()}
+    two = train(model, scenes, QUICK, n_jobs=2)
+    assert len(workers) > 1  # else nobody else worked on it
     other = train(model, scenes, replace(QUICK, seed=2))
     assert torch.equal(parameters(one.model), parameters(two.model))
     assert one.history == two.history
@@ -130,6 +144,25 @@ def test_demonstrations_that_share_a_product_share_its_search(monkeypatch):
     assert len(searches) == 2 + 2 * 10
     assert shared.history[-1].train_loss == pytest.approx(separate.history[-1].train_loss)
     assert parameters(shared.model).numpy() == pytest.approx(parameters(separate.model).numpy(), abs=1e-5)
+
+
+@pytest.mark.parametrize("before", [1, 2])
+def test_torch_computes_with_one_thread_in_training_and_with_as_many_as_before_after_it(monkeypatch, before):
+    seen, real, outside = [], trainer.cost_to_go, torch.get_num_threads()
+
+    def watched(*arguments):
+        seen.append(torch.get_num_threads())
+        return real(*arguments)
+
+    monkeypatch.setattr(trainer, "WORTH_THREADS", 0)
+    monkeypatch.setattr(trainer, "cost_to_go", watched)
+    try:
+        torch.set_num_threads(before)
+        train(local_cost(), doorkey_scenes(4), QUICK)
+        assert torch.get_num_threads() == before
+    finally:
+        torch.set_num_threads(outside)
+    assert set(seen) == {1}
 
 
 def test_training_leaves_the_given_model_and_torchs_generator_alone():
@@ -189,6 +222,57 @@ def test_a_checkpoint_of_another_configuration_is_refused(tmp_path, change):
     }[change]
     with pytest.raises(OtherConfigurationError, match="another configuration"):
         train(*other, tmp_path, resume=True)
+
+
+@dataclass(frozen=True)
+class Signposts(TwoPaths):
+    """The two paths, with other features."""
+
+    def features(self, state):
+        return 3.0 * super().features(state)
+
+
+def test_a_checkpoint_of_a_world_with_other_features_is_refused(tmp_path):
+    products = [world.product() for world in (TwoPaths(), Signposts())]
+    scenes = [walk(product, 0.0, np.random.default_rng(0)) for product in products]
+    assert (products[0].successors == products[1].successors).all()
+    model = LinearCost.for_products(products[:1])
+    train(model, scenes[:1], QUICK, tmp_path)
+    train(model, scenes[:1], QUICK, tmp_path, resume=True)
+    with pytest.raises(OtherConfigurationError, match="another configuration"):
+        train(model, scenes[1:], QUICK, tmp_path, resume=True)
+
+
+@pytest.mark.parametrize("part", ["successors", "automaton"])
+def test_a_checkpoint_of_another_automaton_is_refused(tmp_path, part):
+    """One that leads elsewhere in these scenes, and one that does so only on labels that they do not have."""
+    scene = doorkey_scene(0, np.random.default_rng(0))
+    train(local_cost(), [scene], QUICK, tmp_path)
+    product = scene.product
+    if part == "successors":
+        successors = product.successors.copy()
+        spare = np.setdiff1d(np.arange(len(product)), scene.nodes)[-1]
+        successors[spare] = DEAD
+        other = replace(product, successors=successors)
+    else:
+        accepting = product.automaton.accepting.copy()
+        accepting[0] = True
+        other = replace(product, automaton=replace(product.automaton, accepting=accepting))
+    with pytest.raises(OtherConfigurationError, match="another automaton"):
+        train(local_cost(), [replace(scene, product=other)], QUICK, tmp_path, resume=True)
+
+
+def test_a_step_that_moves_from_one_demonstration_to_the_next_is_another_configuration(tmp_path):
+    product = TwoPaths().product()
+    nodes, controls = np.array([0, 0, 0]), np.array([0, 0, 0])
+
+    def cut(at):
+        return [Scene(product, nodes[part], controls[part]) for part in (slice(0, at), slice(at, 3))]
+
+    model = LinearCost.for_products([product])
+    train(model, cut(1), QUICK, tmp_path)
+    with pytest.raises(OtherConfigurationError, match="other demonstrations"):
+        train(model, cut(2), QUICK, tmp_path, resume=True)
 
 
 def test_a_broken_checkpoint_is_named(tmp_path):

@@ -17,9 +17,10 @@ from torch import Tensor
 from wfairl.errors import BadInputError
 from wfairl.files import write_atomically
 from wfairl.learning.adam import Adam
-from wfairl.learning.cost_model import CostModel
+from wfairl.learning.cost_model import CostModel, Looks
 from wfairl.learning.scene import Scene
 from wfairl.learning.storage import read_tensors, write_tensors
+from wfairl.planning.product import Product
 
 FORMAT = "wfairl-checkpoint"
 METRICS = "metrics.jsonl"
@@ -103,15 +104,38 @@ def _copied(tensors: Mapping[str, Tensor]) -> Tensors:
     return {name: tensor.detach().clone() for name, tensor in tensors.items()}
 
 
-def fingerprint(model: CostModel, scenes: Sequence[Scene], settings: Any) -> str:
-    """What is trained, from where, on what and how, as one number."""
-    digest = hashlib.sha256(json.dumps([model.kind, model.settings, asdict(settings)], sort_keys=True).encode())
-    for tensor in model.state_dict().values():
-        digest.update(tensor.numpy().tobytes())
+def fingerprint(model: CostModel, scenes: Sequence[Scene], looks: Mapping[Product, Looks], settings: Any) -> str:
+    """What is trained, from where, on what and how, as one number.
+
+    Args:
+        model: with the parameters that it starts from.
+        scenes: the demonstrations.
+        looks: what the nodes of each product look like to the model; products count in this order.
+        settings: how to train, a dataclass of plain JSON.
+    """
+    digest = hashlib.sha256()
+    _feed(digest, [model.kind, model.settings, asdict(settings)], *model.state_dict().values())
+    for product, look in looks.items():
+        automaton = product.automaton
+        alphabet = [sorted(label) for label in automaton.alphabet]
+        _feed(digest, alphabet, automaton.transitions, automaton.accepting)
+        _feed(digest, product.successors, look.of_node, *look.parts)
+    numbers = {product: number for number, product in enumerate(looks)}
     for scene in scenes:
-        for array in (scene.product.successors, scene.nodes, scene.controls):
-            digest.update(np.ascontiguousarray(array).data)
+        _feed(digest, numbers[scene.product], scene.nodes, scene.controls)
     return digest.hexdigest()
+
+
+def _feed(digest: Any, *parts: Any) -> None:
+    """Add arrays and JSON documents, each behind its shape and type: none can be taken for a part of the next."""
+    for part in parts:
+        if isinstance(part, np.ndarray | Tensor):
+            array = np.ascontiguousarray(part)
+            digest.update(f"{array.dtype.str}{array.shape}:".encode())
+            digest.update(array.data)
+        else:
+            text = json.dumps(part, sort_keys=True).encode()
+            digest.update(f"json({len(text)}):".encode() + text)
 
 
 def write_checkpoint(checkpoint: Checkpoint, directory: Path, identity: str) -> None:

@@ -163,7 +163,8 @@ def prepare_training(
     if not scenes:
         raise BadInputError("there are no demonstrations to train on")
     lessons = _look(model, scenes)
-    identity = fingerprint(model, scenes, settings)
+    looks = {lesson.scene.product: lesson.view.looks for lesson in lessons}
+    identity = fingerprint(model, scenes, looks, settings)
     checkpoint = read_checkpoint(directory, identity) if directory is not None and resume else None
     return Training(model, lessons, settings, directory, identity, checkpoint)
 
