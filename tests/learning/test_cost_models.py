@@ -12,7 +12,7 @@ from wfairl.learning.feature_costs import LinearCost, TabularCost
 from wfairl.learning.gradient import control_cost_to_go, log_likelihood, trace_paths
 from wfairl.learning.grid_costs import LocalCost, OtherMapError, PaperCost
 from wfairl.learning.scene import Scene
-from wfairl.learning.storage import COST_MODELS, BrokenCostError, load_cost, save_cost
+from wfairl.learning.storage import COST_MODELS, BrokenCostError, load_cost, save_cost, write_tensors
 from wfairl.planning.shortest_path import cost_to_go
 from wfairl.worlds.minigrid_view import view_states
 
@@ -178,6 +178,42 @@ def test_a_cost_survives_its_file(kind, tmp_path):
     again = load_cost(tmp_path / "cost.safetensors")
     assert type(again) is type(model)
     assert np.array_equal(again.as_cost()(scene.product), model.as_cost()(scene.product))
+
+
+@pytest.mark.parametrize(
+    ("kind", "sizes", "name"),
+    [
+        ("paper", {"height": 2000, "width": 2000}, "position.weight"),
+        ("paper", {"height": 25, "width": 4}, "position.weight"),
+        ("linear", {"features": 2000, "controls": 2000}, "weight"),
+        ("tabular", {"entries": 2000, "features": 2000, "controls": 1}, "known"),
+        ("tabular", {"entries": 2000, "features": 1, "controls": 2000}, "entries"),
+    ],
+)
+def test_a_cost_file_that_declares_more_than_it_holds_is_refused_before_anything_is_made(
+    kind, sizes, name, tmp_path, monkeypatch
+):
+    model = COST_MODELS[kind].for_products([doorkey_scene(4, np.random.default_rng(4)).product])
+    padding = {"padding": torch.zeros(2000)}
+    if kind == "tabular":
+        padding["known"] = torch.zeros(2000, 1)
+    header = {"format": "wfairl-cost", "kind": kind, "settings": {**model.settings, **sizes}}
+    write_tensors(tmp_path / "cost.safetensors", {**model.state_dict(), **padding}, header)
+    monkeypatch.setattr(COST_MODELS[kind], "__init__", None)  # whoever makes one fails
+    with pytest.raises(BrokenCostError, match=rf"broken cost model \({name} has the shape"):
+        load_cost(tmp_path / "cost.safetensors")
+
+
+@pytest.mark.parametrize("kind", sorted(COST_MODELS))
+def test_every_size_of_a_cost_model_is_held_against_a_shape(kind):
+    """Sizes are the integers among the settings: no two may give the same shapes, or the check would be blind."""
+    model = COST_MODELS[kind].for_products([doorkey_scene(4, np.random.default_rng(4)).product])
+    sizes = {name: value for name, value in model.settings.items() if isinstance(value, int)}
+    shapes = model.shapes(**sizes)
+    for name, shape in shapes.items():
+        assert tuple(model.state_dict()[name].shape) == shape
+    for name in sizes:
+        assert model.shapes(**{**sizes, name: sizes[name] + 1}) != shapes
 
 
 def test_a_broken_cost_file_is_named(tmp_path):

@@ -95,6 +95,14 @@ class CostModel(nn.Module, ABC):
     def for_products(cls, products: Sequence[Product], **settings: Any) -> Self:
         """An untrained model that fits some products; the rest of the settings as the constructor has them."""
 
+    @classmethod
+    def shapes(cls, **sizes: int) -> dict[str, tuple[int, ...]]:  # noqa: ARG003 - for models that have sizes
+        """The shapes of the tensors that grow with the sizes among the settings, by name; none if nothing does.
+
+        A file that declares a model is held against them before a model of that size is made.
+        """
+        return {}
+
     @abstractmethod
     def observe(self, product: Product) -> Looks:
         """What the nodes of a product look like.

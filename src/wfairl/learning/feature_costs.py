@@ -36,6 +36,11 @@ class LinearCost(CostModel):
         world = products[0].world
         return cls(len(world.features(world.initial_state)), len(world.controls), **settings)
 
+    @classmethod
+    def shapes(cls, **sizes: int) -> dict[str, tuple[int, ...]]:
+        """See `CostModel`."""
+        return {"weight": (sizes["features"], sizes["controls"])}
+
     def observe(self, product: Product) -> Looks:
         """See `CostModel`."""
         of_node, features = distinct_features(product)
@@ -81,6 +86,12 @@ class TabularCost(CostModel):
         model = cls(entries, features, len(products[0].world.controls), **settings)
         model.known.copy_(torch.from_numpy(met))
         return model
+
+    @classmethod
+    def shapes(cls, **sizes: int) -> dict[str, tuple[int, ...]]:
+        """See `CostModel`."""
+        entries = sizes["entries"]
+        return {"known": (entries, sizes["features"]), "entries": (entries, sizes["controls"])}
 
     def observe(self, product: Product) -> Looks:
         """See `CostModel`."""

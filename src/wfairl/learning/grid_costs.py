@@ -75,6 +75,11 @@ class PaperCost(CostModel):
         world = _minigrid(products[0])
         return cls(len(world.layout.cells) // world.layout.width, world.layout.width, **settings)
 
+    @classmethod
+    def shapes(cls, **sizes: int) -> dict[str, tuple[int, ...]]:
+        """See `CostModel`; the dense layer is smaller than a constant times the table of positions."""
+        return {"position.weight": (sizes["height"] * sizes["width"], POSITION)}
+
     def observe(self, product: Product) -> Looks:
         """See `CostModel`."""
         view = _view(product)

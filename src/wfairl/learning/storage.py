@@ -55,7 +55,7 @@ def load_cost(path: Path) -> CostModel:
     tensors, header = read_tensors(path, FORMAT, BrokenCostError)
     try:
         kind = find_cost_model(header["kind"])
-        _check_sizes(header["settings"], tensors)
+        _check_sizes(kind, header["settings"], tensors)
         with torch.random.fork_rng(devices=[]):  # the initial parameters are drawn in vain
             model = kind(**header["settings"])
         model.load_state_dict(tensors, strict=True)
@@ -68,12 +68,19 @@ def load_cost(path: Path) -> CostModel:
     return model
 
 
-def _check_sizes(settings: dict[str, Any], tensors: Mapping[str, Tensor]) -> None:
+def _check_sizes(kind: type[CostModel], settings: dict[str, Any], tensors: Mapping[str, Tensor]) -> None:
     """Refuse a damaged header that asks for more than the file holds, before anything is allocated for it."""
     elements = sum(tensor.numel() for tensor in tensors.values())
-    for name, value in settings.items():
-        if isinstance(value, int) and not 0 < value <= elements:
+    sizes = {name: value for name, value in settings.items() if isinstance(value, int)}
+    for name, value in sizes.items():
+        if not 0 < value <= elements:
             raise ValueError(f"{name} cannot be {value}")
+    # Not by making the model on torch's "meta" device and looking: that imports two seconds of torch's compiler.
+    for name, shape in kind.shapes(**sizes).items():
+        if name not in tensors:
+            raise ValueError(f"{name} is missing")
+        if tuple(tensors[name].shape) != shape:
+            raise ValueError(f"{name} has the shape {tuple(tensors[name].shape)} where its settings ask for {shape}")
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], header: dict[str, Any]) -> None:
