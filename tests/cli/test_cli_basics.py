@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,20 @@ def test_the_installed_command_runs():
     help_text = subprocess.run([Path(sys.executable).parent / "wfairl", "--help"], capture_output=True, text=True)
     assert help_text.returncode == 0
     assert "evaluate" in help_text.stdout
+
+
+def test_the_version_is_that_of_the_package(wfairl):
+    assert wfairl("--version").stdout == f"wfairl {version('wfairl')}\n"
+
+
+def test_a_command_that_is_interrupted_says_how_to_go_on(wfairl, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("wfairl.cli.evaluation.evaluate", interrupt)
+    result = wfairl("evaluate", "doorkey", "--json")
+    assert (result.returncode, result.stdout) == (130, "")
+    assert "interrupted; `train` and `run` go on with --resume" in result.stderr
 
 
 def test_tasks_lists_the_tasks_for_people_and_for_programs(wfairl):
@@ -67,6 +82,9 @@ def test_evaluate_prints_one_json_object_and_nothing_else(wfairl):
         (["evaluate", "doorkey", "--seeds", "0:2", "--jobs", "0"], "the number of jobs must not be 0"),
         (["demos", "doorkey", "--seed", "100000000000000", "-o", "x.safetensors"], "the seed of a collection must lie"),
         (["evaluate", "doorkey", "--seeds", "1000000:1000002"], "is not a test seed"),
+        (["evaluate", "doorkey", "--policy", "optimal", "--temperature", "3"], "has no temperature to choose"),
+        (["demos", "doorkey", "--successes", "0", "--failures", "0", "-o", "x.safetensors"], "nothing to collect"),
+        (["demos-import", "doorkey", __file__, "-o", "x.safetensors"], "a log is a *.jsonl file"),
         (["demos", "doorkey", "-o", "x.npz"], "x.npz: demonstrations are written as *.safetensors"),
         (["demos-import", "doorkey", "none.jsonl", "-o", "x.safetensors"], "none.jsonl: no such file"),
         (["demos-export", "none.safetensors", "a/b-v0"], "none.safetensors: no such file"),

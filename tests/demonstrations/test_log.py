@@ -42,6 +42,8 @@ GOOD = {"environment_id": ENVIRONMENT, "seed": 1, "controls": ["left"]}
         ("{broken", "line 2: not JSON"),
         ("[1, 2]", "line 2: an episode is an object"),
         ({**GOOD, "environment_id": "CartPole-v1"}, "line 2: environment_id is 'CartPole-v1', and the task 'doorkey'"),
+        ({"seed": 1, "controls": []}, "line 2: 'environment_id' is missing"),
+        ({**GOOD, "sorce": 1}, "line 2: unknown field 'sorce'"),
         ({**GOOD, "seed": -1}, "line 2: seed must be a whole number"),
         ({**GOOD, "seed": 2**63}, "line 2: seed must be a whole number"),
         ("[" * 100_000, "line 2: not JSON"),

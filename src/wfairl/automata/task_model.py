@@ -144,7 +144,7 @@ class TaskModel:
 
     def save(self, path: Path) -> None:
         """Write the model as JSON."""
-        counts = [[state, sorted(label), count] for (state, label), count in self.edge_counts.items()]
+        counts = sorted([state, sorted(label), count] for (state, label), count in self.edge_counts.items())
         write_json(
             path,
             {

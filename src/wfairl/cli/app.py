@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from wfairl import __version__
 from wfairl.errors import WfairlError
 
 COMMAND_MODULES = ("tasks", "demonstrations", "evaluation", "automaton", "planning", "learning")
@@ -25,8 +26,22 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on s
 out = Console(highlight=False, markup=False, soft_wrap=True)
 
 
+INTERRUPTED = 130
+"""The exit code of a command that was stopped with Ctrl-C."""
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        out.print(f"wfairl {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
-def _wfairl() -> None:
+def _wfairl(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
     """Learn what a demonstrator was doing and what it cared about, and plan with both."""
 
 
@@ -44,3 +59,7 @@ def main() -> None:
     except WfairlError as error:
         sys.stderr.write(f"wfairl: {error}\n")
         sys.exit(error.exit_code)
+    except SystemExit as end:
+        if end.code == INTERRUPTED:
+            sys.stderr.write("wfairl: interrupted; `train` and `run` go on with --resume\n")
+        raise

@@ -45,12 +45,12 @@ def learn_task(
         bool, typer.Option("--keep-repeats", help="A repeated label means something: do not compress words.")
     ] = False,
     tolerance: Annotated[
-        float, typer.Option(help="Merge states whose values differ by at most this.")
+        float, typer.Option(min=0, help="Merge states whose values differ by at most this.")
     ] = DEFAULT_TOLERANCE,
     max_states: Annotated[
-        int, typer.Option(help="Give up on a finite automaton beyond this size.")
+        int, typer.Option(min=1, help="Give up on a finite automaton beyond this size.")
     ] = DEFAULT_MAX_STATES,
-    seed: Annotated[int, typer.Option(help="Of the split into folds by --select.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the split into folds by --select.")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Learn an automaton from scored words."""

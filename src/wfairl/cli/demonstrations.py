@@ -37,6 +37,8 @@ def demos(
     Example: wfairl demos doorkey --temperature 0.5 -o d2.safetensors
     """
     _check_suffix(output)
+    if successes + failures == 0:
+        raise BadInputError("there is nothing to collect: give --successes or --failures")
     dataset = collect(find_task(task_name), successes, failures, temperature, seed, n_jobs=jobs)
     save(dataset, output)
     _describe(dataset, output, as_json)
@@ -64,6 +66,8 @@ def demos_import(
     rejected: dict[int, str] = {}
     if source.endswith(".jsonl"):
         dataset = read_log(Path(source), task)
+    elif Path(source).exists():
+        raise BadInputError(f"{source}: a log is a *.jsonl file; anything else is the id of a Minari data set")
     else:
         imported = import_minari(source, task, minari_root)
         dataset, rejected = imported.dataset, imported.rejected

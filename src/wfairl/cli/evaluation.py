@@ -45,6 +45,8 @@ def evaluate_command(
 
 def find_policy(task: Task, name: str, temperature: float | None) -> Policy:
     """A reference policy by its name, or the one of a trained run by its folder."""
+    if temperature is not None and name in ("optimal", "random"):
+        raise BadInputError(f"the policy {name!r} has no temperature to choose; expert and trained runs have")
     if name in REFERENCES:
         return REFERENCES[name](task, DEFAULT_TEMPERATURE if temperature is None else temperature)
     if Path(name).is_dir():

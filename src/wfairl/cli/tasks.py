@@ -23,9 +23,12 @@ def tasks(as_json: AsJson = False) -> None:
             }
         )
         return
-    table = Table("task", "what to do", "propositions", "done when", "horizon", "environment")
     for task in all_tasks():
         done = " then ".join(task.rule.visit) + "".join(f", never {name}" for name in sorted(task.rule.avoid))
-        propositions = ", ".join(task.proposition_names)
-        table.add_row(task.name, task.summary, propositions, done, str(task.horizon), task.environment_id)
-    out.print(table)
+        table = Table(show_header=False, box=None, padding=(0, 2, 0, 2))
+        table.add_row("to do", task.summary)
+        table.add_row("propositions", ", ".join(task.proposition_names))
+        table.add_row("done when", f"{done}, within {task.horizon} steps")
+        table.add_row("environment", task.environment_id)
+        out.print(task.name, style="bold")
+        out.print(table)

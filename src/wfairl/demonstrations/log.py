@@ -44,6 +44,12 @@ def _read_line(path: Path, number: int, line: str, task: Task) -> Demonstration:
 def _episode(entry: Any, task: Task) -> Demonstration:
     if not isinstance(entry, dict) or not isinstance(entry.get("controls"), list):
         raise MalformedLogError('an episode is an object with "environment_id", "seed" and a list "controls"')
+    for name in ("environment_id", "seed"):
+        if name not in entry:
+            raise MalformedLogError(f"{name!r} is missing")
+    unknown = sorted(set(entry) - {"environment_id", "seed", "controls", "score"})
+    if unknown:
+        raise MalformedLogError(f"unknown field {unknown[0]!r}; there are environment_id, seed, controls and score")
     if entry.get("environment_id") != task.environment_id:
         raise MalformedLogError(
             f"environment_id is {entry.get('environment_id')!r}, and the task {task.name!r} has {task.environment_id!r}"

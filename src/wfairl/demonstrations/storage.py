@@ -9,8 +9,9 @@ Version 1. For N demonstrations with T_n controls each, the arrays are
     labels    [sum T_n] of uint16     bit i of a label stands for propositions[i]
     states    [sum (T_n + 1), words] of uint64    packed states, the least significant word first
 
-and the metadata are `format`, `version`, `header` (JSON: task, temperature, propositions) and `digest`, the
-SHA-256 of the header and the arrays in this order, so that a file that was damaged anywhere is noticed.
+and the only entry of the metadata, `wfairl`, is JSON: `format`, `version`, `header` (JSON again: task, temperature,
+propositions) and `digest`, the SHA-256 of the header and the arrays in this order, so that a file that was damaged
+anywhere is noticed. (One entry, because safetensors writes several in random order: the same data, the same bytes.)
 """
 
 import hashlib
@@ -30,6 +31,7 @@ from wfairl.worlds.world import to_label, to_mask
 
 FORMAT = "wfairl-demonstrations"
 VERSION = 1
+ENTRY = "wfairl"
 ARRAYS = {
     "lengths": np.int64,
     "seeds": np.int64,
@@ -55,8 +57,8 @@ def save(dataset: Dataset, path: Path) -> None:
         {"task": dataset.task, "temperature": _to_json(dataset.temperature), "propositions": propositions}
     )
     arrays = _to_arrays(dataset, propositions)
-    metadata = {"format": FORMAT, "version": str(VERSION), "header": header, "digest": _digest(header, arrays)}
-    write_atomically(path, to_bytes(arrays, metadata))
+    metadata = {"format": FORMAT, "version": VERSION, "header": header, "digest": _digest(header, arrays)}
+    write_atomically(path, to_bytes(arrays, {ENTRY: json.dumps(metadata)}))
 
 
 def load(path: Path, task: str | None = None) -> Dataset:
@@ -72,13 +74,12 @@ def load(path: Path, task: str | None = None) -> Dataset:
     read_bytes(path)  # a missing or unreadable file is named here
     try:
         with safe_open(path, framework="numpy") as file:
-            metadata = file.metadata() or {}
-            _check_format(path, metadata)
+            metadata = _read_metadata(path, file.metadata() or {})
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
     except SafetensorError as error:
         raise BrokenDatasetError(f"{path}: cut short, damaged, or not a data set ({error})") from None
     _check_arrays(path, metadata, arrays)
-    header = _read_header(path, metadata["header"])
+    header = _read_header(path, str(metadata["header"]))
     if task is not None and header["task"] != task:
         raise BrokenDatasetError(f"{path}: demonstrations of the task {header['task']!r}, not of {task!r}")
     try:
@@ -127,13 +128,18 @@ def _to_dataset(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Data
     return Dataset(header["task"], tuple(demonstrations), header["temperature"])
 
 
-def _check_format(path: Path, metadata: dict[str, str]) -> None:
-    if metadata.get("format") != FORMAT:
+def _read_metadata(path: Path, entries: dict[str, str]) -> dict[str, Any]:
+    try:
+        metadata = parse_json(entries.get(ENTRY, "{}"))
+    except BadInputError:
+        metadata = None
+    if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
         raise BrokenDatasetError(f"{path}: not a data set of demonstrations")
-    if metadata.get("version") != str(VERSION):
+    if metadata.get("version") != VERSION:
         raise BrokenDatasetError(
             f"{path}: format version {metadata.get('version')}, and this wfairl reads version {VERSION}; update wfairl"
         )
+    return metadata
 
 
 def _read_header(path: Path, text: str) -> dict[str, Any]:
@@ -146,11 +152,11 @@ def _read_header(path: Path, text: str) -> dict[str, Any]:
         raise BrokenDatasetError(f"{path}: its header is not that of a data set") from None
 
 
-def _check_arrays(path: Path, metadata: dict[str, str], arrays: dict[str, NDArray[Any]]) -> None:
+def _check_arrays(path: Path, metadata: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
     for name, kind in ARRAYS.items():
         if name not in arrays or arrays[name].dtype != kind:
             raise BrokenDatasetError(f"{path}: the array {name!r} is missing or of the wrong type")
-    if _digest(metadata.get("header", ""), arrays) != metadata.get("digest"):
+    if _digest(str(metadata.get("header")), arrays) != metadata.get("digest"):
         raise BrokenDatasetError(f"{path}: damaged: its content does not match its digest")
     count, total = arrays["lengths"].size, int(arrays["lengths"].sum())
     shapes = {"seeds": (count,), "scores": (count,), "controls": (total,), "labels": (total,)}

@@ -43,7 +43,7 @@ def make_environment(environment_id: str, **settings: Any) -> gymnasium.Env[Any,
     """
     try:
         return gymnasium.make(environment_id, disable_env_checker=True, **settings)
-    except gymnasium.error.Error as error:
+    except (gymnasium.error.Error, TypeError) as error:
         raise BadInputError(f"environment {environment_id!r} cannot be made: {str(error).splitlines()[0]}") from None
 
 

@@ -109,7 +109,10 @@ def find_task(name: str) -> Task:
         BadInputError: there is none.
     """
     if name not in _TASKS:
-        raise BadInputError(f"unknown task {name!r}; known are {', '.join(_TASKS)}")
+        raise BadInputError(
+            f"unknown task {name!r}; known are {', '.join(_TASKS)}. "
+            "One of your own has to be registered: see docs/own-tasks.md"
+        )
     return _TASKS[name]
 
 
