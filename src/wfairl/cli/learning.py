@@ -178,8 +178,11 @@ def _training_table(trained: "TrainedRun", directory: Path) -> Table:
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     table.add_row("automaton", f"rank {model.summary.rank}, {model.finite.states} states")
     kind = trained.run.config.cost
-    if chosen == 0:
-        table.add_row("cost", f"{kind}, 1 everywhere: training made held-out demonstrations no more likely")
+    if len(history) == 1:
+        table.add_row("cost", f"{kind}, 1 everywhere: not trained")
+    elif chosen == 0:
+        table.add_row("cost", f"{kind}, 1 everywhere: no other made held-out demonstrations more likely")
+        table.add_row("", "(which is right for an expert to whom all controls cost the same; docs/learning.md)")
     else:
         table.add_row("cost", f"{kind}, of epoch {chosen} of {len(history) - 1}")
     before, after = history[0].held_out_loss, history[chosen].held_out_loss
