@@ -197,8 +197,8 @@ def test_a_cost_file_that_declares_more_than_it_holds_is_refused_before_anything
     padding = {"padding": torch.zeros(2000)}
     if kind == "tabular":
         padding["known"] = torch.zeros(2000, 1)
-    header = {"format": "wfairl-cost", "kind": kind, "settings": {**model.settings, **sizes}}
-    write_tensors(tmp_path / "cost.safetensors", {**model.state_dict(), **padding}, header)
+    header = {"kind": kind, "settings": {**model.settings, **sizes}}
+    write_tensors(tmp_path / "cost.safetensors", "wfairl-cost", {**model.state_dict(), **padding}, header)
     monkeypatch.setattr(COST_MODELS[kind], "__init__", None)  # whoever makes one fails
     with pytest.raises(BrokenCostError, match=rf"broken cost model \({name} has the shape"):
         load_cost(tmp_path / "cost.safetensors")

@@ -1,6 +1,7 @@
-"""Data sets on disk: one safetensors file, which holds arrays and a JSON header and can run no code.
+"""Data sets on disk: one safetensors file of arrays with a JSON header; see `array_files`.
 
-Version 1. For N demonstrations with T_n controls each, the arrays are
+Version 1. The header holds `task`, `temperature` and `propositions`. For N demonstrations with T_n controls each, the
+arrays are
 
     lengths   [N] of int64            T_n
     seeds     [N] of int64
@@ -8,30 +9,21 @@ Version 1. For N demonstrations with T_n controls each, the arrays are
     controls  [sum T_n] of uint8
     labels    [sum T_n] of uint16     bit i of a label stands for propositions[i]
     states    [sum (T_n + 1), words] of uint64    packed states, the least significant word first
-
-and the only entry of the metadata, `wfairl`, is JSON: `format`, `version`, `header` (JSON again: task, temperature,
-propositions) and `digest`, the SHA-256 of the header and the arrays in this order, so that a file that was damaged
-anywhere is noticed. (One entry, because safetensors writes several in random order: the same data, the same bytes.)
 """
 
-import hashlib
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save as to_bytes
 
+from wfairl.array_files import read_arrays, write_arrays
 from wfairl.demonstrations.demonstration import BadDemonstrationError, Dataset, Demonstration
 from wfairl.errors import BadInputError
-from wfairl.files import parse_json, read_bytes, write_atomically
 from wfairl.worlds.world import to_label, to_mask
 
 FORMAT = "wfairl-demonstrations"
 VERSION = 1
-ENTRY = "wfairl"
 ARRAYS = {
     "lengths": np.int64,
     "seeds": np.int64,
@@ -53,12 +45,8 @@ def save(dataset: Dataset, path: Path) -> None:
         BadInputError: a state is not an integer; keep the controls of such a world in a log and replay them.
     """
     propositions = sorted({name for item in dataset for label in item.labels for name in label})
-    header = json.dumps(
-        {"task": dataset.task, "temperature": _to_json(dataset.temperature), "propositions": propositions}
-    )
-    arrays = _to_arrays(dataset, propositions)
-    metadata = {"format": FORMAT, "version": VERSION, "header": header, "digest": _digest(header, arrays)}
-    write_atomically(path, to_bytes(arrays, {ENTRY: json.dumps(metadata)}))
+    header = {"task": dataset.task, "temperature": _to_json(dataset.temperature), "propositions": propositions}
+    write_arrays(path, FORMAT, VERSION, header, _to_arrays(dataset, propositions))
 
 
 def load(path: Path, task: str | None = None) -> Dataset:
@@ -71,15 +59,9 @@ def load(path: Path, task: str | None = None) -> Dataset:
     Raises:
         BrokenDatasetError: names the file and what is wrong with it.
     """
-    read_bytes(path)  # a missing or unreadable file is named here
-    try:
-        with safe_open(path, framework="numpy") as file:
-            metadata = _read_metadata(path, file.metadata() or {})
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
-    except SafetensorError as error:
-        raise BrokenDatasetError(f"{path}: cut short, damaged, or not a data set ({error})") from None
-    _check_arrays(path, metadata, arrays)
-    header = _read_header(path, str(metadata["header"]))
+    header, arrays = read_arrays(path, FORMAT, VERSION, BrokenDatasetError)
+    header = _check_header(path, header)
+    _check_arrays(path, arrays)
     if task is not None and header["task"] != task:
         raise BrokenDatasetError(f"{path}: demonstrations of the task {header['task']!r}, not of {task!r}")
     try:
@@ -128,49 +110,24 @@ def _to_dataset(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Data
     return Dataset(header["task"], tuple(demonstrations), header["temperature"])
 
 
-def _read_metadata(path: Path, entries: dict[str, str]) -> dict[str, Any]:
-    try:
-        metadata = parse_json(entries.get(ENTRY, "{}"))
-    except BadInputError:
-        metadata = None
-    if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
-        raise BrokenDatasetError(f"{path}: not a data set of demonstrations")
-    if metadata.get("version") != VERSION:
-        raise BrokenDatasetError(
-            f"{path}: format version {metadata.get('version')}, and this wfairl reads version {VERSION}; update wfairl"
-        )
-    return metadata
-
-
-def _read_header(path: Path, text: str) -> dict[str, Any]:
+def _check_header(path: Path, header: dict[str, Any]) -> dict[str, Any]:
     """A digest says that a file is whole, not that it was written by us."""
     try:
-        header = parse_json(text)
         names = [str(name) for name in header["propositions"]]
         return {"task": str(header["task"]), "temperature": _from_json(header["temperature"]), "propositions": names}
-    except (BadInputError, KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError):
         raise BrokenDatasetError(f"{path}: its header is not that of a data set") from None
 
 
-def _check_arrays(path: Path, metadata: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+def _check_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
     for name, kind in ARRAYS.items():
         if name not in arrays or arrays[name].dtype != kind:
             raise BrokenDatasetError(f"{path}: the array {name!r} is missing or of the wrong type")
-    if _digest(str(metadata.get("header")), arrays) != metadata.get("digest"):
-        raise BrokenDatasetError(f"{path}: damaged: its content does not match its digest")
     count, total = arrays["lengths"].size, int(arrays["lengths"].sum())
     shapes = {"seeds": (count,), "scores": (count,), "controls": (total,), "labels": (total,)}
     fit = all(arrays[name].shape == shape for name, shape in shapes.items()) and (arrays["lengths"] >= 0).all()
     if not fit or arrays["states"].ndim != 2 or len(arrays["states"]) != total + count:
         raise BrokenDatasetError(f"{path}: its arrays do not fit each other")
-
-
-def _digest(header: str, arrays: dict[str, NDArray[Any]]) -> str:
-    digest = hashlib.sha256(header.encode())
-    for name in ARRAYS:
-        digest.update(str(arrays[name].shape).encode())
-        digest.update(np.ascontiguousarray(arrays[name]).tobytes())
-    return digest.hexdigest()
 
 
 def _to_json(temperature: float | None) -> float | str | None:

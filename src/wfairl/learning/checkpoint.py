@@ -149,13 +149,12 @@ def write_checkpoint(checkpoint: Checkpoint, directory: Path, identity: str) -> 
     # A tensor that stands in two groups is stored twice: safetensors refuses shared memory.
     tensors = {f"{group}.{name}": tensor.clone() for group, part in groups.items() for name, tensor in part.items()}
     header = {
-        "format": FORMAT,
         "fingerprint": identity,
         "best_epoch": checkpoint.best_epoch,
         "steps": checkpoint.steps,
         "history": [asdict(metrics) for metrics in checkpoint.history],
     }
-    write_tensors(directory / CHECKPOINT, tensors, header)
+    write_tensors(directory / CHECKPOINT, FORMAT, tensors, header)
 
 
 def read_checkpoint(directory: Path, identity: str) -> Checkpoint | None:

@@ -1,24 +1,20 @@
 """A cost model in one safetensors file: its parameters, and in the header what it is. It can run no code."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save as to_bytes
 from torch import Tensor
 
+from wfairl.array_files import read_arrays, write_arrays
 from wfairl.errors import BadInputError
-from wfairl.files import read_bytes, write_atomically
 from wfairl.learning.cost_model import CostModel
 from wfairl.learning.feature_costs import LinearCost, TabularCost
 from wfairl.learning.grid_costs import LocalCost, PaperCost
 
 FORMAT = "wfairl-cost"
 VERSION = 1
-HEADER = "wfairl"
 
 COST_MODELS: dict[str, type[CostModel]] = {
     model.kind: model for model in (PaperCost, LocalCost, LinearCost, TabularCost)
@@ -43,7 +39,7 @@ def find_cost_model(kind: str) -> type[CostModel]:
 
 def save_cost(model: CostModel, path: Path) -> None:
     """Write a cost model, atomically."""
-    write_tensors(path, model.state_dict(), {"format": FORMAT, "kind": model.kind, "settings": model.settings})
+    write_tensors(path, FORMAT, model.state_dict(), {"kind": model.kind, "settings": model.settings})
 
 
 def load_cost(path: Path) -> CostModel:
@@ -83,30 +79,14 @@ def _check_sizes(kind: type[CostModel], settings: dict[str, Any], tensors: Mappi
             raise ValueError(f"{name} has the shape {tuple(tensors[name].shape)} where its settings ask for {shape}")
 
 
-def write_tensors(path: Path, tensors: Mapping[str, Tensor], header: dict[str, Any]) -> None:
+def write_tensors(path: Path, form: str, tensors: Mapping[str, Tensor], header: dict[str, Any]) -> None:
     """Write tensors and a JSON header, atomically; equal content gives equal bytes."""
-    # One entry of metadata only: safetensors writes several in no particular order.
-    write_atomically(path, to_bytes(dict(tensors), {HEADER: json.dumps({**header, "version": VERSION})}))
+    arrays = {name: tensor.detach().numpy() for name, tensor in tensors.items()}
+    write_arrays(path, form, VERSION, header, arrays)
 
 
 def read_tensors(path: Path, form: str, error: type[BadInputError]) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """The tensors and the header of a file that `write_tensors` wrote.
-
-    Args:
-        path: the file.
-        form: the format that its header must name.
-        error: what to raise for a file that is cut short, damaged, or of another format or version.
-    """
-    read_bytes(path)  # a missing or unreadable file is named here
-    try:
-        with safe_open(path, framework="pt") as file:
-            header = json.loads((file.metadata() or {}).get(HEADER, "{}"))
-            # Cloned into torch's own aligned memory: kernels round differently where memory is not aligned.
-            tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118 - not a mapping
-    except (SafetensorError, ValueError) as problem:
-        raise error(f"{path}: cut short, damaged, or not a safetensors file ({problem})") from None
-    if not isinstance(header, dict) or header.get("format") != form:
-        raise error(f"{path}: not a file of the format {form}")
-    if header.get("version") != VERSION:
-        raise error(f"{path}: format version {header.get('version')}, and this wfairl reads version {VERSION}")
-    return tensors, header
+    """The tensors and the header of a file that `write_tensors` wrote; see `read_arrays`."""
+    header, arrays = read_arrays(path, form, VERSION, error)
+    # Cloned into torch's own aligned memory: kernels round differently where memory is not aligned.
+    return {name: torch.from_numpy(array).clone() for name, array in arrays.items()}, header
