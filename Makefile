@@ -7,7 +7,8 @@ INSTALLED := $(VENV)/.installed
 .PHONY: demo test test-slow bench rows lint clean
 
 demo: $(INSTALLED)  ## the main job, start to end
-	$(BIN)/wfairl run doorkey -o runs/demo --resume
+	rm -rf runs/demo
+	$(BIN)/wfairl run doorkey -o runs/demo
 
 test: lint  ## what must hold before anything lands: style, types, rooms, fast tests
 	$(BIN)/pytest -n 2 --dist worksteal
@@ -26,8 +27,9 @@ bench: $(INSTALLED)  ## speed and growth, one table each; PAUTOMAC=DIR adds the 
 		$(BIN)/python benchmarks/$$name.py || exit 1; done
 	test -z "$(PAUTOMAC)" || $(BIN)/python benchmarks/pautomac.py $(PAUTOMAC)
 
-rows: $(INSTALLED)  ## the paper's rows on 64 test scenes, three training seeds; resumes where it was stopped
+rows: $(INSTALLED)  ## the paper's rows, three training seeds (resumes where it was stopped); and an expert with a taste
 	$(BIN)/python benchmarks/paper_rows.py -o runs/paper_rows
+	$(BIN)/python benchmarks/learned_taste.py
 
 $(INSTALLED): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
