@@ -30,9 +30,11 @@ def test_no_shorter_solution_exists(seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(5000, 5006))
-def test_no_shorter_solution_exists_in_the_second_task(seed):
-    task = find_task("multiroom")
+@pytest.mark.parametrize(
+    ("name", "seed"), [("doorkey", 5000), ("doorkey", 5001), *(("multiroom", seed) for seed in range(5000, 5006))]
+)
+def test_no_shorter_solution_exists_in_the_papers_tasks(name, seed):
+    task = find_task(name)
     env = task.make_environment(seed)
     expert = solve(task.world_of(env), task.rule)
     assert expert.optimal_cost == fewest_steps(env.unwrapped, on_goal)
