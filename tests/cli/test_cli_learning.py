@@ -7,9 +7,10 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
-from wfairl.demonstrations import collect, save
+from wfairl.demonstrations import collect, save, solve
 from wfairl.worlds.tasks import find_task
 
 
@@ -40,6 +41,22 @@ def test_train_then_evaluate(wfairl, demos, task_model, tmp_path):
     code, out, _ = wfairl("evaluate", "doorkey", "--policy", run, "--seeds", "5000:5003", "--temperature", 0)
     assert code == 0
     assert "100%" in out
+
+
+def test_a_run_is_not_tested_on_scenes_that_a_log_showed_it(wfairl, tmp_path, task_model):
+    task = find_task("doorkey")
+    entries = []
+    for seed in (5000, 5001, 5002, 5003):
+        controls, _ = solve(task.make_world(seed), task.rule).act(0.0, task.horizon, np.random.default_rng(0))
+        entries.append({"environment_id": task.environment_id, "seed": seed, "controls": controls})
+    (tmp_path / "log.jsonl").write_text("\n".join(map(json.dumps, entries)))
+    assert wfairl("demos-import", "doorkey", tmp_path / "log.jsonl", "-o", tmp_path / "log.safetensors")[0] == 0
+    arguments = ("train", tmp_path / "log.safetensors", "--task-model", task_model, "-o", tmp_path / "run")
+    assert wfairl(*arguments, "--epochs", 1)[0] == 0
+    code, _, err = wfairl("evaluate", "doorkey", "--policy", tmp_path / "run", "--seeds", "5002:5010")
+    assert code == 2
+    assert "the run was trained on the scene 5002 and 1 more of these; test it on others" in err
+    assert wfairl("evaluate", "doorkey", "--policy", tmp_path / "run", "--seeds", "5004:5006")[0] == 0
 
 
 def test_train_prints_a_table_for_people_and_resumes(wfairl, demos, task_model, tmp_path):

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from wfairl.cli.app import AsJson, app, out, print_json
 from wfairl.errors import BadInputError
-from wfairl.evaluation.evaluate import Evaluation, evaluate
+from wfairl.evaluation.evaluate import Evaluation, check_test_seeds, evaluate
 from wfairl.evaluation.policies import REFERENCES, Policy
 from wfairl.worlds.tasks import Task, find_task
 
@@ -36,22 +36,25 @@ def evaluate_command(
     Example: wfairl evaluate doorkey --policy expert --temperature 0.5 --seeds 5000:5064
     """
     task = find_task(task_name)
-    evaluation = evaluate(task, find_policy(task, policy, temperature), parse_seeds(seeds), rng_seed, jobs)
+    scenes = parse_seeds(seeds)
+    check_test_seeds(scenes)
+    evaluation = evaluate(task, find_policy(task, policy, temperature, scenes), scenes, rng_seed, jobs)
     if as_json:
         print_json(evaluation.to_document())
     else:
         out.print(summary([evaluation]))
 
 
-def find_policy(task: Task, name: str, temperature: float | None) -> Policy:
-    """A reference policy by its name, or the one of a trained run by its folder."""
+def find_policy(task: Task, name: str, temperature: float | None, seeds: Sequence[int]) -> Policy:
+    """A reference policy by its name, or the one of a trained run by its folder, which must not have seen the seeds."""
     if temperature is not None and name in ("optimal", "random"):
         raise BadInputError(f"the policy {name!r} has no temperature to choose; expert and trained runs have")
     if name in REFERENCES:
         return REFERENCES[name](task, DEFAULT_TEMPERATURE if temperature is None else temperature)
     if Path(name).is_dir():
-        from wfairl.evaluation.trained import load_policy  # torch is slow to import
+        from wfairl.evaluation.trained import check_unseen, load_policy  # torch is slow to import
 
+        check_unseen(Path(name), seeds)
         return load_policy(Path(name), task, temperature)
     raise BadInputError(f"policy {name!r} is neither {', '.join(REFERENCES)} nor the folder of a run")
 

@@ -60,7 +60,7 @@ def train(
 ) -> None:
     """Learn a cost from demonstrations."""
     from wfairl.automata.task_model import TaskModel
-    from wfairl.demonstrations import load, merge
+    from wfairl.demonstrations import FIRST_TRAINING_SEED, load, merge
     from wfairl.learning.run_directory import RunConfig, train_run, training_temperature
     from wfairl.learning.trainer import Settings
     from wfairl.worlds.tasks import find_task
@@ -82,6 +82,7 @@ def train(
         floor=floor,
         activation=activation,
         training=settings,
+        seen=tuple(sorted(seed for seed in dataset.seeds if seed < FIRST_TRAINING_SEED)),
         origin={"demonstrations": [path.name for path in demos]},
     )
     make_world = find_task(dataset.task).make_world

@@ -1,10 +1,11 @@
 """The policy of a trained run."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from wfairl.errors import BadInputError
 from wfairl.evaluation.policies import PlannedPolicy
-from wfairl.learning.run_directory import DEFAULT_TRAINING_TEMPERATURE, Run, load_run
+from wfairl.learning.run_directory import DEFAULT_TRAINING_TEMPERATURE, Run, load_run, read_config
 from wfairl.worlds.tasks import Task
 
 
@@ -27,6 +28,20 @@ def load_policy(directory: Path, task: Task, temperature: float | None = None) -
             f" the task {task.name!r} does not have that"
         )
     return policy_of(run, temperature, str(directory))
+
+
+def check_unseen(directory: Path, seeds: Sequence[int]) -> None:
+    """Refuse to test a run on scenes that it was trained on.
+
+    Raises:
+        BadInputError: says which.
+    """
+    seen = sorted(set(read_config(directory).seen).intersection(seeds))
+    if seen:
+        raise BadInputError(
+            f"{directory}: the run was trained on the scene {seen[0]}"
+            f"{f' and {len(seen) - 1} more' if len(seen) > 1 else ''} of these; test it on others"
+        )
 
 
 def policy_of(run: Run, temperature: float | None = None, name: str = "learned") -> PlannedPolicy:

@@ -58,6 +58,7 @@ class RunConfig:
         floor: the least cost of a transition.
         activation: the output of the cost model.
         training: how the cost is trained.
+        seen: scenes for testing that demonstrations came from all the same, as those of a user's log may.
         origin: where the demonstrations came from, for people.
     """
 
@@ -67,6 +68,7 @@ class RunConfig:
     floor: float = DEFAULT_FLOOR
     activation: str = DEFAULT_ACTIVATION
     training: Settings = field(default_factory=Settings)
+    seen: tuple[int, ...] = ()
     origin: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -174,7 +176,8 @@ def read_config(directory: Path) -> RunConfig:
     try:
         if (document.pop("format"), document.pop("version")) != (FORMAT, VERSION):
             raise ValueError("another format or version")
-        return RunConfig(**{**document, "training": Settings(**document["training"])})
+        training, seen = Settings(**document["training"]), tuple(map(int, document["seen"]))
+        return RunConfig(**{**document, "training": training, "seen": seen})
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BrokenRunError(f"{path}: not the configuration of a run that this wfairl can read ({error})") from None
 
