@@ -196,7 +196,8 @@ def check_unchanged(before: dict[str, Any], now: dict[str, Any], directory: Path
     Raises:
         OtherConfigurationError: names the settings that changed.
     """
-    changed = _differences(before, json.loads(json.dumps(now)))
+    # What was read from a file has lists where records have tuples: compare both as a file would have them.
+    changed = _differences(*(json.loads(json.dumps(settings)) for settings in (before, now)))
     if changed:
         raise OtherConfigurationError(
             f"{directory}: the run has another configuration ({', '.join(changed)} changed)."
