@@ -9,7 +9,9 @@ from typer.testing import CliRunner
 
 import wfairl.cli.automaton  # noqa: F401  (registers the commands)
 from wfairl.cli.app import app
+from wfairl.demonstrations import collect, load, save
 from wfairl.errors import BadInputError, FailedRunError, WfairlError
+from wfairl.worlds import find_task
 
 LINES = [
     {"word": [[], "key", ["key", "door"], ["key", "door", "goal"]], "score": 1},
@@ -133,3 +135,22 @@ def test_an_error_is_one_line_on_standard_error_and_exit_code_two(tmp_path):
     assert result.stdout == ""
     assert result.stderr.strip().endswith('words.jsonl: line 2: "word" is not a list of labels')
     assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_a_model_of_demonstrations_that_keeps_repeats_can_be_planned_with(wfairl, tmp_path):
+    """Its words are the labels of every step, and a demonstrated scene can be solved in a demonstrated length."""
+    demos, model = tmp_path / "demos.safetensors", tmp_path / "task.json"
+    save(collect(find_task("doorkey"), 2, 2, 0.0, seed=0), demos)
+    assert wfairl("learn-task", demos, "--keep-repeats", "-o", model).returncode == 0
+    shown = load(demos).demonstrations[0]
+    result = wfairl("plan", "doorkey", "--seed", shown.seed, "--task-model", model, "--json")
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["steps"] == len(shown)
+
+
+def test_a_label_that_looks_like_markup_is_shown_as_it_is(wfairl, tmp_path):
+    (tmp_path / "words.jsonl").write_text('{"word": ["[red]x", "[/a]"], "score": 1}\n')
+    assert wfairl("learn-task", tmp_path / "words.jsonl", "-o", tmp_path / "task.json").returncode == 0
+    result = wfairl("score", tmp_path / "task.json", tmp_path / "words.jsonl")
+    assert result.returncode == 0
+    assert "[red]x, [/a]" in result.stdout
