@@ -1,6 +1,5 @@
 """An automaton as a picture (SVG, PNG) or for other tools (DOT, HOA); the suffix of the file says which."""
 
-from collections.abc import Mapping
 from html import escape
 from io import BytesIO
 from pathlib import Path
@@ -15,14 +14,13 @@ from wfairl.automata.layout import (
     Layout,
     lay_out,
 )
+from wfairl.automata.task_model import EdgeCounts
 from wfairl.automata.words import format_label
 from wfairl.errors import BadInputError
 from wfairl.files import write_atomically
-from wfairl.worlds.world import DEAD, Label
+from wfairl.worlds.world import DEAD
 
-EdgeCounts = Mapping[tuple[int, Label], int]
-
-INK, PAPER, ACCENT, MUTED = "#1b1f24", "#ffffff", "#1f6f54", "#5b6570"
+INK, PAPER, ACCENT = "#1b1f24", "#ffffff", "#1f6f54"
 ACCEPTING_FILL, STATE_FILL = "#dff2e9", "#f3f5f7"
 RING_GAP = 4.0
 ARROW_LENGTH = 34.0

@@ -7,6 +7,7 @@ The states and labels come from replaying the controls in the scene of that seed
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -59,11 +60,10 @@ def _episode(entry: Any, task: Task) -> Demonstration:
         raise MalformedLogError(f"seed must be a whole number between 0 and 2 ** 63 - 1, not {seed!r}")
     world = task.make_world(seed)
     controls = [_control(step, control, world.controls) for step, control in enumerate(entry["controls"])]
-    demonstration = replay(world, controls, _score(entry.get("score", FAILURE_SCORE)), seed)
     if "score" in entry:
-        return demonstration
-    succeeded = task.rule.succeeds(demonstration.labels)
-    return replay(world, controls, SUCCESS_SCORE if succeeded else FAILURE_SCORE, seed)
+        return replay(world, controls, _score(entry["score"]), seed)
+    demonstration = replay(world, controls, FAILURE_SCORE, seed)
+    return replace(demonstration, score=SUCCESS_SCORE) if task.rule.succeeds(demonstration.labels) else demonstration
 
 
 def _control(step: int, control: Any, names: Sequence[str]) -> int:
