@@ -120,3 +120,12 @@ def test_agent_fulfils_the_task_in_the_real_environment(seed: int):
     assert agent.status is Status.ACCEPTED
     product = build_product(world, automaton)
     assert steps == find_plan(product, unit_cost(product)).cost
+
+
+def test_agent_draws_controls_as_often_as_it_says():
+    agent = Agent(from_rule(["a"], [], ("a", "b")), unit_cost, 1.0, np.random.default_rng(0))
+    agent.start(RING)
+    drawn = np.bincount([agent.choose() for _ in range(4000)], minlength=2) / 4000
+    # Q = (3, 4) at the beginning of the ring.
+    assert agent.probabilities() == pytest.approx(np.array([1, np.exp(-1)]) / (1 + np.exp(-1)))
+    assert drawn == pytest.approx(agent.probabilities(), abs=0.03)

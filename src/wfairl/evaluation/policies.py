@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wfairl.automata.finite import FiniteAutomaton, from_rule
 from wfairl.planning.agent import Agent, Status
@@ -18,6 +19,10 @@ class Actor(Protocol):
 
     def choose(self) -> int:
         """The next control."""
+        ...
+
+    def probabilities(self) -> NDArray[np.float64]:
+        """The chance of each control to be the next; shape [controls]."""
         ...
 
     def observe(self, state: Any, label: Label) -> Status:
@@ -83,6 +88,9 @@ class _RandomActor:
 
     def choose(self) -> int:
         return int(self.rng.integers(self.controls))
+
+    def probabilities(self) -> NDArray[np.float64]:
+        return np.full(self.controls, 1 / self.controls)
 
     def observe(self, state: Any, label: Label) -> Status:  # noqa: ARG002 - it does not look
         return Status.RUNNING

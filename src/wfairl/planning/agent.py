@@ -22,7 +22,7 @@ from wfairl.automata.finite import FiniteAutomaton
 from wfairl.errors import BadInputError
 from wfairl.planning.cost import Cost
 from wfairl.planning.plan import check_satisfiable
-from wfairl.planning.policy import sample_control
+from wfairl.planning.policy import probabilities, sample_control
 from wfairl.planning.product import DEFAULT_MAX_STATES, Product, build_product
 from wfairl.planning.shortest_path import CostToGo, cost_to_go
 from wfairl.worlds.world import DEAD, Label, World
@@ -101,6 +101,10 @@ class Agent:
         else:
             self._stand_at(state)
         return self.status
+
+    def probabilities(self) -> NDArray[np.float64]:
+        """The chance of each control in `choose`, which raises the same errors; shape [controls]."""
+        return probabilities(self.control_cost_to_go, self.temperature)
 
     @property
     def control_cost_to_go(self) -> NDArray[np.float64]:
