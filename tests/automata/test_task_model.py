@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles_automata import without_repeats
+from oracles_automata import fulfils_rule, without_repeats
 from strategies_automata import words
 
-from wfairl.automata.finite import TooManyStatesError
+from wfairl.automata.finite import TooManyStatesError, from_rule
 from wfairl.automata.task_model import BrokenTaskModelError, TaskModel, fit_task_model
 from wfairl.errors import BadInputError
 
@@ -47,6 +47,30 @@ def test_the_loss_is_that_of_the_best_function_of_compressed_words(scored):
     model = fit_task_model([word for word, _ in scored], [score for _, score in scored])
     best = sum(np.var(scores) * len(scores) for scores in by_word.values()) / len(scored)
     assert model.summary.loss == pytest.approx(best, abs=1e-12)
+
+
+rules = st.tuples(
+    st.lists(st.sampled_from("abc"), min_size=1, max_size=3, unique=True), st.sets(st.just("d"), max_size=1)
+)
+
+
+@given(rules, st.lists(words, max_size=8), st.booleans())
+@settings(max_examples=40)
+def test_the_task_of_a_finite_automaton_accepts_what_that_accepts(rule, seen, keep_repeats):
+    visit, avoid = rule
+    finite = from_rule(visit, avoid, "abcd")
+    truth = [fulfils_rule(word, visit, avoid) for word in seen]
+    model = TaskModel.from_finite(finite, seen, [float(right) for right in truth], keep_repeats=keep_repeats)
+    assert [verdict.accepted for verdict in model.judge_all(seen)] == truth
+    assert [model.finite.accepts(word) for word in seen] == truth
+    assert (model.summary.loss, model.summary.closed, model.summary.successes) == (0, True, sum(truth))
+
+
+def test_a_finite_automaton_whose_table_holds_the_repeats_stays_as_it_is():
+    finite = from_rule(["a", "b"], ["c"], "abc")
+    model = TaskModel.from_finite(finite)
+    assert (model.finite.transitions == finite.transitions).all()
+    assert (model.finite.accepting == finite.accepting).all()
 
 
 def test_a_saved_model_is_the_same_model(doorkey, tmp_path):

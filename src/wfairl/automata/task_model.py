@@ -161,6 +161,31 @@ class TaskModel:
         )
 
     @classmethod
+    def from_finite(
+        cls,
+        finite: FiniteAutomaton,
+        words: Sequence[Word] = (),
+        scores: Sequence[float] = (),
+        *,
+        keep_repeats: bool = True,
+        max_states: int = DEFAULT_MAX_STATES,
+    ) -> "TaskModel":
+        """The task of a finite automaton, whose value is 1 for the words it accepts and 0 for all others.
+
+        Args:
+            finite: what to accept. How it was found does not matter: by a rule, or from another model.
+            words: words to measure the loss on and to count edges with.
+            scores: of each of these words.
+            keep_repeats: read repeats as the automaton's table has them, which is right for any. Without, they
+                are taken once: right where a label read twice leads where it leads once, and drawings then leave
+                these loops out.
+            max_states: see `quotient`.
+        """
+        learned = _Learned(finite.to_weighted(), max(map(len, words), default=0), max(map(len, words), default=0), 1.0)
+        read = [tuple(word) if keep_repeats else compress(word) for word in words]
+        return _complete(learned, read, scores, 0.5, keep_repeats, DEFAULT_TOLERANCE, max_states)
+
+    @classmethod
     def load(cls, path: Path) -> "TaskModel":
         """Read a model.
 
@@ -205,25 +230,49 @@ def fit_task_model(
     The model may be one whose finite automaton does not close: `TaskModel.finite` then says so.
     """
     read = [tuple(word) if keep_repeats else compress(word) for word in words]
-    learned = with_optional_start(read, scores) if optional_start else (read, scores)
-    learner = SpectralLearner(rank=rank, rows=rows, cols=cols).fit(*learned)
-    loss = mean_squared_error(learner.automaton_, read, scores)
+    shown = with_optional_start(read, scores) if optional_start else (read, scores)
+    learner = SpectralLearner(rank=rank, rows=rows, cols=cols).fit(*shown)
+    learned = _Learned(learner.automaton_, learner.rows_, learner.cols_, learner.condition_)
+    return _complete(learned, read, scores, threshold, keep_repeats, tolerance, max_states)
+
+
+@dataclass(frozen=True, eq=False)
+class _Learned:
+    """A weighted automaton and where it came from; see `FitSummary`."""
+
+    automaton: WeightedAutomaton
+    rows: int
+    cols: int
+    condition: float
+
+
+def _complete(
+    learned: _Learned,
+    read: Sequence[Word],
+    scores: Sequence[float],
+    threshold: float,
+    keep_repeats: bool,
+    tolerance: float,
+    max_states: int,
+) -> TaskModel:
+    """The task model of a weighted automaton, with what the words, as it reads them, say of it."""
+    automaton = learned.automaton
     successes = [word for word, score in zip(read, scores, strict=True) if score >= threshold]
-    finite = quotient(learner.automaton_, threshold, tolerance, max_states, keep_repeats, words=read, allow_open=True)
+    finite = quotient(automaton, threshold, tolerance, max_states, keep_repeats, words=read, allow_open=True)
     summary = FitSummary(
-        rank=learner.rank_,
-        rows=learner.rows_,
-        cols=learner.cols_,
-        loss=loss,
+        rank=automaton.rank,
+        rows=learned.rows,
+        cols=learned.cols,
+        loss=mean_squared_error(automaton, read, scores) if read else 0.0,
         words=len(read),
         successes=len(successes),
-        condition=learner.condition_,
+        condition=learned.condition,
         states=finite.states,
         closed=finite.closed,
         deviation=finite.deviation,
     )
     edge_counts = count_edges(finite, successes) if finite.closed else {}
-    return TaskModel(learner.automaton_, threshold, keep_repeats, tolerance, max_states, summary, edge_counts)
+    return TaskModel(automaton, threshold, keep_repeats, tolerance, max_states, summary, edge_counts)
 
 
 def count_edges(finite: FiniteAutomaton, words: Sequence[Word]) -> EdgeCounts:
