@@ -192,7 +192,7 @@ def all_controls(model: PaperCost, view: GridView, nodes: Tensor) -> Tensor:
     """Costs of every control of some nodes, one concatenated input a transition; shape [nodes, controls]."""
     parts = gather(view, nodes.numpy())
     controls = model.control.num_embeddings
-    grid = model._extract(parts[0])
+    grid = model.convolution(parts[0])
     embedded = [grid, model.position(parts[1]), model.direction(parts[2]), model.carried(parts[3])]
     repeated = [part.repeat_interleave(controls, dim=0) for part in embedded]
     control = model.control(torch.arange(controls).repeat(len(nodes)))

@@ -1,13 +1,8 @@
 """Cost networks that look at a MiniGrid scene: the paper's (appendix), and one that sees only what is near.
 
-Both end in the same head, whose first dense layer acts on a concatenation of parts. So it is a sum of one
-table per part, and the concatenation is never built:
-
-    W [a; b; ...] + bias = W_a a + W_b b + ... + bias
-
-For the paper's network the parts are the grid (one convolution for each *distinct* grid), the position, the
-direction, what is carried, and the control. A row is then a sum of three rows of tables: grid, (position,
-direction), (carried, control).
+For the paper's network the parts of its input are the grid, the position, the direction, what is carried, and the
+control. A row is then a sum of three rows of tables (see `grid_network`): grid, (position, direction),
+(carried, control).
 """
 
 from collections.abc import Sequence
@@ -16,29 +11,26 @@ from typing import Any, Self
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
-from wfairl.errors import BadInputError
 from wfairl.learning.cost_model import DEFAULT_ACTIVATION, DEFAULT_FLOOR, CostModel, Looks
+from wfairl.learning.grid_network import (
+    CARRIED,
+    CONTROL,
+    DIRECTION,
+    HIDDEN,
+    POSITION,
+    GridConvolution,
+    Head,
+    OtherMapError,
+    columns_of,
+    distinct_columns,
+    pairs,
+    used,
+)
 from wfairl.planning.product import Product
 from wfairl.worlds.minigrid import MiniGridWorld
 from wfairl.worlds.minigrid_rules import CONTROLS
 from wfairl.worlds.minigrid_view import DIRECTIONS, HANDS, SIGHTS, GridView, view_states
-
-FILTERS = (16, 32, 64)
-FILTER_SIZE = 2
-POSITION, DIRECTION, CARRIED, CONTROL = 128, 64, 64, 128
-HIDDEN = (64, 32)
-"""Sizes of the paper's network: filters, embeddings, dense layers."""
-
-ROWS_AT_A_TIME = 4096
-"""Rows whose hidden layer fits in a core's cache; measured in benchmarks/training.py."""
-
-GRIDS_AT_A_TIME = 256
-
-
-class OtherMapError(BadInputError):
-    """A cost network meets a kind or size of map that it was not made for."""
 
 
 class PaperCost(CostModel):
@@ -52,22 +44,16 @@ class PaperCost(CostModel):
 
     def __init__(self, height: int, width: int, floor: float = DEFAULT_FLOOR, activation: str = DEFAULT_ACTIVATION):
         super().__init__(floor, activation)
-        margin = len(FILTERS) * (FILTER_SIZE - 1)
-        if min(height, width) <= margin:
-            raise BadInputError(f"a grid of {height} x {width} is too small for {len(FILTERS)} convolutions")
         self.height, self.width = height, width
         self.settings |= {"height": height, "width": width}
-        channels = (len(SIGHTS), *FILTERS)
-        convolutions = [nn.Conv2d(*pair, FILTER_SIZE) for pair in zip(channels, FILTERS, strict=False)]
-        self.convolution = nn.Sequential(*(layer for conv in convolutions for layer in (conv, nn.ReLU())), nn.Flatten())
+        self.convolution = GridConvolution(height, width)
         self.position = nn.Embedding(height * width, POSITION)
         self.direction = nn.Embedding(DIRECTIONS, DIRECTION)
         self.carried = nn.Embedding(len(HANDS), CARRIED)
         self.control = nn.Embedding(len(CONTROLS), CONTROL)
-        grid = FILTERS[-1] * (height - margin) * (width - margin)
-        self.sizes = (grid, POSITION, DIRECTION, CARRIED, CONTROL)
+        self.sizes = (self.convolution.size, POSITION, DIRECTION, CARRIED, CONTROL)
         self.dense = nn.Linear(sum(self.sizes), HIDDEN[0])
-        self.head = _Head()
+        self.head = Head()
 
     @classmethod
     def for_products(cls, products: Sequence[Product], **settings: Any) -> Self:
@@ -89,12 +75,7 @@ class PaperCost(CostModel):
                 f"the cost was learned on maps of {self.height} x {self.width} cells and the paper's network fits no"
                 f" other size, such as {height} x {width}. Train a local cost, which carries over."
             )
-        place = view.cells * DIRECTIONS + view.directions
-        places = self.height * self.width * DIRECTIONS
-        keys = (view.grid_numbers * places + place) * len(HANDS) + view.carried
-        distinct, of_node = np.unique(keys, return_inverse=True)
-        grid, rest = np.divmod(distinct, places * len(HANDS))
-        columns = np.stack([grid, *np.divmod(rest, len(HANDS))], axis=1)
+        columns, of_node = distinct_columns(columns_of(view), self.height * self.width)
         return Looks(
             of_node.astype(np.int32), (torch.from_numpy(view.grids), torch.from_numpy(columns.astype(np.int32)))
         )
@@ -103,14 +84,14 @@ class PaperCost(CostModel):
         """See `CostModel`."""
         grids, columns = looks.parts
         grid, place, carried = columns[rows // len(CONTROLS)].long().T
-        used, grid = _used(grid, len(grids))
+        shown, grid = used(grid, len(grids))
         on_grid, of_position, of_direction, of_carried, of_control = self.dense.weight.split(self.sizes, dim=1)
         tables = (
-            self._extract(grids[used]) @ on_grid.T + self.dense.bias,
-            _pairs(self.position.weight @ of_position.T, self.direction.weight @ of_direction.T),
-            _pairs(self.carried.weight @ of_carried.T, self.control.weight @ of_control.T),
+            self.convolution(grids[shown]) @ on_grid.T + self.dense.bias,
+            pairs(self.position.weight @ of_position.T, self.direction.weight @ of_direction.T),
+            pairs(self.carried.weight @ of_carried.T, self.control.weight @ of_control.T),
         )
-        return self.head(tables, (grid, place, carried * len(CONTROLS) + rows % len(CONTROLS)))
+        return self.head(tables, (grid, place, carried * len(CONTROLS) + rows % len(CONTROLS))).squeeze(1)
 
     def concatenated(
         self, grids: Tensor, cells: Tensor, directions: Tensor, carried: Tensor, controls: Tensor
@@ -122,15 +103,7 @@ class PaperCost(CostModel):
             cells, directions, carried, controls: shape [rows] each.
         """
         parts = (self.position(cells), self.direction(directions), self.carried(carried), self.control(controls))
-        return self.head.from_hidden(self.dense(torch.cat([self._extract(grids), *parts], dim=1)))
-
-    def _extract(self, grids: Tensor) -> Tensor:
-        """Convolution of grids [n, height, width] of uint8, flattened."""
-        chunks = [
-            self.convolution(functional.one_hot(chunk.long(), len(SIGHTS)).to(self.dense.weight.dtype).movedim(-1, 1))
-            for chunk in grids.split(GRIDS_AT_A_TIME)
-        ]
-        return torch.cat(chunks)
+        return self.head.from_hidden(self.dense(torch.cat([self.convolution(grids), *parts], dim=1))).squeeze(1)
 
 
 class LocalCost(CostModel):
@@ -148,7 +121,7 @@ class LocalCost(CostModel):
         self.ahead = nn.Embedding(len(SIGHTS), HIDDEN[0])
         self.carried = nn.Embedding(len(HANDS), HIDDEN[0])
         self.control = nn.Embedding(len(CONTROLS), HIDDEN[0])
-        self.head = _Head()
+        self.head = Head()
 
     @classmethod
     def for_products(cls, products: Sequence[Product], **settings: Any) -> Self:
@@ -170,47 +143,7 @@ class LocalCost(CostModel):
         (columns,) = looks.parts
         under, ahead, carried = columns[rows // len(CONTROLS)].long().T
         tables = (self.under.weight, self.ahead.weight, self.carried.weight, self.control.weight)
-        return self.head(tables, (under, ahead, carried, rows % len(CONTROLS)))
-
-
-class _Head(nn.Module):
-    """Dense layers behind the first one; starts at 0 for whatever it is given."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.second = nn.Linear(*HIDDEN)
-        self.last = nn.Linear(HIDDEN[-1], 1)
-        nn.init.zeros_(self.last.weight)
-        nn.init.zeros_(self.last.bias)
-
-    def forward(self, tables: Sequence[Tensor], indices: Sequence[Tensor]) -> Tensor:
-        """One number for each row, whose first layer is the sum of one row of each table.
-
-        Args:
-            tables: shape [entries, hidden] each.
-            indices: which row of each table, shape [rows] each.
-        """
-        offsets = np.cumsum([0, *(len(table) for table in tables[:-1])])
-        stacked = torch.cat(list(tables))
-        bags = torch.stack([index + int(offset) for index, offset in zip(indices, offsets, strict=True)], dim=1)
-        sums = (functional.embedding_bag(chunk, stacked, mode="sum") for chunk in bags.split(ROWS_AT_A_TIME))
-        return torch.cat([self.from_hidden(hidden) for hidden in sums])
-
-    def from_hidden(self, hidden: Tensor) -> Tensor:
-        """From the first layer, before its ReLU, to one number a row."""
-        return self.last(functional.relu(self.second(functional.relu(hidden)))).squeeze(1)
-
-
-def _pairs(first: Tensor, second: Tensor) -> Tensor:
-    """The sum of every row of one table and every row of another, the second counting faster."""
-    return (first[:, None] + second[None]).flatten(0, 1)
-
-
-def _used(numbers: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Which of 0, ..., count - 1 occur, in order, and each number as its place among them."""
-    occurs = torch.zeros(count, dtype=torch.bool)
-    occurs[numbers] = True
-    return occurs.nonzero().squeeze(1), (occurs.cumsum(0) - 1)[numbers]
+        return self.head(tables, (under, ahead, carried, rows % len(CONTROLS))).squeeze(1)
 
 
 def _minigrid(product: Product) -> MiniGridWorld:
