@@ -89,6 +89,17 @@ def test_svg_is_well_formed_and_shows_every_state_and_label():
         assert format_label(label) in texts
 
 
+def test_a_page_finds_every_state_and_edge_of_a_drawing():
+    root = ElementTree.fromstring(to_svg(lay_out(BRANCHES.finite)))
+    groups = list(root.iter("{http://www.w3.org/2000/svg}g"))
+    states = {int(group.get("data-state")) for group in groups if group.get("data-state")}
+    assert states == set(range(BRANCHES.finite.states))
+    ends = {(int(g.get("data-source")), int(g.get("data-target"))) for g in groups if g.get("data-source")}
+    assert ends == {(source, target) for source, _, target in BRANCHES.finite.edges()}
+    accepting = {int(g.get("data-state")) for g in groups if g.get("class") == "state accepting"}
+    assert accepting == set(np.flatnonzero(BRANCHES.finite.accepting).tolist())
+
+
 def test_names_from_a_file_cannot_break_out_of_svg_dot_or_hoa():
     nasty = frozenset({'<script>"&\\\n'})
     automaton = FiniteAutomaton(

@@ -4,6 +4,9 @@ from html import escape
 from io import BytesIO
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from wfairl import __version__
 from wfairl.automata.finite import FiniteAutomaton
 from wfairl.automata.layout import (
@@ -11,6 +14,7 @@ from wfairl.automata.layout import (
     LINE_HEIGHT,
     RADIUS,
     TIMES,
+    DrawnEdge,
     Layout,
     lay_out,
 )
@@ -24,6 +28,7 @@ INK, PAPER, ACCENT = "#1b1f24", "#ffffff", "#1f6f54"
 ACCEPTING_FILL, STATE_FILL = "#dff2e9", "#f3f5f7"
 RING_GAP = 4.0
 ARROW_LENGTH = 34.0
+TIP_LENGTH, TIP_SPREAD = 9.0, 4.0
 FONT = "DejaVu Sans"
 
 
@@ -52,41 +57,61 @@ def write_drawing(path: Path, automaton: FiniteAutomaton, edge_counts: EdgeCount
 
 
 def to_svg(layout: Layout) -> str:
-    """A drawing in SVG, of its own: no fonts or styles from elsewhere."""
+    """A drawing in SVG, of its own: no fonts, styles or ids from elsewhere.
+
+    Classes and data attributes (`state`, or `source` and `target`) let a page colour it and find its parts.
+    """
     width, height = round(layout.width), round(layout.height)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
         f'font-family="{FONT}, Verdana, sans-serif" font-size="{FONT_SIZE:g}" role="img" aria-label="task automaton">',
-        '<defs><marker id="tip" viewBox="0 0 10 10" refX="9.5" refY="5" markerWidth="9" markerHeight="9" '
-        f'markerUnits="userSpaceOnUse" orient="auto"><path d="M0,0.5 L10,5 L0,9.5 z" fill="{INK}"/></marker></defs>',
-        f'<rect width="100%" height="100%" fill="{PAPER}"/>',
+        f'<rect class="paper" width="100%" height="100%" fill="{PAPER}"/>',
     ]
     x, y = layout.centres[0]
-    arrow = f"M{x - RADIUS - ARROW_LENGTH:.1f},{y:.1f} L{x - RADIUS:.1f},{y:.1f}"
-    curves = [arrow]
+    entry = np.linspace((x - RADIUS - ARROW_LENGTH, y), (x - RADIUS, y), 4)
+    parts.append(f'<g class="edge">{_arrow(entry)}</g>')
     for edge in layout.edges:
-        (ax, ay), (bx, by), (cx, cy), (dx, dy) = edge.curve
-        curves.append(f"M{ax:.1f},{ay:.1f} C{bx:.1f},{by:.1f} {cx:.1f},{cy:.1f} {dx:.1f},{dy:.1f}")
-    parts += [f'<path d="{d}" fill="none" stroke="{INK}" stroke-width="1.3" marker-end="url(#tip)"/>' for d in curves]
+        parts.append(f'<g class="edge" {_ends(edge)}>{_arrow(edge.curve)}</g>')
     for edge in layout.edges:
         for i, line in enumerate(edge.lines):
             line_y = edge.label_centre[1] + (i - (len(edge.lines) - 1) / 2) * LINE_HEIGHT
             parts.append(
-                f'<text x="{edge.label_centre[0]:.1f}" y="{line_y:.1f}" text-anchor="middle" '
-                f'dominant-baseline="central" fill="{ACCENT}" stroke="{PAPER}" stroke-width="4" '
+                f'<text class="label" {_ends(edge)} x="{edge.label_centre[0]:.1f}" y="{line_y:.1f}" '
+                f'text-anchor="middle" dominant-baseline="central" fill="{ACCENT}" stroke="{PAPER}" stroke-width="4" '
                 f'paint-order="stroke">{escape(line)}</text>'
             )
     for state, (x, y) in enumerate(layout.centres):
-        fill = ACCEPTING_FILL if layout.accepting[state] else STATE_FILL
+        accepting = bool(layout.accepting[state])
+        fill = ACCEPTING_FILL if accepting else STATE_FILL
         circle = f'<circle cx="{x:.1f}" cy="{y:.1f}"'
+        parts.append(f'<g class="state{" accepting" if accepting else ""}" data-state="{state}">')
         parts.append(f'{circle} r="{RADIUS:g}" fill="{fill}" stroke="{INK}" stroke-width="1.5"/>')
-        if layout.accepting[state]:
+        if accepting:
             parts.append(f'{circle} r="{RADIUS - RING_GAP:g}" fill="none" stroke="{INK}" stroke-width="1.2"/>')
         parts.append(
             f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="middle" dominant-baseline="central" '
-            f'fill="{INK}">{state}</text>'
+            f'fill="{INK}">{state}</text></g>'
         )
     return "\n".join([*parts, "</svg>\n"])
+
+
+def _ends(edge: DrawnEdge) -> str:
+    return f'data-source="{edge.source}" data-target="{edge.target}"'
+
+
+def _arrow(curve: NDArray[np.float64]) -> str:
+    """A cubic curve with a tip at its end, which stops short of the point that the tip ends in."""
+    along = (curve[3] - curve[2]) / np.linalg.norm(curve[3] - curve[2])
+    across = np.array([-along[1], along[0]])
+    back = curve[3] - TIP_LENGTH * along
+    start, first, second, end = (f"{x:.1f},{y:.1f}" for x, y in (*curve[:3], curve[3] - 0.5 * TIP_LENGTH * along))
+    left, right, point = (
+        f"{x:.1f},{y:.1f}" for x, y in (back + TIP_SPREAD * across, back - TIP_SPREAD * across, curve[3])
+    )
+    return (
+        f'<path class="line" d="M{start} C{first} {second} {end}" fill="none" stroke="{INK}" stroke-width="1.3"/>'
+        f'<path class="tip" d="M{left} L{point} L{right} z" fill="{INK}"/>'
+    )
 
 
 def to_png(layout: Layout, scale: float = 2.0) -> bytes:
