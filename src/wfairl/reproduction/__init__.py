@@ -1,0 +1,1 @@
+"""The paper's experiments, made again: every task, data set, method and training seed, in one directory."""

@@ -1,0 +1,96 @@
+"""How a long computation shows itself: what runs, what is done, how long is left.
+
+On a terminal it is a bar that redraws itself; elsewhere, as in a log, one line for each job that ends.
+"""
+
+import sys
+import time
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+
+class Display:
+    """The state of jobs, for people; on standard error.
+
+    Args:
+        title: what the jobs are.
+        expected: seconds that each job may take, by its name; only their ratios matter once some have ended.
+        workers: how many jobs run at once.
+    """
+
+    def __init__(self, title: str, expected: Mapping[str, float], workers: int):
+        self.title, self.expected, self.workers = title, expected, workers
+        self.running: dict[str, float] = {}
+        self.ended: set[str] = set()
+        self.seen = self.guessed = 0.0
+        self.console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+        self.bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[left]}"),
+        )
+        self.meter = self.bar.add_task(title, total=len(expected), left="")
+        self.live = Live(get_renderable=self._render, console=self.console, refresh_per_second=2, transient=True)
+
+    def __enter__(self) -> Self:
+        if self.console.is_terminal:
+            self.live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.live.stop()
+
+    def started(self, name: str) -> None:
+        """A job begins."""
+        self.running[name] = time.monotonic()
+
+    def finished(self, name: str, seconds: float, failure: str | None) -> None:
+        """A job ends."""
+        del self.running[name]
+        self.ended.add(name)
+        self.seen += seconds
+        self.guessed += self.expected[name]
+        self.bar.update(self.meter, completed=len(self.ended))
+        if failure is not None:
+            self.console.print(f"failed: {name}: {failure}")
+        elif not self.console.is_terminal:
+            count = f"{len(self.ended)}/{len(self.expected)}"
+            sys.stderr.write(f"{self.title} {count}: {name}: {format_seconds(seconds)}; {self.left()} left\n")
+
+    def left(self) -> str:
+        """The time until all is done, by how the guesses have borne out so far."""
+        pace = self.seen / self.guessed if self.guessed > 0 else 1.0
+        waiting = sum(
+            seconds for name, seconds in self.expected.items() if name not in self.ended and name not in self.running
+        )
+        begun = [(pace * self.expected[name], time.monotonic() - since) for name, since in self.running.items()]
+        rest = [max(whole - so_far, 0.0) for whole, so_far in begun]
+        return "about " + format_seconds(max((sum(rest) + pace * waiting) / self.workers, max(rest, default=0.0)))
+
+    def _render(self) -> Group:
+        self.bar.update(self.meter, left=f"{self.left()} left")
+        lines = [
+            Text(f"  {name} ({format_seconds(time.monotonic() - since)})", style="dim")
+            for name, since in self.running.items()
+        ]
+        return Group(self.bar, *lines)
+
+
+def format_seconds(seconds: float) -> str:
+    """A duration as people say it: 8 s, 3 min 20 s, 2 h 5 min."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"

@@ -1,0 +1,179 @@
+"""What came out: the results of cells, and the rows of the tables that follow from them."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.files import read_json, write_json
+from wfairl.reproduction.paper import REFERENCES, paper_return
+from wfairl.reproduction.protocol import Cell
+
+CHOSEN = "chosen"
+"""The variant of a row that holds, for each training seed, the variant that the method itself settled on."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One way in which what was learned acts, and how well.
+
+    Attributes:
+        variant: the way, for people: greedy, at 0.5, ...
+        chosen: whether it is the one that stands for the method in the tables.
+        returns: of the test scenes, in their order.
+        successes: whether each scene was solved.
+    """
+
+    variant: str
+    chosen: bool
+    returns: tuple[float, ...]
+    successes: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
+class CellResult:
+    """What came of a cell.
+
+    Attributes:
+        cell: which one.
+        key: everything that the result follows from.
+        trials: the ways in which it was tested; one is chosen.
+        facts: what else there is to say of the training.
+        seconds: how long training and test took.
+    """
+
+    cell: Cell
+    key: Mapping[str, Any]
+    trials: tuple[Trial, ...]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    def save(self, path: Path) -> None:
+        """Write it as JSON."""
+        trials = [
+            {
+                "variant": one.variant,
+                "chosen": one.chosen,
+                "returns": list(one.returns),
+                "successes": list(one.successes),
+            }
+            for one in self.trials
+        ]
+        write_json(path, {"key": self.key, "trials": trials, "facts": self.facts, "seconds": self.seconds})
+
+    @classmethod
+    def load(cls, path: Path, cell: Cell, key: Mapping[str, Any]) -> Self | None:
+        """The stored result, or None if there is none of this key."""
+        if not path.exists():
+            return None
+        stored = read_json(path)
+        if not isinstance(stored, dict) or stored.get("key") != key:
+            return None
+        trials = tuple(
+            Trial(one["variant"], one["chosen"], tuple(one["returns"]), tuple(one["successes"]))
+            for one in stored["trials"]
+        )
+        return cls(cell, key, trials, stored["facts"], stored["seconds"])
+
+
+@dataclass(frozen=True)
+class Row:
+    """A method on a task: the mean over training seeds and test scenes.
+
+    Attributes:
+        task: the name of the task.
+        data: D1 or D2; nothing for a reference policy.
+        method: what learned, or which reference policy.
+        successes: demonstrations that it learned from.
+        variant: how it acts; `CHOSEN` for the way that the method settled on.
+        mean_return: over training seeds and test scenes.
+        standard_error: of that mean, for other scenes and other training seeds.
+        spread: standard deviation of the training seeds' means.
+        success_rate: part of the episodes that succeeded.
+        seeds: number of training seeds.
+        paper: the paper's figure.
+    """
+
+    task: str
+    data: str
+    method: str
+    successes: int
+    variant: str
+    mean_return: float
+    standard_error: float
+    spread: float
+    success_rate: float
+    seeds: int
+    paper: float | None
+
+
+def rows_of(results: Iterable[CellResult], table_successes: int) -> list[Row]:
+    """One row a method, task, data set and number of demonstrations; and one for each variant beside it.
+
+    Args:
+        results: of all training seeds.
+        table_successes: the number of demonstrations of the paper's table, whose figures belong to those rows alone.
+    """
+    groups: dict[tuple[str, str, str, int, str], list[Trial]] = {}
+    for result in results:
+        cell = result.cell
+        for one in result.trials:
+            for variant in (CHOSEN, one.variant) if one.chosen else (one.variant,):
+                key = (cell.task, cell.data, cell.method, cell.successes, variant)
+                groups.setdefault(key, []).append(one)
+    rows = []
+    for (task, data, method, successes, variant), group in groups.items():
+        returns = np.array([one.returns for one in group])
+        comparable = variant == CHOSEN and (successes == table_successes or method in REFERENCES)
+        rows.append(
+            Row(
+                task=task,
+                data=data,
+                method=method,
+                successes=successes,
+                variant=variant,
+                mean_return=float(returns.mean()),
+                standard_error=standard_error(returns),
+                spread=_deviation(returns.mean(axis=1)),
+                success_rate=float(np.mean([one.successes for one in group])),
+                seeds=len(group),
+                paper=paper_return(method, task, data) if comparable else None,
+            )
+        )
+    return rows
+
+
+def standard_error(returns: NDArray[np.float64]) -> float:
+    """The standard error of the mean of returns [training seeds, scenes], with scenes and seeds both drawn at random.
+
+    Every training seed is tested on the same scenes, so that means over seeds share the luck of the scenes and means
+    over scenes that of the seeds: the two variances add up,
+
+        var(mean) = var(scene means) / scenes + var(seed means) / seeds,
+
+    which counts the noise of single episodes twice and is therefore a little too large.
+    """
+    seeds, scenes = returns.shape
+    return math.hypot(
+        _deviation(returns.mean(axis=0)) / math.sqrt(scenes), _deviation(returns.mean(axis=1)) / math.sqrt(seeds)
+    )
+
+
+def _deviation(values: NDArray[np.float64]) -> float:
+    return float(values.std(ddof=1)) if len(values) > 1 else 0.0
+
+
+def find_row(
+    rows: Sequence[Row], task: str, data: str, method: str, successes: int, variant: str = CHOSEN
+) -> Row | None:
+    """The row of a method on a task, None if it was not computed."""
+    for row in rows:
+        if (row.task, row.data, row.method, row.variant) == (task, data, method, variant) and (
+            row.successes == successes or method in REFERENCES
+        ):
+            return row
+    return None

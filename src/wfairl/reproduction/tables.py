@@ -1,0 +1,158 @@
+"""The results as files for programs (JSON, CSV) and for people (Markdown)."""
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from wfairl.reproduction.paper import METHODS, REFERENCES, TASKS, paper_automaton
+from wfairl.reproduction.protocol import Protocol
+from wfairl.reproduction.results import CHOSEN, CellResult, Row, find_row
+
+FORMAT = "wfairl-reproduction"
+VERSION = 1
+
+ABSENT = "-"
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The tables of a reproduction.
+
+    Attributes:
+        protocol: what was computed.
+        rows: all means, the paper's table among them.
+        automata: for each (task, data set) the rank, rows and cols of each training seed.
+        made: when, on what and with which versions.
+        failures: what could not be computed, and why.
+    """
+
+    protocol: Protocol
+    rows: tuple[Row, ...]
+    automata: Mapping[tuple[str, str], tuple[tuple[int, int, int], ...]]
+    made: Mapping[str, Any]
+    failures: Mapping[str, str]
+
+    def to_document(self) -> dict[str, Any]:
+        """As one JSON object."""
+        automata = [
+            {
+                "task": task,
+                "data": data,
+                "rank_rows_cols": [list(one) for one in ours],
+                "paper": list(paper_automaton(task, data) or ()),
+            }
+            for (task, data), ours in self.automata.items()
+        ]
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "made": dict(self.made),
+            "protocol": asdict(self.protocol),
+            "rows": [asdict(row) for row in self.rows],
+            "automata": automata,
+            "failures": dict(self.failures),
+        }
+
+    def to_csv(self) -> str:
+        """One line a row."""
+        stream = io.StringIO()
+        writer = csv.DictWriter(stream, [field.name for field in fields(Row)], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({**asdict(row), "paper": "" if row.paper is None else row.paper} for row in self.rows)
+        return stream.getvalue()
+
+    def to_markdown(self) -> str:
+        """The paper's two tables, ours beside the paper's."""
+        about = "Mean return ± standard error over test scenes and training seeds; the paper's figure in brackets."
+        parts = [
+            about,
+            _markdown(*self.returns_table()),
+            "Rank / rows / cols of the automaton of each training seed; the paper's in brackets.",
+        ]
+        parts.append(_markdown(*self.automata_table()))
+        parts += [f"Not computed: {name}: {reason.splitlines()[-1]}" for name, reason in self.failures.items()]
+        return "\n\n".join([*parts, made_line(self.made)]) + "\n"
+
+    def returns_table(self) -> tuple[list[str], list[list[str]]]:
+        """Head and body of the table of returns: one line a method and data set, one column a task."""
+        body = []
+        for method in REFERENCES:
+            body.append([method, *(format_row(self.row(task, "", method)) for task in self.protocol.tasks)])
+        for method in self.protocol.methods:
+            for data in self.protocol.data_sets:
+                cells = [format_row(self.row(task, data, method)) for task in self.protocol.tasks]
+                body.append([f"{METHODS[method]}, from {data}", *cells])
+                body += self._variants(method, data)
+        return _head(self.protocol.tasks), body
+
+    def automata_table(self) -> tuple[list[str], list[list[str]]]:
+        """Head and body of the table of ranks: one line a data set, one column a task."""
+        body = []
+        for data in self.protocol.data_sets:
+            line = [f"from {data}"]
+            for task in self.protocol.tasks:
+                ours = self.automata.get((task, data), ())
+                paper = paper_automaton(task, data)
+                text = ", ".join("/".join(map(str, one)) for one in ours) or ABSENT
+                line.append(f"{text} ({'/'.join(map(str, paper))})" if paper else text)
+            body.append(line)
+        return _head(self.protocol.tasks), body
+
+    def row(self, task: str, data: str, method: str, variant: str = CHOSEN) -> Row | None:
+        """The row of the paper's table."""
+        return find_row(self.rows, task, data, method, self.protocol.successes, variant)
+
+    def _variants(self, method: str, data: str) -> list[list[str]]:
+        """Lines for the ways to act that were tested beside the one chosen."""
+        found = {
+            row.variant: None
+            for row in self.rows
+            if (row.method, row.data, row.successes) == (method, data, self.protocol.successes)
+        }
+        names = [variant for variant in found if variant != CHOSEN]
+        if len(names) < 2:
+            return []
+        return [
+            [
+                f"&nbsp;&nbsp;{variant}",
+                *(format_row(self.row(task, data, method, variant)) for task in self.protocol.tasks),
+            ]
+            for variant in names
+        ]
+
+
+def automata_of(
+    results: Sequence[CellResult], successes: int
+) -> dict[tuple[str, str], tuple[tuple[int, int, int], ...]]:
+    """The rank, rows and cols that each training seed's automaton has, by task and data set."""
+    found: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
+    for result in results:
+        if result.cell.method == "wfa-irl" and result.cell.successes == successes:
+            rank, rows, cols = (int(result.facts[name]) for name in ("rank", "rows", "cols"))
+            found.setdefault((result.cell.task, result.cell.data), []).append((rank, rows, cols))
+    return {key: tuple(automata) for key, automata in found.items()}
+
+
+def format_row(row: Row | None) -> str:
+    """Mean, standard error and the paper's figure: `0.795 ± 0.005 (0.798)`."""
+    if row is None:
+        return ABSENT
+    text = f"{row.mean_return:.3f} ± {row.standard_error:.3f}"
+    return text if row.paper is None else f"{text} ({row.paper:.3f})"
+
+
+def made_line(made: Mapping[str, Any]) -> str:
+    """When, on what and with which versions, as a sentence."""
+    versions = ", ".join(f"{name} {version}" for name, version in made["versions"].items())
+    return f"Made on {made['date']} by `{made['command']}` on {made['machine']} ({versions})."
+
+
+def _head(tasks: Sequence[str]) -> list[str]:
+    return ["", *(f"{TASKS[task]} `{task}`" for task in tasks)]
+
+
+def _markdown(head: list[str], body: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *body]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -1,0 +1,150 @@
+import csv
+import io
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from wfairl.errors import BadInputError
+from wfairl.reproduction.paper import METHODS, TASKS, paper_automaton, paper_return
+from wfairl.reproduction.protocol import Cell, Protocol, digest
+from wfairl.reproduction.results import CHOSEN, CellResult, Trial, rows_of, standard_error
+from wfairl.reproduction.tables import Tables, automata_of
+
+RETURNS = arrays(np.float64, st.tuples(st.integers(1, 4), st.integers(1, 6)), elements=st.floats(0, 1))
+
+
+@given(RETURNS)
+def test_one_seed_has_the_standard_error_of_its_scenes(returns):
+    one = returns[:1]
+    expected = np.std(one[0], ddof=1) / math.sqrt(one.shape[1]) if one.shape[1] > 1 else 0.0
+    assert standard_error(one) == pytest.approx(expected)
+
+
+@given(RETURNS, st.randoms(use_true_random=False))
+def test_standard_error_does_not_depend_on_any_order_and_treats_seeds_and_scenes_alike(returns, random):
+    shuffled = returns[random.sample(range(len(returns)), len(returns))]
+    assert standard_error(shuffled) == pytest.approx(standard_error(returns))
+    assert standard_error(returns.T) == pytest.approx(standard_error(returns))
+
+
+def test_standard_error_covers_the_mean_of_random_seeds_and_scenes():
+    # Scenes of deviation 0.3, seeds of 0.2, episodes of 0.1: the mean of 3 x 64 returns has a known variance.
+    rng = np.random.default_rng(0)
+    truth = math.sqrt(0.3**2 / 64 + 0.2**2 / 3 + 0.1**2 / 192)
+    estimates = [
+        standard_error(rng.normal(0, 0.2, (3, 1)) + rng.normal(0, 0.3, 64) + rng.normal(0, 0.1, (3, 64)))
+        for _ in range(2000)
+    ]
+    assert math.sqrt(np.mean(np.square(estimates))) == pytest.approx(truth, rel=0.03)
+
+
+def result(task="doorkey", data="D1", method="bc", seed=0, successes=32, trials=(), **facts) -> CellResult:
+    cell = Cell(task, data, method, seed, successes)
+    return CellResult(cell, Protocol().key(cell), tuple(trials), facts, seconds=1.5)
+
+
+GREEDY_CHOSEN = (Trial("greedy", True, (1.0, 0.0), (True, False)), Trial("sampled", False, (0.5, 0.5), (True, True)))
+SAMPLED_CHOSEN = (
+    Trial("greedy", False, (0.2, 0.2), (True, True)),
+    Trial("sampled", True, (0.4, 0.2), (True, False)),
+)
+
+
+def test_the_row_of_a_method_takes_from_each_seed_what_that_seed_chose():
+    rows = {
+        row.variant: row for row in rows_of([result(trials=GREEDY_CHOSEN), result(seed=1, trials=SAMPLED_CHOSEN)], 32)
+    }
+    assert rows[CHOSEN].mean_return == pytest.approx((0.5 + 0.3) / 2)
+    assert rows[CHOSEN].success_rate == pytest.approx(0.5)
+    assert rows["greedy"].mean_return == pytest.approx((0.5 + 0.2) / 2)
+    assert rows["sampled"].mean_return == pytest.approx((0.5 + 0.3) / 2)
+    assert {row.seeds for row in rows.values()} == {2}
+    assert rows[CHOSEN].paper == 0.364
+    assert rows["greedy"].paper is None
+
+
+def test_the_papers_figure_stands_beside_its_own_number_of_demonstrations_alone():
+    rows = rows_of([result(trials=GREEDY_CHOSEN), result(successes=8, trials=GREEDY_CHOSEN)], 32)
+    assert [row.paper for row in rows if row.variant == CHOSEN] == [0.364, None]
+
+
+def test_a_stored_result_is_read_back_for_its_own_key_and_no_other(tmp_path):
+    stored = result(trials=GREEDY_CHOSEN, epoch=3)
+    stored.save(tmp_path / "result.json")
+    assert CellResult.load(tmp_path / "result.json", stored.cell, stored.key) == stored
+    other = {**stored.key, "test_scenes": 8}
+    assert CellResult.load(tmp_path / "result.json", stored.cell, other) is None
+    assert CellResult.load(tmp_path / "nowhere.json", stored.cell, stored.key) is None
+
+
+def test_cells_are_distinct_and_have_distinct_keys():
+    protocol = Protocol(fewer=(2, 4))
+    cells = list(protocol.cells())
+    assert len(set(cells)) == len(cells) == 3 * 3 + 3 * 2 * 4 * 3 + 3 * 2 * 2 * 3
+    assert len({digest(protocol.key(cell)) for cell in cells}) == len(cells)
+
+
+def test_settings_of_one_method_leave_the_keys_of_others_alone():
+    plain, changed = Protocol(), Protocol(settings={"bc": {"epochs": 1}})
+    for cell in plain.cells():
+        assert (plain.key(cell) == changed.key(cell)) == (cell.method != "bc")
+
+
+@pytest.mark.parametrize("wrong", [{"tasks": ("nowhere",)}, {"methods": ("luck",)}, {"data_sets": ("D3",)}])
+def test_a_protocol_of_what_the_paper_does_not_have_is_refused(wrong):
+    with pytest.raises(BadInputError, match="the paper has no"):
+        Protocol(**wrong)
+
+
+def test_the_paper_has_a_figure_for_every_cell_of_its_table():
+    for task in TASKS:
+        for data in ("D1", "D2"):
+            assert all(0 < paper_return(method, task, data) < 1 for method in METHODS)
+            assert len(paper_automaton(task, data)) == 3
+    assert paper_return("wfa-irl", "my-own-task", "D1") is None
+
+
+MADE = {"date": "2026-01-01", "command": "wfairl reproduce", "machine": "a machine", "versions": {"numpy": "2"}}
+
+
+def tables() -> Tables:
+    results = [
+        result(trials=GREEDY_CHOSEN),
+        result(data="", method="random", successes=0, trials=[Trial("random", True, (0.0, 0.0), (False, False))]),
+        result(method="wfa-irl", trials=GREEDY_CHOSEN[:1], rank=5, rows=4, cols=4),
+    ]
+    protocol = Protocol(tasks=("doorkey",), data_sets=("D1",), methods=("wfa-irl", "bc"))
+    rows = tuple(rows_of(results, protocol.successes))
+    return Tables(protocol, rows, automata_of(results, protocol.successes), MADE, {"a cell": "it broke"})
+
+
+def test_csv_and_json_hold_the_same_rows():
+    document = tables().to_document()
+    read = list(csv.DictReader(io.StringIO(tables().to_csv())))
+    assert len(read) == len(document["rows"]) == len(tables().rows)
+    for line, row in zip(read, document["rows"], strict=True):
+        for name in ("mean_return", "standard_error", "spread", "success_rate"):
+            assert float(line[name]) == row[name]
+        assert (line["task"], line["data"], line["method"], line["variant"]) == (
+            row["task"],
+            row["data"],
+            row["method"],
+            row["variant"],
+        )
+        assert line["paper"] == ("" if row["paper"] is None else str(row["paper"]))
+
+
+def test_markdown_shows_ours_beside_the_papers_and_what_is_missing():
+    text = tables().to_markdown()
+    assert "| behavioural cloning, from D1 | 0.500 ± 0.500 (0.364) |" in text
+    assert "| &nbsp;&nbsp;sampled | 0.500 ± 0.000 |" in text
+    assert "| WFA-IRL, from D1 | 0.500 ± 0.500 (0.797) |" in text
+    assert "| random | 0.000 ± 0.000 (0.000) |" in text
+    assert "| expert | - |" in text
+    assert "| from D1 | 5/4/4 (5/4/4) |" in text
+    assert "Not computed: a cell: it broke" in text
+    assert "2026-01-01" in text
