@@ -1,0 +1,104 @@
+"""The compiled vector environment against as many real MiniGrid environments in Gymnasium's SyncVectorEnv.
+
+    python benchmarks/vector_environment.py [--json] [--environments 64] [--repeats 5]
+
+Both take the same random controls, begin a new episode where one has ended (which counts, for both: the real one
+builds its next scene then, ours draws one from a pool that was compiled before), and show what a network needs: the
+real ones the full grid by MiniGrid's own FullyObsWrapper, ours the number of the grid in a bank of distinct ones.
+Shown too is MiniGrid without that wrapper, as it comes. Times are of the processor, fastest of the repeats.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from minigrid.wrappers import FullyObsWrapper
+from rich.console import Console
+from rich.table import Table
+
+from wfairl.worlds.minigrid_rules import CONTROLS
+from wfairl.worlds.tasks import Task, all_tasks
+from wfairl.worlds.vector_environment import CompiledVectorEnv, compile_scenes
+
+SCENES = 256
+FIRST_SCENE = 1_000_000
+STEPS, REAL_STEPS = 1_000, 80
+REQUIRED_RATIO = 50.0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--environments", type=int, default=64, help="episodes at a time")
+    parser.add_argument("--repeats", type=int, default=5, help="runs, of which the fastest counts")
+    arguments = parser.parse_args()
+    tasks = {task.name: measure(task, arguments.environments, arguments.repeats) for task in all_tasks()}
+    figures = {
+        "environments": arguments.environments,
+        "tasks": tasks,
+        "least_ratio": min(row["ratio"] for row in tasks.values()),
+        "required_ratio": REQUIRED_RATIO,
+    }
+    if arguments.json:
+        print(json.dumps(figures))
+        return
+    table = Table(title=f"steps a second, {arguments.environments} environments (at least {REQUIRED_RATIO:g} times)")
+    for column in ("task", "ours", "MiniGrid", "full grid", "ratio", "full", "compiling"):
+        table.add_column(column, justify="left" if column == "task" else "right")
+    for name, row in tasks.items():
+        table.add_row(
+            name,
+            *(f"{row[rate]:,.0f}" for rate in ("ours", "minigrid", "minigrid_full_grid")),
+            *(f"{row[ratio]:,.0f}" for ratio in ("ratio", "ratio_full_grid")),
+            f"{1e3 * row['compile_seconds_a_scene']:.1f} ms",
+        )
+    Console().print(table)
+
+
+def measure(task: Task, count: int, repeats: int) -> dict[str, float]:
+    started = time.process_time()
+    pool = compile_scenes(task, range(FIRST_SCENE, FIRST_SCENE + SCENES))
+    compiling = (time.process_time() - started) / SCENES
+    ours = rate(CompiledVectorEnv(pool, count), STEPS, repeats)
+    plain = rate(real_environments(task, count, lambda environment: environment), REAL_STEPS, repeats)
+    full = rate(real_environments(task, count, FullyObsWrapper), REAL_STEPS, repeats)
+    return {
+        "ours": ours,
+        "minigrid": plain,
+        "minigrid_full_grid": full,
+        "ratio": ours / plain,
+        "ratio_full_grid": ours / full,
+        "compile_seconds_a_scene": compiling,
+    }
+
+
+def real_environments(task: Task, count: int, wrap: Callable[[Any], Any]) -> SyncVectorEnv:
+    def make() -> Any:
+        real = gymnasium.make(task.environment_id, max_steps=task.horizon, disable_env_checker=True)
+        # Gymnasium cannot batch MiniGrid's mission, a text; what is left is the image and the direction.
+        return gymnasium.wrappers.FilterObservation(wrap(real), ["image", "direction"])
+
+    return SyncVectorEnv([make] * count, autoreset_mode=AutoresetMode.SAME_STEP)
+
+
+def rate(environment: Any, steps: int, repeats: int) -> float:
+    """Steps a second of processor time, those of all rows together."""
+    controls = np.random.default_rng(0).integers(len(CONTROLS), size=(steps, environment.num_envs))
+    environment.reset(seed=0)
+    environment.step(controls[0])  # compiles, or loads what was compiled
+    times = []
+    for _ in range(repeats):
+        started = time.process_time()
+        for row in controls:
+            environment.step(row)
+        times.append(time.process_time() - started)
+    return controls.size / min(times)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""Many MiniGrid scenes stepped at once, compiled: one episode a row, each in a scene of its own.
+
+The rules are those of `minigrid_rules`; here they are only applied to the rows of a batch. Layouts of different
+scenes are rows of one table, padded at the end, and so are the fields of their states.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from wfairl.worlds.minigrid_rules import (
+    AGENT,
+    BALL,
+    BOX,
+    CELLS,
+    DIRECTION,
+    DOOR,
+    DOOR_AT,
+    FIRST_OBJECT,
+    IS_LOCKED,
+    IS_OPEN,
+    KEY,
+    KIND,
+    NOTHING,
+    OBJECTS_COUNT,
+    PICKUP,
+    TERRAIN,
+    Table,
+    apply_control,
+    carried_object,
+    cell_entry,
+    door_state,
+    is_final,
+    label_mask,
+    object_entry,
+)
+from wfairl.worlds.minigrid_view import CLOSED_DOOR, DIRECTIONS, HANDS, LOCKED_DOOR, OPEN_DOOR, SIGHTS
+from wfairl.worlds.world import ACCEPTED, DEAD
+
+GRID, PLACE, CARRIED, COLUMNS = range(4)
+"""Columns of what a row shows: number of its grid, cell * 4 + direction, index into `HANDS`."""
+
+RUNNING, SUCCEEDED, ENDED = range(3)
+"""After a step: it goes on; the rule is fulfilled; the environment has ended without that."""
+
+SIGHT_OF_KIND = tuple(SIGHTS.index(HANDS[1 + kind]) for kind in (KEY, BALL, BOX))
+
+
+@njit(cache=True, nogil=True)
+def step_all(
+    layouts: NDArray[np.int32],
+    atoms: NDArray[np.int32],
+    next_mode: NDArray[np.int32],
+    scenes: NDArray[np.int64],
+    controls: NDArray[np.int64],
+    fields: NDArray[np.int32],
+    modes: NDArray[np.int32],
+    outcomes: NDArray[np.int8],
+    changed: NDArray[np.bool_],
+) -> None:
+    """Apply one control to every row, in place.
+
+    Args:
+        layouts: the table of each scene's layout, shape [scenes, longest].
+        atoms: the atoms of each scene's labels, shape [scenes, propositions, 5].
+        next_mode: how much of the rule is fulfilled after reading a label, `DEAD` or `ACCEPTED`;
+            shape [modes, 2 ** propositions].
+        scenes: the scene of each row, shape [rows].
+        controls: shape [rows].
+        fields: the states, shape [rows, most fields]; becomes the next states.
+        modes: how much of the rule each row has fulfilled, or `DEAD`, shape [rows]; becomes the next modes.
+        outcomes: becomes `RUNNING`, `SUCCEEDED` or `ENDED`; shape [rows].
+        changed: becomes whether the grid may have changed; shape [rows].
+    """
+    for i in range(scenes.size):
+        layout = layouts[scenes[i]]
+        moved = apply_control(layout, fields[i], controls[i])
+        changed[i] = moved and controls[i] >= PICKUP  # to turn and to walk leave the grid as it is
+        outcomes[i] = RUNNING
+        if modes[i] != DEAD:
+            modes[i] = next_mode[modes[i], label_mask(layout, atoms[scenes[i]], fields[i])]
+        if modes[i] == ACCEPTED:
+            outcomes[i] = SUCCEEDED
+        elif is_final(layout, fields[i]):
+            outcomes[i] = ENDED
+
+
+@njit(cache=True, nogil=True)
+def place_all(
+    layouts: NDArray[np.int32], scenes: NDArray[np.int64], fields: NDArray[np.int32], columns: NDArray[np.int64]
+) -> None:
+    """Write where the agent of every row is and what it carries into `columns`, shape [rows, 3]."""
+    for i in range(scenes.size):
+        layout = layouts[scenes[i]]
+        columns[i, PLACE] = fields[i, AGENT] * DIRECTIONS + fields[i, DIRECTION]
+        thing = carried_object(layout, fields[i])
+        columns[i, CARRIED] = 0 if thing == NOTHING else 1 + object_entry(layout, thing, KIND)
+
+
+@njit(cache=True, nogil=True)
+def draw_all(
+    layouts: NDArray[np.int32], scenes: NDArray[np.int64], fields: NDArray[np.int32], cells: int
+) -> NDArray[np.uint8]:
+    """The grids that rows show, an index into `SIGHTS` a cell; shape [rows, cells]."""
+    grids = np.empty((scenes.size, cells), np.uint8)
+    for i in range(scenes.size):
+        _draw(layouts[scenes[i]], fields[i], grids[i])
+    return grids
+
+
+@njit(cache=True, nogil=True)
+def _draw(layout: Table, fields: NDArray[np.int32], grid: NDArray[np.uint8]) -> None:
+    for cell in range(layout[CELLS]):
+        terrain = cell_entry(layout, cell, TERRAIN)
+        grid[cell] = terrain
+        if terrain == DOOR:
+            state = door_state(layout, fields, cell_entry(layout, cell, DOOR_AT))
+            shut = LOCKED_DOOR if state & IS_LOCKED else CLOSED_DOOR
+            grid[cell] = OPEN_DOOR if state & IS_OPEN else shut
+    for thing in range(layout[OBJECTS_COUNT]):
+        place = fields[FIRST_OBJECT + thing]
+        if place < layout[CELLS]:
+            grid[place] = SIGHT_OF_KIND[object_entry(layout, thing, KIND)]
