@@ -147,7 +147,7 @@ def tell(real, seeds):
 
 def test_the_columns_of_an_end_show_the_last_state_and_not_the_next_scene():
     environment = CompiledVectorEnv(compile_scenes(EMPTY, range(30)), 8)
-    columns, _ = environment.reset(seed=0)
+    environment.reset(seed=0)
     rng = np.random.default_rng(0)
     ends = 0
     for _ in range(60):
