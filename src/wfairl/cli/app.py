@@ -11,7 +11,7 @@ from rich.console import Console
 from wfairl import __version__
 from wfairl.errors import WfairlError
 
-COMMAND_MODULES = ("tasks", "demonstrations", "evaluation", "automaton", "planning", "learning")
+COMMAND_MODULES = ("tasks", "demonstrations", "evaluation", "automaton", "planning", "learning", "report")
 """Modules of this package that define commands, in the order in which `--help` lists them."""
 
 app = typer.Typer(

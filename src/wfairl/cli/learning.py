@@ -130,6 +130,7 @@ def run_command(
     from wfairl.cli.evaluation import summary
     from wfairl.experiment import Config, run
     from wfairl.learning.trainer import Settings
+    from wfairl.report.run_page import write_run_report
 
     training = Settings(
         epochs=epochs,
@@ -151,13 +152,16 @@ def run_command(
     )
     directory = Path("runs", task) if output is None else output
     result = run(config, directory, resume, jobs)
+    report = write_run_report(directory, n_jobs=jobs)
     if as_json:
         evaluations = {one.policy: one.to_document() for one in result.evaluations}
-        print_json({"task": task, "run": str(directory), **_document(result.trained), "evaluations": evaluations})
+        document = {**_document(result.trained), "evaluations": evaluations}
+        print_json({"task": task, "run": str(directory), "report": str(report), **document})
     else:
         out.print(_training_table(result.trained, directory))
         _print_left_out(result.trained)
         out.print(summary(list(result.evaluations)))
+        out.print(f"report: {report}")
 
 
 def _document(trained: "TrainedRun") -> dict[str, object]:

@@ -1,0 +1,205 @@
+"use strict";
+
+// Steps through recorded episodes. Each player is a [data-player] element with its data inside, as JSON.
+for (const root of document.querySelectorAll("[data-player]")) {
+  const data = JSON.parse(root.querySelector("script").textContent);
+  const atlas = new Image();
+  atlas.src = data.atlas.image;
+  atlas.decode().then(() => startPlayer(root, data, atlas));
+}
+
+function startPlayer(root, data, atlas) {
+  const MILLISECONDS = 420;  // between two steps while it plays
+  const TALLEST = 26;  // rem of a frame's height
+  const part = (name) => root.querySelector(`[data-part="${name}"]`);
+  const [policy, scene, slider, canvas, said] = ["policy", "scene", "slider", "frame", "said"].map(part);
+  const playButton = root.querySelector('[data-go="play"]');
+  const episodes = data.episodes.map((episode) => ({ ...episode, frames: unfold(episode) }));
+  let episode = episodes[data.first];
+  let moment = 0;
+  let timer = null;
+
+  const moves = {
+    first: () => goTo(0),
+    back: () => goTo(moment - 1),
+    forward: () => goTo(moment + 1),
+    last: () => goTo(lastMoment()),
+    play: () => (timer === null ? play() : pause()),
+  };
+  const keys = { ArrowLeft: "back", ArrowRight: "forward", Home: "first", End: "last", " ": "play" };
+
+  fill(policy, [...new Set(episodes.map((one) => one.policy))]);
+  policy.addEventListener("change", () => choose(policy.value, Number(scene.value)));
+  scene.addEventListener("change", () => choose(policy.value, Number(scene.value)));
+  slider.addEventListener("input", () => { pause(); goTo(Number(slider.value)); });
+  for (const button of root.querySelectorAll("[data-go]")) {
+    button.addEventListener("click", () => { if (button !== playButton) pause(); moves[button.dataset.go](); });
+  }
+  root.addEventListener("keydown", (event) => {
+    const move = keys[event.key];
+    const ownKeys = event.target.matches("select") || (event.key === " " && event.target.matches("button"));
+    if (!move || ownKeys || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    if (move !== "play") pause();
+    moves[move]();
+  });
+  show(episode);
+  root.dataset.ready = "";
+
+  function lastMoment() { return episode.moments.length - 1; }
+
+  // The episode of this policy in this scene; in its first scene if it was not recorded in this one.
+  function choose(policyName, seed) {
+    const own = episodes.filter((one) => one.policy === policyName);
+    pause();
+    show(own.find((one) => one.seed === seed) ?? own[0]);
+  }
+
+  function show(chosen) {
+    episode = chosen;
+    policy.value = episode.policy;
+    fill(scene, episodes.filter((one) => one.policy === episode.policy).map((one) => one.seed));
+    scene.value = episode.seed;
+    slider.max = lastMoment();
+    canvas.width = episode.columns * data.atlas.tile;
+    canvas.height = episode.rows * data.atlas.tile;
+    canvas.style.width = `min(100%, ${(TALLEST * episode.columns) / episode.rows}rem)`;
+    const steps = `${lastMoment()} ${lastMoment() === 1 ? "step" : "steps"}`;
+    const outcomes = { success: `succeeds in ${steps}`, horizon: `out of time after ${steps}`, lost: `lost after ${steps}` };
+    part("outcome").textContent = `${outcomes[episode.outcome] ?? `${episode.outcome} after ${steps}`} · return ${episode.return.toFixed(3)}`;
+    part("outcome").dataset.success = episode.success;
+    for (const drawing of root.querySelectorAll("[data-automaton]")) {
+      drawing.hidden = Number(drawing.dataset.automaton) !== episode.automaton;
+    }
+    part("automata").hidden = episode.automaton === null;
+    part("bars").replaceChildren(...episode.control_names.map(bar));
+    goTo(0);
+  }
+
+  function goTo(wanted) {
+    moment = Math.min(Math.max(wanted, 0), lastMoment());
+    const now = episode.moments[moment];
+    drawFrame(canvas, episode, episode.frames[moment], atlas, data.atlas);
+    drawBars(now);
+    part("word").replaceChildren(...episode.word.slice(0, now.read).map((label) => element("li", label)));
+    slider.value = moment;
+    slider.setAttribute("aria-valuetext", `step ${moment} of ${lastMoment()}`);
+    part("count").textContent = `${moment} / ${lastMoment()}`;
+    said.textContent = describe(now);
+    if (episode.automaton !== null) drawAutomaton(now, moment > 0 ? episode.moments[moment - 1].state : null);
+    if (moment === lastMoment()) pause();
+  }
+
+  function describe(now) {
+    const state = now.state === null ? "" : now.state < 0 ? " The automaton has no state for this word." : ` The automaton is in state ${now.state}.`;
+    if (moment === 0) return `At the start.${state}`;
+    const taken = episode.control_names[episode.moments[moment - 1].control];
+    const seen = now.label === "-" ? "nothing" : now.label.replaceAll(" & ", ", ");
+    const ended = moment === lastMoment() && episode.success ? " The task is done." : "";
+    return `Step ${moment}: ${taken}. True now: ${seen}.${state}${ended}`;
+  }
+
+  function drawBars(now) {
+    const shares = now.probabilities ?? episode.control_names.map(() => 0);
+    [...part("bars").children].forEach((row, control) => {
+      const share = shares[control];
+      row.classList.toggle("taken", control === now.control);
+      row.querySelector("rect.value").setAttribute("width", `${100 * share}%`);
+      row.querySelector(".number").textContent = now.probabilities === null ? "" : `${(100 * share).toFixed(share > 0 && share < 0.1 ? 1 : 0)}%`;
+      row.querySelector(".taken-mark").textContent = control === now.control ? "taken" : "";
+    });
+  }
+
+  function drawAutomaton(now, before) {
+    const drawing = root.querySelector(`[data-automaton="${episode.automaton}"]`);
+    const moved = before !== null && before !== now.state;
+    for (const one of drawing.querySelectorAll("[data-state]")) {
+      one.classList.toggle("here", Number(one.dataset.state) === now.state);
+    }
+    for (const one of drawing.querySelectorAll("[data-source]")) {
+      one.classList.toggle("just-taken", moved && Number(one.dataset.source) === before && Number(one.dataset.target) === now.state);
+    }
+    const box = drawing.querySelector(".scroll");
+    const here = drawing.querySelector(".here");
+    if (box && here && box.scrollWidth > box.clientWidth) {
+      const middle = here.getBoundingClientRect();
+      const frame = box.getBoundingClientRect();
+      const smooth = matchMedia("(prefers-reduced-motion: no-preference)").matches;
+      const left = box.scrollLeft + middle.left + middle.width / 2 - frame.left - frame.width / 2;
+      box.scrollTo({ left, behavior: smooth ? "smooth" : "instant" });
+    }
+  }
+
+  // While it plays by itself, a screen reader is spared every single step.
+  function play() {
+    if (moment === lastMoment()) goTo(0);
+    if (lastMoment() === 0) return;
+    timer = setInterval(() => goTo(moment + 1), MILLISECONDS);
+    said.setAttribute("aria-live", "off");
+    playButton.setAttribute("aria-label", "Pause");
+    root.classList.add("playing");
+  }
+
+  function pause() {
+    if (timer === null) return;
+    clearInterval(timer);
+    timer = null;
+    said.setAttribute("aria-live", "polite");
+    playButton.setAttribute("aria-label", "Play");
+    root.classList.remove("playing");
+  }
+}
+
+// Every frame in full: one array of tile numbers a moment.
+function unfold(episode) {
+  const frames = [];
+  let frame = episode.frame;
+  for (const moment of episode.moments) {
+    frame = [...frame];
+    for (const [cell, tile] of moment.changes) frame[cell] = tile;
+    frames.push(frame);
+  }
+  return frames;
+}
+
+function drawFrame(canvas, episode, frame, atlas, { tile, columns }) {
+  const context = canvas.getContext("2d");
+  frame.forEach((number, cell) => {
+    const from = [(number % columns) * tile, Math.floor(number / columns) * tile];
+    const to = [(cell % episode.columns) * tile, Math.floor(cell / episode.columns) * tile];
+    context.drawImage(atlas, ...from, tile, tile, ...to, tile, tile);
+  });
+}
+
+function fill(select, values) {
+  select.replaceChildren(...values.map((value) => {
+    const option = element("option", value);
+    option.value = value;
+    return option;
+  }));
+}
+
+function bar(name) {
+  const row = element("li");
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("class", "bar");
+  svg.setAttribute("height", "16");
+  svg.setAttribute("aria-hidden", "true");
+  for (const [kind, width] of [["track", "100%"], ["value", "0"]]) {
+    const rect = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+    for (const [key, value] of Object.entries({ class: kind, width, y: 3, height: 10, rx: 3 })) rect.setAttribute(key, value);
+    svg.append(rect);
+  }
+  const [label, number, mark] = [element("span", name), element("span"), element("span")];
+  label.className = "name";
+  number.className = "number";
+  mark.className = "taken-mark";
+  row.append(label, svg, number, mark);
+  return row;
+}
+
+function element(tag, text = "") {
+  const made = document.createElement(tag);
+  made.textContent = text;
+  return made;
+}

@@ -1,0 +1,116 @@
+"""A page: one HTML file that needs nothing but itself.
+
+    page = Page("doorkey", "pick up the key, ...", (Section("Result", (Table(...), prose("..."))),))
+    write_page(page, Path("report.html"))
+
+Styles and script stand in the file, pictures as data in it, and a content security policy forbids the browser any
+request at all. All text is escaped where it is put into HTML, by the block that it belongs to.
+"""
+
+import base64
+import hashlib
+import re
+from dataclasses import dataclass
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Protocol
+
+from wfairl.files import write_atomically
+from wfairl.report.text import Text, html_of
+
+
+class Block(Protocol):
+    """A part of a section: prose, facts, a table, a figure, a chart, a drawing, a player."""
+
+    def html(self) -> str:
+        """The block as HTML, with everything in it escaped."""
+        ...
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page with a heading, which the page's contents list."""
+
+    title: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page.
+
+    Attributes:
+        title: the heading, and the title of the browser's window.
+        subtitle: one line below it.
+        sections: in the order in which they are read.
+        kind: what sort of page this is, above the heading.
+        footer: one line at the end.
+    """
+
+    title: str
+    subtitle: Text
+    sections: tuple[Section, ...]
+    kind: str = "wfairl"
+    footer: Text = ""
+
+
+def write_page(page: Page, path: Path) -> None:
+    """Write a page to a file, atomically."""
+    write_atomically(path, page_html(page))
+
+
+def page_html(page: Page) -> str:
+    """The whole page as text."""
+    anchors = _anchors(page.sections)
+    script = _asset("player.js")
+    return template("page.html").substitute(
+        policy=content_security_policy(script),
+        title=escape(page.title),
+        subtitle=html_of(page.subtitle),
+        kind=escape(page.kind),
+        style=_asset("style.css"),
+        contents="".join(
+            f'<li><a href="#{anchor}">{escape(section.title)}</a></li>'
+            for anchor, section in zip(anchors, page.sections, strict=True)
+        ),
+        sections="\n".join(
+            _section_html(section, anchor) for anchor, section in zip(anchors, page.sections, strict=True)
+        ),
+        footer=html_of(page.footer),
+        script=script,
+    )
+
+
+def content_security_policy(script: str) -> str:
+    """Nothing may be loaded from anywhere, and no script may run but this one."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return (
+        f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _section_html(section: Section, anchor: str) -> str:
+    blocks = "\n".join(block.html() for block in section.blocks)
+    return f'<section id="{anchor}">\n<h2>{escape(section.title)}</h2>\n{blocks}\n</section>'
+
+
+def _anchors(sections: tuple[Section, ...]) -> list[str]:
+    """A name for the address of each section, made of its title; no two are the same."""
+    anchors: list[str] = []
+    for section in sections:
+        base = re.sub(r"[^a-z0-9]+", "-", section.title.lower()).strip("-") or "section"
+        count = 1 + sum(anchor == base or anchor.startswith(f"{base}--") for anchor in anchors)
+        anchors.append(base if count == 1 else f"{base}--{count}")
+    return anchors
+
+
+def template(name: str) -> Template:
+    """A piece of HTML with places to fill in, from the package's assets."""
+    return Template(_asset(name))
+
+
+def _asset(name: str) -> str:
+    return files("wfairl.report").joinpath("assets", name).read_text(encoding="utf-8")

@@ -1,0 +1,81 @@
+"""The episodes of a run's page: the policies that were evaluated, in a few of the scenes of their evaluation."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+
+from wfairl.demonstrations import FIRST_TRAINING_SEED
+from wfairl.errors import WfairlError
+from wfairl.evaluation.policies import REFERENCES, Policy
+from wfairl.evaluation.trained import load_policy
+from wfairl.experiment import FIRST_TEST_SEED
+from wfairl.learning.run_directory import DEFAULT_TRAINING_TEMPERATURE
+from wfairl.parallel import map_in_threads
+from wfairl.progress import track
+from wfairl.report.blocks import prose
+from wfairl.report.page import Section
+from wfairl.report.player import EpisodePlayer
+from wfairl.report.recording import Recording, record_episode
+from wfairl.report.run_files import RunFiles, is_learned
+from wfairl.worlds.tasks import Task, find_task
+
+DEFAULT_SCENES = 3
+TITLE = "Watch it act"
+
+
+def episodes_section(run: RunFiles, scenes: int, n_jobs: int = 2) -> Section:
+    """The player; a sentence in its place if the task or the policy cannot be had."""
+    try:
+        task = find_task(run.task)
+        policies = list(policies_of(run, task))
+    except WfairlError as error:
+        return Section(TITLE, (prose(f"There are no episodes to show: {error}."),))
+    jobs = [(name, policy, seed) for name, policy in policies for seed in scenes_of(run, scenes)]
+
+    def record(job: tuple[str, Policy, int]) -> Recording:
+        name, policy, seed = job
+        return replace(record_episode(task, policy, seed, episode_rng(seed)), policy=name)
+
+    recordings = track(map_in_threads(record, jobs, n_jobs=n_jobs), "recording episodes", total=len(jobs))
+    return Section(TITLE, (prose(_introduction(run)), EpisodePlayer(tuple(recordings))))
+
+
+def policies_of(run: RunFiles, task: Task) -> Iterator[tuple[str, Policy]]:
+    """The learned policy first, acting greedily and as its demonstrator did, then those to compare it with."""
+    temperature = DEFAULT_TRAINING_TEMPERATURE if run.temperature is None else run.temperature
+    yield "learned, greedy", load_policy(run.directory, task, 0.0)
+    if temperature > 0:
+        yield f"learned, at {temperature:g}", load_policy(run.directory, task, temperature)
+    yield "optimal", REFERENCES["optimal"](task, 0.0)
+    if temperature > 0:
+        yield "expert", REFERENCES["expert"](task, temperature)
+    yield "random", REFERENCES["random"](task, 0.0)
+
+
+def scenes_of(run: RunFiles, count: int) -> list[int]:
+    """Scenes that the run was tested on, those first in which it failed; none that it has seen."""
+    learned = [evaluation for name, evaluation in (run.evaluation or {}).items() if is_learned(name)]
+    episodes = [episode for evaluation in learned for episode in evaluation["episodes"]]
+    failed = [episode["seed"] for episode in episodes if not episode["success"]]
+    tested = [episode["seed"] for episode in episodes]
+    seen = set(run.config.get("seen", ()))
+    untested = (seed for seed in range(FIRST_TEST_SEED, FIRST_TRAINING_SEED))
+    candidates = dict.fromkeys((*failed, *tested)) if tested else untested
+    return list(islice((seed for seed in candidates if seed not in seen), count))
+
+
+def _introduction(run: RunFiles) -> str:
+    counted = "These are episodes that were counted above" if run.evaluation else "Episodes in scenes it has never seen"
+    planned = (
+        " The automaton reads what is true after each step: its state is filled, the edge that was just taken is thick."
+        if run.task_model is not None
+        else ""
+    )
+    return f"{counted}, step by step, with the chance that the policy gave to each control.{planned}"
+
+
+def episode_rng(seed: int) -> np.random.Generator:
+    """What `evaluate` draws from in a scene, so that the episodes shown are those that were counted."""
+    return np.random.default_rng([0, seed])

@@ -1,0 +1,85 @@
+"""How a run was made: its configuration, the versions at hand, and the command that makes it again."""
+
+import platform
+import shlex
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from wfairl.experiment import Config
+from wfairl.learning.run_directory import CONFIG
+from wfairl.report.blocks import Command, Facts, prose
+from wfairl.report.page import Section
+from wfairl.report.run_files import RunFiles
+from wfairl.report.text import Text, brief_number
+
+PACKAGES = ("wfairl", "torch", "numpy", "gymnasium", "minigrid", "stable-baselines3")
+
+WITHOUT_OPTION = ("rank", "rows", "cols")
+"""Settings of a run that only Python can change."""
+
+
+def making_section(run: RunFiles) -> Section:
+    """Configuration, versions, and the command."""
+    started = datetime.fromtimestamp((run.directory / CONFIG).stat().st_mtime, UTC)
+    settings = flat({name: value for name, value in run.config.items() if name not in ("format", "version")})
+    return Section(
+        "How it was made",
+        (
+            prose("The same command gives the same run, on any number of cores:"),
+            Command(command_of(run)),
+            Facts(tuple((name, _shown(value)) for name, value in settings.items()), "Configuration"),
+            Facts(
+                (("Run of", f"{started:%d %B %Y}"), ("Python", platform.python_version()), *_versions()),
+                "Versions on the machine that made this page",
+            ),
+        ),
+    )
+
+
+def command_of(run: RunFiles) -> str:
+    """What to type to have the same run again; settings that are the default are not named."""
+    experiment = run.experiment
+    if experiment is None:
+        origin = run.config.get("origin", {})
+        demonstrations = [str(name) for name in origin.get("demonstrations", ())] or ["DEMOS"]
+        return shlex.join(["wfairl", "train", *demonstrations, "--task-model", "task.json", "-o", f"runs/{run.task}"])
+    default = flat(asdict(Config(run.task)))
+    changed = {
+        name.partition(".")[2] or name: value
+        for name, value in flat(experiment).items()
+        if name in default and default[name] != value and name not in ("training.seed", "training.temperature")
+    }
+    if any(name in changed for name in WITHOUT_OPTION):
+        settings = ", ".join(f"{name}={value!r}" for name, value in changed.items())
+        return f'from wfairl.experiment import Config, run\n\nrun(Config("{run.task}", {settings}), Path("runs"))'
+    options = [part for name, value in changed.items() for part in (f"--{name.replace('_', '-')}", str(value))]
+    return shlex.join(["wfairl", "run", run.task, "-o", f"runs/{run.task}", *options])
+
+
+def flat(document: dict[str, Any]) -> dict[str, Any]:
+    """Settings by their names, those within a group as `group.name`; without empty ones."""
+    found: dict[str, Any] = {}
+    for name, value in document.items():
+        if isinstance(value, dict):
+            found |= {f"{name}.{inner}": content for inner, content in flat(value).items()}
+        elif value is not None and value != [] and value != ():
+            found[name] = value
+    return found
+
+
+def _shown(value: Any) -> Text:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return brief_number(value)
+
+
+def _versions() -> list[tuple[str, Text]]:
+    found: list[tuple[str, Text]] = []
+    for package in PACKAGES:
+        try:
+            found.append((package, version(package)))
+        except PackageNotFoundError:
+            continue
+    return found
