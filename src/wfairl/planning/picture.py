@@ -75,12 +75,20 @@ def film_path(environment: Any, world: Any, path: Path) -> Film:
         frames.append(environment.render())
         if world.state_of(environment) != path.states[step]:
             raise StrayedError(f"the real environment is not where the plan says it is after step {step}")
-    rows, columns = _busy(frames[0], environment.unwrapped.tile_size)
+    rows, columns = busy_region(frames[0], environment.unwrapped.tile_size)
     return Film(path, world.controls, tuple(frame[rows, columns] for frame in frames))
 
 
-def _busy(frame: NDArray[np.uint8], tile: int) -> tuple[slice, slice]:
-    """The part of a frame within one cell of anything; scenes of rooms may lie in a large empty grid."""
+def busy_region(frame: NDArray[np.uint8], tile: int) -> tuple[slice, slice]:
+    """The part of a frame within one cell of anything; scenes of rooms may lie in a large empty grid.
+
+    Args:
+        frame: an image, shape [height, width, 3].
+        tile: pixels of a cell.
+
+    Returns:
+        Rows and columns of pixels, which begin and end between cells.
+    """
     cells = frame.reshape(len(frame) // tile, tile, -1, tile, 3).swapaxes(1, 2)
     is_busy = (cells != cells[0, 0]).any(axis=(2, 3, 4))
     slices = []

@@ -1,0 +1,79 @@
+"""A figure with its words, and how it comes to disk: NAME.svg and NAME.png, the same bytes for the same figure."""
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+
+from wfairl.errors import BadInputError
+from wfairl.files import write_atomically, write_json
+
+DOTS_PER_INCH = 300
+
+CAPTIONS = "captions.json"
+
+_SVG_SETTINGS = {
+    "svg.hashsalt": "wfairl",  # names inside the file follow from what is drawn, not from chance
+    "svg.fonttype": "path",  # the letters themselves: the same on a machine without the font
+}
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnFigure:
+    """A figure and what is said of it.
+
+    Attributes:
+        name: of its files, without a suffix.
+        figure: what was drawn.
+        caption: what is seen, for who looks at it.
+        alt: what it shows, for who cannot see it.
+    """
+
+    name: str
+    figure: Figure
+    caption: str
+    alt: str
+
+    def to_svg(self) -> bytes:
+        """The figure as SVG, without a date."""
+        stream = io.BytesIO()
+        with matplotlib.rc_context(_SVG_SETTINGS):  # the only way to tell the writer; undone behind it
+            FigureCanvasSVG(self.figure).print_svg(stream, metadata={"Date": None, "Creator": None})
+        return stream.getvalue()
+
+    def to_png(self, dots_per_inch: float = DOTS_PER_INCH) -> bytes:
+        """The figure as PNG."""
+        stream = io.BytesIO()
+        options: dict[str, Any] = {"dpi": dots_per_inch, "format": "png", "metadata": {"Software": None}}
+        FigureCanvasAgg(self.figure).print_figure(stream, **options)
+        return stream.getvalue()
+
+
+def write_figures(figures: Sequence[DrawnFigure], directory: Path) -> tuple[Path, ...]:
+    """Write every figure as SVG and as PNG, and the words of all of them as JSON.
+
+    Returns:
+        The files, those of the first figure first; the captions last.
+
+    Raises:
+        BadInputError: two figures have one name, or nothing can be written there.
+    """
+    names = [figure.name for figure in figures]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise BadInputError(f"two figures are called {twice[0]!r}: one would take the other's place")
+    directory = Path(directory)
+    written = []
+    for figure in figures:
+        for suffix, content in ((".svg", figure.to_svg()), (".png", figure.to_png())):
+            written.append(directory / f"{figure.name}{suffix}")
+            write_atomically(written[-1], content)
+    written.append(directory / CAPTIONS)
+    write_json(written[-1], {figure.name: {"caption": figure.caption, "alt": figure.alt} for figure in figures})
+    return tuple(written)

@@ -1,0 +1,205 @@
+"""What does it cost to know only the words that were shown? (Figure 5 of the paper)
+
+An agent whose automaton was learned from few words plans for these words alone. The expert, which knows the rule
+itself, may do the same task in fewer steps, with a word that the agent's automaton does not accept.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from wfairl.automata.finite import FiniteAutomaton, from_rule
+from wfairl.automata.task_model import fit_task_model
+from wfairl.automata.words import format_word
+from wfairl.demonstrations.demonstration import Dataset
+from wfairl.errors import FailedRunError
+from wfairl.parallel import map_in_threads
+from wfairl.planning.cost import Cost, unit_cost
+from wfairl.planning.path import Path
+from wfairl.planning.picture import film_path
+from wfairl.planning.plan import UnsatisfiableTaskError, find_plan
+from wfairl.planning.product import build_product
+from wfairl.report.figures.changes import EXPLANATION, format_change
+from wfairl.report.figures.drawn import DrawnFigure
+from wfairl.report.figures.style import COLUMN, NORMAL, QUIET, SMALL, new_figure, place, without_frame, write_at
+from wfairl.worlds.tasks import Task
+from wfairl.worlds.world import Label
+
+GAP = 0.16
+TITLE, LINE = 0.34, 0.17
+"""Inches between the columns, of the titles, and of the text under a frame."""
+
+
+class NoOtherWordError(FailedRunError):
+    """In all scenes that were searched, the agents know the expert's word."""
+
+
+@dataclass(frozen=True, eq=False)
+class OtherWord:
+    """A scene in which the expert's word is one that the agent's automaton does not accept.
+
+    Attributes:
+        seed: the scene.
+        agent: the agent's path, accepted by its automaton.
+        expert: a shortest path by the true rule.
+        learned_from: what the agent's automaton was learned from, for people.
+        better_taught: what automata were learned from that lose no step in any of the scenes, for people.
+        scenes: how many scenes were searched.
+    """
+
+    seed: int
+    agent: Path
+    expert: Path
+    learned_from: str
+    better_taught: tuple[str, ...]
+    scenes: int
+
+    @property
+    def extra_steps(self) -> int:
+        """The steps that the agent takes beyond the fewest."""
+        return len(self.agent.controls) - len(self.expert.controls)
+
+
+def learn_from_fewer(dataset: Dataset, threshold: float = 0.5) -> dict[str, FiniteAutomaton]:
+    """The automata of the first of the demonstrations, by their number: all, half of them, and so on down to one.
+
+    Args:
+        dataset: successes and failures; as many parts of both are left out.
+        threshold: the score from which on a demonstration counts as success.
+    """
+    successes = [i for i, score in enumerate(dataset.scores) if score >= threshold]
+    failures = [i for i, score in enumerate(dataset.scores) if score < threshold]
+    automata, part = {}, 1
+    while part <= len(successes):
+        chosen = [*successes[: len(successes) // part], *failures[: len(failures) // part]]
+        words, scores = [dataset.words[i] for i in chosen], [dataset.scores[i] for i in chosen]
+        model = fit_task_model(words, scores, threshold=threshold, optional_start=True)
+        text = f"{len(successes) // part} success{'es' if part < len(successes) else ''}"
+        automata[f"{text} and {len(failures) // part} failures"] = model.finite
+        part *= 2
+    return automata
+
+
+def find_other_word(
+    task: Task,
+    automata: Mapping[str, FiniteAutomaton],
+    seeds: Sequence[int],
+    cost: Cost = unit_cost,
+    n_jobs: int = 2,
+) -> OtherWord:
+    """The scene in which an agent loses most steps by not knowing the expert's word.
+
+    The first automaton for which there is such a scene is taken. If none ever loses a step, the first scene, of the
+    first automaton, whose expert's word it does not accept, though it finds another word that is as short.
+
+    Args:
+        task: the task.
+        automata: what agents know of it, the best taught first, by what they were learned from.
+        seeds: the scenes to search; those that an agent sees no way in are passed over.
+        cost: what the agents plan with.
+        n_jobs: scenes to search at once; it changes nothing in the result.
+
+    Raises:
+        NoOtherWordError: every automaton accepts the expert's word in every scene.
+    """
+    experts = dict(zip(seeds, map_in_threads(lambda seed: _expert_path(task, seed), seeds, n_jobs=n_jobs), strict=True))
+    best: OtherWord | None = None
+    lossless: list[str] = []
+    for learned_from, automaton in automata.items():
+        unknown = [seed for seed, path in experts.items() if not automaton.accepts(path.word)]
+        for seed in unknown:
+            agent = _agent_path(task, automaton, cost, seed)
+            if agent is not None:
+                pair = OtherWord(seed, agent, experts[seed], learned_from, tuple(lossless), len(seeds))
+                best = pair if best is None or pair.extra_steps > best.extra_steps else best
+        if best is not None and best.extra_steps > 0:
+            return best
+        lossless.append(learned_from)
+    if best is None:
+        raise NoOtherWordError(
+            f"in {len(seeds)} scenes of {task.name} every automaton accepts the word of the expert."
+            " Search other scenes, or take an automaton learned from fewer demonstrations"
+        )
+    return best
+
+
+def _expert_path(task: Task, seed: int) -> Path:
+    world = task.make_world(seed)
+    product = build_product(world, from_rule(task.rule.visit, task.rule.avoid, world.propositions))
+    return find_plan(product, unit_cost(product)).path
+
+
+def _agent_path(task: Task, automaton: FiniteAutomaton, cost: Cost, seed: int) -> Path | None:
+    product = build_product(task.make_world(seed), automaton)
+    try:
+        return find_plan(product, cost(product)).path
+    except UnsatisfiableTaskError:
+        return None
+
+
+def draw_other_word(task: Task, pair: OtherWord, name: str = "other-word") -> DrawnFigure:
+    """The moments at which the labels of agent and expert change, in two columns, and both words.
+
+    Args:
+        task: the task.
+        pair: what `find_other_word` found.
+        name: of the figure.
+    """
+    films = [_moments(task, pair.seed, path) for path in (pair.agent, pair.expert)]
+    width = (COLUMN - GAP) / 2
+    height, pixels, _ = films[0][0][1].shape
+    picture = width * height / pixels
+    rows = max(map(len, films))
+    figure = new_figure(COLUMN, TITLE + rows * (picture + LINE))
+    for column, (who, path, film) in enumerate(zip(("agent", "expert"), (pair.agent, pair.expert), films, strict=True)):
+        left = column * (width + GAP)
+        write_at(figure, left, 0.02, who, NORMAL, va="top", weight="bold")
+        write_at(figure, left, 0.17, f"{len(path.controls)} steps", SMALL, va="top", colour=QUIET)
+        for row, (text, image) in enumerate(film):
+            top = TITLE + row * (picture + LINE)
+            axes = place(figure, left, top, width, picture)
+            without_frame(axes)
+            axes.imshow(image, interpolation="antialiased")
+            write_at(figure, left, top + picture + 0.025, text, SMALL, va="top")
+    return DrawnFigure(name, figure, _caption(task, pair), _alt(pair))
+
+
+def _moments(task: Task, seed: int, path: Path) -> list[tuple[str, Any]]:
+    """The start, and every step at which the label changes: what happens, and the frame."""
+    film = film_path(task.make_environment(seed, render_mode="rgb_array"), task.make_world(seed), path)
+    moments = [("start", film.frames[0])]
+    before: Label = frozenset()
+    for step, label in enumerate(path.labels, start=1):
+        if label != before:
+            moments.append((f"step {step}: {format_change(before, label)}", film.frames[step]))
+        before = label
+    return moments
+
+
+def _caption(task: Task, pair: OtherWord) -> str:
+    agent, expert = len(pair.agent.controls), len(pair.expert.controls)
+    taught = f"The agent's automaton, learned from {pair.learned_from}, does not accept the word of the expert"
+    if pair.extra_steps > 0:
+        verdict = f"{taught}, and the agent needs {agent} steps where {expert} are enough."
+        if pair.better_taught:
+            verdict += (
+                f" Agents taught by {' or by '.join(pair.better_taught)} lose no step in any of the {pair.scenes}"
+                " scenes that were searched."
+            )
+    else:
+        verdict = (
+            f"{taught}, but knows another one that is as short: both need {expert} steps. No agent loses a step in any"
+            f" of the {pair.scenes} scenes that were searched."
+        )
+    return (
+        f"Agent and expert in the same scene of {task.name} ({pair.seed}), at the start and whenever the label changes"
+        f" {EXPLANATION}. {verdict} Word of the agent: {format_word(pair.agent.word)}."
+        f" Word of the expert: {format_word(pair.expert.word)}."
+    )
+
+
+def _alt(pair: OtherWord) -> str:
+    return (
+        f"Two columns of pictures of one scene. The agent takes {len(pair.agent.controls)} steps with the word"
+        f" {format_word(pair.agent.word)}; the expert {len(pair.expert.controls)} with {format_word(pair.expert.word)}."
+    )

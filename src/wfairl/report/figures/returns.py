@@ -1,0 +1,229 @@
+"""How well does each method do, beside what the paper says, and how many demonstrations does it need?"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from wfairl.errors import BadInputError
+from wfairl.report.figures.drawn import DrawnFigure
+from wfairl.report.figures.style import (
+    BLUE,
+    COLUMN,
+    NORMAL,
+    PAGE,
+    PALE,
+    PALETTE,
+    PAPER,
+    QUIET,
+    SMALL,
+    VERMILLION,
+    new_figure,
+    place,
+    plain_axes,
+    spread,
+    write,
+    write_at,
+)
+
+NAMES, ROW, GAP, TOP, BOTTOM = 1.35, 0.165, 0.2, 0.36, 0.36
+"""Inches: of the methods' names, of one method, between panels, above and under them."""
+
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+
+
+@dataclass(frozen=True)
+class ReturnRow:
+    """One method on one task.
+
+    Attributes:
+        task: the name of the task.
+        data: what it learned from, such as D1; nothing for a policy that learns nothing, which stands beside all.
+        method: the name to write.
+        mean: mean return.
+        standard_error: of the mean.
+        paper: the paper's figure, None where it has none.
+    """
+
+    task: str
+    data: str
+    method: str
+    mean: float
+    standard_error: float
+    paper: float | None
+
+
+@dataclass(frozen=True)
+class Point:
+    """The return of one method that learned from so many demonstrations."""
+
+    method: str
+    demonstrations: int
+    mean: float
+    standard_error: float
+
+
+def draw_returns(rows: Sequence[ReturnRow], name: str = "returns") -> DrawnFigure:
+    """A dot for each method with its standard error, the paper's figure beside it; a panel a task and data set.
+
+    Tasks, data sets and methods stand in the order of the rows.
+
+    Raises:
+        BadInputError: there are no rows.
+    """
+    if not rows:
+        raise BadInputError("there are no returns to draw")
+    tasks = list(dict.fromkeys(row.task for row in rows))
+    data_sets = [data for data in dict.fromkeys(row.data for row in rows) if data] or [""]
+    methods = list(dict.fromkeys(row.method for row in rows))
+    panel = ROW * len(methods)
+    figure = new_figure(PAGE, TOP + len(data_sets) * (panel + 0.12) + BOTTOM)
+    width = (PAGE - NAMES - 0.08 - GAP * (len(tasks) - 1)) / len(tasks)
+    for down, data in enumerate(data_sets):
+        for across, task in enumerate(tasks):
+            top = TOP + down * (panel + 0.12)
+            axes = place(figure, NAMES + across * (width + GAP), top, width, panel)
+            plain_axes(
+                axes,
+                "mean return" if down == len(data_sets) - 1 else "",
+                title=f"T{across + 1}  {task}" if down == 0 else "",
+            )
+            shown = [row for row in rows if row.task == task and row.data in (data, "")]
+            _draw_dots(axes, shown, methods, named=across == 0)
+            axes.tick_params(labelbottom=down == len(data_sets) - 1)
+        if data:
+            middle = TOP + down * (panel + 0.12) + panel / 2
+            write_at(figure, 0.0, middle, data, NORMAL, va="center", weight="bold")
+    _draw_key(figure)
+    return DrawnFigure(name, figure, _caption(rows), _alt(rows))
+
+
+def _draw_dots(axes: Any, rows: Sequence[ReturnRow], methods: Sequence[str], named: bool) -> None:
+    axes.set_xlim(-0.03, 1)
+    axes.set_ylim(len(methods) - 0.5, -0.5)
+    axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", ".25", ".5", ".75", "1"])
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
+    for y, method in enumerate(methods):
+        axes.axhline(y, color=PALE, lw=0.5, zorder=0)
+        if named:
+            write(axes, -0.06, y, method, ha="right", va="center")
+    for row in rows:
+        y = methods.index(row.method)
+        if row.paper is not None:
+            axes.plot(
+                [row.paper], [y], "D", ms=4.6, mfc=PAPER, mec=VERMILLION, mew=1.0, zorder=2, gid=f"paper-{row.method}"
+            )
+        dot = axes.errorbar(
+            [row.mean], [y], xerr=[row.standard_error], fmt="o", ms=3.4, color=BLUE, elinewidth=1.1, zorder=3
+        )
+        dot[0].set_gid(f"ours-{row.method}")
+
+
+def _draw_key(figure: Any) -> None:
+    """What the two signs are, once, over the last panel."""
+    axes = place(figure, PAGE - 2.6, 0.0, 2.6, 0.16)
+    axes.axis("off")
+    axes.set_xlim(0, 2.6)
+    axes.set_ylim(0, 1)
+    axes.plot([0.08, 0.24], [0.5, 0.5], color=BLUE, lw=1.1)
+    axes.plot([0.16], [0.5], "o", ms=3.4, color=BLUE)
+    write(axes, 0.3, 0.45, "here, with standard error", va="center")
+    axes.plot([1.83], [0.5], "D", ms=4.6, mfc=PAPER, mec=VERMILLION, mew=1.0)
+    write(axes, 1.92, 0.45, "in the paper", va="center")
+
+
+def draw_demonstration_curve(
+    points: Sequence[Point],
+    optimal: float | None = None,
+    expert: float | None = None,
+    title: str = "",
+    name: str = "demonstrations",
+) -> DrawnFigure:
+    """Return against the number of demonstrations, one line a method, with lines for those that know the rule.
+
+    Args:
+        points: in any order.
+        optimal: mean return of the optimal policy.
+        expert: mean return of the expert that gave the demonstrations.
+        title: the task.
+        name: of the figure.
+
+    Raises:
+        BadInputError: there are no points, or one of no demonstrations, which has no place on the scale.
+    """
+    if not points:
+        raise BadInputError("there are no points to draw")
+    if min(point.demonstrations for point in points) < 1:
+        raise BadInputError("the numbers of demonstrations must be 1 or more")
+    figure = new_figure(COLUMN, 2.2)
+    axes = place(figure, 0.42, 0.24, COLUMN - 0.42 - 0.95, 2.2 - 0.24 - 0.38)
+    plain_axes(axes, "demonstrations", "mean return", title)
+    numbers = sorted({point.demonstrations for point in points})
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(numbers, [str(number) for number in numbers])
+    axes.minorticks_off()
+    axes.set_ylim(-0.02, 1.0)
+    labels: list[tuple[float, str, str]] = []
+    for level, what, style in ((optimal, "optimal", "-"), (expert, "expert", (0, (4, 2)))):
+        if level is not None:
+            axes.axhline(level, color=QUIET, lw=0.8, ls=style, gid=what, zorder=1)
+            labels.append((level, what, QUIET))
+    for number, method in enumerate(dict.fromkeys(point.method for point in points)):
+        of_method = sorted((p for p in points if p.method == method), key=lambda point: point.demonstrations)
+        colour, marker = PALETTE[number % len(PALETTE)], MARKERS[number % len(MARKERS)]
+        axes.errorbar(
+            [point.demonstrations for point in of_method],
+            [point.mean for point in of_method],
+            yerr=[point.standard_error for point in of_method],
+            color=colour, marker=marker, ms=4, lw=1.3, elinewidth=1.0, capsize=0, zorder=3,
+        )[0].set_gid(f"method-{method}")  # fmt: skip
+        labels.append((of_method[-1].mean, method, colour))
+    right = axes.get_xlim()[1]
+    for (_, text, colour), y in zip(labels, spread([y for y, _, _ in labels], 0.075), strict=True):
+        write(axes, right, y, f" {text}", SMALL, colour, ha="left", va="center")
+    return DrawnFigure(name, figure, _curve_caption(optimal, expert, title), _curve_alt(points))
+
+
+def _caption(rows: Sequence[ReturnRow]) -> str:
+    compared = [row for row in rows if row.paper is not None]
+    text = (
+        "Mean return of every method on the test scenes, with its standard error; 1 - 0.9 x steps / horizon for an"
+        " episode that succeeds, 0 for one that does not. Policies that learn nothing (optimal, expert, random) stand"
+        " in every panel of their task."
+    )
+    if not compared:
+        return text
+    farthest = max(compared, key=lambda row: abs(row.mean - (row.paper or 0.0)))
+    where = " ".join(filter(None, (farthest.method, "on", farthest.task, farthest.data)))
+    return (
+        f"{text} Diamonds: the paper's figures, which come without errors. The largest difference is that of {where}:"
+        f" {farthest.mean:.3f} here, {farthest.paper:.3f} in the paper."
+    )
+
+
+def _alt(rows: Sequence[ReturnRow]) -> str:
+    return "Dots of mean returns. " + "; ".join(
+        f"{row.task} {row.data} {row.method}: {row.mean:.3f}".replace("  ", " ")
+        + (f" (paper {row.paper:.3f})" if row.paper is not None else "")
+        for row in rows
+    )
+
+
+def _curve_caption(optimal: float | None, expert: float | None, title: str) -> str:
+    known = {"the optimal policy": optimal, "the expert that gave the demonstrations": expert}
+    levels = " and ".join(f"{what} ({level:.3f})" for what, level in known.items() if level is not None)
+    return (
+        f"Mean return{f' on {title}' if title else ''} against the number of demonstrations that were learned from, on"
+        " a logarithmic scale, with standard errors." + (f" Horizontal lines: {levels}." if levels else "")
+    )
+
+
+def _curve_alt(points: Sequence[Point]) -> str:
+    by_method: Mapping[str, list[Point]] = {
+        method: sorted((p for p in points if p.method == method), key=lambda point: point.demonstrations)
+        for method in dict.fromkeys(point.method for point in points)
+    }
+    return "Curves of mean return. " + "; ".join(
+        f"{method}: " + ", ".join(f"{point.mean:.3f} at {point.demonstrations}" for point in of_method)
+        for method, of_method in by_method.items()
+    )

@@ -1,0 +1,208 @@
+"""How does the automaton cut an episode into parts? (Figure 1 of the paper)"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from matplotlib.patches import Circle, FancyArrowPatch
+
+from wfairl.automata.finite import FiniteAutomaton
+from wfairl.automata.words import format_word
+from wfairl.planning.cost import Cost, unit_cost
+from wfairl.planning.path import Path
+from wfairl.planning.plan import find_plan
+from wfairl.planning.product import build_product
+from wfairl.report.figures.changes import EXPLANATION, format_change
+from wfairl.report.figures.drawn import DrawnFigure
+from wfairl.report.figures.frame import Frame, photograph, show_frame
+from wfairl.report.figures.style import (
+    COLUMN,
+    INK,
+    PAGE,
+    PALETTE,
+    PAPER,
+    QUIET,
+    halo,
+    new_figure,
+    place,
+    without_frame,
+    write,
+)
+from wfairl.worlds.minigrid import MiniGridWorld
+from wfairl.worlds.tasks import Task
+from wfairl.worlds.world import Label
+
+FADING = 0.65
+CHAIN = 1.35
+ROW = 0.32
+"""Inches of the chain of states: its width, and the height of one of them."""
+
+TALLEST = 2.6
+"""Inches of a scene that gets more room than a column has."""
+
+WIDE = 1.2
+"""A scene with more columns for each row than this does."""
+
+LANE = 0.11
+"""Cells between the lines of two parts that go the same way."""
+
+RADIUS = 0.075
+"""Inches of the circle of an automaton state."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """The steps of a path that were taken in one automaton state.
+
+    Attributes:
+        automaton_state: the state.
+        first, last: the part goes from world state `first` of the path to world state `last`.
+        label: what ended it, the label of the step to `last`; None for the last state, in which no step was taken.
+        before: the label that it began with; None at the start.
+    """
+
+    automaton_state: int
+    first: int
+    last: int
+    label: Label | None
+    before: Label | None
+
+    @property
+    def change(self) -> str:
+        """What ended it, for people."""
+        return "accepted" if self.label is None else format_change(self.before, self.label)
+
+
+def split_by_automaton_state(path: Path) -> tuple[Part, ...]:
+    """The parts of a path, one for each visit of an automaton state, the last state included."""
+    states = path.automaton_states
+    starts = [0, *(t for t in range(1, len(states)) if states[t] != states[t - 1])]
+    labels = [None, *path.labels]
+    left = [Part(states[first], first, last, labels[last], labels[first]) for first, last in pairwise(starts)]
+    return (*left, Part(states[-1], starts[-1], len(states) - 1, None, labels[starts[-1]]))
+
+
+def draw_trajectory(
+    task: Task, seed: int, automaton: FiniteAutomaton, cost: Cost = unit_cost, name: str = "trajectory"
+) -> DrawnFigure:
+    """The cheapest episode in one scene, coloured by the automaton state, beside the states that it went through.
+
+    Args:
+        task: the task.
+        seed: the scene.
+        automaton: what reads along, and decides when the task is done.
+        cost: what the episode is cheapest in.
+        name: of the figure.
+
+    Raises:
+        UnsatisfiableTaskError: the automaton accepts nothing in this scene.
+    """
+    world = task.make_world(seed)
+    product = build_product(world, automaton)
+    path = find_plan(product, cost(product)).path
+    parts = split_by_automaton_state(path)
+    frame = photograph(task.make_environment(seed, render_mode="rgb_array"))
+    aspect = frame.width / frame.height
+    scene_width = min(PAGE - CHAIN, TALLEST * aspect) if aspect > WIDE else COLUMN - CHAIN
+    scene_height = scene_width / aspect
+    height = max(scene_height, ROW * len(parts))
+    figure = new_figure(scene_width + CHAIN, height)
+    scene = place(figure, 0, (height - scene_height) / 2, scene_width, scene_height)
+    show_frame(scene, frame, FADING)
+    _draw_path(scene, world, path, parts, scene_width / frame.width)
+    _draw_chain(place(figure, scene_width, 0, CHAIN, height), parts, height)
+    return DrawnFigure(name, figure, _caption(task, seed, path, parts), _alt(task, parts, frame))
+
+
+def _draw_path(axes: Any, world: MiniGridWorld, path: Path, parts: tuple[Part, ...], inches: float) -> None:
+    """A line a part, each in a lane of its own, and the number of a state where it is entered."""
+    positions = [world.scene(state).position for state in path.states]
+    moving = [part for part in parts if part.last > part.first]
+    lane = min(LANE, 0.5 / len(moving))
+    entered: dict[tuple[int, int], list[int]] = {}
+    for number, part in enumerate(parts):
+        entered.setdefault(positions[part.first], []).append(number)
+    for number, part in enumerate(moving):
+        aside = (number - (len(moving) - 1) / 2) * lane
+        xs = [positions[t][0] + aside for t in range(part.first, part.last + 1)]
+        ys = [positions[t][1] + aside for t in range(part.first, part.last + 1)]
+        colour = _colour(number)
+        axes.plot(
+            xs, ys, color=colour, lw=2.2, solid_capstyle="round", solid_joinstyle="round", gid=f"part-{number}",
+            path_effects=halo(3.6), zorder=2,
+        )  # fmt: skip
+    radius = RADIUS / inches
+    for (x, y), numbers in entered.items():
+        for place_in_row, number in enumerate(numbers):
+            centre = (x + (place_in_row - (len(numbers) - 1) / 2) * 2.1 * radius, y)
+            _draw_state(axes, centre, radius, number, parts, zorder=4)
+
+
+def _draw_chain(axes: Any, parts: tuple[Part, ...], height: float) -> None:
+    """The states from top to bottom, how long each lasts, and beside the arrow to the next what happens there."""
+    without_frame(axes)
+    axes.set_xlim(0, CHAIN)
+    axes.set_ylim(height, 0)
+    row = min(height / len(parts), 1.4 * ROW)
+    x, top = RADIUS + 0.14, (height - row * len(parts)) / 2
+    for number, part in enumerate(parts):
+        y = top + (number + 0.5) * row
+        _draw_state(axes, (x, y), RADIUS, number, parts, zorder=3)
+        if part.label is None:
+            write(axes, x + 0.16, y, f"accepted, {part.last} steps", va="center", colour=QUIET)
+            continue
+        tips = (x, y + RADIUS + 0.015), (x, y + row - RADIUS - 0.015)
+        axes.add_patch(
+            FancyArrowPatch(
+                *tips, arrowstyle="-|>,head_length=2.6,head_width=1.4", color=INK, lw=0.8, shrinkA=0, shrinkB=0
+            )
+        )
+        text = write(axes, x + 0.16, y + row / 2, part.change, va="center")
+        text.set_gid(f"label-{number}")
+        write(axes, x + 0.16, y, _steps(part), va="center", colour=QUIET)
+
+
+def _draw_state(
+    axes: Any, centre: tuple[float, float], radius: float, number: int, parts: tuple[Part, ...], zorder: int
+) -> None:
+    """A circle with the number of the state; the last has two rings, as accepting states have."""
+    is_last = number == len(parts) - 1
+    fill = PAPER if is_last else _colour(number)
+    ink = INK if is_last else PAPER
+    axes.add_patch(Circle(centre, radius, fc=fill, ec=INK if is_last else PAPER, lw=0.7, zorder=zorder))
+    if is_last:
+        axes.add_patch(Circle(centre, 0.8 * radius, fc="none", ec=INK, lw=0.5, zorder=zorder))
+    state = str(parts[number].automaton_state)
+    write(axes, *centre, state, 5.5 if len(state) == 1 else 4.5, ink, ha="center", va="center_baseline", zorder=zorder)
+
+
+def _colour(number: int) -> str:
+    return PALETTE[number % len(PALETTE)]
+
+
+def _steps(part: Part) -> str:
+    steps = part.last - part.first
+    return f"{steps} step{'s' if steps > 1 else ''}"
+
+
+def _caption(task: Task, seed: int, path: Path, parts: tuple[Part, ...]) -> str:
+    return (
+        f"An episode of {task.name} (scene {seed}), cut into {len(parts) - 1} parts by the state of the automaton."
+        " Left: the path of the agent in the scene as it is at the start; each part has the colour of its state, and"
+        " a number stands where its state is entered. Lines that would cover each other are drawn side by side."
+        f" Right: the same states in the order of the episode, how long each lasts, and what ends it {EXPLANATION}."
+        f" The word is: {format_word(path.word)}."
+    )
+
+
+def _alt(task: Task, parts: tuple[Part, ...], frame: Frame) -> str:
+    chain = ", ".join(
+        f"state {part.automaton_state} for {_steps(part)} until {part.change}"
+        for part in parts
+        if part.label is not None
+    )
+    return (
+        f"A grid of {frame.width} by {frame.height} cells of the task {task.name} with the path of the agent in"
+        f" {len(parts) - 1} colours, and a chain of automaton states: {chain}; then state"
+        f" {parts[-1].automaton_state}, which accepts."
+    )
