@@ -17,6 +17,7 @@ from wfairl.learning.grid_network import (
     DIRECTION,
     HIDDEN,
     POSITION,
+    Dropout,
     GridConvolution,
     Head,
     OtherMapError,
@@ -46,12 +47,13 @@ class StateNetwork(nn.Module):
         self.dense = nn.Linear(sum(self.sizes), HIDDEN[0])
         self.head = Head(outputs)
 
-    def forward(self, grids: Tensor, columns: Tensor) -> Tensor:
+    def forward(self, grids: Tensor, columns: Tensor, dropout: Dropout | None = None) -> Tensor:
         """The outputs for some states, shape [rows, outputs]; each grid that occurs is convolved once.
 
         Args:
             grids: the distinct grids, shape [grids, height, width] of uint8.
             columns: number of the grid, cell * 4 + direction, and what is carried; shape [rows, 3] of integers.
+            dropout: what the hidden layers go through while the network is trained.
         """
         grid, place, carried = columns.long().T
         shown, grid = used(grid, len(grids))
@@ -61,7 +63,7 @@ class StateNetwork(nn.Module):
             pairs(self.position.weight @ of_position.T, self.direction.weight @ of_direction.T),
             self.carried.weight @ of_carried.T,
         )
-        return self.head(tables, (grid, place, carried))
+        return self.head(tables, (grid, place, carried), dropout)
 
     def concatenated(self, grids: Tensor, cells: Tensor, directions: Tensor, carried: Tensor) -> Tensor:
         """The same network the way the paper draws it, one concatenated input a row; for tests.

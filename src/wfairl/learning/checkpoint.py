@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from torch import Tensor
+from torch import Tensor, nn
 
 from wfairl.errors import BadInputError
 from wfairl.files import write_atomically
@@ -79,7 +79,7 @@ class Checkpoint:
     @classmethod
     def capture(
         cls,
-        model: CostModel,
+        model: nn.Module,
         adam: Adam,
         history: tuple[EpochMetrics, ...],
         before: "Checkpoint | None",
@@ -94,7 +94,7 @@ class Checkpoint:
                 return cls(present, before.best, before.best_epoch, *moments, history)
         return cls(present, present, metrics.epoch, *moments, history)
 
-    def restore(self, model: CostModel, adam: Adam) -> None:
+    def restore(self, model: nn.Module, adam: Adam) -> None:
         """Put model and optimizer where they were."""
         model.load_state_dict(self.model)
         adam.first, adam.second, adam.steps = _copied(self.first), _copied(self.second), self.steps
@@ -114,19 +114,19 @@ def fingerprint(model: CostModel, scenes: Sequence[Scene], looks: Mapping[Produc
         settings: how to train, a dataclass of plain JSON.
     """
     digest = hashlib.sha256()
-    _feed(digest, [model.kind, model.settings, asdict(settings)], *model.state_dict().values())
+    feed(digest, [model.kind, model.settings, asdict(settings)], *model.state_dict().values())
     for product, look in looks.items():
         automaton = product.automaton
         alphabet = [sorted(label) for label in automaton.alphabet]
-        _feed(digest, alphabet, automaton.transitions, automaton.accepting)
-        _feed(digest, product.successors, look.of_node, *look.parts)
+        feed(digest, alphabet, automaton.transitions, automaton.accepting)
+        feed(digest, product.successors, look.of_node, *look.parts)
     numbers = {product: number for number, product in enumerate(looks)}
     for scene in scenes:
-        _feed(digest, numbers[scene.product], scene.nodes, scene.controls)
+        feed(digest, numbers[scene.product], scene.nodes, scene.controls)
     return digest.hexdigest()
 
 
-def _feed(digest: Any, *parts: Any) -> None:
+def feed(digest: "hashlib._Hash", *parts: Any) -> None:
     """Add arrays and JSON documents, each behind its shape and type: none can be taken for a part of the next."""
     for part in parts:
         if isinstance(part, np.ndarray | Tensor):
@@ -138,8 +138,8 @@ def _feed(digest: Any, *parts: Any) -> None:
             digest.update(f"json({len(text)}):".encode() + text)
 
 
-def write_checkpoint(checkpoint: Checkpoint, directory: Path, identity: str) -> None:
-    """Replace the checkpoint of a run, atomically."""
+def write_checkpoint(checkpoint: Checkpoint, path: Path, identity: str) -> None:
+    """Replace a checkpoint, atomically."""
     groups = {
         "model": checkpoint.model,
         "best": checkpoint.best,
@@ -154,23 +154,22 @@ def write_checkpoint(checkpoint: Checkpoint, directory: Path, identity: str) -> 
         "steps": checkpoint.steps,
         "history": [asdict(metrics) for metrics in checkpoint.history],
     }
-    write_tensors(directory / CHECKPOINT, FORMAT, tensors, header)
+    write_tensors(path, FORMAT, tensors, header)
 
 
-def read_checkpoint(directory: Path, identity: str) -> Checkpoint | None:
-    """The checkpoint of a run, None if it had not come to one.
+def read_checkpoint(path: Path, identity: str) -> Checkpoint | None:
+    """A checkpoint, None if the run had not come to one.
 
     Raises:
         OtherConfigurationError: it is of other settings, another model or other data.
         BrokenCheckpointError: it cannot be read.
     """
-    path = directory / CHECKPOINT
     if not path.exists():
         return None
     tensors, header = read_tensors(path, FORMAT, BrokenCheckpointError)
     if header.get("fingerprint") != identity:
         raise OtherConfigurationError(
-            f"{path}: the checkpoint is of another configuration (other settings, another cost model, another automaton"
+            f"{path}: the checkpoint is of another configuration (other settings, another network, another automaton"
             " or other demonstrations). Resume with the same, or start a new run in another directory"
         )
     groups: dict[str, Tensors] = {"model": {}, "best": {}, "first": {}, "second": {}}

@@ -10,6 +10,7 @@ of tables, which `Head` takes through the layers behind.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -93,22 +94,48 @@ class Head(nn.Module):
         nn.init.zeros_(self.last.weight)
         nn.init.zeros_(self.last.bias)
 
-    def forward(self, tables: Sequence[Tensor], indices: Sequence[Tensor]) -> Tensor:
+    def forward(self, tables: Sequence[Tensor], indices: Sequence[Tensor], dropout: "Dropout | None" = None) -> Tensor:
         """The outputs of each row, whose first layer is the sum of one row of each table; shape [rows, outputs].
 
         Args:
             tables: shape [entries, hidden] each.
             indices: which row of each table, shape [rows] each.
+            dropout: what the hidden layers go through while the network is trained.
         """
         offsets = np.cumsum([0, *(len(table) for table in tables[:-1])])
         stacked = torch.cat(list(tables))
         bags = torch.stack([index + int(offset) for index, offset in zip(indices, offsets, strict=True)], dim=1)
         sums = (functional.embedding_bag(chunk, stacked, mode="sum") for chunk in bags.split(ROWS_AT_A_TIME))
-        return torch.cat([self.from_hidden(hidden) for hidden in sums])
+        return torch.cat([self.from_hidden(hidden, dropout) for hidden in sums])
 
-    def from_hidden(self, hidden: Tensor) -> Tensor:
+    def from_hidden(self, hidden: Tensor, dropout: "Dropout | None" = None) -> Tensor:
         """From the first layer, before its ReLU, to the outputs of each row."""
-        return self.last(functional.relu(self.second(functional.relu(hidden))))
+        thin = dropout if dropout is not None else _whole
+        return self.last(thin(functional.relu(self.second(thin(functional.relu(hidden))))))
+
+
+@dataclass(frozen=True)
+class Dropout:
+    """Units of a hidden layer left out at random, and the others made larger for it.
+
+    Torch's own draws from the global generator; this one's draws follow from its own.
+
+    Attributes:
+        rate: the chance of a unit to be left out.
+        generator: of the draws.
+    """
+
+    rate: float
+    generator: torch.Generator
+
+    def __call__(self, hidden: Tensor) -> Tensor:
+        """The layer as it goes on."""
+        kept = torch.rand(hidden.shape, generator=self.generator, dtype=hidden.dtype) >= self.rate
+        return hidden * kept / (1 - self.rate)
+
+
+def _whole(hidden: Tensor) -> Tensor:
+    return hidden
 
 
 def pairs(first: Tensor, second: Tensor) -> Tensor:

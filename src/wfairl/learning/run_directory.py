@@ -3,6 +3,9 @@
     train_run(dataset, make_world, task_model, config, directory)     writes one
     load_run(directory)                                           reads what a policy needs
 
+`config.json` says by which method a run was made. The runs that plan with a cost are of this room; those of other
+methods (see `wfairl.methods`) have a configuration with the same head, `read_document`, and files of their own.
+
 Every file is written whole or not at all, and nothing read from one can run code.
 """
 
@@ -16,6 +19,7 @@ from typing import Any
 import torch
 
 from wfairl.automata.task_model import TaskModel
+from wfairl.demonstrations.collection import FIRST_TRAINING_SEED
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.errors import BadInputError
 from wfairl.files import read_json, write_json
@@ -29,6 +33,9 @@ from wfairl.planning.product import Product
 FORMAT = "wfairl-run"
 VERSION = 1
 
+WFA_IRL, NO_AUTOMATON = "wfa-irl", "no-automaton"
+"""The methods that learn a cost: with an automaton that was learned, and until the goal alone."""
+
 CONFIG, TASK_MODEL, COST = "config.json", "task.json", "cost.safetensors"
 
 DEFAULT_TRAINING_TEMPERATURE = 0.5
@@ -38,6 +45,10 @@ everywhere; at the scale of costs that all models start with, 0.5 makes a detour
 
 class BrokenRunError(BadInputError):
     """A directory is not that of a finished run."""
+
+
+class OtherMethodError(BadInputError):
+    """A run is of another method than is asked for."""
 
 
 class RunExistsError(BadInputError):
@@ -58,6 +69,7 @@ class RunConfig:
         floor: the least cost of a transition.
         activation: the output of the cost model.
         training: how the cost is trained.
+        method: `wfa-irl`, or `no-automaton`.
         seen: scenes for testing that demonstrations came from all the same, as those of a user's log may.
         origin: where the demonstrations came from, for people.
     """
@@ -68,6 +80,7 @@ class RunConfig:
     floor: float = DEFAULT_FLOOR
     activation: str = DEFAULT_ACTIVATION
     training: Settings = field(default_factory=Settings)
+    method: str = WFA_IRL
     seen: tuple[int, ...] = ()
     origin: dict[str, Any] = field(default_factory=dict)
 
@@ -77,6 +90,8 @@ class RunConfig:
                 f"the temperature of demonstrations must be 0 or more and finite, not {self.temperature}:"
                 " a random walk shows nothing that could be imitated"
             )
+        if self.method not in (WFA_IRL, NO_AUTOMATON):
+            raise BadInputError(f"the methods that learn a cost are {WFA_IRL} and {NO_AUTOMATON}, not {self.method!r}")
         find_cost_model(self.cost)
         check_output(self.floor, self.activation)
 
@@ -131,12 +146,12 @@ def train_run(
         OtherConfigurationError: the run that is there has another configuration, automaton or other demonstrations.
         BadInputError, FailedRunError: see `prepare_scenes` and `train`.
     """
-    _check_free(directory, config, resume)
+    check_free(directory, asdict(config), resume)
     prepared = prepare_scenes(dataset.demonstrations, make_world, task_model.finite, task_model.threshold, n_jobs)
     model = make_cost(config, [scene.product for scene in prepared.scenes])
     training = prepare_training(model, prepared.scenes, config.training, directory, resume)
     # Nothing is written before all of the above has agreed: what is refused leaves the directory as it was.
-    write_json(directory / CONFIG, {"format": FORMAT, "version": VERSION, **asdict(config)})
+    write_document(directory, asdict(config))
     task_model.save(directory / TASK_MODEL)
     result = run_training(training, n_jobs)
     save_cost(result.model, directory / COST)
@@ -164,7 +179,23 @@ def load_run(directory: Path) -> Run:
 
 
 def read_config(directory: Path) -> RunConfig:
-    """The configuration of a run.
+    """The configuration of a run that learned a cost.
+
+    Raises:
+        BrokenRunError: there is none, or it is broken.
+        OtherMethodError: the run is of a method that learns no cost.
+    """
+    document = read_document(directory)
+    if document["method"] not in (WFA_IRL, NO_AUTOMATON):
+        raise OtherMethodError(f"{directory}: a run of the method {document['method']}, which learns no cost")
+    try:
+        return RunConfig(**{**document, "training": Settings(**document["training"]), "seen": tuple(document["seen"])})
+    except (KeyError, TypeError, ValueError) as error:
+        raise broken_configuration(directory, str(error)) from None
+
+
+def read_document(directory: Path) -> dict[str, Any]:
+    """The configuration of a run of any method, with `method`, `task` and `seen` in it, and without its format.
 
     Raises:
         BrokenRunError: there is none, or it is broken.
@@ -173,21 +204,53 @@ def read_config(directory: Path) -> RunConfig:
     if not path.exists():
         raise BrokenRunError(f"{directory}: not the directory of a run; `wfairl train` or `wfairl run` makes one")
     document = read_json(path)
-    try:
-        if (document.pop("format"), document.pop("version")) != (FORMAT, VERSION):
-            raise ValueError("another format or version")
-        training, seen = Settings(**document["training"]), tuple(map(int, document["seen"]))
-        return RunConfig(**{**document, "training": training, "seen": seen})
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise BrokenRunError(f"{path}: not the configuration of a run that this wfairl can read ({error})") from None
+    if not isinstance(document, dict) or (document.pop("format", None), document.pop("version", None)) != (
+        FORMAT,
+        VERSION,
+    ):
+        raise broken_configuration(directory, "another format or version")
+    document.setdefault("method", WFA_IRL)  # there was a time when there was no other
+    for name, kind in (("method", str), ("task", str), ("seen", list)):
+        if not isinstance(document.get(name), kind):
+            raise broken_configuration(directory, f"no {name}")
+    if not all(isinstance(seed, int) for seed in document["seen"]):
+        raise broken_configuration(directory, "seen holds what is no scene")
+    return document
 
 
-def _check_free(directory: Path, config: RunConfig, resume: bool) -> None:
-    """See that there is no run yet, or one of the same configuration that shall be resumed."""
+def write_document(directory: Path, config: dict[str, Any]) -> None:
+    """Write the configuration of a run of any method."""
+    write_json(directory / CONFIG, {"format": FORMAT, "version": VERSION, **config})
+
+
+def broken_configuration(directory: Path, reason: str) -> BrokenRunError:
+    """What to raise for a configuration that cannot be read."""
+    return BrokenRunError(f"{directory / CONFIG}: not the configuration of a run that this wfairl can read ({reason})")
+
+
+def seen_tests(dataset: Dataset) -> tuple[int, ...]:
+    """The scenes for testing that demonstrations came from all the same."""
+    return tuple(sorted(seed for seed in dataset.seeds if seed < FIRST_TRAINING_SEED))
+
+
+def check_free(directory: Path, config: dict[str, Any], resume: bool, found: Sequence[str] = ()) -> None:
+    """See that there is no run yet, or one of the same configuration that shall be resumed.
+
+    Args:
+        directory: where the run goes.
+        config: its configuration.
+        resume: whether a run that is there shall be gone on with.
+        found: what a configuration may have besides, because training finds it.
+
+    Raises:
+        RunExistsError: there is a run, and it shall not be resumed.
+        OtherConfigurationError: the run that is there has another configuration.
+    """
     if (directory / CONFIG).exists() or (directory / CHECKPOINT).exists():
         if not resume:
             raise RunExistsError(directory)
-        check_unchanged(asdict(read_config(directory)), asdict(config), directory)
+        before = {name: setting for name, setting in read_document(directory).items() if name not in found}
+        check_unchanged(before, config, directory)
 
 
 def check_unchanged(before: dict[str, Any], now: dict[str, Any], directory: Path) -> None:

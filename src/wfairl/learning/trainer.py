@@ -30,6 +30,7 @@ from torch import Tensor
 from wfairl.errors import BadInputError, FailedRunError
 from wfairl.learning.adam import Adam
 from wfairl.learning.checkpoint import (
+    CHECKPOINT,
     Checkpoint,
     EpochMetrics,
     fingerprint,
@@ -165,7 +166,7 @@ def prepare_training(
     lessons = _look(model, scenes)
     looks = {lesson.scene.product: lesson.view.looks for lesson in lessons}
     identity = fingerprint(model, scenes, looks, settings)
-    checkpoint = read_checkpoint(directory, identity) if directory is not None and resume else None
+    checkpoint = read_checkpoint(directory / CHECKPOINT, identity) if directory is not None and resume else None
     return Training(model, lessons, settings, directory, identity, checkpoint)
 
 
@@ -315,7 +316,7 @@ def _learning_rate(epoch: int, settings: Settings) -> float:
 
 def _keep(checkpoint: Checkpoint, directory: Path | None, identity: str) -> None:
     if directory is not None:
-        write_checkpoint(checkpoint, directory, identity)
+        write_checkpoint(checkpoint, directory / CHECKPOINT, identity)
         write_metrics(checkpoint.history, directory)
 
 

@@ -1,0 +1,159 @@
+"""A run whose result is a network that acts: `config.json`, `metrics.jsonl`, `checkpoint/`, `policy.safetensors`.
+
+    begin_run(config, directory, resume)                             before anything is trained
+    finish_run(config, directory, network, sight, choice)            writes the policy
+    load_policy_run(directory)                                       reads what `NetworkPolicy` needs
+
+`config.json` has the temperature at which the policy acts unless one says otherwise. A method finds it at the end,
+on scenes for validation: until then there is none, and a run is resumed without asking for it.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from wfairl.baselines.network import StateNetwork
+from wfairl.baselines.sight import AgentSight, MapSight, from_document, network_for, to_document
+from wfairl.errors import BadInputError
+from wfairl.learning.run_directory import (
+    BrokenRunError,
+    broken_configuration,
+    check_free,
+    read_document,
+    write_document,
+)
+from wfairl.learning.storage import read_tensors, write_tensors
+from wfairl.worlds.minigrid_rules import CONTROLS
+
+FORMAT = "wfairl-policy"
+POLICY = "policy.safetensors"
+
+FOUND = ("temperature", "choice")
+"""What of a configuration is found by training: nobody has to know it to resume."""
+
+
+class BrokenPolicyError(BadInputError):
+    """A file is not a policy, or one that was cut or changed."""
+
+
+@dataclass(frozen=True)
+class PolicyRunConfig:
+    """What was trained, and how.
+
+    Attributes:
+        method: the name of the method.
+        task: the name of the task.
+        training: the method's own settings, as plain JSON.
+        seen: scenes for testing that demonstrations came from all the same; see `seen_tests`.
+        origin: where the demonstrations came from, for people.
+    """
+
+    method: str
+    task: str
+    training: dict[str, Any]
+    seen: tuple[int, ...] = ()
+    origin: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was found on held-out demonstrations and on scenes for validation.
+
+    Attributes:
+        temperature: at which to act.
+        details: how that and the rest was chosen, as plain JSON; for people.
+    """
+
+    temperature: float
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class PolicyRun:
+    """What a policy needs of a run."""
+
+    config: PolicyRunConfig
+    choice: Choice
+    network: StateNetwork
+    sight: MapSight | AgentSight
+
+
+def begin_run(config: PolicyRunConfig, directory: Path, resume: bool = False) -> None:
+    """Write down what is about to be trained.
+
+    Raises:
+        RunExistsError: there is a run, and it shall not be resumed.
+        OtherConfigurationError: the run that is there has another configuration.
+    """
+    check_free(directory, _document(config), resume, FOUND)
+    if not (directory / POLICY).exists():
+        write_document(directory, {**_document(config), "temperature": None})
+
+
+def finish_run(
+    config: PolicyRunConfig, directory: Path, network: StateNetwork, sight: MapSight | AgentSight, choice: Choice
+) -> PolicyRun:
+    """Write the policy, and the temperature at which it acts."""
+    document = {**_document(config), "temperature": choice.temperature, "choice": choice.details}
+    write_document(directory, document)
+    save_policy(network, sight, directory / POLICY)
+    return PolicyRun(config, choice, network, sight)
+
+
+def load_policy_run(directory: Path) -> PolicyRun:
+    """Read a finished run.
+
+    Raises:
+        BrokenRunError, BrokenPolicyError: says what is missing or broken.
+    """
+    document = read_document(directory)
+    if not (directory / POLICY).exists():
+        raise BrokenRunError(f"{directory}: the run has not finished; `wfairl train ... --resume` goes on with it")
+    try:
+        seen = tuple(document["seen"])
+        config = PolicyRunConfig(document["method"], document["task"], document["training"], seen, document["origin"])
+        choice = Choice(float(document["temperature"]), document.get("choice", {}))
+    except (KeyError, TypeError, ValueError) as error:
+        raise broken_configuration(directory, str(error)) from None
+    return PolicyRun(config, choice, *load_policy_file(directory / POLICY))
+
+
+def save_policy(network: StateNetwork, sight: MapSight | AgentSight, path: Path) -> None:
+    """Write a policy's network, atomically."""
+    write_tensors(path, FORMAT, network.state_dict(), {"sight": to_document(sight)})
+
+
+def load_policy_file(path: Path) -> tuple[StateNetwork, MapSight | AgentSight]:
+    """Read a policy's network and what it is shown.
+
+    Raises:
+        BrokenPolicyError: names the file and what is wrong with it.
+    """
+    tensors, header = read_tensors(path, FORMAT, BrokenPolicyError)
+    try:
+        sight = from_document(header["sight"])
+        height, width = sight.size
+        if tensors["position.weight"].shape[0] != height * width:  # before a network of that size is made
+            raise ValueError(f"it holds {tensors['position.weight'].shape[0]} positions, not {height} x {width}")
+        with torch.random.fork_rng(devices=[]):  # the initial parameters are drawn in vain
+            network = network_for(sight, len(CONTROLS))
+        network.load_state_dict(tensors, strict=True)
+    except (KeyError, TypeError, ValueError, RuntimeError, IndexError) as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise BrokenPolicyError(f"{path}: a broken policy ({reason}); train it again") from None
+    for name, tensor in tensors.items():
+        if not tensor.isfinite().all():
+            raise BrokenPolicyError(f"{path}: {name} holds numbers that are not finite; train it again")
+    return network, sight
+
+
+def _document(config: PolicyRunConfig) -> dict[str, Any]:
+    return {
+        "method": config.method,
+        "task": config.task,
+        "training": config.training,
+        "seen": list(config.seen),
+        "origin": config.origin,
+    }
