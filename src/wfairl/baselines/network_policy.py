@@ -1,18 +1,23 @@
-"""A policy that a network has by heart: it looks at the state, and plans nothing.
+"""A policy that networks have by heart: they look at the state, and plan nothing.
 
-    pi(u | x) proportional to exp(logit_u(x) / temperature)
+Several networks of one training form a committee, which acts with the mean of their probabilities:
+
+    p(u | x) = mean over networks of softmax(logits(x))_u,     pi(u | x) proportional to p(u | x)^(1 / temperature)
 
 At temperature 1 it acts as it was trained, at 0 it takes the likeliest control (the first of equals).
 """
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from wfairl.baselines.network import StateNetwork, minigrid
+from wfairl.baselines.network import StateBatch, StateNetwork, minigrid
 from wfairl.baselines.sight import Sight
 from wfairl.planning.agent import Status
 from wfairl.worlds.minigrid import MiniGridWorld
@@ -25,13 +30,13 @@ class NetworkPolicy:
 
     Attributes:
         name: what people call it.
-        network: one logit a control.
-        sight: what the network is shown.
-        temperature: of the softmax.
+        networks: one or more, each with one logit a control.
+        sight: what the networks are shown.
+        temperature: see above.
     """
 
     name: str
-    network: StateNetwork
+    networks: tuple[StateNetwork, ...]
     sight: Sight
     temperature: float
 
@@ -39,7 +44,7 @@ class NetworkPolicy:
         """See `Policy`.
 
         Raises:
-            OtherMapError: the network does not fit the world.
+            OtherMapError: the networks do not fit the world.
         """
         return NetworkActor(self, minigrid(world), rng, world.initial_state)
 
@@ -52,7 +57,7 @@ class NetworkActor:
     world: MiniGridWorld
     rng: np.random.Generator
     state: int
-    logits: dict[int, NDArray[np.float64]] = field(default_factory=dict)
+    seen: dict[int, NDArray[np.float64]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _ = self.probabilities()  # a world that does not fit is refused at once
@@ -63,9 +68,9 @@ class NetworkActor:
 
     def probabilities(self) -> NDArray[np.float64]:
         """See `Actor`."""
-        if self.state not in self.logits:
-            self.logits[self.state] = self._look()
-        return softmax(self.logits[self.state], self.policy.temperature)
+        if self.state not in self.seen:
+            self.seen[self.state] = self._look()
+        return softmax(self.seen[self.state], self.policy.temperature)
 
     def observe(self, state: Any, label: Label) -> Status:  # noqa: ARG002 - it has no logic to keep track of
         """See `Actor`."""
@@ -75,7 +80,13 @@ class NetworkActor:
     @torch.no_grad()
     def _look(self) -> NDArray[np.float64]:
         batch = self.policy.sight.look(self.world, self.world.pack(self.state)[None])
-        return self.policy.network(batch.grids, batch.columns)[0].double().numpy()
+        return log_probabilities(self.policy.networks, batch)[0].numpy()
+
+
+def log_probabilities(networks: Sequence[StateNetwork], batch: StateBatch) -> Tensor:
+    """log p(u | x) of a committee, shape [states, controls] of float64."""
+    logits = [network(batch.grids, batch.columns).double() for network in networks]
+    return torch.stack([one.log_softmax(dim=1) for one in logits]).logsumexp(dim=0) - math.log(len(networks))
 
 
 def softmax(logits: NDArray[np.float64], temperature: float) -> NDArray[np.float64]:

@@ -1,18 +1,20 @@
-"""A run whose result is a network that acts: `config.json`, `metrics.jsonl`, `checkpoint/`, `policy.safetensors`.
+"""A run whose result is networks that act: `config.json`, `metrics.jsonl`, `checkpoint/`, `policy.safetensors`.
 
     begin_run(config, directory, resume)                             before anything is trained
-    finish_run(config, directory, network, sight, choice)            writes the policy
+    finish_run(config, directory, networks, sight, choice)           writes the policy
     load_policy_run(directory)                                       reads what `NetworkPolicy` needs
 
 `config.json` has the temperature at which the policy acts unless one says otherwise. A method finds it at the end,
 on scenes for validation: until then there is none, and a run is resumed without asking for it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from wfairl.baselines.network import StateNetwork
 from wfairl.baselines.sight import AgentSight, MapSight, from_document, network_for, to_document
@@ -76,7 +78,7 @@ class PolicyRun:
 
     config: PolicyRunConfig
     choice: Choice
-    network: StateNetwork
+    networks: tuple[StateNetwork, ...]
     sight: MapSight | AgentSight
 
 
@@ -93,13 +95,17 @@ def begin_run(config: PolicyRunConfig, directory: Path, resume: bool = False) ->
 
 
 def finish_run(
-    config: PolicyRunConfig, directory: Path, network: StateNetwork, sight: MapSight | AgentSight, choice: Choice
+    config: PolicyRunConfig,
+    directory: Path,
+    networks: Sequence[StateNetwork],
+    sight: MapSight | AgentSight,
+    choice: Choice,
 ) -> PolicyRun:
     """Write the policy, and the temperature at which it acts."""
     document = {**_document(config), "temperature": choice.temperature, "choice": choice.details}
     write_document(directory, document)
-    save_policy(network, sight, directory / POLICY)
-    return PolicyRun(config, choice, network, sight)
+    save_policy(networks, sight, directory / POLICY)
+    return PolicyRun(config, choice, tuple(networks), sight)
 
 
 def load_policy_run(directory: Path) -> PolicyRun:
@@ -120,33 +126,46 @@ def load_policy_run(directory: Path) -> PolicyRun:
     return PolicyRun(config, choice, *load_policy_file(directory / POLICY))
 
 
-def save_policy(network: StateNetwork, sight: MapSight | AgentSight, path: Path) -> None:
-    """Write a policy's network, atomically."""
-    write_tensors(path, FORMAT, network.state_dict(), {"sight": to_document(sight)})
+def save_policy(networks: Sequence[StateNetwork], sight: MapSight | AgentSight, path: Path) -> None:
+    """Write a policy's networks, atomically."""
+    parts = [network.state_dict() for network in networks]
+    tensors = {f"{i}.{name}": tensor for i, part in enumerate(parts) for name, tensor in part.items()}
+    write_tensors(path, FORMAT, tensors, {"networks": len(networks), "sight": to_document(sight)})
 
 
-def load_policy_file(path: Path) -> tuple[StateNetwork, MapSight | AgentSight]:
-    """Read a policy's network and what it is shown.
+def load_policy_file(path: Path) -> tuple[tuple[StateNetwork, ...], MapSight | AgentSight]:
+    """Read a policy's networks and what they are shown.
 
     Raises:
         BrokenPolicyError: names the file and what is wrong with it.
     """
     tensors, header = read_tensors(path, FORMAT, BrokenPolicyError)
-    try:
-        sight = from_document(header["sight"])
-        height, width = sight.size
-        if tensors["position.weight"].shape[0] != height * width:  # before a network of that size is made
-            raise ValueError(f"it holds {tensors['position.weight'].shape[0]} positions, not {height} x {width}")
-        with torch.random.fork_rng(devices=[]):  # the initial parameters are drawn in vain
-            network = network_for(sight, len(CONTROLS))
-        network.load_state_dict(tensors, strict=True)
-    except (KeyError, TypeError, ValueError, RuntimeError, IndexError) as error:
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise BrokenPolicyError(f"{path}: a broken policy ({reason}); train it again") from None
     for name, tensor in tensors.items():
         if not tensor.isfinite().all():
             raise BrokenPolicyError(f"{path}: {name} holds numbers that are not finite; train it again")
-    return network, sight
+    try:
+        sight, count = from_document(header["sight"]), int(header["networks"])
+        parts: list[dict[str, Tensor]] = [{} for _ in range(min(count, len(tensors)))]
+        for name, tensor in tensors.items():
+            number, _, rest = name.partition(".")
+            parts[int(number)][rest] = tensor
+        networks = tuple(_network(sight, part) for part in parts)
+    except (KeyError, TypeError, ValueError, RuntimeError, IndexError) as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise BrokenPolicyError(f"{path}: a broken policy ({reason}); train it again") from None
+    if not networks:
+        raise BrokenPolicyError(f"{path}: a broken policy (no network); train it again")
+    return networks, sight
+
+
+def _network(sight: MapSight | AgentSight, tensors: dict[str, Tensor]) -> StateNetwork:
+    height, width = sight.size
+    if tensors["position.weight"].shape[0] != height * width:  # before a network of that size is made
+        raise ValueError(f"it holds {tensors['position.weight'].shape[0]} positions, not {height} x {width}")
+    with torch.random.fork_rng(devices=[]):  # the initial parameters are drawn in vain
+        network = network_for(sight, len(CONTROLS))
+    network.load_state_dict(tensors, strict=True)
+    return network
 
 
 def _document(config: PolicyRunConfig) -> dict[str, Any]:
