@@ -1,0 +1,99 @@
+"""The settings of GAIL."""
+
+import math
+from dataclasses import dataclass
+
+from wfairl.baselines.discriminator import REWARDS
+from wfairl.errors import BadInputError
+from wfairl.learning.trainer import LARGEST_SEED
+
+DEMONSTRATED, FRESH, BOTH = "demonstrated", "fresh", "both"
+"""Where the generator acts: in the scenes of the demonstrations, in new ones, or as often in either. In the last
+case only what it did in the scenes of the demonstrations is shown to the discriminator, which could otherwise tell
+generator and expert apart by the scene; in new scenes it is only asked."""
+
+COUNTS = (
+    "fresh_scenes", "iterations", "environments", "rollout", "epochs", "batch_size",
+    "discriminator_steps", "validation_scenes", "validate_every", "checkpoint_every",
+)  # fmt: skip
+"""Settings that are whole numbers from 1 on."""
+
+
+@dataclass(frozen=True)
+class GailConfig:
+    """How to train; the defaults were chosen on held-out scenes (docs/baselines.md).
+
+    Attributes:
+        rewards: rewards of the generator to try, names of `REWARDS`; the better one is kept.
+        scenes: where the generator acts: `demonstrated`, `fresh` or `both`.
+        fresh_scenes: how many new scenes there are.
+        iterations: rollouts, each followed by an update of generator and discriminator.
+        environments: episodes at a time.
+        rollout: steps of each of them in an iteration.
+        epochs: times that PPO goes over a rollout.
+        batch_size: steps in a minibatch of PPO.
+        learning_rate: of PPO's Adam at the beginning; it falls to a tenth in a straight line.
+        discount: gamma.
+        trace: lambda of PPO's generalised advantage estimation.
+        clip: of PPO.
+        entropy: weight of the policy's entropy.
+        pretraining: steps of behavioural cloning that the generator starts with.
+        discriminator_steps: of Adam in an iteration, each on all of the expert's transitions and a part of the rollout.
+        discriminator_rate: learning rate of the discriminator's Adam.
+        weight_decay: of the discriminator's Adam, decoupled.
+        smoothing: of the discriminator's labels.
+        validation_scenes: held-out scenes, to choose the reward, the iteration, and greedy or sampled controls.
+        validate_every: iterations between two looks at them.
+        checkpoint_every: iterations between two checkpoints.
+        seed: of everything random.
+    """
+
+    rewards: tuple[str, ...] = tuple(REWARDS)
+    scenes: str = BOTH
+    fresh_scenes: int = 1024
+    iterations: int = 60
+    environments: int = 64
+    rollout: int = 128
+    epochs: int = 4
+    batch_size: int = 2048
+    learning_rate: float = 1e-3
+    discount: float = 0.97
+    trace: float = 0.95
+    clip: float = 0.2
+    entropy: float = 0.01
+    pretraining: int = 0
+    discriminator_steps: int = 2
+    discriminator_rate: float = 1e-3
+    weight_decay: float = 1e-2
+    smoothing: float = 0.1
+    validation_scenes: int = 64
+    validate_every: int = 5
+    checkpoint_every: int = 5
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        unknown = sorted(set(self.rewards) - set(REWARDS))
+        if unknown or not self.rewards:
+            raise BadInputError(f"the rewards of GAIL are {', '.join(REWARDS)}, not {', '.join(unknown) or 'none'}")
+        if self.scenes not in (DEMONSTRATED, FRESH, BOTH):
+            raise BadInputError(f"the generator's scenes are {DEMONSTRATED}, {FRESH} or {BOTH}, not {self.scenes!r}")
+        for name in COUNTS:
+            if getattr(self, name) < 1:
+                raise BadInputError(f"{name} of GAIL must be 1 or more, not {getattr(self, name)}")
+        if self.pretraining < 0:
+            raise BadInputError(f"pretraining of GAIL must be 0 or more, not {self.pretraining}")
+        for name in ("learning_rate", "discriminator_rate", "clip"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise BadInputError(f"{name} of GAIL must be above zero and finite, not {getattr(self, name)}")
+        for name in ("weight_decay", "entropy"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise BadInputError(f"{name} of GAIL must be zero or above, and finite, not {getattr(self, name)}")
+        if not (0 < self.discount < 1 and 0 <= self.trace <= 1 and 0 <= self.smoothing < 0.5):
+            raise BadInputError("discount must lie between 0 and 1, trace too, and smoothing between 0 and 1/2")
+        if not 0 <= self.seed <= LARGEST_SEED:
+            raise BadInputError(f"the seed of a training must lie between 0 and {LARGEST_SEED:,}, not {self.seed}")
+
+    @property
+    def steps(self) -> int:
+        """Steps of the environment in a training with one reward."""
+        return self.iterations * self.environments * self.rollout

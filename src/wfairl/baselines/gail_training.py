@@ -1,0 +1,289 @@
+"""GAIL with one reward: generator and discriminator trained in turns.
+
+An iteration is a rollout of the generator under the present discriminator's reward, PPO on it, then some steps of the
+discriminator on the same rollout. Nothing random is kept between iterations: all draws follow from the seed and the
+iteration. So weights, Adam's moments and where the episodes stand are all that a checkpoint has to hold, and a
+training that goes on from one ends as if it had never stopped, bit for bit.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from wfairl.baselines.absorbing import absorbing_share
+from wfairl.baselines.discriminator import Discriminator, Judgement, Transitions, discrimination_loss
+from wfairl.baselines.gail_checkpoint import (
+    GailCheckpoint,
+    IterationMetrics,
+    copied,
+    optimizer_tensors,
+    read_gail_checkpoint,
+    restore_optimizer,
+    write_gail_checkpoint,
+)
+from wfairl.baselines.gail_scenes import Lessons
+from wfairl.baselines.gail_settings import GailConfig
+from wfairl.baselines.gail_validation import Validation, validate
+from wfairl.baselines.generator import JudgedVecEnv, gridwise_batches, make_ppo
+from wfairl.baselines.network import StateNetwork
+from wfairl.errors import FailedRunError
+from wfairl.learning.threads import one_torch_thread
+from wfairl.worlds.minigrid_rules import CONTROLS
+from wfairl.worlds.vector_environment import CompiledVectorEnv, ScenePool
+
+LAST_RATE = 0.1
+"""The learning rate of PPO falls in a straight line to this part of what it was."""
+
+ABSORBING_RATE = 0.05
+"""The learning rate of the absorbing state's logit: one number, which does not move with a network's weights."""
+
+_START, _ROLLOUT, _SCENES, _GENERATOR, _DISCRIMINATOR = range(5)
+"""What random numbers are for: each purpose has a stream of its own."""
+
+Advance = Callable[[IterationMetrics], None]
+
+
+class GeneratorDivergedError(FailedRunError):
+    """A weight of generator or discriminator is no longer a finite number."""
+
+
+@one_torch_thread()
+def train_with_reward(
+    lessons: Lessons,
+    held_out: ScenePool,
+    reward: str,
+    config: GailConfig,
+    path: Path,
+    identity: str,
+    advance: Advance,
+) -> GailCheckpoint:
+    """Train to the last iteration, from its checkpoint if there is one.
+
+    Args:
+        lessons: what to learn from.
+        held_out: scenes to choose the iteration on.
+        reward: name of the generator's reward.
+        config: how to train.
+        path: the file of the checkpoint.
+        identity: what is trained on what; a checkpoint of anything else is refused.
+        advance: told of every iteration, also of those before the checkpoint.
+
+    Raises:
+        OtherConfigurationError: the checkpoint is of other settings or data.
+        GeneratorDivergedError: numbers are no longer finite; the last good checkpoint stays where it is.
+    """
+    training = _Training(lessons, held_out, reward, config)
+    checkpoint = read_gail_checkpoint(path, identity)
+    if checkpoint is None:
+        training.begin()
+    else:
+        training.restore(checkpoint)
+    for metrics in training.history:
+        advance(metrics)
+    for iteration in range(len(training.history), config.iterations):
+        metrics = training.iterate(iteration)
+        last = iteration + 1 == config.iterations
+        if last or (iteration + 1) % config.checkpoint_every == 0:
+            write_gail_checkpoint(training.capture(), path, identity)
+        advance(metrics)
+    return training.capture()
+
+
+def controls_only(policy: dict[str, Tensor], height: int, width: int) -> StateNetwork:
+    """The network of a policy with the value cut off: one logit a control."""
+    with torch.random.fork_rng(devices=[]):  # the initial parameters are drawn in vain
+        network = StateNetwork(height, width, len(CONTROLS))
+    kept = {
+        name: tensor[: len(CONTROLS)] if name.startswith("head.last.") else tensor for name, tensor in policy.items()
+    }
+    network.load_state_dict(kept)
+    return network
+
+
+class _Training:
+    """Everything that changes while GAIL is trained."""
+
+    def __init__(self, lessons: Lessons, held_out: ScenePool, reward: str, config: GailConfig):
+        self._lessons, self._held_out, self._config = lessons, held_out, config
+        pool = lessons.pool
+        with _drawing(config.seed, _START, 0):
+            self._discriminator = Discriminator(pool.height, pool.width, len(CONTROLS))
+            self._environment = JudgedVecEnv(
+                CompiledVectorEnv(pool, config.environments), self._discriminator, reward, config.discount
+            )
+            self._ppo = make_ppo(
+                self._environment,
+                n_steps=config.rollout,
+                batch_size=config.batch_size,
+                n_epochs=config.epochs,
+                learning_rate=lambda _: self._rate,
+                gamma=config.discount,
+                gae_lambda=config.trace,
+                clip_range=config.clip,
+                ent_coef=config.entropy,
+            )
+        network, absorbing = self._discriminator.network.parameters(), self._discriminator.absorbing
+        self._optimizer = torch.optim.AdamW(
+            [
+                {"params": list(network), "lr": config.discriminator_rate, "weight_decay": config.weight_decay},
+                {"params": [absorbing], "lr": ABSORBING_RATE, "weight_decay": 0.0},
+            ]
+        )
+        self.history: tuple[IterationMetrics, ...] = ()
+        self._best: dict[str, Tensor] = {}
+        self._best_iteration = -1
+
+    _rate = 0.0
+    """The learning rate of PPO in this iteration."""
+
+    @property
+    def _network(self) -> StateNetwork:
+        return self._ppo.policy.network
+
+    def begin(self) -> None:
+        """Start from nothing, or from behavioural cloning."""
+        config, compiled = self._config, self._environment.environment
+        self._ppo._last_obs, _ = compiled.reset(seed=config.seed)
+        self._ppo._last_episode_starts = np.ones(config.environments, bool)
+        _clone(self._network, self._lessons.expert, config)
+
+    def iterate(self, iteration: int) -> IterationMetrics:
+        """One rollout, and what is learned from it."""
+        config, ppo, environment = self._config, self._ppo, self._environment
+        self._rate = config.learning_rate * (1 - (1 - LAST_RATE) * iteration / config.iterations)
+        environment.environment.np_random = _generator(config.seed, _SCENES, iteration)
+        ppo._last_obs = environment.environment.forget()
+        ppo.rollout_buffer.rng = _generator(config.seed, _GENERATOR, iteration)
+        environment.start(ppo._last_obs)
+        with _drawing(config.seed, _ROLLOUT, iteration):
+            ppo.learn(config.environments * config.rollout, reset_num_timesteps=False, log_interval=None)
+        judgement = self._judge(_generator(config.seed, _DISCRIMINATOR, iteration))
+        if not all(tensor.isfinite().all() for tensor in self._network.state_dict().values()):
+            raise GeneratorDivergedError(
+                "training diverged: weights are not finite numbers. The last checkpoint is kept;"
+                " lower the learning rates"
+            )
+        return self._record(iteration, judgement)
+
+    def _judge(self, rng: np.random.Generator) -> Judgement:
+        """Steps of the discriminator on what the generator has just done."""
+        config, generator = self._config, self._shown()
+        judgement = Judgement(float("nan"), float("nan"), float("nan"))
+        batch_size = -(-len(generator) // config.discriminator_steps)
+        for rows in gridwise_batches(generator.columns[:, 0].numpy(), batch_size, rng):
+            part = generator.rows(torch.from_numpy(rows))
+            loss, judgement = discrimination_loss(self._discriminator, self._lessons.expert, part, config.smoothing)
+            self._optimizer.zero_grad()
+            loss.backward()
+            self._optimizer.step()
+        return judgement
+
+    def _shown(self) -> Transitions:
+        """What the generator did in the scenes in which it is judged."""
+        buffer, environment, judged = self._ppo.rollout_buffer, self._environment, self._lessons.judged
+        shown = judged[np.stack(environment.scenes, axis=1).reshape(-1)]  # the buffer is flat, one row after the other
+        lengths = np.array(
+            [length for _, length, terminated, scene in environment.ended if terminated and judged[scene]], np.int64
+        )
+        rows = np.flatnonzero(shown)
+        horizon = self._lessons.pool.task.horizon
+        return Transitions(
+            torch.from_numpy(environment.environment.bank.grids),
+            torch.from_numpy(buffer.observations[rows]),
+            torch.from_numpy(buffer.actions[rows, 0].astype(np.int64)),
+            absorbing_share(len(rows), lengths, horizon),
+        )
+
+    def _record(self, iteration: int, judgement: Judgement) -> IterationMetrics:
+        config = self._config
+        ended = self._environment.ended
+        due = (iteration + 1) % config.validate_every == 0 or iteration + 1 == config.iterations
+        validation = validate(self._network, self._held_out, config.seed) if due else None
+        metrics = IterationMetrics(
+            iteration=iteration,
+            steps=(iteration + 1) * config.environments * config.rollout,
+            episodes=len(ended),
+            mean_return=_mean([one[0] for one in ended]),
+            mean_length=_mean([float(one[1]) for one in ended]),
+            mean_return_judged=_mean([one[0] for one in ended if self._lessons.judged[one[3]]]),
+            entropy=-float(self._ppo.logger.name_to_value["train/entropy_loss"]),
+            value_loss=float(self._ppo.logger.name_to_value["train/value_loss"]),
+            discriminator_loss=judgement.loss,
+            expert_accuracy=judgement.expert_accuracy,
+            generator_accuracy=judgement.generator_accuracy,
+            absorbing=float(torch.sigmoid(self._discriminator.absorbing.detach())),
+            held_out_greedy=validation.greedy if validation else None,
+            held_out_sampled=validation.sampled if validation else None,
+        )
+        self.history = (*self.history, metrics)
+        if validation is not None and self._is_best(validation):
+            self._best, self._best_iteration = copied(self._network.state_dict()), iteration
+        return metrics
+
+    def _is_best(self, validation: Validation) -> bool:
+        return self._best_iteration < 0 or validation.best >= self.history[self._best_iteration].held_out_best
+
+    def capture(self) -> GailCheckpoint:
+        """Everything that decides how the training goes on, copied."""
+        return GailCheckpoint(
+            tensors={
+                "policy": copied(self._network.state_dict()),
+                "best": self._best,
+                "policy_adam": optimizer_tensors(self._ppo.policy.optimizer),
+                "discriminator": copied(self._discriminator.state_dict()),
+                "discriminator_adam": optimizer_tensors(self._optimizer),
+                "environment": {
+                    name: torch.from_numpy(array) for name, array in self._environment.environment.snapshot().items()
+                }
+                | {"starts": torch.from_numpy(np.array(self._ppo._last_episode_starts, bool))},
+            },
+            best_iteration=self._best_iteration,
+            history=self.history,
+        )
+
+    def restore(self, checkpoint: GailCheckpoint) -> None:
+        """Go on where a checkpoint was made."""
+        tensors = checkpoint.tensors
+        self._network.load_state_dict(tensors["policy"])
+        self._discriminator.load_state_dict(tensors["discriminator"])
+        restore_optimizer(self._ppo.policy.optimizer, tensors["policy_adam"])
+        restore_optimizer(self._optimizer, tensors["discriminator_adam"])
+        environment: dict[str, NDArray[Any]] = {name: one.numpy() for name, one in tensors["environment"].items()}
+        self._ppo._last_episode_starts = environment.pop("starts")
+        self._ppo._last_obs = self._environment.environment.restore(environment)
+        self._best, self._best_iteration = tensors["best"], checkpoint.best_iteration
+        self.history = checkpoint.history
+        self._ppo.num_timesteps = self.history[-1].steps
+
+
+def _clone(network: StateNetwork, expert: Transitions, config: GailConfig) -> None:
+    """Start a policy at what the expert did: some steps of behavioural cloning."""
+    adam = torch.optim.AdamW(network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay)
+    for _ in range(config.pretraining):
+        logits = network(expert.grids, expert.columns)[:, : len(CONTROLS)]
+        loss = torch.nn.functional.cross_entropy(logits, expert.controls)
+        adam.zero_grad()
+        loss.backward()
+        adam.step()
+
+
+def _generator(*entropy: int) -> np.random.Generator:
+    return np.random.default_rng(entropy)
+
+
+@contextmanager
+def _drawing(*entropy: int) -> Iterator[None]:
+    """Let torch's global generator, which Stable-Baselines3 draws from, begin at a seed, and leave it as it was."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0] >> np.uint64(1)))
+        yield
+
+
+def _mean(numbers: list[float]) -> float | None:
+    return float(np.mean(numbers)) if numbers else None

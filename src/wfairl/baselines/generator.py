@@ -1,0 +1,187 @@
+"""The generator of GAIL: Stable-Baselines3's PPO with the paper's network, rewarded by a discriminator.
+
+Needs the extra `baselines`; only `gail_training` imports this module, when somebody asks for GAIL.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from stable_baselines3 import PPO
+from stable_baselines3.common.buffers import RolloutBuffer
+from stable_baselines3.common.logger import Logger
+from stable_baselines3.common.policies import ActorCriticPolicy
+from stable_baselines3.common.type_aliases import RolloutBufferSamples
+from stable_baselines3.common.vec_env import VecEnv
+from torch import Tensor
+
+from wfairl.baselines.absorbing import absorbing_return
+from wfairl.baselines.discriminator import REWARDS, Discriminator
+from wfairl.baselines.gail_network import FrozenNetwork
+from wfairl.baselines.network import StateNetwork
+from wfairl.worlds.vector_environment import CompiledVectorEnv, GridBank
+
+
+class StatePolicy(ActorCriticPolicy):
+    """Policy and value as one `StateNetwork`: a logit a control, then the value.
+
+    While PPO collects, the weights stay as they are, and every grid is convolved once.
+    """
+
+    def __init__(self, *arguments: Any, bank: GridBank, height: int, width: int, **settings: Any):
+        self._bank, self._size = bank, (height, width)
+        super().__init__(*arguments, **settings)
+
+    def _build(self, lr_schedule: Any) -> None:
+        self.network = StateNetwork(*self._size, self.action_space.n + 1)
+        self.optimizer = torch.optim.Adam(self.parameters(), lr=lr_schedule(1), eps=1e-5)
+
+    def set_training_mode(self, mode: bool) -> None:
+        """PPO says here whether it is about to collect or to change the weights."""
+        super().set_training_mode(mode)
+        if not mode:
+            self._frozen = FrozenNetwork(self.network, self._bank)
+
+    def forward(self, obs: Tensor, deterministic: bool = False) -> tuple[Tensor, Tensor, Tensor]:
+        """Controls, values and log-probabilities."""
+        outputs = self._frozen(obs)
+        distribution = self.action_dist.proba_distribution(action_logits=outputs[:, :-1])
+        controls = distribution.get_actions(deterministic=deterministic)
+        return controls, outputs[:, -1], distribution.log_prob(controls)
+
+    def predict_values(self, obs: Tensor) -> Tensor:
+        """Values, shape [rows]."""
+        return self._frozen(obs)[:, -1]
+
+    def evaluate_actions(self, obs: Tensor, actions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Values, log-probabilities and entropies, differentiably."""
+        outputs = self.network(torch.from_numpy(self._bank.grids), obs)
+        distribution = self.action_dist.proba_distribution(action_logits=outputs[:, :-1])
+        return outputs[:, -1], distribution.log_prob(actions), distribution.entropy()
+
+
+class GridwiseBuffer(RolloutBuffer):
+    """Minibatches in which a grid's rows stand together, so that an epoch convolves each grid about once.
+
+    Advantages are normalised over the whole rollout, not over minibatches, which are not drawn row by row.
+    """
+
+    rng: np.random.Generator
+    advantages: NDArray[np.float32]
+    generator_ready: bool
+
+    def compute_returns_and_advantage(self, last_values: Tensor, dones: NDArray[np.bool_]) -> None:
+        """See `RolloutBuffer`."""
+        super().compute_returns_and_advantage(last_values, dones)
+        self.advantages = (self.advantages - self.advantages.mean()) / (self.advantages.std() + 1e-8)
+
+    def get(self, batch_size: int | None = None) -> Iterator[RolloutBufferSamples]:
+        """All rows once, grids in random order."""
+        if not self.generator_ready:
+            for name in ("observations", "actions", "values", "log_probs", "advantages", "returns"):
+                setattr(self, name, self.swap_and_flatten(getattr(self, name)))
+            self.generator_ready = True
+        for rows in gridwise_batches(self.observations[:, 0], batch_size or len(self.observations), self.rng):
+            yield self._get_samples(rows)
+
+
+def gridwise_batches(
+    grids: NDArray[np.int64], batch_size: int, rng: np.random.Generator
+) -> Sequence[NDArray[np.int64]]:
+    """All rows in batches of about one size, with the rows of a grid in one batch or in neighbouring ones."""
+    rank = rng.permutation(int(grids.max()) + 1)
+    order = np.argsort(rank[grids], kind="stable")
+    return np.array_split(order, max(1, round(len(order) / batch_size)))
+
+
+class JudgedVecEnv(VecEnv):
+    """A compiled environment for Stable-Baselines3, whose reward is the discriminator's.
+
+    Rewards are scaled by 1 - gamma, so that values are of the size of a reward. The step with which an episode
+    terminates gains what the absorbing state is worth; one that is cut off is marked, and PPO goes on from there
+    with its value.
+
+    Attributes:
+        ended: of each episode that ended since `start`: its true return, its length, whether it terminated, and
+            the scene as an index into the pool.
+        scenes: of each step since `start`, the scenes of its rows, shape [num_envs].
+    """
+
+    def __init__(self, environment: CompiledVectorEnv, discriminator: Discriminator, reward: str, discount: float):
+        self.environment, self._discriminator = environment, discriminator
+        super().__init__(environment.num_envs, environment.single_observation_space, environment.single_action_space)
+        self._reward, self._discount = REWARDS[reward], discount
+        self._rows = torch.arange(environment.num_envs)
+        self.ended: list[tuple[float, int, bool, int]] = []
+        self.scenes: list[NDArray[np.int64]] = []
+
+    def start(self, columns: NDArray[np.int64]) -> None:
+        """Begin a rollout with the present discriminator, where the environment stands."""
+        self.ended, self.scenes = [], []
+        self._columns = columns
+        self._frozen = FrozenNetwork(self._discriminator.network, self.environment.bank)
+        self._end_reward = absorbing_return(float(self._reward(self._discriminator.absorbing.detach())), self._discount)
+
+    def reset(self) -> NDArray[np.int64]:
+        """See `VecEnv`."""
+        columns, _ = self.environment.reset()
+        return columns
+
+    def step_async(self, actions: NDArray[np.int64]) -> None:
+        """See `VecEnv`."""
+        self._controls = actions
+
+    def step_wait(self) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
+        """See `VecEnv`."""
+        logits = self._frozen(torch.from_numpy(self._columns))[self._rows, torch.from_numpy(self._controls)]
+        scenes, lengths = self.environment.scenes.copy(), self.environment.steps + 1
+        columns, returns, terminated, truncated, info = self.environment.step(self._controls)
+        rewards = self._reward(logits).numpy() + self._end_reward * terminated
+        over = terminated | truncated
+        infos: list[dict[str, Any]] = [{}] * self.num_envs
+        for row in np.flatnonzero(over):
+            infos[row] = {
+                "terminal_observation": info["final_obs"][row],
+                "TimeLimit.truncated": not terminated[row],
+            }
+            self.ended.append((float(returns[row]), int(lengths[row]), bool(terminated[row]), int(scenes[row])))
+        self.scenes.append(scenes)
+        self._columns = columns
+        return columns, ((1 - self._discount) * rewards).astype(np.float32), over, infos
+
+    def close(self) -> None:
+        """See `VecEnv`."""
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:  # noqa: ARG002 - rows share it
+        """See `VecEnv`."""
+        return [getattr(self.environment, attr_name)] * self.num_envs
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Rows share one environment, so there is nothing to set in some of them."""
+        raise NotImplementedError
+
+    def env_method(self, method_name: str, *arguments: Any, indices: Any = None, **settings: Any) -> list[Any]:
+        """Rows share one environment, so there is no method to call in some of them."""
+        raise NotImplementedError
+
+    def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:  # noqa: ARG002
+        """See `VecEnv`."""
+        return [False] * self.num_envs
+
+
+def make_ppo(environment: JudgedVecEnv, **settings: Any) -> PPO:
+    """PPO with the paper's network, on one core, silent; `settings` are PPO's own."""
+    compiled = environment.environment
+    ppo = PPO(
+        StatePolicy,
+        environment,
+        device="cpu",
+        normalize_advantage=False,
+        rollout_buffer_class=GridwiseBuffer,
+        policy_kwargs={"bank": compiled.bank, "height": compiled.pool.height, "width": compiled.pool.width},
+        **settings,
+    )
+    ppo.set_logger(Logger(folder=None, output_formats=[]))
+    return ppo

@@ -1,0 +1,194 @@
+"""The parts of GAIL, each against the slow and obvious version of what it claims to be."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from wfairl.baselines.absorbing import absorbing_return, absorbing_share
+from wfairl.baselines.discriminator import REWARDS, Discriminator, Transitions, discrimination_loss
+from wfairl.baselines.gail_network import FrozenNetwork
+from wfairl.baselines.gail_scenes import NoExpertError, prepare_lessons
+from wfairl.baselines.gail_settings import BOTH, DEMONSTRATED, FRESH, GailConfig
+from wfairl.baselines.gail_validation import validate
+from wfairl.baselines.network import StateNetwork, observe
+from wfairl.baselines.scenes import FIRST_VALIDATION_SEED
+from wfairl.demonstrations import Dataset, collect
+from wfairl.demonstrations.collection import FIRST_TRAINING_SEED
+from wfairl.errors import BadInputError
+from wfairl.evaluation.evaluate import run_episode
+from wfairl.planning.agent import Status
+from wfairl.worlds.minigrid_view import HANDS
+from wfairl.worlds.propositions import AgentOn
+from wfairl.worlds.tasks import DOORKEY, Rule, Task
+from wfairl.worlds.vector_environment import GridBank, compile_scenes
+
+HEIGHT, WIDTH = 5, 6
+
+EMPTY = Task(
+    name="empty-room",
+    summary="reach the goal",
+    environment_id="MiniGrid-Empty-Random-5x5-v0",
+    propositions=lambda _: {"goal": AgentOn("goal")},
+    rule=Rule(visit=("goal",)),
+    horizon=30,
+)
+
+
+def random_network(outputs, seed=0, size=(HEIGHT, WIDTH)):
+    """A network that does not start at 0."""
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        network = StateNetwork(*size, outputs)
+        for parameter in network.parameters():
+            torch.nn.init.normal_(parameter, std=0.1)
+    return network
+
+
+def random_transitions(rng, rows, absorbing=0.0):
+    columns = np.stack(
+        [rng.integers(4, size=rows), rng.integers(HEIGHT * WIDTH * 4, size=rows), rng.integers(len(HANDS), size=rows)]
+    ).T
+    grids = rng.integers(8, size=(4, HEIGHT, WIDTH)).astype(np.uint8)
+    controls = torch.from_numpy(rng.integers(6, size=rows))
+    return Transitions(torch.from_numpy(grids), torch.from_numpy(columns), controls, absorbing)
+
+
+def test_a_frozen_network_is_the_network_also_for_grids_that_come_later():
+    rng = np.random.default_rng(0)
+    network, bank = random_network(7), GridBank(HEIGHT, WIDTH)
+    frozen = FrozenNetwork(network, bank)
+    for _ in range(3):
+        numbers = bank.number(rng.integers(8, size=(5, HEIGHT * WIDTH)).astype(np.uint8))
+        columns = torch.from_numpy(
+            np.stack([numbers, rng.integers(HEIGHT * WIDTH * 4, size=5), rng.integers(len(HANDS), size=5)]).T
+        )
+        torch.testing.assert_close(frozen(columns), network(torch.from_numpy(bank.grids), columns))
+    assert not frozen(columns).requires_grad
+
+
+@given(st.floats(-30, 30))
+def test_rewards_are_what_their_names_say(logit):
+    d = 1 / (1 + np.exp(-logit))
+    one = torch.tensor(logit, dtype=torch.float64)
+    assert REWARDS["log-d"](one).item() == pytest.approx(np.log(d), rel=1e-6)
+    assert REWARDS["minus-log-1-d"](one).item() == pytest.approx(logit + np.log1p(np.exp(-logit)), rel=1e-6)
+
+
+@given(st.floats(-5, 5), st.floats(0.5, 0.98))
+def test_the_end_is_worth_what_infinitely_many_steps_in_the_absorbing_state_are(reward, discount):
+    steps = sum(reward * discount**t for t in range(1, 2000))
+    assert absorbing_return(reward, discount) == pytest.approx(steps, abs=1e-9)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.tuples(st.integers(1, 9), st.booleans()), min_size=1, max_size=6), st.integers(0, 2**32))
+def test_the_loss_is_that_of_episodes_filled_up_to_the_horizon(episodes, seed):
+    """The absorbing state as literal rows, H - T for each episode that terminated after T steps."""
+    horizon, smoothing = 9, 0.1
+    rng = np.random.default_rng(seed)
+    discriminator = Discriminator(HEIGHT, WIDTH, 6)
+    discriminator.network = random_network(6)
+    torch.nn.init.constant_(discriminator.absorbing, float(rng.normal()))
+    sides, rows = [], []
+    for label in (1.0, 0.0):
+        steps = sum(length for length, _ in episodes)
+        ended = np.array([length for length, terminated in episodes if terminated], np.int64)
+        side = random_transitions(rng, steps, absorbing_share(steps, ended, horizon))
+        sides.append(side)
+        logits = [*discriminator(side), *[discriminator.absorbing] * int((horizon - ended).sum())]
+        target = label * (1 - smoothing) + (1 - label) * smoothing
+        chances = [torch.sigmoid(logit.double()).item() for logit in logits]
+        rows.append(np.mean([-target * np.log(d) - (1 - target) * np.log(1 - d) for d in chances]))
+    loss, judgement = discrimination_loss(discriminator, *sides, smoothing)
+    assert loss.item() == pytest.approx(sum(rows), rel=1e-4)
+    assert judgement.loss == loss.item()
+
+
+def test_the_discriminator_learns_how_often_each_side_is_in_the_absorbing_state():
+    rng = np.random.default_rng(0)
+    discriminator = Discriminator(HEIGHT, WIDTH, 6)
+    adam = torch.optim.Adam([discriminator.absorbing], lr=0.05)
+    expert, generator = random_transitions(rng, 9, absorbing=0.6), random_transitions(rng, 9, absorbing=0.2)
+    for _ in range(500):
+        loss, _ = discrimination_loss(discriminator, expert, generator, 0.0)
+        adam.zero_grad()
+        loss.backward()
+        adam.step()
+    assert torch.sigmoid(discriminator.absorbing).item() == pytest.approx(0.6 / (0.6 + 0.2), abs=1e-3)
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    return collect(DOORKEY, 4, 3, 0.5, 0, n_jobs=1)
+
+
+def test_only_what_successful_demonstrations_show_is_the_experts(dataset):
+    lessons = prepare_lessons(DOORKEY, dataset, GailConfig(scenes=DEMONSTRATED), 1)
+    successes = [one for one in dataset if one.score == 1]
+    steps = sum(map(len, successes))
+    assert lessons.expert.controls.tolist() == [control for one in successes for control in one.controls]
+    assert lessons.expert.absorbing == pytest.approx(1 - steps / (len(successes) * DOORKEY.horizon))
+    assert sorted(lessons.pool.seeds) == sorted(one.seed for one in successes)
+    failures = tuple(one for one in dataset if one.score == 0)
+    with pytest.raises(NoExpertError, match="nobody to imitate"):
+        prepare_lessons(DOORKEY, Dataset(DOORKEY.name, failures), GailConfig(), 1)
+
+
+@pytest.mark.parametrize("scenes", [FRESH, BOTH])
+def test_fresh_scenes_are_neither_for_demonstrations_nor_validation_nor_tests(dataset, scenes):
+    shown = {one.seed for one in dataset if one.score == 1}
+    for seed in (0, 1, 9_999, 2**62):
+        lessons = prepare_lessons(DOORKEY, dataset, GailConfig(scenes=scenes, fresh_scenes=5, seed=seed), 1)
+        fresh = set(lessons.pool.seeds.tolist()) - shown
+        assert len(fresh) == 5
+        assert all(FIRST_TRAINING_SEED <= one < FIRST_VALIDATION_SEED for one in fresh)
+        judged = set(lessons.pool.seeds[lessons.judged].tolist())
+        assert judged == (shown if scenes == BOTH else fresh)
+
+
+def test_scenes_of_demonstrations_are_drawn_about_as_often_as_fresh_ones(dataset):
+    lessons = prepare_lessons(DOORKEY, dataset, GailConfig(scenes=BOTH, fresh_scenes=40), 1)
+    assert lessons.judged.mean() == pytest.approx(0.5, abs=0.05)
+
+
+class Greedy:
+    """A policy that takes the likeliest control of a network, for the real environment."""
+
+    name = "greedy"
+
+    def __init__(self, network):
+        self.network = network
+
+    def actor(self, world, rng):
+        self.world, self.state = world, world.initial_state
+        return self
+
+    def choose(self):
+        batch = observe([(self.world, self.world.pack(self.state)[None])])
+        return int(self.network(batch.grids, batch.columns)[0].argmax())
+
+    def observe(self, state, label):
+        self.state = state
+        return Status.RUNNING
+
+
+def test_validation_is_what_the_real_environment_says():
+    """On a room that some random networks can cross."""
+    pool = compile_scenes(EMPTY, range(FIRST_VALIDATION_SEED, FIRST_VALIDATION_SEED + 5))
+    found = 0.0
+    for seed in range(12):
+        network = random_network(6, seed, size=(5, 5))
+        real = [run_episode(EMPTY, Greedy(network), int(one), np.random.default_rng(0)) for one in pool.seeds]
+        assert validate(network, pool, 0).greedy == pytest.approx(np.mean([one.episode_return for one in real]))
+        found += sum(one.success for one in real)
+    assert found > 0
+
+
+@pytest.mark.parametrize("setting", [{"rewards": ()}, {"rewards": ("d",)}, {"scenes": "all"}, {"iterations": 0},
+                                     {"discount": 1.0}, {"smoothing": 0.5}, {"learning_rate": 0.0},
+                                     {"entropy": -1.0}, {"pretraining": -1}, {"seed": -1}])  # fmt: skip
+def test_settings_that_cannot_be_trained_with_are_refused(setting):
+    with pytest.raises(BadInputError):
+        GailConfig(**setting)

@@ -1,0 +1,211 @@
+"""GAIL as a whole: it imitates, goes on where it was stopped, and leaves alone what is not its own."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+
+from wfairl.baselines.gail import train_gail
+from wfairl.baselines.gail_settings import DEMONSTRATED, GailConfig
+from wfairl.demonstrations import collect
+from wfairl.demonstrations.minari import MissingExtraError
+from wfairl.learning.checkpoint import BrokenCheckpointError, OtherConfigurationError
+from wfairl.learning.run_directory import RunExistsError
+from wfairl.worlds.minigrid_rules import CONTROLS
+from wfairl.worlds.propositions import AgentOn
+from wfairl.worlds.tasks import DOORKEY, Rule, Task
+from wfairl.worlds.vector_environment import CompiledVectorEnv, compile_scenes
+
+pytest.importorskip("stable_baselines3")
+
+EMPTY = Task(
+    name="empty-5x5",
+    summary="reach the goal of an empty room",
+    environment_id="MiniGrid-Empty-5x5-v0",
+    propositions=lambda _: {"goal": AgentOn("goal")},
+    rule=Rule(visit=("goal",)),
+    horizon=100,
+)
+SMALL = GailConfig(
+    rewards=("log-d",),
+    fresh_scenes=6,
+    iterations=5,
+    environments=6,
+    rollout=50,
+    epochs=2,
+    batch_size=100,
+    validation_scenes=4,
+    validate_every=2,
+    checkpoint_every=2,
+)
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    return collect(DOORKEY, 3, 0, 0.0, 0, n_jobs=1)
+
+
+@pytest.mark.parametrize("reward", ["log-d", "minus-log-1-d"])
+@pytest.mark.slow
+def test_one_path_is_enough_to_cross_an_empty_room_as_well_as_the_expert(tmp_path, reward):
+    dataset = collect(EMPTY, 1, 0, 0.0, 0, n_jobs=1)
+    config = GailConfig(
+        rewards=(reward,),
+        scenes=DEMONSTRATED,
+        iterations=30,
+        environments=16,
+        rollout=64,
+        batch_size=256,
+        discriminator_steps=2,
+        validation_scenes=8,
+    )
+    result = train_gail(EMPTY, dataset, config, tmp_path)
+    steps = len(dataset.demonstrations[0])
+    assert max(result.best.held_out.greedy, result.best.held_out.sampled) == pytest.approx(1 - 0.9 * steps / 100)
+
+
+class KilledError(Exception):
+    """What a test stops a training with."""
+
+
+def kill_after(monkeypatch, iterations):
+    from wfairl.baselines import gail_training
+
+    original = gail_training._Training.iterate
+
+    def iterate(self, iteration):
+        if iteration == iterations:
+            raise KilledError
+        return original(self, iteration)
+
+    monkeypatch.setattr(gail_training._Training, "iterate", iterate)
+
+
+@pytest.mark.parametrize("stop", [3, 4])
+def test_a_training_that_was_killed_and_resumed_ends_with_the_same_weights(tmp_path, dataset, stop):
+    whole = train_gail(DOORKEY, dataset, SMALL, tmp_path / "whole")
+    with pytest.MonkeyPatch.context() as patch:
+        kill_after(patch, stop)
+        with pytest.raises(KilledError):
+            train_gail(DOORKEY, dataset, SMALL, tmp_path / "killed")
+    resumed = train_gail(DOORKEY, dataset, SMALL, tmp_path / "killed", resume=True)
+    files = [(tmp_path / name / "checkpoint" / "log-d.safetensors").read_bytes() for name in ("whole", "killed")]
+    assert files[0] == files[1]
+    assert resumed.best.history == whole.best.history
+    for name, tensor in whole.network.state_dict().items():
+        assert torch.equal(tensor, resumed.network.state_dict()[name]), name
+    assert (tmp_path / "whole" / "metrics.jsonl").read_text() == (tmp_path / "killed" / "metrics.jsonl").read_text()
+
+
+def test_it_learns_something_and_says_so(tmp_path, dataset):
+    config = replace(SMALL, rewards=("log-d", "minus-log-1-d"), iterations=3)
+    result = train_gail(DOORKEY, dataset, config, tmp_path)
+    lines = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
+    assert [(line["reward"], line["iteration"]) for line in lines] == [
+        (reward, iteration) for reward in config.rewards for iteration in range(3)
+    ]
+    assert lines[2]["steps"] == config.steps == 3 * 6 * 50
+    assert lines[2]["discriminator_loss"] < lines[0]["discriminator_loss"]
+    assert lines[2]["entropy"] < np.log(len(CONTROLS))
+    assert [trial.reward for trial in result.trials] == list(config.rewards)
+    assert result.best.held_out.best == max(trial.held_out.best for trial in result.trials)
+
+
+def test_the_global_generators_are_left_as_they_were(tmp_path, dataset):
+    config = replace(SMALL, iterations=1)
+    torch.manual_seed(5)
+    np.random.seed(5)  # noqa: NPY002 - the one that others may be using
+    before = torch.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
+    first = train_gail(DOORKEY, dataset, config, tmp_path / "first")
+    assert torch.equal(torch.get_rng_state(), before[0])
+    assert np.array_equal(np.random.get_state()[1], before[1])  # noqa: NPY002
+    torch.manual_seed(6)
+    second = train_gail(DOORKEY, dataset, config, tmp_path / "second")
+    for name, tensor in first.network.state_dict().items():
+        assert torch.equal(tensor, second.network.state_dict()[name]), name
+
+
+def test_another_training_in_the_directory_is_refused(tmp_path, dataset):
+    config = replace(SMALL, iterations=1)
+    train_gail(DOORKEY, dataset, config, tmp_path)
+    with pytest.raises(RunExistsError):
+        train_gail(DOORKEY, dataset, config, tmp_path)
+    with pytest.raises(OtherConfigurationError):
+        train_gail(DOORKEY, dataset, replace(config, entropy=0.5), tmp_path, resume=True)
+    path = tmp_path / "checkpoint" / "log-d.safetensors"
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(BrokenCheckpointError):
+        train_gail(DOORKEY, dataset, config, tmp_path, resume=True)
+
+
+def test_ppo_returns_go_on_behind_an_end_and_behind_the_horizon(dataset):
+    """With lambda = 1, returns by hand: the absorbing state behind an end, the value behind the horizon."""
+    from wfairl.baselines.discriminator import REWARDS, Discriminator
+    from wfairl.baselines.generator import JudgedVecEnv, make_ppo
+
+    task = replace(EMPTY, horizon=12)
+    discount, rows, steps = 0.9, 8, 40
+    with torch.random.fork_rng():
+        torch.manual_seed(1)
+        discriminator = Discriminator(5, 5, len(CONTROLS))
+        torch.nn.init.normal_(discriminator.network.head.last.weight)
+        torch.nn.init.constant_(discriminator.absorbing, 2.0)
+        environment = JudgedVecEnv(
+            CompiledVectorEnv(compile_scenes(task, [0]), rows), discriminator, "minus-log-1-d", discount
+        )
+        ppo = make_ppo(environment, n_steps=steps, batch_size=rows * steps, gamma=discount, gae_lambda=1.0)
+        torch.nn.init.normal_(ppo.policy.network.head.last.weight)
+        ppo._last_obs, _ = environment.environment.reset(seed=0)
+        ppo._last_episode_starts = np.ones(rows, bool)
+        environment.start(ppo._last_obs)
+        told, step_wait = [], environment.step_wait
+        environment.step_wait = lambda: told.append(step_wait()) or told[-1]
+        ppo._setup_learn(1, None, reset_num_timesteps=False)
+        ppo.collect_rollouts(ppo.env, ppo._init_callback(None), ppo.rollout_buffer, steps)
+    buffer, grids = ppo.rollout_buffer, torch.from_numpy(environment.environment.bank.grids)
+    with torch.no_grad():
+        columns = torch.from_numpy(buffer.observations.reshape(-1, 3))
+        logits = discriminator.network(grids, columns).reshape(steps, rows, -1)
+        end_reward = REWARDS["minus-log-1-d"](discriminator.absorbing).item()
+    rewards = REWARDS["minus-log-1-d"](logits).numpy()
+    ends = {True: 0, False: 0}
+    for row in range(rows):
+        for first, end in pairwise(np.flatnonzero(buffer.episode_starts[:, row])):
+            own = rewards[np.arange(first, end), row, buffer.actions[first:end, row, 0].astype(int)]
+            total = (1 - discount) * sum(discount**t * reward for t, reward in enumerate(own))
+            info = told[end - 1][3][row]
+            cut_off = info["TimeLimit.truncated"]
+            if cut_off:
+                with torch.no_grad():
+                    last = torch.from_numpy(info["terminal_observation"])[None]
+                    total += discount ** (end - first) * ppo.policy.network(grids, last)[0, -1].item()
+            else:
+                total += (1 - discount) * sum(discount**t * end_reward for t in range(end - first, 3000))
+            assert buffer.returns[first, row] == pytest.approx(total, rel=1e-3, abs=1e-5)
+            ends[cut_off] += 1
+    assert min(ends.values()) > 0
+
+
+def test_a_rollout_is_cut_into_batches_grid_by_grid():
+    from wfairl.baselines.generator import gridwise_batches
+
+    rng = np.random.default_rng(0)
+    grids = rng.integers(50, size=1000)
+    batches = gridwise_batches(grids, 100, rng)
+    assert sorted(np.concatenate(batches)) == list(range(1000))
+    assert {len(batch) for batch in batches} == {100}
+    assert sum(len(np.unique(grids[batch])) for batch in batches) <= 50 + len(batches) - 1
+
+
+def test_without_the_extra_gail_says_which_to_install_and_the_rest_works(tmp_path, dataset, monkeypatch):
+    monkeypatch.setitem(sys.modules, "stable_baselines3", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'wfairl\[baselines\]'"):
+        train_gail(DOORKEY, dataset, SMALL, tmp_path)
+    assert not list(tmp_path.iterdir())
+    code = "import sys; sys.modules['stable_baselines3'] = None; import wfairl.baselines.gail, wfairl.cli"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
