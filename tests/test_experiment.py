@@ -9,7 +9,6 @@ from wfairl.automata.task_model import fit_task_model
 from wfairl.demonstrations import collect, load
 from wfairl.errors import BadInputError
 from wfairl.evaluation import evaluate
-from wfairl.evaluation.trained import load_policy
 from wfairl.experiment import Config, run
 from wfairl.learning.checkpoint import OtherConfigurationError
 from wfairl.learning.run_directory import (
@@ -23,6 +22,7 @@ from wfairl.learning.run_directory import (
     training_temperature,
 )
 from wfairl.learning.trainer import Settings
+from wfairl.methods import load_policy
 from wfairl.planning.product import build_product
 from wfairl.worlds.tasks import find_task
 

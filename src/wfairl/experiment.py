@@ -7,7 +7,6 @@ from typing import Any
 from wfairl.automata.task_model import TaskModel, fit_task_model
 from wfairl.demonstrations import Dataset, collect, load, save
 from wfairl.evaluation import Evaluation, PlannedPolicy, Policy, RandomPolicy, evaluate, expert_policy
-from wfairl.evaluation.trained import policy_of
 from wfairl.files import read_json, write_json
 from wfairl.learning.checkpoint import OtherConfigurationError
 from wfairl.learning.run_directory import (
@@ -23,6 +22,7 @@ from wfairl.learning.run_directory import (
 )
 from wfairl.learning.threads import one_torch_thread
 from wfairl.learning.trainer import Settings
+from wfairl.methods import policy_of
 from wfairl.worlds.tasks import Task, find_task
 
 EXPERIMENT, DEMONSTRATIONS, EVALUATION = "experiment.json", "demonstrations.safetensors", "evaluation.json"

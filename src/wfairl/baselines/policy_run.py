@@ -82,14 +82,19 @@ class PolicyRun:
     sight: MapSight | AgentSight
 
 
-def begin_run(config: PolicyRunConfig, directory: Path, resume: bool = False) -> None:
-    """Write down what is about to be trained.
+def check_run(config: PolicyRunConfig, directory: Path, resume: bool = False) -> None:
+    """See that a run can begin in a directory, or go on.
 
     Raises:
         RunExistsError: there is a run, and it shall not be resumed.
         OtherConfigurationError: the run that is there has another configuration.
     """
     check_free(directory, _document(config), resume, FOUND)
+
+
+def begin_run(config: PolicyRunConfig, directory: Path, resume: bool = False) -> None:
+    """Write down what is about to be trained; errors as in `check_run`."""
+    check_run(config, directory, resume)
     if not (directory / POLICY).exists():
         write_document(directory, {**_document(config), "temperature": None})
 

@@ -65,13 +65,21 @@ class MapSight:
         Raises:
             OtherMapError: the map is of another size, or there is none.
         """
+        self.check(world)
+        return observe([(world, states)])
+
+    def check(self, world: World[Any]) -> None:
+        """Refuse a world that the network does not fit.
+
+        Raises:
+            OtherMapError: the map is of another size, or there is none.
+        """
         if map_size(world) != self.size:
             raise OtherMapError(
                 f"the policy was trained on maps of {self.height} x {self.width} cells, and its network fits no other"
                 f" size, such as {' x '.join(map(str, map_size(world)))}. Evaluate it on the task that it was trained"
                 " for, or train one that sees with the agent's eyes"
             )
-        return observe([(world, states)])
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ def find_policy(task: Task, name: str, temperature: float | None, seeds: Sequenc
     if name in REFERENCES:
         return REFERENCES[name](task, DEFAULT_TEMPERATURE if temperature is None else temperature)
     if Path(name).is_dir():
-        from wfairl.evaluation.trained import check_unseen, load_policy  # torch is slow to import
+        from wfairl.methods import check_unseen, load_policy  # torch is slow to import
 
         check_unseen(Path(name), seeds)
         return load_policy(Path(name), task, temperature)

@@ -72,9 +72,9 @@ def _automaton_and_cost(task: "Task", task_model: Path | None, run: Path | None)
     automaton = from_rule(task.rule.visit, task.rule.avoid, task.proposition_names)
     cost: Cost = unit_cost
     if run is not None:
-        from wfairl.evaluation.trained import load_policy  # torch is slow to import
+        from wfairl.methods import load_planned_policy  # torch is slow to import
 
-        policy = load_policy(run, task)
+        policy = load_planned_policy(run, task)
         automaton, cost = policy.automaton, policy.cost
     return (automaton if task_model is None else TaskModel.load(task_model).finite), cost
 

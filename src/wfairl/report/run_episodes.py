@@ -9,9 +9,9 @@ import numpy as np
 from wfairl.demonstrations import FIRST_TRAINING_SEED
 from wfairl.errors import WfairlError
 from wfairl.evaluation.policies import REFERENCES, Policy
-from wfairl.evaluation.trained import load_policy
 from wfairl.experiment import FIRST_TEST_SEED
 from wfairl.learning.run_directory import DEFAULT_TRAINING_TEMPERATURE
+from wfairl.methods import load_policy
 from wfairl.parallel import map_in_threads
 from wfairl.progress import track
 from wfairl.report.blocks import prose

@@ -1,0 +1,384 @@
+"""Behavioural cloning: the control that a demonstrator took, learned as a function of the state alone.
+
+    L(theta) = - mean over demonstrated steps of log pi_theta(u_t | x_t)
+
+with the paper's network for pi. Demonstrations are few, so everything is done that helps a fair competitor with few:
+
+- The network sees with the agent's eyes, and every second time in a mirror (`sight`).
+- Hidden units are dropped out while it is trained, and weights decay. How much is dropped out is chosen on held-out
+  demonstrations, and so is the epoch, counting from 0 before any training.
+- The demonstrations are split in parts. Each network of a committee is trained without one of them, which chooses its
+  epoch; so all demonstrations teach, and all are held out. The committee acts with the mean of their probabilities.
+- The temperature at which it acts is chosen on scenes for validation, which nobody is trained or tested on.
+
+As in `learning.trainer`, nothing random is kept between epochs: a run that was killed goes on from its checkpoints,
+and ends as if it had never stopped, bit for bit.
+"""
+
+import copy
+import hashlib
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from wfairl.baselines.network import StateBatch, StateNetwork
+from wfairl.baselines.policy_run import Choice, PolicyRun, PolicyRunConfig, begin_run, check_run, finish_run
+from wfairl.baselines.scenes import validation_seeds
+from wfairl.baselines.sight import AgentSight, MapSight, find_sight, mirror, network_for
+from wfairl.baselines.validation import join, mean_return
+from wfairl.demonstrations.collection import SUCCESS_SCORE
+from wfairl.demonstrations.demonstration import Dataset, Demonstration, check_against
+from wfairl.errors import BadInputError
+from wfairl.files import write_atomically
+from wfairl.learning.adam import Adam
+from wfairl.learning.checkpoint import METRICS, Checkpoint, EpochMetrics, feed, read_checkpoint, write_checkpoint
+from wfairl.learning.grid_network import Dropout
+from wfairl.learning.run_directory import seen_tests
+from wfairl.learning.scene import NoSuccessfulDemonstrationError
+from wfairl.learning.threads import one_torch_thread
+from wfairl.learning.trainer import LARGEST_SEED, DivergedError
+from wfairl.parallel import map_in_threads
+from wfairl.progress import progress_bar
+from wfairl.worlds.minigrid_rules import CONTROLS
+from wfairl.worlds.tasks import Task
+
+METHOD = "bc"
+
+TEMPERATURES = (0.0, 0.25, 0.5, 1.0)
+"""To choose from: 0 acts greedily, 1 as trained."""
+
+_SPLIT, _ORDER, _DROPOUT, _VALIDATION = range(4)
+"""What random numbers are for: each purpose has a stream of its own."""
+
+
+@dataclass(frozen=True)
+class CloningConfig:
+    """How to train.
+
+    Attributes:
+        view: what the network is shown: `agent` (see `sight`), or `map`, as in the paper.
+        radius: how far the agent sees, in cells.
+        mirror: whether it learns from mirrored demonstrations too.
+        networks: how many form the committee, and parts that the demonstrations are split into; at least 2.
+        dropouts: chances of a hidden unit to be left out, to choose from.
+        epochs: times over the demonstrations, at most.
+        patience: epochs without a better held-out loss after which a network is done.
+        batch_size: demonstrations a step of Adam.
+        learning_rate: of Adam at the beginning; it falls to zero along half a cosine.
+        weight_decay: of Adam, decoupled.
+        validation_scenes: to choose the temperature on.
+        seed: of everything random.
+    """
+
+    view: str = "agent"
+    radius: int = 5
+    mirror: bool = True
+    networks: int = 4
+    dropouts: tuple[float, ...] = (0.3,)
+    epochs: int = 60
+    patience: int = 15
+    batch_size: int = 2
+    learning_rate: float = 2e-3
+    weight_decay: float = 1e-2
+    validation_scenes: int = 64
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.networks < 2:
+            raise BadInputError(f"behavioural cloning needs 2 networks or more, not {self.networks}: each holds out")
+        if self.epochs < 0 or min(self.batch_size, self.patience, self.radius, self.validation_scenes) < 1:
+            raise BadInputError(
+                "the epochs must be 0 or more; batch size, patience, radius and validation scenes 1 or more"
+            )
+        if not self.dropouts or not all(0 <= rate < 1 for rate in self.dropouts):
+            raise BadInputError(f"dropout must lie between 0 and 1, not {self.dropouts}")
+        if not (0 < self.learning_rate < math.inf and 0 <= self.weight_decay < math.inf):
+            raise BadInputError("the learning rate must be above zero and the weight decay not below, both finite")
+        if not 0 <= self.seed <= LARGEST_SEED:
+            raise BadInputError(f"the seed of a training must lie between 0 and {LARGEST_SEED:,}, not {self.seed}")
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """A network of the committee and how its training went.
+
+    Attributes:
+        network: that of the chosen epoch.
+        epoch: the chosen epoch.
+        history: one entry an epoch, from 0.
+    """
+
+    network: StateNetwork
+    epoch: int
+    history: tuple[EpochMetrics, ...]
+
+    @property
+    def held_out_loss(self) -> float:
+        """At the chosen epoch, a step."""
+        loss = self.history[self.epoch].held_out_loss
+        assert loss is not None
+        return loss
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedClone:
+    """What came of a run: the policy, and the networks that it is made of."""
+
+    run: PolicyRun
+    members: tuple[Member, ...]
+
+
+@one_torch_thread()
+def train_cloning(
+    task: Task,
+    dataset: Dataset,
+    config: CloningConfig,
+    directory: Path,
+    resume: bool = False,
+    n_jobs: int = 2,
+    origin: dict[str, Any] | None = None,
+) -> TrainedClone:
+    """Learn a policy from the successful demonstrations, in a directory.
+
+    Args:
+        task: the task of the demonstrations.
+        dataset: the demonstrations.
+        config: how to train.
+        directory: where the run goes.
+        resume: go on with the run that is there, if there is one.
+        n_jobs: networks to train at once; it changes nothing in the result.
+        origin: where the demonstrations came from, for people.
+
+    Raises:
+        RunExistsError: there is a run, and it shall not be resumed.
+        OtherConfigurationError: the run that is there has another configuration or other demonstrations.
+        NoSuccessfulDemonstrationError: there is nothing to learn from.
+        DivergedError: numbers are no longer finite.
+    """
+    run_config = PolicyRunConfig(METHOD, task.name, asdict(config), seen_tests(dataset), origin or {})
+    check_run(run_config, directory, resume)
+    sight = find_sight(config.view, task.make_world(dataset.demonstrations[0].seed), config.radius)
+    lessons = make_lessons(task, dataset, sight)
+    attempts = [_Attempt(lessons, sight, config, rate, part) for rate in config.dropouts for part in _parts(config)]
+    begun = [attempt.begin(directory) for attempt in attempts]  # what is refused is refused before anything is written
+    begin_run(run_config, directory, resume)
+    with _meter(len(attempts) * config.epochs) as advance:
+        members = list(map_in_threads(partial(_run, directory, advance), begun, n_jobs))
+    _write_metrics(attempts, members, directory)
+
+    losses = {rate: _mean_loss(attempts, members, rate) for rate in config.dropouts}
+    rate = min(losses, key=lambda one: losses[one])
+    committee = tuple(member for one, member in zip(attempts, members, strict=True) if one.dropout == rate)
+    networks = tuple(member.network for member in committee)
+    returns = validate(task, dataset, networks, sight, config)
+    choice = Choice(
+        max(returns, key=lambda one: returns[one]),
+        {
+            "dropout": rate,
+            "epochs": [member.epoch for member in committee],
+            "held_out_loss": losses[rate],
+            "held_out_losses": {f"{one:g}": loss for one, loss in losses.items()},
+            "validation_returns": {f"{one:g}": mean for one, mean in returns.items()},
+        },
+    )
+    return TrainedClone(finish_run(run_config, directory, networks, sight, choice), committee)
+
+
+@dataclass(frozen=True, eq=False)
+class Lesson:
+    """A demonstration as the network sees it.
+
+    Attributes:
+        states: where the demonstrator stood.
+        controls: what it did there, shape [steps] of int64.
+    """
+
+    states: StateBatch
+    controls: Tensor
+
+
+def make_lessons(task: Task, dataset: Dataset, sight: MapSight | AgentSight) -> list[Lesson]:
+    """The successful demonstrations as the network sees them.
+
+    Raises:
+        NoSuccessfulDemonstrationError: there are fewer than two, of which one could teach and one be held out.
+        ContradictionError: a world gives other states or labels than a demonstration tells.
+    """
+    successes = [demonstration for demonstration in dataset if demonstration.score >= SUCCESS_SCORE / 2]
+    if len(successes) < 2:
+        raise NoSuccessfulDemonstrationError(
+            f"{len(successes)} of the {len(dataset)} demonstrations succeeded: cloning needs two or more, one to learn"
+            " from and one to hold out. Collect some"
+        )
+    return [_lesson(task, demonstration, sight) for demonstration in successes]
+
+
+def _lesson(task: Task, demonstration: Demonstration, sight: MapSight | AgentSight) -> Lesson:
+    world = task.make_world(demonstration.seed)
+    check_against(world, demonstration)
+    states = np.array([world.pack(state) for state in demonstration.states[:-1]])  # type: ignore[arg-type]
+    return Lesson(sight.look(world, states), torch.tensor(demonstration.controls))
+
+
+def validate(
+    task: Task,
+    dataset: Dataset,
+    networks: Sequence[StateNetwork],
+    sight: MapSight | AgentSight,
+    config: CloningConfig,
+) -> dict[float, float]:
+    """The mean return at each temperature on scenes for validation."""
+    worlds = [task.make_world(seed) for seed in validation_seeds(config.validation_scenes, dataset)]
+    draws = [np.random.default_rng([config.seed, _VALIDATION, i]) for i in range(len(TEMPERATURES))]
+    return {
+        temperature: mean_return(task, worlds, networks, sight, temperature, rng)
+        for temperature, rng in zip(TEMPERATURES, draws, strict=True)
+    }
+
+
+class _Attempt:
+    """One network to train: with one dropout, without one part of the demonstrations."""
+
+    def __init__(
+        self, lessons: Sequence[Lesson], sight: MapSight | AgentSight, config: CloningConfig, dropout: float, part: int
+    ):
+        self.config, self.dropout, self.part = config, dropout, part
+        order = np.random.default_rng([config.seed, _SPLIT]).permutation(len(lessons))
+        held_out = set(order[part % len(lessons) :: config.networks].tolist())
+        self.kept = [lesson for i, lesson in enumerate(lessons) if i not in held_out]
+        self.held_out = [lesson for i, lesson in enumerate(lessons) if i in held_out]
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(_seed(config.seed, part))
+            self.network = network_for(sight, len(CONTROLS))
+
+    @property
+    def name(self) -> str:
+        """Of its checkpoint."""
+        return f"dropout-{self.dropout:g}-network-{self.part}"
+
+    @property
+    def identity(self) -> str:
+        """What is trained, from where, on what and how, as one number."""
+        digest = hashlib.sha256()
+        feed(digest, asdict(self.config), self.dropout, self.part, *self.network.state_dict().values())
+        for lesson in (*self.kept, *self.held_out):
+            feed(digest, lesson.states.grids, lesson.states.columns, lesson.controls)
+        return digest.hexdigest()
+
+    def path(self, directory: Path) -> Path:
+        """Of its checkpoint."""
+        return directory / "checkpoint" / f"{self.name}.safetensors"
+
+    def begin(self, directory: Path) -> "tuple[_Attempt, Checkpoint | None]":
+        """The attempt, and where to go on with it."""
+        return self, read_checkpoint(self.path(directory), self.identity)
+
+
+def _run(directory: Path, advance: Callable[[int], None], begun: tuple[_Attempt, Checkpoint | None]) -> Member:
+    """Train one network until it is done."""
+    attempt, checkpoint = begun
+    config, identity, path = attempt.config, attempt.identity, attempt.path(directory)
+    network = copy.deepcopy(attempt.network)
+    adam = Adam(network, config.weight_decay)
+    if checkpoint is not None:
+        checkpoint.restore(network, adam)
+    else:
+        losses = _loss(network, attempt.kept), _loss(network, attempt.held_out)
+        checkpoint = Checkpoint.capture(network, adam, (EpochMetrics(0, 0.0, *losses),), None)
+    advance(len(checkpoint.history) - 1)
+    while not _done(checkpoint, config):
+        epoch = len(checkpoint.history)
+        rate = config.learning_rate * (1 + math.cos(math.pi * (epoch - 1) / config.epochs)) / 2
+        train_loss = _run_epoch(network, adam, attempt, epoch, rate)
+        metrics = EpochMetrics(epoch, rate, train_loss, _loss(network, attempt.held_out))
+        checkpoint = Checkpoint.capture(network, adam, (*checkpoint.history, metrics), checkpoint)
+        write_checkpoint(checkpoint, path, identity)
+        advance(1)
+    advance(config.epochs - len(checkpoint.history) + 1)
+    network.load_state_dict(checkpoint.best)
+    return Member(network, checkpoint.best_epoch, checkpoint.history)
+
+
+def _done(checkpoint: Checkpoint, config: CloningConfig) -> bool:
+    epoch = len(checkpoint.history) - 1
+    return epoch >= config.epochs or epoch - checkpoint.best_epoch >= config.patience
+
+
+def _run_epoch(network: StateNetwork, adam: Adam, attempt: _Attempt, epoch: int, rate: float) -> float:
+    """One pass over the demonstrations, each as it is or mirrored; the loss a step, each batch before its step."""
+    config = attempt.config
+    rng = np.random.default_rng([config.seed, _ORDER, attempt.part, epoch])
+    order = rng.permutation(len(attempt.kept))
+    mirrored = rng.random(len(attempt.kept)) < (0.5 if config.mirror else 0)
+    generator = torch.Generator().manual_seed(_seed(config.seed, _DROPOUT, attempt.part, epoch))
+    dropout = Dropout(attempt.dropout, generator) if attempt.dropout > 0 else None
+    total, steps = 0.0, 0
+    for first in range(0, len(order), config.batch_size):
+        batch = [
+            mirror_lesson(attempt.kept[i]) if mirrored[i] else attempt.kept[i]
+            for i in order[first : first + config.batch_size]
+        ]
+        states, controls = join(lesson.states for lesson in batch), torch.cat([lesson.controls for lesson in batch])
+        loss = functional.cross_entropy(network(states.grids, states.columns, dropout), controls)
+        if not loss.isfinite():
+            raise DivergedError("cloning diverged: the loss is not a finite number; lower the learning rate")
+        gradients = torch.autograd.grad(loss, list(adam.parameters.values()))
+        adam.step(dict(zip(adam.parameters, gradients, strict=True)), rate)
+        total += loss.item() * len(controls)
+        steps += len(controls)
+    return total / steps
+
+
+def mirror_lesson(lesson: Lesson) -> Lesson:
+    """The demonstration that a mirror shows."""
+    return Lesson(*mirror(lesson.states, lesson.controls))
+
+
+@torch.no_grad()
+def _loss(network: StateNetwork, lessons: Sequence[Lesson]) -> float:
+    """The loss a step, without dropout."""
+    states, controls = join(lesson.states for lesson in lessons), torch.cat([lesson.controls for lesson in lessons])
+    return functional.cross_entropy(network(states.grids, states.columns), controls).item()
+
+
+def _parts(config: CloningConfig) -> range:
+    return range(config.networks)
+
+
+def _seed(*numbers: int) -> int:
+    """One seed for torch from several numbers."""
+    return int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0] >> np.uint64(1))
+
+
+def _mean_loss(attempts: Sequence[_Attempt], members: Sequence[Member], rate: float) -> float:
+    """The held-out loss of the networks of one dropout."""
+    chosen = [member.held_out_loss for one, member in zip(attempts, members, strict=True) if one.dropout == rate]
+    return sum(chosen) / len(chosen)
+
+
+def _write_metrics(attempts: Sequence[_Attempt], members: Sequence[Member], directory: Path) -> None:
+    """All histories as JSONL, one epoch of one network a line."""
+    lines = [
+        json.dumps({"dropout": attempt.dropout, "network": attempt.part, **asdict(metrics)})
+        for attempt, member in zip(attempts, members, strict=True)
+        for metrics in member.history
+    ]
+    write_atomically(directory / METRICS, "\n".join(lines) + "\n")
+
+
+@contextmanager
+def _meter(total: int) -> Iterator[Callable[[int], None]]:
+    """A progress bar over the epochs of all networks."""
+    with progress_bar() as bar:
+        meter = bar.add_task("cloning", total=total)
+        yield lambda epochs: bar.advance(meter, epochs)
