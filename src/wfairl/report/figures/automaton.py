@@ -95,7 +95,7 @@ def _draw_edges(axes: Any, layout: Layout, size: float, line_height: float, word
                 lw=THIN + (THICK - THIN) * min(1.0, edge.count / words),
                 ls="-" if taken else (0, (3, 2)),
                 capstyle="butt",
-                gid=f"edge-{edge.source}-{edge.target}",
+                label=f"edge-{edge.source}-{edge.target}",
             )
         )
     for edge in layout.edges:

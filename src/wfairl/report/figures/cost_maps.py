@@ -195,7 +195,7 @@ def _draw_map(
     cells = [(left + x, top + y) for y, x in np.ndindex(rows, columns)]
     impossible = [_square(x, y) for x, y in cells if not np.isfinite(costs[y, x]).any()]
     axes.add_collection(
-        PolyCollection(impossible, facecolors=PAPER, edgecolors=PALE, hatch="////", linewidths=0, gid="impossible")
+        PolyCollection(impossible, facecolors=PAPER, edgecolors=PALE, hatch="////", linewidths=0, label="impossible")
     )
     triangles = PolyCollection(
         [_triangle(x, y, d) for x, y, d in zip(xs, ys, directions, strict=True)],
@@ -204,7 +204,7 @@ def _draw_map(
         norm=scale,
         edgecolors="face",  # no seams of paper between neighbours
         linewidths=0.2,
-        gid=f"costs-{control}",
+        label=f"costs-{control}",
     )
     axes.add_collection(triangles)
     reached = np.unique(np.stack([xs, ys], axis=1), axis=0)
@@ -250,8 +250,8 @@ def _caption(task: Task, seed: int, maps: CostMaps) -> str:
         f"The learned cost of each control in {task.name} (scene {seed}) at the moment when the plan enters automaton"
         f" state {maps.automaton_state}, after {maps.step} steps ({maps.label}); the agent carries {maps.carried}."
         " The agent is put everywhere that it could be in this state with everything else as it is: each cell has"
-        " one triangle for each direction, the right one for an agent that faces right. Hatched: it cannot be there. The maps show"
-        " the part of the scene within the dashed line."
+        " one triangle for each direction, the right one for an agent that faces right. Hatched: it cannot be there."
+        " The maps show the part of the scene within the dashed line."
         f" One scale for all maps; costs range from {low:.3g} to {high:.3g}, the dearest {high / low - 1:.0%} above the"
         " cheapest."
     )

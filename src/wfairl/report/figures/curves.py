@@ -1,5 +1,6 @@
 """Did training converge, and does what it learned hold for demonstrations that it did not see?"""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from wfairl.report.figures.drawn import DrawnFigure
 from wfairl.report.figures.style import BLUE, PAGE, SMALL, VERMILLION, new_figure, place, plain_axes, spread, write
 
 CURVES_PER_ROW = 3
-HEIGHT, LEFT, BOTTOM, GAP, RIGHT, TOP = 1.3, 0.45, 0.22, 0.16, 0.5, 0.42
+HEIGHT, LEFT, BOTTOM, GAP, RIGHT, TOP = 1.3, 0.45, 0.36, 0.16, 0.5, 0.42
 TITLE = 0.2
 """Inches: of one panel, around and between the panels, and what the first row has less above it."""
 
@@ -23,7 +24,7 @@ class BrokenMetricsError(BadInputError):
 
 @dataclass(frozen=True)
 class History:
-    """The losses of a training; None in an epoch that has none.
+    """The losses of a training; None in an epoch that has none, or no finite one.
 
     Attributes:
         epochs: their numbers.
@@ -57,7 +58,7 @@ def read_history(directory: Path) -> History:
             epochs.append(int(metrics["epoch"]))
             for name, values in losses.items():
                 loss = metrics.get(name)
-                values.append(None if loss is None else float(loss))
+                values.append(float(loss) if loss is not None and math.isfinite(loss) else None)
         except (NotJsonError, KeyError, TypeError, ValueError, AttributeError):
             raise BrokenMetricsError(f"{path}: line {number}: not the metrics of an epoch") from None
     if not epochs:
@@ -85,13 +86,14 @@ def draw_curves(histories: Mapping[str, History], name: str = "training") -> Dra
     losses = [
         loss for history in histories.values() for loss in (*history.train, *history.held_out) if loss is not None
     ]
-    margin = 0.06 * (max(losses) - min(losses) or 1.0)
+    low, high = (min(losses), max(losses)) if losses else (0.0, 1.0)
+    margin = 0.06 * (high - low or 1.0)
     for number, (title, history) in enumerate(histories.items()):
         row, column = divmod(number, columns)
         axes = place(figure, LEFT + column * (width + GAP), TOP - TITLE + row * (HEIGHT + TOP), width, HEIGHT)
         is_lowest = number + columns >= len(histories)
         plain_axes(axes, "epoch" if is_lowest else "", "loss a step (nats)" if column == 0 else "", title)
-        axes.set_ylim(min(losses) - margin, max(losses) + margin)
+        axes.set_ylim(low - margin, high + margin)
         axes.tick_params(labelleft=column == 0)
         named = column == columns - 1 or number == len(histories) - 1
         _draw_history(axes, history, named)
@@ -107,11 +109,11 @@ def _draw_history(axes: Any, history: History, named: bool) -> None:
     ):
         known = [(epoch, loss) for epoch, loss in zip(history.epochs, losses, strict=True) if loss is not None]
         if known:
-            axes.plot(*zip(*known, strict=True), color=colour, ls=style, lw=1.2, gid=what)
+            axes.plot(*zip(*known, strict=True), color=colour, ls=style, lw=1.2, label=what)
             ends.append((*known[-1], colour, what))
     if history.best is not None:
         loss = history.held_out[history.best]
-        axes.plot([history.epochs[history.best]], [loss], "o", ms=3.5, color=VERMILLION, gid="best")
+        axes.plot([history.epochs[history.best]], [loss], "o", ms=3.5, color=VERMILLION, label="best")
     if named:
         _name_ends(axes, ends)
 
@@ -120,7 +122,7 @@ def _name_ends(axes: Any, ends: Sequence[tuple[int, float, str, str]]) -> None:
     low, high = axes.get_ylim()
     line = (high - low) * 0.12 / HEIGHT
     for (epoch, _, colour, what), y in zip(ends, spread([loss for _, loss, _, _ in ends], line), strict=True):
-        write(axes, epoch, y, f" {what}", SMALL, colour, ha="left", va="center")
+        write(axes, epoch, y, f"  {what}", SMALL, colour, ha="left", va="center")
 
 
 def _caption(histories: Mapping[str, History]) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from wfairl.report.figures.drawn import DrawnFigure
 from wfairl.report.figures.frame import photograph, show_frame
+from wfairl.report.figures.names import goal_of, title_of
 from wfairl.report.figures.style import INK, NORMAL, PAGE, QUIET, SMALL, new_figure, place, write_at
 from wfairl.worlds.tasks import Task, all_tasks
 
@@ -34,8 +35,8 @@ def draw_environments(
     texts = [_lines(task, int(width / CHARACTER)) for task, width in zip(tasks, widths, strict=True)]
     figure = new_figure(PAGE, TITLE + inches + 0.06 + LINE * max(map(len, texts)))
     left = 0.0
-    for number, (task, frame, width, lines) in enumerate(zip(tasks, frames, widths, texts, strict=True)):
-        write_at(figure, left, 0.02, f"T{number + 1}  {task.name}", NORMAL, va="top", weight="bold")
+    for task, frame, width, lines in zip(tasks, frames, widths, texts, strict=True):
+        write_at(figure, left, 0.02, title_of(task.name), NORMAL, va="top", weight="bold")
         show_frame(place(figure, left, TITLE, width, inches), frame)
         for row, (line, colour) in enumerate(lines):
             write_at(figure, left, TITLE + inches + 0.05 + row * LINE, line, SMALL, colour=colour, va="top")
@@ -51,15 +52,11 @@ def _lines(task: Task, characters: int) -> list[tuple[str, str]]:
 
 
 def _caption(tasks: Sequence[Task], seed: int) -> str:
-    goals = "; ".join(f"T{number} {task.name}: {_goal(task)}" for number, task in enumerate(tasks, start=1))
+    goals = "; ".join(f"{title_of(task.name)}: {goal_of(task)}" for task in tasks).replace("  ", " ")
     return (
         f"The tasks, each in its scene {seed}, drawn by the environment itself. {goals}. Under each, the propositions"
         " that labels are made of, and the number of steps within which an episode has to succeed."
     )
-
-
-def _goal(task: Task) -> str:
-    return task.summary.split(" (T")[0]
 
 
 def _alt(tasks: Sequence[Task]) -> str:

@@ -21,13 +21,13 @@ from wfairl.planning.plan import UnsatisfiableTaskError, find_plan
 from wfairl.planning.product import build_product
 from wfairl.report.figures.changes import EXPLANATION, format_change
 from wfairl.report.figures.drawn import DrawnFigure
-from wfairl.report.figures.style import COLUMN, NORMAL, QUIET, SMALL, new_figure, place, without_frame, write_at
+from wfairl.report.figures.style import NORMAL, PAGE, SMALL, new_figure, place, without_frame, write_at
 from wfairl.worlds.tasks import Task
 from wfairl.worlds.world import Label
 
-GAP = 0.16
-TITLE, LINE = 0.34, 0.17
-"""Inches between the columns, of the titles, and of the text under a frame."""
+FRAMES_PER_ROW = 2
+APART, GAP, TITLE, LINE = 0.35, 0.1, 0.21, 0.2
+"""Inches between the columns, between frames, of the titles, and of the text under a frame."""
 
 
 class NoOtherWordError(FailedRunError):
@@ -146,20 +146,21 @@ def draw_other_word(task: Task, pair: OtherWord, name: str = "other-word") -> Dr
         name: of the figure.
     """
     films = [_moments(task, pair.seed, path) for path in (pair.agent, pair.expert)]
-    width = (COLUMN - GAP) / 2
-    height, pixels, _ = films[0][0][1].shape
-    picture = width * height / pixels
-    rows = max(map(len, films))
-    figure = new_figure(COLUMN, TITLE + rows * (picture + LINE))
-    for column, (who, path, film) in enumerate(zip(("agent", "expert"), (pair.agent, pair.expert), films, strict=True)):
-        left = column * (width + GAP)
-        write_at(figure, left, 0.02, who, NORMAL, va="top", weight="bold")
-        write_at(figure, left, 0.17, f"{len(path.controls)} steps", SMALL, va="top", colour=QUIET)
-        for row, (text, image) in enumerate(film):
-            top = TITLE + row * (picture + LINE)
+    column = (PAGE - APART) / 2
+    width = (column - GAP * (FRAMES_PER_ROW - 1)) / FRAMES_PER_ROW
+    pixels_down, pixels_across, _ = films[0][0][1].shape
+    picture = width * pixels_down / pixels_across
+    rows = -(-max(map(len, films)) // FRAMES_PER_ROW)
+    figure = new_figure(PAGE, TITLE + rows * (picture + LINE))
+    for side, (who, path, film) in enumerate(zip(("agent", "expert"), (pair.agent, pair.expert), films, strict=True)):
+        edge = side * (column + APART)
+        write_at(figure, edge, 0.02, f"{who}, {len(path.controls)} steps", NORMAL, va="top", weight="bold")
+        for number, (text, image) in enumerate(film):
+            row, place_in_row = divmod(number, FRAMES_PER_ROW)
+            left, top = edge + place_in_row * (width + GAP), TITLE + row * (picture + LINE)
             axes = place(figure, left, top, width, picture)
             without_frame(axes)
-            axes.imshow(image, interpolation="antialiased")
+            axes.imshow(image, interpolation="antialiased", label=f"{who}-{number}")
             write_at(figure, left, top + picture + 0.025, text, SMALL, va="top")
     return DrawnFigure(name, figure, _caption(task, pair), _alt(pair))
 

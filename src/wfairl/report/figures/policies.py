@@ -187,7 +187,7 @@ def _draw_bars(
         write(axes, 0.04, (controls - 1) / 2, "has given up", va="center", colour=QUIET, style="italic")
         return
     colours = [VERMILLION if control == called_for else BLUE for control in range(controls)]
-    axes.barh(range(controls), chances, height=0.72, color=colours, gid="probabilities")
+    axes.barh(range(controls), chances, height=0.72, color=colours, label="probabilities")
     for control, chance in enumerate(chances):
         inside = chance > 0.7
         write(

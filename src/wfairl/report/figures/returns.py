@@ -6,6 +6,7 @@ from typing import Any
 
 from wfairl.errors import BadInputError
 from wfairl.report.figures.drawn import DrawnFigure
+from wfairl.report.figures.names import title_of
 from wfairl.report.figures.style import (
     BLUE,
     COLUMN,
@@ -85,7 +86,7 @@ def draw_returns(rows: Sequence[ReturnRow], name: str = "returns") -> DrawnFigur
             plain_axes(
                 axes,
                 "mean return" if down == len(data_sets) - 1 else "",
-                title=f"T{across + 1}  {task}" if down == 0 else "",
+                title=title_of(task) if down == 0 else "",
             )
             shown = [row for row in rows if row.task == task and row.data in (data, "")]
             _draw_dots(axes, shown, methods, named=across == 0)
@@ -111,12 +112,12 @@ def _draw_dots(axes: Any, rows: Sequence[ReturnRow], methods: Sequence[str], nam
         y = methods.index(row.method)
         if row.paper is not None:
             axes.plot(
-                [row.paper], [y], "D", ms=4.6, mfc=PAPER, mec=VERMILLION, mew=1.0, zorder=2, gid=f"paper-{row.method}"
+                [row.paper], [y], "D", ms=4.6, mfc=PAPER, mec=VERMILLION, mew=1.0, zorder=2, label=f"paper-{row.method}"
             )
         dot = axes.errorbar(
             [row.mean], [y], xerr=[row.standard_error], fmt="o", ms=3.4, color=BLUE, elinewidth=1.1, zorder=3
         )
-        dot[0].set_gid(f"ours-{row.method}")
+        dot[0].set_label(f"ours-{row.method}")
 
 
 def _draw_key(figure: Any) -> None:
@@ -166,7 +167,7 @@ def draw_demonstration_curve(
     labels: list[tuple[float, str, str]] = []
     for level, what, style in ((optimal, "optimal", "-"), (expert, "expert", (0, (4, 2)))):
         if level is not None:
-            axes.axhline(level, color=QUIET, lw=0.8, ls=style, gid=what, zorder=1)
+            axes.axhline(level, color=QUIET, lw=0.8, ls=style, label=what, zorder=1)
             labels.append((level, what, QUIET))
     for number, method in enumerate(dict.fromkeys(point.method for point in points)):
         of_method = sorted((p for p in points if p.method == method), key=lambda point: point.demonstrations)
@@ -176,7 +177,7 @@ def draw_demonstration_curve(
             [point.mean for point in of_method],
             yerr=[point.standard_error for point in of_method],
             color=colour, marker=marker, ms=4, lw=1.3, elinewidth=1.0, capsize=0, zorder=3,
-        )[0].set_gid(f"method-{method}")  # fmt: skip
+        )[0].set_label(f"method-{method}")  # fmt: skip
         labels.append((of_method[-1].mean, method, colour))
     right = axes.get_xlim()[1]
     for (_, text, colour), y in zip(labels, spread([y for y, _, _ in labels], 0.075), strict=True):

@@ -128,7 +128,7 @@ def _draw_path(axes: Any, world: MiniGridWorld, path: Path, parts: tuple[Part, .
         ys = [positions[t][1] + aside for t in range(part.first, part.last + 1)]
         colour = _colour(number)
         axes.plot(
-            xs, ys, color=colour, lw=2.2, solid_capstyle="round", solid_joinstyle="round", gid=f"part-{number}",
+            xs, ys, color=colour, lw=2.2, solid_capstyle="round", solid_joinstyle="round", label=f"part-{number}",
             path_effects=halo(3.6), zorder=2,
         )  # fmt: skip
     radius = RADIUS / inches
@@ -158,7 +158,7 @@ def _draw_chain(axes: Any, parts: tuple[Part, ...], height: float) -> None:
             )
         )
         text = write(axes, x + 0.16, y + row / 2, part.change, va="center")
-        text.set_gid(f"label-{number}")
+        text.set_label(f"label-{number}")
         write(axes, x + 0.16, y, _steps(part), va="center", colour=QUIET)
 
 
