@@ -4,16 +4,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test test-slow bench rows lint clean
+.PHONY: demo test test-slow bench rows lint browser clean
 
 demo: $(INSTALLED)  ## the main job, start to end
 	rm -rf runs/demo
 	$(BIN)/wfairl run doorkey -o runs/demo
 
-test: lint  ## what must hold before anything lands: style, types, rooms, fast tests
+test: lint browser  ## what must hold before anything lands: style, types, rooms, fast tests
 	$(BIN)/pytest -n 2 --dist worksteal
 
-test-slow: lint  ## also what takes minutes
+test-slow: lint browser  ## also what takes minutes
 	$(BIN)/pytest -n 2 --dist worksteal -m "slow or not slow"
 
 lint: $(INSTALLED)
@@ -21,6 +21,11 @@ lint: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+browser:  ## for the tests of pages, which are skipped where there is none and none can be installed
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
+		{ apt-get update -qq && apt-get install -y -qq chromium; } >/dev/null 2>&1 || \
+		echo "no chromium, and none could be installed: the tests of pages in a browser are skipped"
 
 bench: $(INSTALLED)  ## speed and growth, one table each; PAUTOMAC=DIR adds the benchmark of that name
 	for name in world_model collection words_growth shortest_path product_growth training; do \

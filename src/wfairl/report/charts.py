@@ -5,6 +5,7 @@ the letters shrink on a phone.
 """
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -16,6 +17,8 @@ from wfairl.report.text import Text, html_of, with_error
 
 HEIGHT = 240
 TICKS = 5
+NARROW = 1e-7
+"""A range that is this part of its numbers, or less, is drawn as if it were one number."""
 
 
 @dataclass(frozen=True)
@@ -114,11 +117,11 @@ class LineChart:
             for i, one in enumerate(self.series)
         )
         y_labels = "".join(
-            f'<text x="100%" y="{_percent(y, y_range, falling=True)}" dy="0.35em" text-anchor="end">{y:g}</text>'
+            f'<text x="100%" y="{_percent(y, y_range, falling=True)}" dy="0.35em" text-anchor="end">{y:.10g}</text>'
             for y in y_ticks
         )
         x_labels = "".join(
-            f'<text x="{_percent(x, x_range)}" y="1em" text-anchor="{_anchor(i, len(x_ticks))}">{x:g}</text>'
+            f'<text x="{_percent(x, x_range)}" y="1em" text-anchor="{_anchor(i, len(x_ticks))}">{x:.10g}</text>'
             for i, x in enumerate(x_ticks)
         )
         caption = f"<figcaption>{html_of(self.caption)}</figcaption>" if self.caption else ""
@@ -162,14 +165,14 @@ class LineChart:
 
 def ticks(low: float, high: float, wanted: int = TICKS) -> list[float]:
     """Round numbers at equal distances, the first at or below `low` and the last at or above `high`."""
-    if high <= low:
-        width = abs(low) * 0.1 or 1.0
-        low, high = low - width / 2, high + width / 2
+    size = max(abs(low), abs(high))
+    if high - low <= max(NARROW * size, sys.float_info.min):  # nothing but rounding lies between them
+        low, high = low - (0.05 * size or 0.5), high + (0.05 * size or 0.5)
     raw = (high - low) / wanted
     unit = 10.0 ** math.floor(math.log10(raw))
     step = next(factor * unit for factor in (1, 2, 5, 10) if factor * unit >= raw)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    return [round(i * step, 12) for i in range(first, last + 1)]
+    return [float(f"{i * step:.10g}") for i in range(first, last + 1)]
 
 
 def _share(x: float, ends: tuple[float, float]) -> float:

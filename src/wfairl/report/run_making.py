@@ -45,17 +45,32 @@ def command_of(run: RunFiles) -> str:
         origin = run.config.get("origin", {})
         demonstrations = [str(name) for name in origin.get("demonstrations", ())] or ["DEMOS"]
         return shlex.join(["wfairl", "train", *demonstrations, "--task-model", "task.json", "-o", f"runs/{run.task}"])
-    default = flat(asdict(Config(run.task)))
-    changed = {
-        name.partition(".")[2] or name: value
-        for name, value in flat(experiment).items()
-        if name in default and default[name] != value and name not in ("training.seed", "training.temperature")
-    }
-    if any(name in changed for name in WITHOUT_OPTION):
-        settings = ", ".join(f"{name}={value!r}" for name, value in changed.items())
-        return f'from wfairl.experiment import Config, run\n\nrun(Config("{run.task}", {settings}), Path("runs"))'
-    options = [part for name, value in changed.items() for part in (f"--{name.replace('_', '-')}", str(value))]
+    own, training = _changed(experiment, Config(run.task))
+    if any(name in own for name in WITHOUT_OPTION):
+        return _python(run.task, own, training)
+    options = [
+        part for name, value in {**own, **training}.items() for part in (f"--{name.replace('_', '-')}", str(value))
+    ]
     return shlex.join(["wfairl", "run", run.task, "-o", f"runs/{run.task}", *options])
+
+
+def _changed(experiment: dict[str, Any], default: Config) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The settings that are not the default: of the flow, and of the training."""
+    before = asdict(default)
+    own = {name: experiment[name] for name in before if name in experiment and experiment[name] != before[name]}
+    training = own.pop("training", {})
+    # The temperature and the seed of the flow take the place of the training's own.
+    names = [name for name in before["training"] if name in training and name not in ("temperature", "seed")]
+    return own, {name: training[name] for name in names if training[name] != before["training"][name]}
+
+
+def _python(task: str, own: dict[str, Any], training: dict[str, Any]) -> str:
+    settings = [repr(task), *(f"{name}={value!r}" for name, value in own.items())]
+    lines = ["from pathlib import Path", "", "from wfairl.experiment import Config, run"]
+    if training:
+        lines.append("from wfairl.learning.trainer import Settings")
+        settings.append(f"training=Settings({', '.join(f'{name}={value!r}' for name, value in training.items())})")
+    return "\n".join([*lines, "", f"run(Config({', '.join(settings)}), Path({f'runs/{task}'!r}))"])
 
 
 def flat(document: dict[str, Any]) -> dict[str, Any]:

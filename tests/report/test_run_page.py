@@ -1,0 +1,204 @@
+"""The page of a run says what the run's files say, and what is missing is said to be missing."""
+
+import json
+import shutil
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from oracles_report import numbers_in, player_data, read_page
+
+import wfairl.experiment
+from wfairl.automata.layout import TIMES
+from wfairl.automata.task_model import TaskModel
+from wfairl.errors import BadInputError
+from wfairl.experiment import Config
+from wfairl.files import write_json
+from wfairl.learning.run_directory import BrokenRunError
+from wfairl.learning.trainer import Settings
+from wfairl.report.page import page_html
+from wfairl.report.run_files import read_run_files
+from wfairl.report.run_making import command_of
+from wfairl.report.run_page import run_page, write_run_report
+
+
+@pytest.fixture(scope="module")
+def root(finished_run):
+    return read_page((finished_run / "report.html").read_text())
+
+
+@pytest.fixture
+def copied(finished_run, tmp_path):
+    return shutil.copytree(finished_run, tmp_path / "run")
+
+
+def section(root, title):
+    (found,) = [one for one in root.all("section") if one.one("h2").text == title]
+    return found
+
+
+def fact(root, name):
+    (found,) = [
+        row.one("dd")
+        for facts in root.all("dl", class_="facts")
+        for row in facts.all("div")
+        if row.one("dt").text == name
+    ]
+    return found
+
+
+def page_of(directory):
+    return read_page(page_html(run_page(read_run_files(directory), scenes=1)))
+
+
+def test_the_numbers_of_the_result_are_those_of_the_evaluation(root, finished_run):
+    evaluations = json.loads((finished_run / "evaluation.json").read_text())
+    result = section(root, "Result")
+    rows = result.one("tbody").all("tr")
+    assert [row.one("th").text for row in rows] == list(evaluations)
+    for row, evaluation in zip(rows, evaluations.values(), strict=True):
+        mean, error, success, steps, episodes = numbers_in(row)
+        assert (mean, error) == (evaluation["mean_return"], evaluation["standard_error"])
+        assert success == evaluation["success_rate"]
+        assert episodes == len(evaluation["episodes"])
+        assert steps == pytest.approx(sum(one["steps"] for one in evaluation["episodes"]) / episodes)
+    bars = result.one("ul", class_="intervals").all("li")
+    assert [numbers_in(bar) for bar in bars] == [
+        [one["mean_return"], one["standard_error"]] for one in evaluations.values()
+    ]
+    learned = evaluations["learned, greedy"]
+    assert numbers_in(result.one("div", class_="prose"))[:3] == [
+        learned["success_rate"],
+        learned["mean_return"],
+        learned["standard_error"],
+    ]
+    leading = result.one("dl", class_="key-figures").one("div", class_="leading")
+    assert numbers_in(leading) == [learned["mean_return"], learned["standard_error"]]
+
+
+def test_the_numbers_of_the_automaton_are_those_of_the_task_model(root, finished_run):
+    summary = json.loads((finished_run / "task.json").read_text())["summary"]
+    assert numbers_in(fact(root, "Rank / rows / cols")) == [summary[name] for name in ("rank", "rows", "cols")]
+    assert numbers_in(fact(root, "States")) == [summary["states"]]
+    assert numbers_in(fact(root, "Words learned from")) == [summary["words"], summary["successes"]]
+    assert numbers_in(fact(root, "Loss on these words")) == [summary["loss"]]
+
+
+def test_every_count_of_the_task_model_stands_on_an_edge(root, finished_run):
+    counts = TaskModel.load(finished_run / "task.json").edge_counts
+    texts = [text.text for text in section(root, "The task it learned").one("svg").all("text", class_="label")]
+    shown = sorted(int(text.rpartition(TIMES)[2]) for text in texts if TIMES in text)
+    assert shown == sorted(counts.values())
+
+
+def test_the_curves_and_the_epoch_are_those_of_the_metrics(root, finished_run):
+    metrics = [json.loads(line) for line in (finished_run / "metrics.jsonl").read_text().splitlines()]
+    losses = [entry["held_out_loss"] for entry in metrics]
+    assert numbers_in(fact(root, "Held-out loss a step")) == [min(losses)]
+    assert numbers_in(fact(root, "Before training")) == [losses[0]]
+    assert numbers_in(fact(root, "Epoch that was kept")) == [losses.index(min(losses))]
+    curves = section(root, "The cost it learned").all("polyline")
+    assert [len(curve.attributes["points"].split()) for curve in curves] == [len(metrics)] * 2
+
+
+def test_the_episodes_are_those_of_the_evaluation(root, finished_run):
+    evaluations = json.loads((finished_run / "evaluation.json").read_text())
+    episodes = player_data(section(root, "Watch it act"))["episodes"]
+    assert {episode["policy"] for episode in episodes} == set(evaluations)
+    for episode in episodes:
+        counted = next(one for one in evaluations[episode["policy"]]["episodes"] if one["seed"] == episode["seed"])
+        assert [moment["control"] for moment in episode["moments"][:-1]] == counted["controls"]
+        assert (episode["return"], episode["outcome"]) == (counted["return"], counted["outcome"])
+
+
+def test_the_configuration_stands_in_the_page(root, finished_run):
+    config = json.loads((finished_run / "config.json").read_text())
+    assert fact(root, "task").text == config["task"]
+    for name, value in config["training"].items():
+        assert numbers_in(fact(root, f"training.{name}")) == [value]
+
+
+def test_the_command_names_what_is_not_the_default_and_gives_the_same_run(finished_run):
+    assert command_of(read_run_files(finished_run)) == (
+        "wfairl run doorkey -o runs/doorkey --successes 6 --failures 6 --test-scenes 3 --epochs 2"
+    )
+
+
+def test_settings_that_only_python_knows_make_the_command_python(tmp_path, monkeypatch):
+    training = Settings(epochs=7, batch_size=4)
+    wanted = Config("doorkey", rank=4, rows=3, cols=3, temperature=0.0, training=training, test_scenes=5)
+    write_json(tmp_path / "experiment.json", asdict(wanted))
+    write_json(tmp_path / "config.json", {"format": "wfairl-run", "version": 1, **asdict(wanted.run_config)})
+    runs = []
+    monkeypatch.setattr(wfairl.experiment, "run", lambda config, directory: runs.append((config, directory)))
+    exec(command_of(read_run_files(tmp_path)), {})
+    assert runs == [(wanted, Path("runs/doorkey"))]
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "sentence"),
+    [
+        ("evaluation.json", "Result", "The policy has not been evaluated: there is no evaluation.json."),
+        ("metrics.jsonl", "The cost it learned", "There are no curves: there is no metrics.jsonl."),
+        ("cost.safetensors", "Watch it act", "There are no episodes to show"),
+        ("task.json", "The task it learned", "There is no automaton: there is no task.json."),
+    ],
+)
+def test_a_missing_file_leaves_its_part_out_with_a_sentence(copied, name, title, sentence):
+    (copied / name).unlink()
+    assert sentence in section(page_of(copied), title).text
+
+
+def test_without_demonstrations_their_words_are_left_out(copied):
+    (copied / "demonstrations.safetensors").unlink()
+    (copied / "experiment.json").unlink()
+    root = page_of(copied)
+    assert section(root, "The task it learned").all("tbody") == []
+    assert "wfairl train DEMOS" in root.one("pre").text
+
+
+def test_a_method_without_an_automaton_has_a_page(copied):
+    config = json.loads((copied / "config.json").read_text())
+    (copied / "config.json").write_text(json.dumps({**config, "method": "bc"}))
+    for name in ("task.json", "cost.safetensors"):
+        (copied / name).unlink()
+    (copied / "metrics.jsonl").write_text('{"update": 1, "loss": 2.5}\n{"update": 2, "loss": 1.5}\n')
+    root = page_of(copied)
+    assert "behavioural cloning" in root.one("p", class_="subtitle").text
+    assert "This method learns no automaton" in section(root, "The task it learned").text
+    assert len(section(root, "Training").all("polyline")) == 1
+
+
+def test_failures_are_shown_before_successes(copied):
+    document = json.loads((copied / "evaluation.json").read_text())
+    episode = document["learned, greedy"]["episodes"][2]
+    episode |= {"success": False, "outcome": "horizon"}
+    (copied / "evaluation.json").write_text(json.dumps(document))
+    data = player_data(section(page_of(copied), "Watch it act"))
+    assert {one["seed"] for one in data["episodes"]} == {episode["seed"]}
+
+
+def test_what_is_no_run_is_refused_by_name(tmp_path, copied):
+    with pytest.raises(BrokenRunError, match="not the directory of a run"):
+        write_run_report(tmp_path)
+    for name, content in {
+        "evaluation.json": '{"optimal": {}}',
+        "metrics.jsonl": "[1]",
+        "task.json": "{}",
+        "experiment.json": "3",
+        "config.json": '{"format": "other"}',
+    }.items():
+        before = (copied / name).read_text()
+        (copied / name).write_text(content)
+        with pytest.raises(BadInputError, match=name):
+            write_run_report(copied)
+        (copied / name).write_text(before)
+
+
+def test_the_same_run_gives_the_same_page(finished_run):
+    made = datetime(2030, 1, 2, tzinfo=UTC)
+    run = read_run_files(finished_run)
+    pages = [page_html(run_page(run, scenes=1, n_jobs=n_jobs, made=made)) for n_jobs in (1, 2)]
+    assert pages[0] == pages[1]
+    assert "02 January 2030" in pages[0]
