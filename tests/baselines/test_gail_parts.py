@@ -1,5 +1,7 @@
 """The parts of GAIL, each against the slow and obvious version of what it claims to be."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 import torch
@@ -11,9 +13,11 @@ from wfairl.baselines.discriminator import REWARDS, Discriminator, Transitions, 
 from wfairl.baselines.gail_network import FrozenNetwork
 from wfairl.baselines.gail_scenes import NoExpertError, prepare_lessons
 from wfairl.baselines.gail_settings import BOTH, DEMONSTRATED, FRESH, GailConfig
+from wfairl.baselines.gail_sight import open_eyes
 from wfairl.baselines.gail_validation import validate
-from wfairl.baselines.network import StateNetwork, observe
+from wfairl.baselines.network import StateNetwork
 from wfairl.baselines.scenes import FIRST_VALIDATION_SEED
+from wfairl.baselines.sight import AgentSight, MapSight
 from wfairl.demonstrations import Dataset, collect
 from wfairl.demonstrations.collection import FIRST_TRAINING_SEED
 from wfairl.errors import BadInputError
@@ -21,8 +25,8 @@ from wfairl.evaluation.evaluate import run_episode
 from wfairl.planning.agent import Status
 from wfairl.worlds.minigrid_view import HANDS
 from wfairl.worlds.propositions import AgentOn
-from wfairl.worlds.tasks import DOORKEY, Rule, Task
-from wfairl.worlds.vector_environment import GridBank, compile_scenes
+from wfairl.worlds.tasks import DOORKEY, Rule, Task, all_tasks
+from wfairl.worlds.vector_environment import CompiledVectorEnv, GridBank, compile_scenes
 
 HEIGHT, WIDTH = 5, 6
 
@@ -153,20 +157,46 @@ def test_scenes_of_demonstrations_are_drawn_about_as_often_as_fresh_ones(dataset
     assert lessons.judged.mean() == pytest.approx(0.5, abs=0.05)
 
 
+@pytest.mark.parametrize("task", all_tasks(), ids=lambda task: task.name)
+def test_eyes_see_in_a_batch_what_the_sight_shows_of_one_world(task):
+    sight = AgentSight(3)
+    pool = compile_scenes(task, range(1_000_000, 1_000_006))
+    environment = CompiledVectorEnv(pool, 5)
+    eyes = open_eyes(sight, environment.bank, (pool.height, pool.width))
+    rng = np.random.default_rng(0)
+    columns, info = environment.reset(seed=0)
+    worlds = {seed: task.make_world(seed) for seed in pool.seeds.tolist()}
+    states = [worlds[seed].initial_state for seed in info["seed"].tolist()]
+    for step in range(60):
+        seen = eyes.see(columns)
+        for row, seed in enumerate(info["seed"].tolist()):
+            shown = sight.look(worlds[seed], worlds[seed].pack(states[row])[None])
+            assert seen[row, 1:].tolist() == shown.columns[0, 1:].tolist()
+            np.testing.assert_array_equal(eyes.bank.grids[seen[row, 0]], shown.grids[0])
+        controls = rng.choice(6, size=5, p=[0.15, 0.15, 0.35, 0.12, 0.08, 0.15])
+        seeds = info["seed"].tolist()
+        columns, _, terminated, _, info = environment.step(controls)
+        assert not terminated.any()
+        states = [worlds[seed].step(state, int(u)) for seed, state, u in zip(seeds, states, controls, strict=True)]
+        if step == 30:
+            columns = environment.forget()
+            eyes.forget()
+
+
 class Greedy:
     """A policy that takes the likeliest control of a network, for the real environment."""
 
     name = "greedy"
 
-    def __init__(self, network):
-        self.network = network
+    def __init__(self, network, sight):
+        self.network, self.sight = network, sight
 
     def actor(self, world, rng):
         self.world, self.state = world, world.initial_state
         return self
 
     def choose(self):
-        batch = observe([(self.world, self.world.pack(self.state)[None])])
+        batch = self.sight.look(self.world, self.world.pack(self.state)[None])
         return int(self.network(batch.grids, batch.columns)[0].argmax())
 
     def observe(self, state, label):
@@ -178,10 +208,10 @@ def test_validation_is_what_the_real_environment_says():
     """On a room that some random networks can cross."""
     pool = compile_scenes(EMPTY, range(FIRST_VALIDATION_SEED, FIRST_VALIDATION_SEED + 5))
     found = 0.0
-    for seed in range(12):
-        network = random_network(6, seed, size=(5, 5))
-        real = [run_episode(EMPTY, Greedy(network), int(one), np.random.default_rng(0)) for one in pool.seeds]
-        assert validate(network, pool, 0).greedy == pytest.approx(np.mean([one.episode_return for one in real]))
+    for seed, sight in product(range(6), (MapSight(5, 5), AgentSight(2))):
+        network = random_network(6, seed, sight.size)
+        real = [run_episode(EMPTY, Greedy(network, sight), int(one), np.random.default_rng(0)) for one in pool.seeds]
+        assert validate(network, sight, pool, 0).greedy == pytest.approx(np.mean([one.episode_return for one in real]))
         found += sum(one.success for one in real)
     assert found > 0
 

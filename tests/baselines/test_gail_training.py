@@ -12,6 +12,7 @@ import torch
 
 from wfairl.baselines.gail import train_gail
 from wfairl.baselines.gail_settings import DEMONSTRATED, GailConfig
+from wfairl.baselines.sight import MapSight
 from wfairl.demonstrations import collect
 from wfairl.demonstrations.minari import MissingExtraError
 from wfairl.learning.checkpoint import BrokenCheckpointError, OtherConfigurationError
@@ -34,6 +35,7 @@ EMPTY = Task(
 SMALL = GailConfig(
     rewards=("log-d",),
     fresh_scenes=6,
+    radius=3,
     iterations=5,
     environments=6,
     rollout=50,
@@ -50,13 +52,15 @@ def dataset():
     return collect(DOORKEY, 3, 0, 0.0, 0, n_jobs=1)
 
 
+@pytest.mark.parametrize("view", ["agent", "map"])
 @pytest.mark.parametrize("reward", ["log-d", "minus-log-1-d"])
 @pytest.mark.slow
-def test_one_path_is_enough_to_cross_an_empty_room_as_well_as_the_expert(tmp_path, reward):
+def test_one_path_is_enough_to_cross_an_empty_room_as_well_as_the_expert(tmp_path, reward, view):
     dataset = collect(EMPTY, 1, 0, 0.0, 0, n_jobs=1)
     config = GailConfig(
         rewards=(reward,),
         scenes=DEMONSTRATED,
+        view=view,
         iterations=30,
         environments=16,
         rollout=64,
@@ -156,13 +160,17 @@ def test_ppo_returns_go_on_behind_an_end_and_behind_the_horizon(dataset):
         torch.nn.init.normal_(discriminator.network.head.last.weight)
         torch.nn.init.constant_(discriminator.absorbing, 2.0)
         environment = JudgedVecEnv(
-            CompiledVectorEnv(compile_scenes(task, [0]), rows), discriminator, "minus-log-1-d", discount
+            CompiledVectorEnv(compile_scenes(task, [0]), rows),
+            MapSight(5, 5),
+            discriminator,
+            "minus-log-1-d",
+            discount,
         )
         ppo = make_ppo(environment, n_steps=steps, batch_size=rows * steps, gamma=discount, gae_lambda=1.0)
         torch.nn.init.normal_(ppo.policy.network.head.last.weight)
-        ppo._last_obs, _ = environment.environment.reset(seed=0)
+        environment.environment.reset(seed=0)
+        ppo._last_obs = environment.start()
         ppo._last_episode_starts = np.ones(rows, bool)
-        environment.start(ppo._last_obs)
         told, step_wait = [], environment.step_wait
         environment.step_wait = lambda: told.append(step_wait()) or told[-1]
         ppo._setup_learn(1, None, reset_num_timesteps=False)

@@ -113,7 +113,7 @@ def train_gail(
 
             path = directory / CHECKPOINTS / f"{reward}.safetensors"
             trained = train_with_reward(lessons, held_out, reward, config, path, identity, advance)
-            network = controls_only(trained.tensors["best"], lessons.pool.height, lessons.pool.width)
+            network = controls_only(trained.tensors["best"], *lessons.sight.size)
             trials.append(_trial(reward, network, trained))
     _write_metrics(told, directory)
     return GailResult(tuple(trials))

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from wfairl.baselines.absorbing import absorbing_share
 from wfairl.baselines.discriminator import Transitions
 from wfairl.baselines.gail_settings import BOTH, DEMONSTRATED, FRESH, GailConfig
-from wfairl.baselines.network import observe
 from wfairl.baselines.scenes import FIRST_VALIDATION_SEED
+from wfairl.baselines.sight import AgentSight, MapSight, find_sight
+from wfairl.baselines.validation import join
 from wfairl.demonstrations.collection import SUCCESS_SCORE
-from wfairl.demonstrations.demonstration import Dataset, Demonstration
+from wfairl.demonstrations.demonstration import Dataset, Demonstration, check_against
 from wfairl.errors import BadInputError
 from wfairl.worlds.tasks import Task
 from wfairl.worlds.vector_environment import ScenePool, compile_scenes
@@ -36,11 +37,13 @@ class Lessons:
         expert: the expert's transitions, and how much of its time it has spent in the absorbing state.
         pool: the scenes that the generator acts in.
         judged: whether what it does there is shown to the discriminator, shape [scenes].
+        sight: what networks are shown of a state.
     """
 
     expert: Transitions
     pool: ScenePool
     judged: NDArray[np.bool_]
+    sight: MapSight | AgentSight
 
 
 def prepare_lessons(task: Task, dataset: Dataset, config: GailConfig, n_jobs: int) -> Lessons:
@@ -55,16 +58,17 @@ def prepare_lessons(task: Task, dataset: Dataset, config: GailConfig, n_jobs: in
     if not successes:
         raise NoExpertError("none of the demonstrations is a success (score 1), so that there is nobody to imitate")
     pool, judged = _generator_scenes(task, successes, config, n_jobs)
-    return Lessons(_expert_transitions(task, successes), pool, judged)
+    sight = find_sight(config.view, task.make_world(successes[0].seed), config.radius)
+    return Lessons(_expert_transitions(task, successes, sight), pool, judged, sight)
 
 
-def _expert_transitions(task: Task, demonstrations: list[Demonstration]) -> Transitions:
-    worlds = [task.make_world(demonstration.seed) for demonstration in demonstrations]
-    states = [
-        np.stack([world.pack(cast(int, state)) for state in demonstration.states[:-1]])
-        for world, demonstration in zip(worlds, demonstrations, strict=True)
-    ]
-    batch = observe(zip(worlds, states, strict=True))
+def _expert_transitions(task: Task, demonstrations: list[Demonstration], sight: MapSight | AgentSight) -> Transitions:
+    seen = []
+    for demonstration in demonstrations:
+        world = task.make_world(demonstration.seed)
+        check_against(world, demonstration)
+        seen.append(sight.look(world, np.stack([world.pack(cast(int, state)) for state in demonstration.states[:-1]])))
+    batch = join(seen)
     controls = [control for demonstration in demonstrations for control in demonstration.controls]
     lengths = np.array([min(len(demonstration), task.horizon) for demonstration in demonstrations])
     share = absorbing_share(len(controls), lengths, task.horizon)

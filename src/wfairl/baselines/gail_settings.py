@@ -13,7 +13,7 @@ case only what it did in the scenes of the demonstrations is shown to the discri
 generator and expert apart by the scene; in new scenes it is only asked."""
 
 COUNTS = (
-    "fresh_scenes", "iterations", "environments", "rollout", "epochs", "batch_size",
+    "fresh_scenes", "radius", "iterations", "environments", "rollout", "epochs", "batch_size",
     "discriminator_steps", "validation_scenes", "validate_every", "checkpoint_every",
 )  # fmt: skip
 """Settings that are whole numbers from 1 on."""
@@ -27,6 +27,8 @@ class GailConfig:
         rewards: rewards of the generator to try, names of `REWARDS`; the better one is kept.
         scenes: where the generator acts: `demonstrated`, `fresh` or `both`.
         fresh_scenes: how many new scenes there are.
+        view: what the networks are shown: `agent` (see `sight`), or `map`, as in the paper.
+        radius: how far the agent sees, in cells.
         iterations: rollouts, each followed by an update of generator and discriminator.
         environments: episodes at a time.
         rollout: steps of each of them in an iteration.
@@ -51,6 +53,8 @@ class GailConfig:
     rewards: tuple[str, ...] = tuple(REWARDS)
     scenes: str = BOTH
     fresh_scenes: int = 1024
+    view: str = "agent"
+    radius: int = 5
     iterations: int = 60
     environments: int = 64
     rollout: int = 128

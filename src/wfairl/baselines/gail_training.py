@@ -111,12 +111,10 @@ class _Training:
 
     def __init__(self, lessons: Lessons, held_out: ScenePool, reward: str, config: GailConfig):
         self._lessons, self._held_out, self._config = lessons, held_out, config
-        pool = lessons.pool
         with _drawing(config.seed, _START, 0):
-            self._discriminator = Discriminator(pool.height, pool.width, len(CONTROLS))
-            self._environment = JudgedVecEnv(
-                CompiledVectorEnv(pool, config.environments), self._discriminator, reward, config.discount
-            )
+            self._discriminator = Discriminator(*lessons.sight.size, len(CONTROLS))
+            compiled = CompiledVectorEnv(lessons.pool, config.environments)
+            self._environment = JudgedVecEnv(compiled, lessons.sight, self._discriminator, reward, config.discount)
             self._ppo = make_ppo(
                 self._environment,
                 n_steps=config.rollout,
@@ -148,8 +146,8 @@ class _Training:
 
     def begin(self) -> None:
         """Start from nothing, or from behavioural cloning."""
-        config, compiled = self._config, self._environment.environment
-        self._ppo._last_obs, _ = compiled.reset(seed=config.seed)
+        config = self._config
+        self._environment.environment.reset(seed=config.seed)
         self._ppo._last_episode_starts = np.ones(config.environments, bool)
         _clone(self._network, self._lessons.expert, config)
 
@@ -158,9 +156,8 @@ class _Training:
         config, ppo, environment = self._config, self._ppo, self._environment
         self._rate = config.learning_rate * (1 - (1 - LAST_RATE) * iteration / config.iterations)
         environment.environment.np_random = _generator(config.seed, _SCENES, iteration)
-        ppo._last_obs = environment.environment.forget()
         ppo.rollout_buffer.rng = _generator(config.seed, _GENERATOR, iteration)
-        environment.start(ppo._last_obs)
+        ppo._last_obs = environment.start()
         with _drawing(config.seed, _ROLLOUT, iteration):
             ppo.learn(config.environments * config.rollout, reset_num_timesteps=False, log_interval=None)
         judgement = self._judge(_generator(config.seed, _DISCRIMINATOR, iteration))
@@ -194,7 +191,7 @@ class _Training:
         rows = np.flatnonzero(shown)
         horizon = self._lessons.pool.task.horizon
         return Transitions(
-            torch.from_numpy(environment.environment.bank.grids),
+            torch.from_numpy(environment.eyes.bank.grids),
             torch.from_numpy(buffer.observations[rows]),
             torch.from_numpy(buffer.actions[rows, 0].astype(np.int64)),
             absorbing_share(len(rows), lengths, horizon),
@@ -204,7 +201,7 @@ class _Training:
         config = self._config
         ended = self._environment.ended
         due = (iteration + 1) % config.validate_every == 0 or iteration + 1 == config.iterations
-        validation = validate(self._network, self._held_out, config.seed) if due else None
+        validation = validate(self._network, self._lessons.sight, self._held_out, config.seed) if due else None
         metrics = IterationMetrics(
             iteration=iteration,
             steps=(iteration + 1) * config.environments * config.rollout,
@@ -256,7 +253,7 @@ class _Training:
         restore_optimizer(self._optimizer, tensors["discriminator_adam"])
         environment: dict[str, NDArray[Any]] = {name: one.numpy() for name, one in tensors["environment"].items()}
         self._ppo._last_episode_starts = environment.pop("starts")
-        self._ppo._last_obs = self._environment.environment.restore(environment)
+        self._environment.environment.restore(environment)
         self._best, self._best_iteration = tensors["best"], checkpoint.best_iteration
         self.history = checkpoint.history
         self._ppo.num_timesteps = self.history[-1].steps

@@ -7,7 +7,9 @@ import torch
 from numpy.typing import NDArray
 
 from wfairl.baselines.gail_network import FrozenNetwork
+from wfairl.baselines.gail_sight import open_eyes
 from wfairl.baselines.network import StateNetwork
+from wfairl.baselines.sight import AgentSight, MapSight
 from wfairl.worlds.minigrid_rules import CONTROLS
 from wfairl.worlds.vector_environment import CompiledVectorEnv, ScenePool
 
@@ -25,26 +27,30 @@ class Validation:
         return max(self.greedy, self.sampled)
 
 
-def validate(network: StateNetwork, pool: ScenePool, seed: int) -> Validation:
+def validate(network: StateNetwork, sight: MapSight | AgentSight, pool: ScenePool, seed: int) -> Validation:
     """Run a policy once in every scene of a pool, each way to act.
 
     Args:
         network: its first outputs are the logits of controls.
+        sight: what it is shown.
         pool: the scenes.
         seed: of the sampled controls.
     """
     rng = np.random.default_rng(seed)
-    return Validation(*(float(_returns(network, pool, sample).mean()) for sample in (None, rng)))
+    return Validation(*(float(_returns(network, sight, pool, sample).mean()) for sample in (None, rng)))
 
 
-def _returns(network: StateNetwork, pool: ScenePool, rng: np.random.Generator | None) -> NDArray[np.float64]:
+def _returns(
+    network: StateNetwork, sight: MapSight | AgentSight, pool: ScenePool, rng: np.random.Generator | None
+) -> NDArray[np.float64]:
     """The return of one episode in each scene, greedy without a generator; shape [scenes]."""
     environment = CompiledVectorEnv(pool, len(pool))
     columns, _ = environment.reset(seed=0, options={"scenes": np.arange(len(pool))})
-    frozen = FrozenNetwork(network, environment.bank)
+    eyes = open_eyes(sight, environment.bank, (pool.height, pool.width))
+    frozen = FrozenNetwork(network, eyes.bank)
     returns, running = np.zeros(len(pool)), np.ones(len(pool), bool)
     for _ in range(pool.task.horizon):
-        logits = frozen(torch.from_numpy(columns))[:, : len(CONTROLS)].numpy()
+        logits = frozen(torch.from_numpy(eyes.see(columns)))[:, : len(CONTROLS)].numpy()
         if rng is not None:  # the largest of logits with Gumbel noise is a sample
             logits = logits + rng.gumbel(size=logits.shape)
         columns, rewards, terminated, truncated, _ = environment.step(logits.argmax(axis=1))

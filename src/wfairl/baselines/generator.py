@@ -6,6 +6,7 @@ Needs the extra `baselines`; only `gail_training` imports this module, when some
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import gymnasium
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -20,8 +21,11 @@ from torch import Tensor
 from wfairl.baselines.absorbing import absorbing_return
 from wfairl.baselines.discriminator import REWARDS, Discriminator
 from wfairl.baselines.gail_network import FrozenNetwork
+from wfairl.baselines.gail_sight import open_eyes
 from wfairl.baselines.network import StateNetwork
-from wfairl.worlds.vector_environment import CompiledVectorEnv, GridBank
+from wfairl.baselines.sight import AgentSight, MapSight
+from wfairl.worlds.minigrid_batch import COLUMNS
+from wfairl.worlds.vector_environment import LARGEST_GRID_NUMBER, CompiledVectorEnv, GridBank
 
 
 class StatePolicy(ActorCriticPolicy):
@@ -109,25 +113,37 @@ class JudgedVecEnv(VecEnv):
         scenes: of each step since `start`, the scenes of its rows, shape [num_envs].
     """
 
-    def __init__(self, environment: CompiledVectorEnv, discriminator: Discriminator, reward: str, discount: float):
+    def __init__(
+        self,
+        environment: CompiledVectorEnv,
+        sight: MapSight | AgentSight,
+        discriminator: Discriminator,
+        reward: str,
+        discount: float,
+    ):
         self.environment, self._discriminator = environment, discriminator
-        super().__init__(environment.num_envs, environment.single_observation_space, environment.single_action_space)
+        self.eyes = open_eyes(sight, environment.bank, (environment.pool.height, environment.pool.width))
+        columns = gymnasium.spaces.Box(0, LARGEST_GRID_NUMBER, (COLUMNS,), np.int64)
+        super().__init__(environment.num_envs, columns, environment.single_action_space)
         self._reward, self._discount = REWARDS[reward], discount
         self._rows = torch.arange(environment.num_envs)
         self.ended: list[tuple[float, int, bool, int]] = []
         self.scenes: list[NDArray[np.int64]] = []
 
-    def start(self, columns: NDArray[np.int64]) -> None:
-        """Begin a rollout with the present discriminator, where the environment stands."""
+    def start(self) -> NDArray[np.int64]:
+        """Begin a rollout with the present discriminator, where the environment stands; what its rows see."""
         self.ended, self.scenes = [], []
-        self._columns = columns
-        self._frozen = FrozenNetwork(self._discriminator.network, self.environment.bank)
+        columns = self.environment.forget()
+        self.eyes.forget()
+        self._columns = self.eyes.see(columns)
+        self._frozen = FrozenNetwork(self._discriminator.network, self.eyes.bank)
         self._end_reward = absorbing_return(float(self._reward(self._discriminator.absorbing.detach())), self._discount)
+        return self._columns
 
     def reset(self) -> NDArray[np.int64]:
         """See `VecEnv`."""
         columns, _ = self.environment.reset()
-        return columns
+        return self.eyes.see(columns)
 
     def step_async(self, actions: NDArray[np.int64]) -> None:
         """See `VecEnv`."""
@@ -141,15 +157,16 @@ class JudgedVecEnv(VecEnv):
         rewards = self._reward(logits).numpy() + self._end_reward * terminated
         over = terminated | truncated
         infos: list[dict[str, Any]] = [{}] * self.num_envs
+        last = self.eyes.see(info["final_obs"]) if over.any() else columns
         for row in np.flatnonzero(over):
             infos[row] = {
-                "terminal_observation": info["final_obs"][row],
+                "terminal_observation": last[row],
                 "TimeLimit.truncated": not terminated[row],
             }
             self.ended.append((float(returns[row]), int(lengths[row]), bool(terminated[row]), int(scenes[row])))
         self.scenes.append(scenes)
-        self._columns = columns
-        return columns, ((1 - self._discount) * rewards).astype(np.float32), over, infos
+        self._columns = self.eyes.see(columns)
+        return self._columns, ((1 - self._discount) * rewards).astype(np.float32), over, infos
 
     def close(self) -> None:
         """See `VecEnv`."""
@@ -173,14 +190,14 @@ class JudgedVecEnv(VecEnv):
 
 def make_ppo(environment: JudgedVecEnv, **settings: Any) -> PPO:
     """PPO with the paper's network, on one core, silent; `settings` are PPO's own."""
-    compiled = environment.environment
+    height, width = environment.eyes.size
     ppo = PPO(
         StatePolicy,
         environment,
         device="cpu",
         normalize_advantage=False,
         rollout_buffer_class=GridwiseBuffer,
-        policy_kwargs={"bank": compiled.bank, "height": compiled.pool.height, "width": compiled.pool.width},
+        policy_kwargs={"bank": environment.eyes.bank, "height": height, "width": width},
         **settings,
     )
     ppo.set_logger(Logger(folder=None, output_formats=[]))
