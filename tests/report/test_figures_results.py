@@ -175,12 +175,21 @@ def test_curves_are_the_metrics_of_the_runs(tmp_path):
     assert len({axes.get_ylim() for axes in figure.axes}) == 1
 
 
+def test_a_run_of_several_networks_has_a_training_for_each(tmp_path):
+    lines = [{"network": network, **line} for network in range(3) for line in METRICS]
+    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    history = read_history(tmp_path)
+    assert [training.epochs for training in history.trainings] == [(0, 1, 2)] * 3
+    axes = draw_curves({"a": history}).figure.axes[0]
+    assert [line.get_label() for line in axes.lines] == ["training", "held out", "best"] * 3
+
+
 def test_a_run_with_nothing_held_out_has_one_curve_and_no_best_epoch(tmp_path):
     lines = [{**line, "held_out_loss": None} for line in METRICS]
     (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     drawn = draw_curves({"a": read_history(tmp_path)})
     assert [line.get_label() for line in drawn.figure.axes[0].lines] == ["training"]
-    assert "dot" not in drawn.caption
+    assert "Dots" not in drawn.caption
 
 
 @pytest.mark.parametrize(
@@ -194,7 +203,7 @@ def test_broken_metrics_are_named_with_their_line(tmp_path, text, says):
 
 
 def test_a_history_without_any_loss_is_still_drawn(tmp_path):
-    (tmp_path / "metrics.jsonl").write_text('{"epoch": 0}\n{"epoch": 1}\n')
+    (tmp_path / "metrics.jsonl").write_text('{"epoch": 0}\n{"epoch": 1, "train_loss": NaN}\n')
     drawn = draw_curves({"other method": read_history(tmp_path)})
     assert list(drawn.figure.axes[0].lines) == []
     assert drawn.to_png()

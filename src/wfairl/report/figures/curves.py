@@ -1,6 +1,7 @@
 """Did training converge, and does what it learned hold for demonstrations that it did not see?"""
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +14,9 @@ from wfairl.report.figures.drawn import DrawnFigure
 from wfairl.report.figures.style import BLUE, PAGE, SMALL, VERMILLION, new_figure, place, plain_axes, spread, write
 
 CURVES_PER_ROW = 3
-HEIGHT, LEFT, BOTTOM, GAP, RIGHT, TOP = 1.3, 0.45, 0.36, 0.16, 0.5, 0.42
-TITLE = 0.2
-"""Inches: of one panel, around and between the panels, and what the first row has less above it."""
+HEIGHT, LEFT, BOTTOM, GAP, RIGHT = 1.3, 0.45, 0.16, 0.16, 0.55
+LINE, TICKS, CHARACTER = 0.19, 0.22, 0.068
+"""Inches: of one panel and around the panels; of a line of a title, of the numbers at the axes, of a letter."""
 
 
 class BrokenMetricsError(BadInputError):
@@ -23,11 +24,11 @@ class BrokenMetricsError(BadInputError):
 
 
 @dataclass(frozen=True)
-class History:
-    """The losses of a training; None in an epoch that has none, or no finite one.
+class Training:
+    """The losses of one training; None in an epoch that has none, or no finite one.
 
     Attributes:
-        epochs: their numbers.
+        epochs: their numbers, ascending.
         train: mean negative log-likelihood a step on what is trained on.
         held_out: the same on what is held out.
     """
@@ -37,33 +38,48 @@ class History:
     held_out: tuple[float | None, ...]
 
     @property
-    def best(self) -> int | None:
-        """The place of the least held-out loss, None if nothing is held out."""
-        known = [(loss, place) for place, loss in enumerate(self.held_out) if loss is not None]
-        return min(known)[1] if known else None
+    def best(self) -> tuple[float, int] | None:
+        """The least held-out loss and its epoch, None if nothing is held out."""
+        known = [(loss, epoch) for loss, epoch in zip(self.held_out, self.epochs, strict=True) if loss is not None]
+        return min(known) if known else None
+
+
+@dataclass(frozen=True)
+class History:
+    """The trainings of a run: one, or one for each network of a method that trains several."""
+
+    trainings: tuple[Training, ...]
+
+    @property
+    def best(self) -> tuple[float, int] | None:
+        """The least held-out loss of all trainings and its epoch, None if nothing is held out."""
+        return min((training.best for training in self.trainings if training.best is not None), default=None)
 
 
 def read_history(directory: Path) -> History:
-    """The losses in the `metrics.jsonl` of a run; other figures in it are passed over.
+    """The losses in the `metrics.jsonl` of a run; an epoch that is not after the one before begins another training.
 
     Raises:
-        BrokenMetricsError: a line is not an epoch.
+        BrokenMetricsError: a line is not an epoch, or there is none.
     """
     path = Path(directory) / METRICS
-    epochs: list[int] = []
-    losses: dict[str, list[float | None]] = {"train_loss": [], "held_out_loss": []}
+    trainings: list[list[tuple[int, float | None, float | None]]] = []
     for number, line in enumerate(read_text(path).splitlines(), start=1):
         try:
             metrics = parse_json(line)
-            epochs.append(int(metrics["epoch"]))
-            for name, values in losses.items():
-                loss = metrics.get(name)
-                values.append(float(loss) if loss is not None and math.isfinite(loss) else None)
+            entry = (int(metrics["epoch"]), _loss(metrics.get("train_loss")), _loss(metrics.get("held_out_loss")))
         except (NotJsonError, KeyError, TypeError, ValueError, AttributeError):
             raise BrokenMetricsError(f"{path}: line {number}: not the metrics of an epoch") from None
-    if not epochs:
+        if not trainings or entry[0] <= trainings[-1][-1][0]:
+            trainings.append([])
+        trainings[-1].append(entry)
+    if not trainings:
         raise BrokenMetricsError(f"{path}: no epoch yet")
-    return History(tuple(epochs), tuple(losses["train_loss"]), tuple(losses["held_out_loss"]))
+    return History(tuple(Training(*zip(*entries, strict=True)) for entries in trainings))
+
+
+def _loss(value: Any) -> float | None:
+    return float(value) if value is not None and math.isfinite(value) else None
 
 
 def draw_curves(histories: Mapping[str, History], name: str = "training") -> DrawnFigure:
@@ -82,38 +98,53 @@ def draw_curves(histories: Mapping[str, History], name: str = "training") -> Dra
     rows = -(-len(histories) // columns)
     width = (PAGE - LEFT - RIGHT - GAP * (columns - 1)) / columns
     used = LEFT + RIGHT + min(columns, len(histories)) * (width + GAP) - GAP
-    figure = new_figure(used, rows * (HEIGHT + TOP) - TITLE + BOTTOM)
-    losses = [
-        loss for history in histories.values() for loss in (*history.train, *history.held_out) if loss is not None
-    ]
-    low, high = (min(losses), max(losses)) if losses else (0.0, 1.0)
-    margin = 0.06 * (high - low or 1.0)
-    for number, (title, history) in enumerate(histories.items()):
+    titles = [textwrap.fill(title, int(width / CHARACTER)) for title in histories]
+    title_height = LINE * (1 + max(title.count("\n") for title in titles))
+    pitch = title_height + HEIGHT + TICKS
+    figure = new_figure(used, rows * pitch + BOTTOM)
+    low, high = _range(histories)
+    for number, (title, history) in enumerate(zip(titles, histories.values(), strict=True)):
         row, column = divmod(number, columns)
-        axes = place(figure, LEFT + column * (width + GAP), TOP - TITLE + row * (HEIGHT + TOP), width, HEIGHT)
+        axes = place(figure, LEFT + column * (width + GAP), title_height + row * pitch, width, HEIGHT)
         is_lowest = number + columns >= len(histories)
         plain_axes(axes, "epoch" if is_lowest else "", "loss a step (nats)" if column == 0 else "", title)
-        axes.set_ylim(low - margin, high + margin)
+        axes.set_ylim(low, high)
         axes.tick_params(labelleft=column == 0)
-        named = column == columns - 1 or number == len(histories) - 1
-        _draw_history(axes, history, named)
+        _draw_history(axes, history, named=column == columns - 1 or number == len(histories) - 1)
     return DrawnFigure(name, figure, _caption(histories), _alt(histories))
 
 
+def _range(histories: Mapping[str, History]) -> tuple[float, float]:
+    """From a little under the least loss to a little over the largest."""
+    losses = [
+        loss
+        for history in histories.values()
+        for training in history.trainings
+        for loss in (*training.train, *training.held_out)
+        if loss is not None
+    ]
+    low, high = (min(losses), max(losses)) if losses else (0.0, 1.0)
+    margin = 0.06 * (high - low or 1.0)
+    return low - margin, high + margin
+
+
 def _draw_history(axes: Any, history: History, named: bool) -> None:
-    """Two lines, with their names at their ends unless a panel further right has them."""
-    ends = []
-    for losses, colour, style, what in (
-        (history.train, BLUE, (0, (4, 1.5)), "training"),
-        (history.held_out, VERMILLION, "-", "held out"),
-    ):
-        known = [(epoch, loss) for epoch, loss in zip(history.epochs, losses, strict=True) if loss is not None]
-        if known:
-            axes.plot(*zip(*known, strict=True), color=colour, ls=style, lw=1.2, label=what)
-            ends.append((*known[-1], colour, what))
-    if history.best is not None:
-        loss = history.held_out[history.best]
-        axes.plot([history.epochs[history.best]], [loss], "o", ms=3.5, color=VERMILLION, label="best")
+    """Two lines a training, with their names at the ends of the last unless a panel further right has them."""
+    width = 1.2 if len(history.trainings) == 1 else 0.7
+    ends: list[tuple[int, float, str, str]] = []
+    for training in history.trainings:
+        ends = []
+        for losses, colour, style, what in (
+            (training.train, BLUE, (0, (4, 1.5)), "training"),
+            (training.held_out, VERMILLION, "-", "held out"),
+        ):
+            known = [(epoch, loss) for epoch, loss in zip(training.epochs, losses, strict=True) if loss is not None]
+            if known:
+                axes.plot(*zip(*known, strict=True), color=colour, ls=style, lw=width, label=what)
+                ends.append((*known[-1], colour, what))
+        if training.best is not None:
+            loss, epoch = training.best
+            axes.plot([epoch], [loss], "o", ms=2.9 * width, color=VERMILLION, label="best")
     if named:
         _name_ends(axes, ends)
 
@@ -127,18 +158,16 @@ def _name_ends(axes: Any, ends: Sequence[tuple[int, float, str, str]]) -> None:
 
 def _caption(histories: Mapping[str, History]) -> str:
     bests = "; ".join(
-        f"{title}: {history.held_out[history.best]:.3f} in epoch {history.epochs[history.best]}"
+        f"{title}: {history.best[0]:.3f} in epoch {history.best[1]}"
         for title, history in histories.items()
         if history.best is not None
     )
+    several = any(len(history.trainings) > 1 for history in histories.values())
     return (
         "The mean negative log-likelihood of a demonstrated control over the epochs of training, on the demonstrations"
         " that are trained on (dashed) and on those that are held out (solid)."
-        + (
-            f" The dot is the epoch of least held-out loss, whose model is kept. Least held-out loss: {bests}."
-            if bests
-            else ""
-        )
+        + (" A method that trains several networks has a pair of lines for each." if several else "")
+        + (f" Dots: the epoch of least held-out loss. Least held-out loss: {bests}." if bests else "")
     )
 
 
@@ -148,6 +177,7 @@ def _alt(histories: Mapping[str, History]) -> str:
         return f"from {known[0]:.3f} to {known[-1]:.3f}" if known else "none"
 
     return "Curves of losses over epochs. " + "; ".join(
-        f"{title}: training {say(history.train)}, held out {say(history.held_out)}"
+        f"{title}: training {say(training.train)}, held out {say(training.held_out)}"
         for title, history in histories.items()
+        for training in history.trainings
     )

@@ -46,7 +46,7 @@ SCENE = 2.1
 TOP, BAR, GAP, NAMES, SCALE = 0.22, 0.155, 0.14, 0.5, 0.3
 """Inches: of the scene at most, above the panels, of a bar, between panels, of the controls' names and of the scale."""
 
-PANELS_PER_ROW = 4
+PANELS_PER_ROW = 3
 
 
 @dataclass(frozen=True, eq=False)

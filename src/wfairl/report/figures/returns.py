@@ -29,6 +29,9 @@ from wfairl.report.figures.style import (
 NAMES, ROW, GAP, TOP, BOTTOM = 1.35, 0.165, 0.2, 0.36, 0.36
 """Inches: of the methods' names, of one method, between panels, above and under them."""
 
+CHARACTER = 0.057
+"""Inches of a small letter, on average."""
+
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 
@@ -157,7 +160,8 @@ def draw_demonstration_curve(
     if min(point.demonstrations for point in points) < 1:
         raise BadInputError("the numbers of demonstrations must be 1 or more")
     figure = new_figure(COLUMN, 2.2)
-    axes = place(figure, 0.42, 0.24, COLUMN - 0.42 - 0.95, 2.2 - 0.24 - 0.38)
+    names = 0.1 + CHARACTER * max(len(text) for text in ("optimal", *(point.method for point in points)))
+    axes = place(figure, 0.42, 0.24, COLUMN - 0.42 - names, 2.2 - 0.24 - 0.38)
     plain_axes(axes, "demonstrations", "mean return", title)
     numbers = sorted({point.demonstrations for point in points})
     axes.set_xscale("log", base=2)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from matplotlib import patheffects
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 COLUMN, PAGE = 3.4, 7.0
@@ -32,6 +33,9 @@ BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BROWN = (
 )
 PALETTE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BROWN)
 """Okabe and Ito's colours, told apart by colour-blind people too; what they tell is written beside them as well."""
+
+LIGHT = 0.55
+"""Luminance from which on a colour takes dark text."""
 
 COST_COLOURS = "cividis_r"
 """Lightness falls steadily with the value: dark is dear, in print without colour too."""
@@ -59,6 +63,12 @@ def write_at(figure: Figure, left: float, top: float, text: str, size: float = S
     """Text at a place in inches, from the left and from the top."""
     width, height = figure.get_size_inches()
     return write(figure, left / width, 1 - top / height, text, size, **settings)
+
+
+def ink_on(fill: str) -> str:
+    """Dark or light text, whichever is read more easily on a colour."""
+    red, green, blue = to_rgb(fill)
+    return INK if 0.2126 * red + 0.7152 * green + 0.0722 * blue > LIGHT else PAPER
 
 
 def halo(width: float = 2.0) -> list[Any]:

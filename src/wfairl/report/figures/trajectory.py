@@ -23,6 +23,7 @@ from wfairl.report.figures.style import (
     PAPER,
     QUIET,
     halo,
+    ink_on,
     new_figure,
     place,
     without_frame,
@@ -168,12 +169,20 @@ def _draw_state(
     """A circle with the number of the state; the last has two rings, as accepting states have."""
     is_last = number == len(parts) - 1
     fill = PAPER if is_last else _colour(number)
-    ink = INK if is_last else PAPER
     axes.add_patch(Circle(centre, radius, fc=fill, ec=INK if is_last else PAPER, lw=0.7, zorder=zorder))
     if is_last:
         axes.add_patch(Circle(centre, 0.8 * radius, fc="none", ec=INK, lw=0.5, zorder=zorder))
     state = str(parts[number].automaton_state)
-    write(axes, *centre, state, 5.5 if len(state) == 1 else 4.5, ink, ha="center", va="center_baseline", zorder=zorder)
+    write(
+        axes,
+        *centre,
+        state,
+        5.5 if len(state) == 1 else 4.5,
+        ink_on(fill),
+        ha="center",
+        va="center_baseline",
+        zorder=zorder,
+    )
 
 
 def _colour(number: int) -> str:
