@@ -53,13 +53,14 @@ class StateNetwork(nn.Module):
         Args:
             grids: the distinct grids, shape [grids, height, width] of uint8.
             columns: number of the grid, cell * 4 + direction, and what is carried; shape [rows, 3] of integers.
-            dropout: what the hidden layers go through while the network is trained.
+            dropout: what features of grids and the hidden layers go through while the network is trained.
         """
         grid, place, carried = columns.long().T
         shown, grid = used(grid, len(grids))
         on_grid, of_position, of_direction, of_carried = self.dense.weight.split(self.sizes, dim=1)
+        features = self.convolution(grids[shown])
         tables = (
-            self.convolution(grids[shown]) @ on_grid.T + self.dense.bias,
+            (features if dropout is None else dropout(features)) @ on_grid.T + self.dense.bias,
             pairs(self.position.weight @ of_position.T, self.direction.weight @ of_direction.T),
             self.carried.weight @ of_carried.T,
         )

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -25,7 +26,10 @@ def evaluate_command(
         str, typer.Option(help="Test scenes: A:B from A up to, not including, B; or A,B,C.")
     ] = "5000:5064",
     temperature: Annotated[
-        float | None, typer.Option(help="0 is greedy. Default: 0.5 for expert, the demonstrations' for a run.", min=0)
+        float | None,
+        typer.Option(
+            help="0 is greedy. Default: 0.5 for expert, for a run the demonstrations' or what its method chose.", min=0
+        ),
     ] = None,
     rng_seed: Annotated[int, typer.Option(help="For the policy's own draws.", min=0)] = 0,
     jobs: Annotated[int, typer.Option(help="Episodes to run at once.")] = 2,
@@ -38,11 +42,21 @@ def evaluate_command(
     task = find_task(task_name)
     scenes = parse_seeds(seeds)
     check_test_seeds(scenes)
-    evaluation = evaluate(task, find_policy(task, policy, temperature, scenes), scenes, rng_seed, jobs)
+    with _one_thread_a_policy(policy):
+        evaluation = evaluate(task, find_policy(task, policy, temperature, scenes), scenes, rng_seed, jobs)
     if as_json:
         print_json(evaluation.to_document())
     else:
         out.print(summary([evaluation]))
+
+
+def _one_thread_a_policy(name: str) -> AbstractContextManager[None]:
+    """Networks act on one thread, so that they act the same on any number of cores; others do without torch."""
+    if name in REFERENCES:
+        return nullcontext()
+    from wfairl.learning.threads import one_torch_thread
+
+    return one_torch_thread()
 
 
 def find_policy(task: Task, name: str, temperature: float | None, seeds: Sequence[int]) -> Policy:

@@ -1,4 +1,4 @@
-"""The commands about learning a cost: train, and run for the whole flow."""
+"""The commands about learning a policy: train, and run for the whole flow."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -7,25 +7,33 @@ import typer
 from rich.table import Table
 
 from wfairl.cli.app import AsJson, app, out, print_json
+from wfairl.errors import BadInputError
 
 if TYPE_CHECKING:
+    from wfairl.baselines.policy_run import PolicyRun
     from wfairl.learning.run_directory import TrainedRun
 
 TRAIN_EXAMPLE = """
-Learns what the demonstrator cared about: a cost under which the demonstrated controls are likely.
+Learns a policy from demonstrations, by one of four methods:
 
-DEMOS is what `wfairl demos` wrote (several files of one task count as one); the task model comes from
-`wfairl learn-task`. The result, a directory, is a policy for `wfairl evaluate` and a cost for `wfairl plan`.
-A run that was killed goes on with --resume, and ends as if it had not been. Example:
+    wfa-irl       plans with a learned automaton (--task-model) and a cost under which what was demonstrated is likely
+    no-automaton  the same without an automaton: plans until the goal is reached
+    bc            behavioural cloning: a network imitates the control in each state
+    gail          a network learns to act so that another cannot tell it from the demonstrator (extra "baselines")
+
+DEMOS is what `wfairl demos` wrote (several files of one task count as one). The result, a directory, is a policy for
+`wfairl evaluate` whatever the method, and with wfa-irl and no-automaton a cost for `wfairl plan`. Settings have
+defaults for each method; one that a method does not have is refused. A run that was killed goes on with --resume, and
+ends as if it had not been. Examples:
 
     wfairl train demos.safetensors --task-model task.json -o runs/doorkey
+    wfairl train demos.safetensors --method bc -o runs/doorkey-bc
 """
 
 Output = Annotated[Path, typer.Option("-o", "--output", metavar="RUN", help="The directory of the run.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the run that is there.")]
-CostKind = Annotated[
-    str, typer.Option("--cost", help="paper (sees the whole map), local (sees what is near), linear or tabular.")
-]
+COST_HELP = "paper (sees the whole map), local (sees what is near), linear or tabular."
+CostKind = Annotated[str, typer.Option("--cost", help=COST_HELP)]
 Activation = Annotated[str, typer.Option(help="Output of the cost: softplus, or relu as in the paper.")]
 Epochs = Annotated[int, typer.Option(min=0, help="Times over the demonstrations.")]
 BatchSize = Annotated[int, typer.Option(min=1, help="Scenes a step of Adam.")]
@@ -33,65 +41,165 @@ LearningRate = Annotated[float, typer.Option(help="Of Adam at the beginning; it 
 WeightDecay = Annotated[float, typer.Option(help="Of Adam; it pulls all costs towards the same number.")]
 HeldOut = Annotated[float, typer.Option(help="Part of the demonstrations that only choose the epoch.")]
 Seed = Annotated[int, typer.Option(min=0, help="Everything random follows from it.")]
-Jobs = Annotated[int, typer.Option(help="Scenes to work on at once; -1 for one a core.")]
+Jobs = Annotated[int, typer.Option(help="Scenes or networks to work on at once; -1 for one a core.")]
+
+PLANNERS, CLONING, ADVERSARIAL = "wfa-irl and no-automaton", "bc", "gail"
+"""Panels of the help."""
 
 
 @app.command(help=TRAIN_EXAMPLE)
 def train(
     demos: Annotated[list[Path], typer.Argument(metavar="DEMOS...", help="Demonstrations (.safetensors).")],
-    task_model: Annotated[Path, typer.Option(help="What `learn-task` wrote.")],
     output: Output,
+    method: Annotated[str, typer.Option(help="wfa-irl, no-automaton, bc or gail.")] = "wfa-irl",
+    task_model: Annotated[Path | None, typer.Option(help="What `learn-task` wrote; for wfa-irl alone.")] = None,
     resume: Resume = False,
-    cost: CostKind = "local",
-    activation: Activation = "softplus",
-    floor: Annotated[float, typer.Option(help="The least cost of a transition, between 0 and 1.")] = 0.05,
-    epochs: Epochs = 50,
-    batch_size: BatchSize = 8,
-    learning_rate: LearningRate = 1e-3,
-    weight_decay: WeightDecay = 1e-2,
+    epochs: Annotated[
+        int | None, typer.Option(min=0, help="Times over the demonstrations: 50, bc at most 60; PPO over a rollout: 4.")
+    ] = None,
+    batch_size: Annotated[
+        int | None, typer.Option(min=1, help="Demonstrations a step of Adam: 8, bc 2; steps in a batch of PPO: 2048.")
+    ] = None,
+    learning_rate: Annotated[
+        float | None, typer.Option(help="Of Adam at the beginning: 0.001, bc 0.002. It falls towards zero.")
+    ] = None,
+    weight_decay: Annotated[float | None, typer.Option(help="Of Adam: 0.01; gail: of the discriminator's.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Everything random follows from it; 0.")] = None,
+    cost: Annotated[str | None, typer.Option(help=f"{COST_HELP} Default: local.", rich_help_panel=PLANNERS)] = None,
+    activation: Annotated[
+        str | None,
+        typer.Option(help="Output of the cost: softplus, or relu as in the paper.", rich_help_panel=PLANNERS),
+    ] = None,
+    floor: Annotated[
+        float | None, typer.Option(help="The least cost of a transition: 0.05.", rich_help_panel=PLANNERS)
+    ] = None,
     temperature: Annotated[
         float | None,
-        typer.Option(help="To train at. Default: that of the demonstrations, 0.5 if that is 0 or unknown."),
+        typer.Option(
+            help="To train at. Default: that of the demonstrations, 0.5 if that is 0 or unknown.",
+            rich_help_panel=PLANNERS,
+        ),
     ] = None,
-    held_out: HeldOut = 0.25,
-    seed: Seed = 0,
+    held_out: Annotated[
+        float | None,
+        typer.Option(help="Part of the demonstrations that only choose the epoch: 0.25.", rich_help_panel=PLANNERS),
+    ] = None,
+    view: Annotated[
+        str | None,
+        typer.Option(
+            help="What the network is shown: agent (the map around the agent), or map, as in the paper.",
+            rich_help_panel=CLONING,
+        ),
+    ] = None,
+    networks: Annotated[
+        int | None,
+        typer.Option(help="In the committee; each is trained without another part of DEMOS.", rich_help_panel=CLONING),
+    ] = None,
+    dropout: Annotated[
+        list[float] | None,
+        typer.Option(help="Dropout to choose from; repeat it for several.", rich_help_panel=CLONING),
+    ] = None,
+    iterations: Annotated[
+        int | None, typer.Option(help="Rollouts, each with an update of both networks.", rich_help_panel=ADVERSARIAL)
+    ] = None,
+    reward: Annotated[
+        list[str] | None,
+        typer.Option(help="Of the generator, to choose from; repeat it for several.", rich_help_panel=ADVERSARIAL),
+    ] = None,
     jobs: Jobs = 2,
     as_json: AsJson = False,
 ) -> None:
-    """Learn a cost from demonstrations."""
+    """Learn a policy from demonstrations."""
     from wfairl.automata.task_model import TaskModel
-    from wfairl.demonstrations import FIRST_TRAINING_SEED, load, merge
-    from wfairl.learning.run_directory import RunConfig, train_run, training_temperature
-    from wfairl.learning.trainer import Settings
-    from wfairl.worlds.tasks import find_task
+    from wfairl.demonstrations import load, merge
+    from wfairl.learning.run_directory import TrainedRun
+    from wfairl.methods import train as train_method
 
+    given = {
+        "epochs": epochs,
+        "batch_size": batch_size,
+        "learning_rate": learning_rate,
+        "weight_decay": weight_decay,
+        "seed": seed,
+        "cost": cost,
+        "activation": activation,
+        "floor": floor,
+        "temperature": temperature,
+        "held_out": held_out,
+        "view": view,
+        "networks": networks,
+        "dropouts": tuple(dropout) if dropout else None,
+        "iterations": iterations,
+        "rewards": tuple(reward) if reward else None,
+    }
+    settings = {name: value for name, value in given.items() if value is not None}
+    _check_options(method, list(settings), task_model is not None)
     dataset = merge([load(path) for path in demos])
-    settings = Settings(
-        epochs=epochs,
-        batch_size=batch_size,
-        learning_rate=learning_rate,
-        weight_decay=weight_decay,
-        temperature=training_temperature(dataset.temperature) if temperature is None else temperature,
-        held_out=held_out,
-        seed=seed,
-    )
-    config = RunConfig(
-        task=dataset.task,
-        temperature=dataset.temperature,
-        cost=cost,
-        floor=floor,
-        activation=activation,
-        training=settings,
-        seen=tuple(sorted(seed for seed in dataset.seeds if seed < FIRST_TRAINING_SEED)),
+    trained = train_method(
+        method,
+        dataset,
+        output,
+        settings,
+        task_model=None if task_model is None else TaskModel.load(task_model),
         origin={"demonstrations": [path.name for path in demos]},
+        resume=resume,
+        n_jobs=jobs,
     )
-    make_world = find_task(dataset.task).make_world
-    trained = train_run(dataset, make_world, TaskModel.load(task_model), config, output, resume, jobs)
-    if as_json:
-        print_json({"task": dataset.task, "run": str(output), **_document(trained)})
+    head = {"task": dataset.task, "method": method, "run": str(output)}
+    if isinstance(trained, TrainedRun):
+        if as_json:
+            print_json({**head, **_document(trained)})
+        else:
+            out.print(_training_table(trained, output))
+            _print_left_out(trained)
+    elif as_json:
+        print_json({**head, "temperature": trained.choice.temperature, "choice": trained.choice.details})
     else:
-        out.print(_training_table(trained, output))
-        _print_left_out(trained)
+        out.print(_policy_table(trained, output))
+
+
+def _check_options(method: str, settings: list[str], has_task_model: bool) -> None:
+    """Refuse options that a method does not have, by the names that they have here."""
+    from wfairl.methods import find_method
+
+    found = find_method(method)
+    foreign = [_option(name) for name in settings if name not in found.settings()]
+    if foreign:
+        raise BadInputError(f"the method {method} has no {', '.join(foreign)}; `wfairl train --help` says which it has")
+    if found.needs_task_model and not has_task_model:
+        raise BadInputError(
+            f"the method {method} needs --task-model, the file that `wfairl learn-task` writes;"
+            " no-automaton, bc and gail do without"
+        )
+    if has_task_model and not found.needs_task_model:
+        raise BadInputError(f"the method {method} has no --task-model: it learns from the demonstrations alone")
+
+
+def _option(setting: str) -> str:
+    """What the command line calls a setting: one of several is given at a time."""
+    return "--" + {"dropouts": "dropout", "rewards": "reward"}.get(setting, setting).replace("_", "-")
+
+
+def _policy_table(run: "PolicyRun", directory: Path) -> Table:
+    """How a network that acts was chosen."""
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    table.add_row("method", run.config.method)
+    for name, value in run.choice.details.items():
+        table.add_row(name.replace("_", " "), _told(value))
+    how = "greedily" if run.choice.temperature == 0 else f"at temperature {run.choice.temperature:g}"
+    table.add_row("acts", f"{how}, which was best on scenes for validation")
+    table.add_row("written to", str(directory))
+    return table
+
+
+def _told(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {_told(one)}" for name, one in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(_told(one) for one in value)
+    return str(value)
 
 
 RUN_EXAMPLE = """
