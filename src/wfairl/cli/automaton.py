@@ -1,6 +1,7 @@
 """The commands about task automata: learn-task, score, draw."""
 
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from wfairl.automata.selection import Setting
     from wfairl.automata.task_model import TaskModel, Verdict
     from wfairl.automata.words import ScoredWords, Word
+    from wfairl.baselines.recurrent_automaton import RecurrentTask
 
 LEARN_EXAMPLE = """
 Learns the task of scored words as an automaton, and writes it to a file.
@@ -28,13 +30,28 @@ Without --rank, --rows or --cols every prefix and suffix is used and the rank is
 so the automaton gives back every score. Example:
 
     wfairl learn-task words.jsonl -o task.json
+
+With --model gru a recurrent network learns the words instead, and a finite automaton is read off it; what is
+written works in the same commands. It may accept words that were never shown. Example:
+
+    wfairl learn-task demos.safetensors --model gru -o task.json
 """
+
+
+class Learner(StrEnum):
+    """What learns the words."""
+
+    WFA = "wfa"
+    GRU = "gru"
 
 
 @app.command("learn-task", help=LEARN_EXAMPLE)
 def learn_task(
     words: Annotated[Path, typer.Argument(metavar="WORDS", help="Scored words (.jsonl) or demonstrations.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Where the task model goes.")] = Path("task.json"),
+    learner: Annotated[
+        Learner, typer.Option("--model", help="A weighted automaton, or a recurrent network that one is read off.")
+    ] = Learner.WFA,
     rank: Annotated[int | None, typer.Option(help="States of the weighted automaton.")] = None,
     rows: Annotated[int | None, typer.Option(help="Longest prefix of the basis.")] = None,
     cols: Annotated[int | None, typer.Option(help="Longest suffix of the basis.")] = None,
@@ -45,18 +62,25 @@ def learn_task(
         bool, typer.Option("--keep-repeats", help="A repeated label means something: do not compress words.")
     ] = False,
     tolerance: Annotated[
-        float, typer.Option(min=0, help="Merge states whose values differ by at most this.")
-    ] = DEFAULT_TOLERANCE,
+        float | None,
+        typer.Option(min=0, help=f"Merge states whose values differ by at most this ({DEFAULT_TOLERANCE:g})."),
+    ] = None,
     max_states: Annotated[
-        int, typer.Option(min=1, help="Give up on a finite automaton beyond this size.")
-    ] = DEFAULT_MAX_STATES,
-    seed: Annotated[int, typer.Option(min=0, help="Of the split into folds by --select.")] = 0,
+        int | None,
+        typer.Option(min=1, help="Give up on a finite automaton beyond this size (10,000; gru: 1,000)."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the split into folds by --select, and of a network.")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Learn an automaton from scored words."""
     from wfairl.automata.selection import preset as preset_setting
     from wfairl.automata.task_model import fit_task_model
 
+    settings = {"--rank": rank, "--rows": rows, "--cols": cols, "--preset": preset, "--select": select or None}
+    if learner is Learner.GRU:
+        _refuse_settings({**settings, "--tolerance": tolerance})
+        _learn_recurrent(words, output, threshold, keep_repeats, max_states, seed, as_json)
+        return
     if sum([rank is not None or rows is not None or cols is not None, preset is not None, select]) > 1:
         raise BadInputError("give --rank, --rows, --cols, or --preset, or --select: each of them sets the same things")
     data = _read_scored(words)
@@ -74,20 +98,61 @@ def learn_task(
         cols=cols,
         threshold=threshold,
         keep_repeats=keep_repeats,
-        tolerance=tolerance,
-        max_states=max_states,
+        tolerance=DEFAULT_TOLERANCE if tolerance is None else tolerance,
+        max_states=max_states or DEFAULT_MAX_STATES,
         optional_start=_of_episodes(words),
     )
     model.save(output)
     if not model.summary.closed:
         sys.stderr.write(
-            f"wfairl: the finite automaton did not close within {max_states} states: scores can be computed, "
+            f"wfairl: the finite automaton did not close within {model.max_states} states: scores can be computed, "
             "plans cannot. Learn with the full basis, or raise --tolerance or --max-states\n"
         )
     if as_json:
         print_json(_summary_document(model))
     else:
         _print_summary(model, output)
+
+
+def _refuse_settings(settings: dict[str, object]) -> None:
+    """See that nothing is set that a recurrent network does not have."""
+    given = [name for name, setting in settings.items() if setting is not None]
+    if given:
+        raise BadInputError(f"{', '.join(given)}: of a weighted automaton, which --model gru does not learn; leave out")
+
+
+def _learn_recurrent(
+    words: Path,
+    output: Path,
+    threshold: float,
+    keep_repeats: bool,
+    max_states: int | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Learn with a recurrent network, and write the automaton that is read off it."""
+    from wfairl.baselines.recurrent import RecurrentLearner
+    from wfairl.baselines.recurrent_automaton import DEFAULT_MAX_STATES as FEWER_STATES
+    from wfairl.baselines.recurrent_automaton import fit_recurrent_task
+    from wfairl.progress import track
+
+    data = _read_scored(words)
+    assert data.scores is not None
+    learned = fit_recurrent_task(
+        data.words,
+        data.scores,
+        threshold=threshold,
+        keep_repeats=keep_repeats,
+        max_states=max_states or FEWER_STATES,
+        optional_start=_of_episodes(words),
+        learner=RecurrentLearner(seed=seed),
+        track=track,
+    )
+    learned.model.save(output)
+    if as_json:
+        print_json(_recurrent_document(learned))
+    else:
+        _print_recurrent(learned, threshold, output)
 
 
 SCORE_EXAMPLE = """
@@ -221,6 +286,46 @@ def _print_summary(model: "TaskModel", output: Path) -> None:
     table.add_row("loss", f"{summary.loss:.3g}")
     table.add_row("states", f"{summary.states} live" + ("" if summary.closed else ", and more that were not explored"))
     table.add_row("deviation", f"{summary.deviation:.3g} of the finite automaton from the weighted one")
+    table.add_row("written to", str(output))
+    out.print(table)
+
+
+def _recurrent_document(learned: "RecurrentTask") -> dict[str, object]:
+    summary = learned.model.summary
+    return {
+        "model": "gru",
+        "epochs": learned.learner.epochs_,
+        "loss": summary.loss,
+        "alphabet": [sorted(label) for label in learned.learner.alphabet_],
+        "states": summary.states,
+        "closed": summary.closed,
+        "words": summary.words,
+        "successes": summary.successes,
+        "held_out_words": len(learned.learner.held_out_),
+        "held_out_accuracy": learned.held_out_accuracy,
+        "agreement": learned.agreement,
+        "likely_agreement": learned.likely_agreement,
+    }
+
+
+def _print_recurrent(learned: "RecurrentTask", threshold: float, output: Path) -> None:
+    from wfairl.automata.words import format_label
+
+    summary, learner = learned.model.summary, learned.learner
+    held_out = "too few words to hold any out"
+    if learned.held_out_accuracy is not None:
+        held_out = f"{learned.held_out_accuracy:.1%} of {len(learner.held_out_)} words right before they were learned"
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    table.add_row("words", f"{summary.words}, of which {summary.successes} are successes; threshold {threshold:g}")
+    table.add_row("alphabet", ", ".join(f"'{format_label(label)}'" for label in learner.alphabet_))
+    table.add_row("network", f"{learner.hidden} hidden units, trained for {learner.epochs_} epochs")
+    table.add_row("held out", held_out)
+    table.add_row("states", f"{summary.states} live, of the automaton read off the network")
+    table.add_row("loss", f"{summary.loss:.3g} of that automaton, whose values are 0 and 1")
+    table.add_row(
+        "agreement",
+        f"with the network: {learned.agreement:.1%} on the words, {learned.likely_agreement:.1%} on likely others",
+    )
     table.add_row("written to", str(output))
     out.print(table)
 

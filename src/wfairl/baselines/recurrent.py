@@ -1,0 +1,381 @@
+"""RecurrentLearner: a gated recurrent network of words, the alternative to an automaton (paper, section III-A, Fig. 3).
+
+    alpha_{t+1} = g_1(sigma_t, alpha_t, W)    a gated recurrent unit on an embedding of the label
+    h(sigma_0 .. sigma_T) = g_2(alpha_{T+1}, beta)    a line, through a sigmoid where scores lie in [0, 1]
+
+The initial state alpha_0 is learned, too. A batch of words is the tree of their prefixes, whose nodes are evaluated
+one depth at a time: a prefix that many words share is read once, words of all lengths need no padding, and equal
+words are one node that weighs as much as all of them.
+"""
+
+import copy
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+from torch import Tensor, nn
+
+from wfairl.automata.corpus import Corpus, PrefixTree, build_prefix_tree, encode
+from wfairl.automata.spectral import BadWordsError, Scores, check_words
+from wfairl.automata.words import Word
+from wfairl.errors import BadInputError, FailedRunError
+from wfairl.learning.adam import Adam
+from wfairl.learning.threads import one_torch_thread
+
+Track = Callable[[Iterable[Any], str, int], Iterable[Any]]
+"""Wraps an iteration in a progress bar, such as `wfairl.progress.track`."""
+
+CROSS_ENTROPY, SQUARED = "cross-entropy", "squared"
+
+PREDICTED_AT_ONCE = 65_536
+"""Words that are evaluated in one tree, so that memory stays bounded."""
+
+
+class DivergedNetworkError(FailedRunError):
+    """The loss is no longer a finite number."""
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """The losses after one pass over the words; `held_out_loss` is None if no words were held out."""
+
+    loss: float
+    held_out_loss: float | None
+
+
+class RecurrentLearner(RegressorMixin, BaseEstimator):
+    """Learns a recurrent network from scored words, a scikit-learn estimator.
+
+    Some words are held out, and the number of epochs with the lowest loss on them is how long the network is then
+    trained on all words. Too few words to hold any out are learned until the loss is `enough`.
+
+    Args:
+        hidden: numbers in a state alpha.
+        embedding: numbers that stand for a label.
+        learning_rate: of Adam.
+        weight_decay: of Adam.
+        max_epochs: passes over the words at most.
+        patience: stop after this many epochs without a lower held-out loss.
+        enough: stop when the loss on the learned words is this low.
+        held_out: share of the words, of successes and of failures, that choose the number of epochs.
+        loss: `cross-entropy`, or `squared` as in eq. (2); None takes the former where all scores lie in [0, 1].
+        prefixes_fail: beginnings of words that are no word themselves count as words of score 0: an execution
+            that ended in success had not succeeded before. It is what an automaton takes of all words unseen.
+        batch_size: words a step.
+        seed: of the initial weights, the words held out and the order of the batches.
+
+    Attributes:
+        network_: the `RecurrentNetwork`.
+        alphabet_: the labels it knows.
+        loss_: the loss that was used.
+        epochs_: passes over all words that it was trained for.
+        choice_: an `Epoch` for each pass over the learned words while held-out words chose; empty without any.
+        history_: an `Epoch` for each pass over all words.
+        held_out_: indices of the words that chose.
+        held_out_predictions_: their values when they were not learned yet, at the chosen epoch.
+    """
+
+    def __init__(
+        self,
+        hidden: int = 32,
+        embedding: int = 16,
+        learning_rate: float = 1e-2,
+        weight_decay: float = 1e-4,
+        max_epochs: int = 1_000,
+        patience: int = 100,
+        enough: float = 1e-3,
+        held_out: float = 0.2,
+        loss: str | None = None,
+        prefixes_fail: bool = True,
+        batch_size: int = 1_024,
+        seed: int = 0,
+    ) -> None:
+        self.hidden = hidden
+        self.embedding = embedding
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.max_epochs = max_epochs
+        self.patience = patience
+        self.enough = enough
+        self.held_out = held_out
+        self.loss = loss
+        self.prefixes_fail = prefixes_fail
+        self.batch_size = batch_size
+        self.seed = seed
+
+    @one_torch_thread()
+    def fit(self, words: Sequence[Word], scores: Scores, track: Track | None = None) -> "RecurrentLearner":
+        """Train the network.
+
+        Args:
+            words: the words.
+            scores: of each word.
+            track: shows the progress to a person who waits.
+
+        Raises:
+            BadWordsError: no words, scores that do not fit or are not finite, nothing but zeros.
+            DivergedNetworkError: the loss is no longer a number.
+        """
+        self._check_settings()
+        if scores is None:
+            raise BadWordsError("a recurrent network learns from scored words; give the score of each word")
+        corpus, self.alphabet_ = check_words(words, scores)
+        self.loss_ = self._choose_loss(corpus.weights)
+        self.held_out_ = split(corpus.weights, self.held_out, np.random.default_rng([self.seed, _SPLIT]))
+        self.choice_: list[Epoch] = []
+        self.held_out_predictions_ = np.zeros(0)
+        lessons = Lessons.of(corpus, self.prefixes_fail)
+        epochs = self._choose_epochs(lessons, track) if len(self.held_out_) else self.max_epochs
+        self.network_, self.history_ = self._train(lessons.whole, None, epochs, track, "training")
+        self.epochs_ = len(self.history_)
+        return self
+
+    def predict(self, words: Sequence[Word]) -> NDArray[np.float64]:
+        """The value of each word, shape [words]; zero for a word with a label never seen."""
+        check_is_fitted(self, "network_")
+        known = set(self.alphabet_)
+        possible = np.array([known.issuperset(word) for word in words], bool)
+        read = [word if ok else () for word, ok in zip(words, possible, strict=True)]
+        return np.where(possible, self.values_of_corpus(encode(read, self.alphabet_)), 0.0)
+
+    @one_torch_thread()
+    def values_of_corpus(self, corpus: Corpus) -> NDArray[np.float64]:
+        """The value of each word of a corpus in the symbols of `alphabet_`, shape [words]."""
+        check_is_fitted(self, "network_")
+        places = np.arange(len(corpus))
+        parts = [places[first : first + PREDICTED_AT_ONCE] for first in range(0, len(corpus), PREDICTED_AT_ONCE)]
+        return np.concatenate([np.zeros(0), *(self._values(self.network_, _part(corpus, part)) for part in parts)])
+
+    def score(self, words: Sequence[Word], scores: Scores) -> float:
+        """Minus the loss of eq. (2); higher is better, as scikit-learn has it."""
+        return -float(np.mean((self.predict(words) - np.asarray(scores, np.float64)) ** 2))
+
+    def _choose_epochs(self, lessons: "Lessons", track: Track | None) -> int:
+        """How many epochs are best for words that are not learned."""
+        learned, judged = lessons.split(self.held_out_)
+        network, self.choice_ = self._train(learned, judged, self.max_epochs, track, "choosing how long")
+        self.held_out_predictions_ = self._values(network, _part(lessons.words, self.held_out_))
+        return 1 + int(np.argmin(np.array([epoch.held_out_loss for epoch in self.choice_], np.float64)))
+
+    def _train(
+        self, corpus: Corpus, judged: Corpus | None, max_epochs: int, track: Track | None, description: str
+    ) -> "tuple[RecurrentNetwork, list[Epoch]]":
+        """Train a network; where words are judged, the network of the epoch that was best for them is returned."""
+        rng = np.random.default_rng([self.seed, _TRAINING])
+        network = RecurrentNetwork(len(self.alphabet_), self.embedding, self.hidden, rng)
+        adam = Adam(network, self.weight_decay)
+        batches = deal_batches(corpus, self.batch_size, rng)
+        judged_batch = Batch.of(judged) if judged is not None else None
+        history: list[Epoch] = []
+        best, best_loss, best_epoch = network, math.inf, 0
+        for epoch in track(range(max_epochs), description, max_epochs) if track else range(max_epochs):
+            total = 0.0
+            for i in rng.permutation(len(batches)):
+                loss = self._step(network, adam, batches[i])
+                total += loss * batches[i].total
+            held_out_loss = None
+            if judged_batch is not None:
+                with torch.no_grad():
+                    held_out_loss = float(self._loss(network, judged_batch))
+            history.append(Epoch(total / sum(batch.total for batch in batches), held_out_loss))
+            if held_out_loss is not None and held_out_loss < best_loss:
+                best, best_loss, best_epoch = copy.deepcopy(network), held_out_loss, epoch
+            if history[-1].loss <= self.enough or (judged is not None and epoch - best_epoch >= self.patience):
+                break
+        return best, history
+
+    def _step(self, network: "RecurrentNetwork", adam: Adam, batch: "Batch") -> float:
+        loss = self._loss(network, batch)
+        if not torch.isfinite(loss):
+            raise DivergedNetworkError(
+                f"the loss is {loss.item()} after {adam.steps} steps; lower the learning rate ({self.learning_rate:g})"
+            )
+        gradients = torch.autograd.grad(loss, list(adam.parameters.values()))
+        norm = torch.sqrt(torch.stack([gradient.square().sum() for gradient in gradients]).sum())
+        scale = torch.clamp(LARGEST_GRADIENT / norm, max=1.0)
+        adam.step({name: g * scale for name, g in zip(adam.parameters, gradients, strict=True)}, self.learning_rate)
+        return float(loss.detach())
+
+    def _loss(self, network: "RecurrentNetwork", batch: "Batch") -> Tensor:
+        """L = sum_n w_n l(h(sigma^n), s^n) / sum_n w_n, over the distinct words."""
+        outputs = network(batch.tree)[batch.nodes]
+        if self.loss_ == CROSS_ENTROPY:
+            losses = nn.functional.binary_cross_entropy_with_logits(outputs, batch.scores, reduction="none")
+        else:
+            losses = (outputs - batch.scores) ** 2
+        return (losses * batch.weights).sum() / batch.total
+
+    def _values(self, network: "RecurrentNetwork", corpus: Corpus) -> NDArray[np.float64]:
+        tree = build_prefix_tree(corpus)
+        with torch.no_grad():
+            outputs = network(tree)
+            values = torch.sigmoid(outputs) if self.loss_ == CROSS_ENTROPY else outputs
+        return values.numpy()[tree.ends].astype(np.float64)
+
+    def _choose_loss(self, scores: NDArray[np.float64]) -> str:
+        between = bool(((scores >= 0) & (scores <= 1)).all())
+        if self.loss == CROSS_ENTROPY and not between:
+            raise BadWordsError("cross-entropy needs scores between 0 and 1; use the squared loss")
+        return self.loss or (CROSS_ENTROPY if between else SQUARED)
+
+    def _check_settings(self) -> None:
+        if self.loss not in (None, CROSS_ENTROPY, SQUARED):
+            raise BadInputError(f"loss is {self.loss!r}; it must be {CROSS_ENTROPY}, {SQUARED} or None")
+        for name in ("hidden", "embedding", "max_epochs", "patience", "batch_size"):
+            if getattr(self, name) < 1:
+                raise BadInputError(f"{name} is {getattr(self, name)}; give at least 1")
+        if not 0 <= self.held_out < 1:
+            raise BadInputError(f"held_out is {self.held_out:g}; it is a share of the words, at least 0 and below 1")
+        if not self.learning_rate > 0:
+            raise BadInputError(f"learning_rate is {self.learning_rate:g}; it must be above 0")
+        if self.seed < 0:
+            raise BadInputError(f"seed is {self.seed}; it must not be negative")
+
+    def __sklearn_tags__(self) -> Any:
+        """Words are sequences of labels, not rows of a matrix."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        return tags
+
+
+LARGEST_GRADIENT = 1.0
+"""A longer gradient is shortened to this: on words that end in surprise those of recurrent networks explode."""
+
+_SPLIT, _TRAINING = 0, 1
+"""What the random numbers of a seed are for."""
+
+
+class RecurrentNetwork(nn.Module):
+    """The network; its parameters are alpha_0, W (embedding and unit) and beta."""
+
+    def __init__(self, labels: int, embedding: int, hidden: int, rng: np.random.Generator) -> None:
+        super().__init__()
+        reach = 1 / math.sqrt(hidden)
+
+        def uniform(*shape: int) -> nn.Parameter:
+            return nn.Parameter(torch.from_numpy(rng.uniform(-reach, reach, shape)).float())
+
+        self.initial = uniform(hidden)
+        self.embedding = nn.Parameter(torch.from_numpy(rng.normal(size=(labels, embedding))).float())
+        self.input_weights, self.input_bias = uniform(3 * hidden, embedding), uniform(3 * hidden)
+        self.state_weights, self.state_bias = uniform(3 * hidden, hidden), uniform(3 * hidden)
+        self.final, self.final_bias = uniform(hidden), uniform(1)
+
+    def forward(self, tree: PrefixTree) -> Tensor:
+        """The output g_2 for each prefix of a tree, before the sigmoid; shape [nodes]."""
+        levels = [self.initial[None, :]]
+        for depth in range(1, len(tree.levels) - 1):
+            here = slice(tree.levels[depth], tree.levels[depth + 1])
+            above = torch.from_numpy(tree.parents[here] - tree.levels[depth - 1])
+            levels.append(self.read(levels[-1][above], torch.from_numpy(tree.symbols[here])))
+        return torch.cat(levels) @ self.final + self.final_bias
+
+    def read(self, states: Tensor, symbols: Tensor) -> Tensor:
+        """g_1: one label read in each of many states; shapes [n, hidden] and [n] to [n, hidden]."""
+        return torch.gru_cell(
+            self.embedding[symbols],
+            states,
+            self.input_weights,
+            self.state_weights,
+            self.input_bias,
+            self.state_bias,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Lessons:
+    """What there is to learn: words, and their beginnings that count as words of score 0.
+
+    Attributes:
+        words: the words as they were given; their weights are their scores.
+        whole: the words, and after them the beginnings, one for each word that begins so.
+        owners: the word that each of `whole` belongs to, shape [len(whole)].
+    """
+
+    words: Corpus
+    whole: Corpus
+    owners: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, words: Corpus, prefixes_fail: bool) -> "Lessons":
+        """The words, with their beginnings that are none of the words themselves if those fail."""
+        if not prefixes_fail:
+            return cls(words, words, np.arange(len(words)))
+        tree = build_prefix_tree(words)
+        is_word = np.zeros(len(tree), bool)
+        is_word[tree.ends] = True
+        added = np.flatnonzero(~is_word[tree.visits])
+        owners = np.append(np.arange(len(words)), np.repeat(np.arange(len(words)), words.lengths + 1)[added])
+        lengths = np.append(words.lengths, tree.depths[tree.visits[added]])
+        scores = np.append(words.weights, np.zeros(len(added)))
+        return cls(words, words.factors(owners, np.zeros_like(owners), lengths, scores), owners)
+
+    def split(self, held_out: NDArray[np.int64]) -> tuple[Corpus, Corpus]:
+        """What belongs to the words that are learned, and to those held out."""
+        is_held_out = np.isin(self.owners, held_out)
+        return _part(self.whole, np.flatnonzero(~is_held_out)), _part(self.whole, np.flatnonzero(is_held_out))
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Words to learn from in one step.
+
+    Attributes:
+        tree: their prefixes.
+        nodes: those with a score, shape [scored].
+        scores: mean score of each, shape [scored].
+        weights: how many words each stands for, shape [scored].
+        total: the sum of the weights.
+    """
+
+    tree: PrefixTree
+    nodes: Tensor
+    scores: Tensor
+    weights: Tensor
+    total: float
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> "Batch":
+        """The batch of all words of a corpus, whose weights are their scores."""
+        tree = build_prefix_tree(corpus)
+        counts = np.bincount(tree.ends, minlength=len(tree))
+        sums = np.bincount(tree.ends, corpus.weights, len(tree))
+        nodes = np.flatnonzero(counts)
+        return cls(
+            tree,
+            torch.from_numpy(nodes),
+            torch.from_numpy(sums[nodes] / counts[nodes]).float(),
+            torch.from_numpy(counts[nodes]).float(),
+            float(counts.sum()),
+        )
+
+
+def deal_batches(corpus: Corpus, batch_size: int, rng: np.random.Generator) -> list[Batch]:
+    """The words in batches of about equal size, equal words in the same one."""
+    tree = build_prefix_tree(corpus)
+    words, word_of = np.unique(tree.ends, return_inverse=True)
+    count = math.ceil(len(words) / batch_size)
+    batch_of = rng.permutation(len(words))[word_of] % count
+    return [Batch.of(_part(corpus, np.flatnonzero(batch_of == i))) for i in range(count)]
+
+
+def split(scores: NDArray[np.float64], share: float, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Indices of the words to hold out, rising: a share of those with score 0 and of the others, and of neither all.
+
+    Fewer than two words choose nothing: then none is held out.
+    """
+    order = rng.permutation(len(scores))
+    groups = [order[scores[order] == 0], order[scores[order] != 0]]
+    chosen = [group[: min(round(share * len(group)), len(group) - 1)] for group in groups if len(group)]
+    held_out = np.sort(np.concatenate(chosen))
+    return held_out if len(held_out) >= 2 else held_out[:0]
+
+
+def _part(corpus: Corpus, indices: NDArray[np.int64]) -> Corpus:
+    return corpus.take(indices, corpus.weights[indices])
