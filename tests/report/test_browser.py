@@ -10,6 +10,7 @@ import pytest
 from wfairl.automata.finite import FiniteAutomaton
 from wfairl.evaluation import RandomPolicy
 from wfairl.report.blocks import Figure, figure_of, prose
+from wfairl.report.figures.drawn import DrawnFigure
 from wfairl.report.page import Page, Section, write_page
 from wfairl.report.player import EpisodePlayer
 from wfairl.report.recording import record_episode
@@ -233,7 +234,12 @@ def test_names_cannot_run_and_pictures_are_shown(opened, tmp_path):
     drawn = MatplotlibFigure()
     drawn.add_subplot().plot([1, 2])
     bad_svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>alert(3)</script></svg>'
-    blocks = (EpisodePlayer((recording,)), figure_of(drawn, nasty, nasty), Figure(bad_svg, nasty, "bad"), prose(nasty))
+    blocks = (
+        EpisodePlayer((recording,)),
+        figure_of(DrawnFigure("name", drawn, nasty, nasty)),
+        Figure(bad_svg, nasty, "bad"),
+        prose(nasty),
+    )
     write_page(Page(nasty, nasty, (Section(nasty, blocks),), nasty, nasty), tmp_path / "nasty.html")
     page = opened(tmp_path / "nasty.html")
     assert page.locator("h1").text_content() == page.title() == nasty

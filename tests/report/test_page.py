@@ -25,6 +25,7 @@ from wfairl.report.blocks import (
     prose,
 )
 from wfairl.report.charts import Interval, IntervalChart, LineChart, Series, ticks
+from wfairl.report.figures.drawn import DrawnFigure
 from wfairl.report.page import Page, Section, page_html, write_page
 from wfairl.report.player import json_for_html
 from wfairl.report.tables import Cell, Column, RaggedTableError, Table
@@ -152,14 +153,12 @@ def test_pictures_stand_in_the_page_byte_for_byte():
     assert [source.partition(";")[0] for source in sources] == ["data:image/png", "data:image/svg+xml"]
 
 
-def test_a_matplotlib_figure_gives_the_same_picture_twice():
-    def drawn():
-        figure = MatplotlibFigure()
-        figure.add_subplot().plot([1, 2, 3])
-        return figure_of(figure, "c", "a").image
-
-    assert "<svg" in drawn()
-    assert drawn() == drawn()
+def test_a_drawn_figure_keeps_its_words():
+    drawn = MatplotlibFigure()
+    drawn.add_subplot().plot([1, 2, 3])
+    figure = figure_of(DrawnFigure("name", drawn, "what is seen", "what it shows"))
+    assert "<svg" in figure.image
+    assert (figure.caption, figure.alt) == ("what is seen", "what it shows")
 
 
 def test_an_automaton_of_very_many_states_is_counted_and_not_drawn():

@@ -163,11 +163,21 @@ def test_a_method_without_an_automaton_has_a_page(copied):
     (copied / "config.json").write_text(json.dumps({**config, "method": "bc"}))
     for name in ("task.json", "cost.safetensors"):
         (copied / name).unlink()
-    (copied / "metrics.jsonl").write_text('{"update": 1, "loss": 2.5}\n{"update": 2, "loss": 1.5}\n')
+    lines = [
+        {"dropout": dropout, "network": network, "epoch": epoch, "held_out_loss": loss + network}
+        for dropout in (0.0, 0.5)
+        for network in (0, 1)
+        for epoch, loss in enumerate((3.0, 1.0, 2.0))
+    ]
+    (copied / "metrics.jsonl").write_text("\n".join(map(json.dumps, lines)))
     root = page_of(copied)
     assert "behavioural cloning" in root.one("p", class_="subtitle").text
     assert "This method learns no automaton" in section(root, "The task it learned").text
-    assert len(section(root, "Training").all("polyline")) == 1
+    charts = section(root, "Training").all("figure", class_="chart")
+    captions = [chart.one("figcaption").text for chart in charts]
+    assert captions == ["dropout 0.0; mean of 2 networks", "dropout 0.5; mean of 2 networks"]
+    spoken = charts[0].one("div", class_="lines").attributes["aria-label"]
+    assert "held-out demonstrations goes from 3.5 to 2.5" in spoken
 
 
 def test_failures_are_shown_before_successes(copied):

@@ -1,15 +1,14 @@
 """What a section of a page is made of, besides tables, charts and the episode player."""
 
 import base64
-import io
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any
 
 from wfairl.automata.export import to_svg
 from wfairl.automata.finite import FiniteAutomaton
 from wfairl.automata.layout import Layout, lay_out
 from wfairl.automata.task_model import EdgeCounts
+from wfairl.report.figures.drawn import DrawnFigure
 from wfairl.report.text import Text, html_of
 
 MAX_DRAWN_STATES = 60
@@ -117,14 +116,9 @@ class Figure:
         return f'<figure class="picture"><img src="{source}" alt="{escape(self.alt)}">{caption}</figure>'
 
 
-def figure_of(drawn: Any, caption: Text, alt: str) -> Figure:
-    """A matplotlib figure as a picture of a page; the same figure gives the same bytes."""
-    import matplotlib
-
-    stream = io.StringIO()
-    with matplotlib.rc_context({"svg.hashsalt": "wfairl"}):
-        drawn.savefig(stream, format="svg", bbox_inches="tight", metadata={"Date": None})
-    return Figure(stream.getvalue(), caption, alt)
+def figure_of(drawn: DrawnFigure) -> Figure:
+    """A figure of `report.figures` as a picture of a page, with its own words."""
+    return Figure(drawn.to_svg().decode(), drawn.caption, drawn.alt)
 
 
 @dataclass(frozen=True, eq=False)

@@ -43,10 +43,16 @@ def episodes_section(run: RunFiles, scenes: int, n_jobs: int = 2) -> Section:
 
 
 def policies_of(run: RunFiles, task: Task) -> Iterator[tuple[str, Policy]]:
-    """The learned policy first, acting greedily and as its demonstrator did, then those to compare it with."""
+    """The learned policy first, then those to compare it with.
+
+    One that plans acts greedily and as its demonstrator did; a network acts as its method has chosen.
+    """
     temperature = DEFAULT_TRAINING_TEMPERATURE if run.temperature is None else run.temperature
-    yield "learned, greedy", load_policy(run.directory, task, 0.0)
-    if temperature > 0:
+    if run.plans:
+        yield "learned, greedy", load_policy(run.directory, task, 0.0)
+    if not run.plans:
+        yield "learned", load_policy(run.directory, task)
+    elif temperature > 0:
         yield f"learned, at {temperature:g}", load_policy(run.directory, task, temperature)
     yield "optimal", REFERENCES["optimal"](task, 0.0)
     if temperature > 0:

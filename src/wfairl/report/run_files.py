@@ -9,10 +9,7 @@ from wfairl.demonstrations import Dataset, load
 from wfairl.experiment import DEMONSTRATIONS, EVALUATION, EXPERIMENT
 from wfairl.files import NotJsonError, parse_json, read_json, read_text
 from wfairl.learning.checkpoint import METRICS
-from wfairl.learning.run_directory import CONFIG, FORMAT, TASK_MODEL, BrokenRunError
-
-DEFAULT_METHOD = "wfa-irl"
-"""Of runs from before there was any other."""
+from wfairl.learning.run_directory import CONFIG, FORMAT, NO_AUTOMATON, TASK_MODEL, WFA_IRL, BrokenRunError
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +37,12 @@ class RunFiles:
     @property
     def method(self) -> str:
         """What was trained."""
-        return str(self.config.get("method", DEFAULT_METHOD))
+        return str(self.config.get("method", WFA_IRL))  # there was no other once
+
+    @property
+    def plans(self) -> bool:
+        """Whether the policy plans with an automaton and a cost; otherwise it is a network."""
+        return self.method in (WFA_IRL, NO_AUTOMATON)
 
     @property
     def task(self) -> str:

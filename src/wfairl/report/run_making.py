@@ -1,20 +1,20 @@
 """How a run was made: its configuration, the versions at hand, and the command that makes it again."""
 
-import platform
 import shlex
 from dataclasses import asdict
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from wfairl.experiment import Config
-from wfairl.learning.run_directory import CONFIG
+from wfairl.learning.run_directory import CONFIG, WFA_IRL
 from wfairl.report.blocks import Command, Facts, prose
 from wfairl.report.page import Section
+from wfairl.report.provenance import provenance
 from wfairl.report.run_files import RunFiles
-from wfairl.report.text import Text, brief_number
+from wfairl.report.text import Code, Text, brief_number
 
-PACKAGES = ("wfairl", "torch", "numpy", "gymnasium", "minigrid", "stable-baselines3")
+SAME = "The same command gives the same run, on any number of cores:"
+TRAINED = "It was trained by this command, with those of the settings below that are not the default:"
 
 WITHOUT_OPTION = ("rank", "rows", "cols")
 """Settings of a run that only Python can change."""
@@ -23,16 +23,18 @@ WITHOUT_OPTION = ("rank", "rows", "cols")
 def making_section(run: RunFiles) -> Section:
     """Configuration, versions, and the command."""
     started = datetime.fromtimestamp((run.directory / CONFIG).stat().st_mtime, UTC)
+    here = provenance("wfairl report")
+    versions = tuple((name, Code(found)) for name, found in here["versions"].items())
     settings = flat({name: value for name, value in run.config.items() if name not in ("format", "version")})
     return Section(
         "How it was made",
         (
-            prose("The same command gives the same run, on any number of cores:"),
+            prose(SAME if run.experiment is not None else TRAINED),
             Command(command_of(run)),
             Facts(tuple((name, _shown(value)) for name, value in settings.items()), "Configuration"),
             Facts(
-                (("Run of", f"{started:%d %B %Y}"), ("Python", platform.python_version()), *_versions()),
-                "Versions on the machine that made this page",
+                (("run started", f"{started:%d %B %Y}"), *versions, ("machine", here["machine"])),
+                "Where this page was made",
             ),
         ),
     )
@@ -44,7 +46,8 @@ def command_of(run: RunFiles) -> str:
     if experiment is None:
         origin = run.config.get("origin", {})
         demonstrations = [str(name) for name in origin.get("demonstrations", ())] or ["DEMOS"]
-        return shlex.join(["wfairl", "train", *demonstrations, "--task-model", "task.json", "-o", f"runs/{run.task}"])
+        method = ["--task-model", "task.json"] if run.method == WFA_IRL else ["--method", run.method]
+        return shlex.join(["wfairl", "train", *demonstrations, *method, "-o", f"runs/{run.task}"])
     own, training = _changed(experiment, Config(run.task))
     if any(name in own for name in WITHOUT_OPTION):
         return _python(run.task, own, training)
@@ -88,13 +91,3 @@ def _shown(value: Any) -> Text:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
     return brief_number(value)
-
-
-def _versions() -> list[tuple[str, Text]]:
-    found: list[tuple[str, Text]] = []
-    for package in PACKAGES:
-        try:
-            found.append((package, version(package)))
-        except PackageNotFoundError:
-            continue
-    return found

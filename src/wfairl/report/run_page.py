@@ -18,7 +18,8 @@ from wfairl.automata.task_model import TaskModel
 from wfairl.automata.words import format_label
 from wfairl.demonstrations import Dataset
 from wfairl.experiment import EVALUATION
-from wfairl.learning.run_directory import TASK_MODEL
+from wfairl.learning.run_directory import NO_AUTOMATON, TASK_MODEL
+from wfairl.methods import METHODS
 from wfairl.report.blocks import AutomatonDrawing, Facts, KeyFigure, KeyFigures, prose
 from wfairl.report.charts import Interval, IntervalChart
 from wfairl.report.page import Block, Page, Section, write_page
@@ -31,13 +32,6 @@ from wfairl.report.text import Chips, Code, Number, Text, brief_number, number, 
 from wfairl.worlds.tasks import all_tasks
 
 REPORT = "report.html"
-
-METHODS = {
-    "wfa-irl": "inverse reinforcement learning with a weighted automaton",
-    "no-automaton": "inverse reinforcement learning without an automaton",
-    "bc": "behavioural cloning",
-    "gail": "generative adversarial imitation learning",
-}
 
 SHOWN_WORDS = 8
 
@@ -68,10 +62,10 @@ def run_page(run: RunFiles, scenes: int = DEFAULT_SCENES, n_jobs: int = 2, made:
     """The page of a run; `made` is when, now if None."""
     made = datetime.now(UTC) if made is None else made
     summary = next((task.summary for task in all_tasks() if task.name == run.task), "")
-    method = METHODS.get(run.method, run.method)
+    method = METHODS[run.method].summary if run.method in METHODS else "a method that this wfairl does not know"
     return Page(
         title=run.task,
-        subtitle=f"{_capital(summary)}{'. ' if summary else ''}Learned from demonstrations by {method}.",
+        subtitle=f"{_capital(summary)}{'. ' if summary else ''}Learned by {run.method}: {method}.",
         sections=(
             result_section(run),
             episodes_section(run, scenes, n_jobs),
@@ -185,10 +179,10 @@ def _capital(text: str) -> str:
 
 def task_section(run: RunFiles) -> Section:
     """What was learned of the task's logic."""
-    title = "The task it learned"
+    title = "The task it plans with" if run.method == NO_AUTOMATON else "The task it learned"
     model = run.task_model
     if model is None:
-        why = "This method learns no automaton" if run.method in ("bc", "gail") else "There is no automaton"
+        why = "There is no automaton" if run.plans else "This method learns no automaton"
         return Section(title, (_left_out(why, TASK_MODEL), *_demonstrated(run.dataset, None)))
     caption = (
         "State 0 is the start, a double ring accepts. A label names what is true after a step; it is read when it "

@@ -1,72 +1,104 @@
 """How a run was trained: its curves, and what is known of the cost that came of it."""
 
 import math
-from typing import Any
+from typing import Any, TypeGuard
 
+from wfairl.errors import WfairlError
 from wfairl.learning.checkpoint import METRICS
 from wfairl.learning.run_directory import COST
 from wfairl.learning.storage import load_cost
-from wfairl.report.blocks import Facts, prose
+from wfairl.methods import load_planned_policy
+from wfairl.report.blocks import Facts, figure_of, prose
 from wfairl.report.charts import LineChart, Series
+from wfairl.report.figures.cost_maps import draw_cost_maps
 from wfairl.report.page import Block, Section
+from wfairl.report.run_episodes import scenes_of
 from wfairl.report.run_files import RunFiles
 from wfairl.report.text import Code, Text, brief_number, number
+from wfairl.worlds.tasks import find_task
 
-STEPS = ("epoch", "update", "iteration", "step", "steps", "timesteps")
+AXES = ("epoch", "iteration")
 """What may count the entries of the metrics, by the method."""
 
-UNSHOWN = frozenset({*STEPS, "learning_rate", "seconds"})
+VARIANTS = ("dropout", "reward")
+"""What a method may try in several ways, each with curves of its own."""
 
-NAMES = {"train_loss": "training", "held_out_loss": "held-out demonstrations"}
+UNSHOWN = frozenset({*AXES, *VARIANTS, "network", "learning_rate", "seconds"})
+
+LOSSES = {"held_out_loss": "held-out demonstrations", "train_loss": "training"}
 """The losses that belong into one chart, the first the most prominent."""
+
+Points = tuple[tuple[float, float], ...]
 
 
 def training_section(run: RunFiles) -> Section:
     """The curves and the cost."""
-    title = "The cost it learned" if (run.directory / COST).exists() else "Training"
-    curves = training_charts(run.metrics) or (prose(("There are no curves: there is no ", Code(METRICS), ".")),)
-    return Section(title, (*_cost_facts(run), *curves))
+    charts: tuple[Block, ...] = training_charts(run.metrics, run.plans)
+    curves = charts or (prose(("There are no curves: there is no ", Code(METRICS), ".")),)
+    has_cost = (run.directory / COST).exists()
+    title = "The cost it learned" if has_cost else "Training"
+    return Section(title, (*_cost_facts(run), *curves, *cost_maps(run)) if has_cost else curves)
 
 
-def training_charts(metrics: tuple[dict[str, Any], ...]) -> tuple[LineChart, ...]:
-    """One chart of the two losses, and one for each other number that the method kept."""
-    axis = next((name for name in STEPS if metrics and name in metrics[0]), None)
+def training_charts(metrics: tuple[dict[str, Any], ...], keeps_least: bool) -> tuple[LineChart, ...]:
+    """For each variant that was tried one chart of the two losses, and one for each other number that was kept."""
+    axis = next((name for name in AXES if metrics and name in metrics[0]), None)
     if axis is None:
         return ()
-    names = list(dict.fromkeys(name for entry in metrics for name in entry if name not in UNSHOWN))
-    curves = {name: _curve(metrics, axis, name) for name in names}
-    known = {name: points for name, points in curves.items() if points}
-    losses = tuple(Series(NAMES[name], known[name]) for name in ("held_out_loss", "train_loss") if name in known)
-    charts = [LineChart(losses, axis, "loss a step (mean negative log-likelihood)", _least(known))] if losses else []
-    charts += [
-        LineChart((Series(name.replace("_", " "), points),), axis, name.replace("_", " "))
-        for name, points in known.items()
-        if name not in NAMES
-    ]
-    return tuple(charts)
+    variants: dict[str, list[dict[str, Any]]] = {}
+    for entry in metrics:
+        name = ", ".join(f"{key} {entry[key]}" for key in VARIANTS if key in entry)
+        variants.setdefault(name, []).append(entry)
+    return tuple(chart for name, entries in variants.items() for chart in _charts(name, entries, axis, keeps_least))
 
 
-def _curve(metrics: tuple[dict[str, Any], ...], axis: str, name: str) -> tuple[tuple[float, float], ...]:
-    """The entries at which a name has a finite number."""
-    pairs: list[tuple[Any, Any]] = [(entry.get(axis), entry.get(name)) for entry in metrics]
-    return tuple((float(x), float(y)) for x, y in pairs if _is_finite(x) and _is_finite(y))
+def _charts(variant: str, entries: list[dict[str, Any]], axis: str, keeps_least: bool) -> list[LineChart]:
+    names = dict.fromkeys(name for entry in entries for name in entry if name not in UNSHOWN)
+    curves = {name: points for name in names if (points := _curve(entries, axis, name))}
+    losses = tuple(Series(shown, curves[name]) for name, shown in LOSSES.items() if name in curves)
+    networks = len({entry.get("network") for entry in entries})
+    caption = "; ".join(part for part in (variant, f"mean of {networks} networks" if networks > 1 else "") if part)
+    mark = _least(curves["held_out_loss"], axis) if keeps_least and "held_out_loss" in curves else None
+    charts = [LineChart(losses, axis, "loss a step (mean negative log-likelihood)", mark, caption)] if losses else []
+    for name, points in curves.items():
+        if name not in LOSSES:
+            shown = name.replace("_", " ")
+            charts.append(LineChart((Series(shown, points),), axis, shown, None, caption))
+    return charts
 
 
-def _is_finite(x: Any) -> bool:
+def _curve(entries: list[dict[str, Any]], axis: str, name: str) -> Points:
+    """The mean of a name's finite numbers at each place of the axis that has any."""
+    found: dict[float, list[float]] = {}
+    for entry in entries:
+        x, y = entry.get(axis), entry.get(name)
+        if _is_finite(x) and _is_finite(y):
+            found.setdefault(x, []).append(y)
+    return tuple((float(x), math.fsum(ys) / len(ys)) for x, ys in sorted(found.items()))
+
+
+def _is_finite(x: Any) -> TypeGuard[float]:
     return isinstance(x, int | float) and not isinstance(x, bool) and math.isfinite(x)
 
 
-def _least(curves: dict[str, tuple[tuple[float, float], ...]]) -> tuple[float, float, str] | None:
-    """The first entry of least held-out loss, which is the one that training keeps."""
-    if "held_out_loss" not in curves:
-        return None
-    x, y = min(curves["held_out_loss"], key=lambda point: point[1])
-    return x, y, f"{x:g} kept: {y:.4f}"
+def _least(points: Points, axis: str) -> tuple[float, float, str]:
+    """The first entry of least held-out loss, which is the one that the training of a cost keeps."""
+    x, y = min(points, key=lambda point: point[1])
+    return x, y, f"{axis} {x:g} is kept"
+
+
+def cost_maps(run: RunFiles) -> tuple[Block, ...]:
+    """The cost of each control over the first scene that the page shows; nothing for a task that cannot be had."""
+    try:
+        task = find_task(run.task)
+        policy = load_planned_policy(run.directory, task, 0.0)
+        (seed,) = scenes_of(run, 1)
+        return (figure_of(draw_cost_maps(task, seed, policy.automaton, policy.cost)),)
+    except WfairlError as error:
+        return (prose(f"There are no maps of the cost: {error}."),)
 
 
 def _cost_facts(run: RunFiles) -> tuple[Block, ...]:
-    if not (run.directory / COST).exists():
-        return ()
     model = load_cost(run.directory / COST)
     parameters = sum(parameter.numel() for parameter in model.parameters())
     held_out = [entry for entry in run.metrics if _is_finite(entry.get("held_out_loss"))]
