@@ -14,7 +14,6 @@ from typing import Any
 from wfairl.automata.task_model import TaskModel
 from wfairl.baselines.cloning import METHOD as BC
 from wfairl.baselines.cloning import CloningConfig, train_cloning
-from wfairl.baselines.network import map_size
 from wfairl.baselines.network_policy import NetworkPolicy
 from wfairl.baselines.no_automaton import train_without_automaton
 from wfairl.baselines.policy_run import (
@@ -273,10 +272,8 @@ def _train_gail(order: Order) -> PolicyRun:
     check_run(run_config, order.directory, order.resume)
     begin_run(run_config, order.directory, order.resume)
     result = train_gail(order.task, order.dataset, config, order.directory, order.resume, order.n_jobs)
-    details = {trial.reward: {"iteration": trial.iteration, **asdict(trial.held_out)} for trial in result.trials}
-    choice = Choice(0.0 if result.greedy else 1.0, {"reward": result.best.reward, "validation_returns": details})
-    size = map_size(order.task.make_world(order.dataset.demonstrations[0].seed))
-    return finish_run(run_config, order.directory, [result.network], MapSight(*size), choice)
+    choice = Choice(result.temperature, result.to_document())
+    return finish_run(run_config, order.directory, [result.network], result.sight, choice)
 
 
 def _cost_settings() -> tuple[str, ...]:

@@ -4,8 +4,7 @@
 
 The generator is Stable-Baselines3's PPO, which acts in a batch of compiled scenes; policy, value and discriminator
 have the paper's network. It is trained once with each reward of the configuration. Held-out scenes, which are
-neither for training nor for testing, choose the reward, the iteration, and whether controls are sampled or the
-likeliest one is taken.
+neither for training nor for testing, choose the reward, the iteration, and the temperature at which to act.
 """
 
 import hashlib
@@ -19,9 +18,10 @@ from typing import Any
 from wfairl.baselines.gail_checkpoint import CHECKPOINTS, GailCheckpoint, IterationMetrics
 from wfairl.baselines.gail_scenes import Lessons, prepare_lessons
 from wfairl.baselines.gail_settings import GailConfig
-from wfairl.baselines.gail_validation import Validation
+from wfairl.baselines.gail_validation import TEMPERATURES, Validation
 from wfairl.baselines.network import StateNetwork
 from wfairl.baselines.scenes import validation_seeds
+from wfairl.baselines.sight import AgentSight, MapSight
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.demonstrations.minari import MissingExtraError
 from wfairl.files import write_atomically
@@ -53,9 +53,15 @@ class GailTrial:
 
 @dataclass(frozen=True, eq=False)
 class GailResult:
-    """What GAIL gives: one trial a reward, in the order of the configuration, and which of them is kept."""
+    """What GAIL gives.
+
+    Attributes:
+        trials: one a reward, in the order of the configuration.
+        sight: what the networks are shown.
+    """
 
     trials: tuple[GailTrial, ...]
+    sight: MapSight | AgentSight
 
     @property
     def best(self) -> GailTrial:
@@ -68,9 +74,23 @@ class GailResult:
         return self.best.network
 
     @property
-    def greedy(self) -> bool:
-        """Whether to take the likeliest control, rather than to sample."""
-        return self.best.held_out.greedy >= self.best.held_out.sampled
+    def temperature(self) -> float:
+        """At which to act."""
+        return self.best.held_out.temperature
+
+    def to_document(self) -> dict[str, Any]:
+        """What was chosen and between what, as one JSON object."""
+        return {
+            "reward": self.best.reward,
+            "iteration": self.best.iteration,
+            "validation_returns": {
+                trial.reward: {
+                    f"{temperature:g}": one
+                    for temperature, one in zip(TEMPERATURES, trial.held_out.returns, strict=True)
+                }
+                for trial in self.trials
+            },
+        }
 
 
 def train_gail(
@@ -108,7 +128,7 @@ def train_gail(
             def advance(metrics: IterationMetrics, reward: str = reward) -> None:
                 told.append({"reward": reward, **asdict(metrics)})
                 show(reward, metrics)
-                if metrics.held_out_greedy is not None:
+                if metrics.held_out is not None:
                     _write_metrics(told, directory)
 
             path = directory / CHECKPOINTS / f"{reward}.safetensors"
@@ -116,7 +136,7 @@ def train_gail(
             network = controls_only(trained.tensors["best"], *lessons.sight.size)
             trials.append(_trial(reward, network, trained))
     _write_metrics(told, directory)
-    return GailResult(tuple(trials))
+    return GailResult(tuple(trials), lessons.sight)
 
 
 def check_extra() -> None:
@@ -144,9 +164,9 @@ def _identity(lessons: Lessons, config: GailConfig) -> str:
 
 
 def _trial(reward: str, network: StateNetwork, trained: GailCheckpoint) -> GailTrial:
-    best = trained.history[trained.best_iteration]
-    held_out = Validation(best.held_out_greedy or 0.0, best.held_out_sampled or 0.0)
-    return GailTrial(reward, network, trained.best_iteration, held_out, trained.history)
+    held_out = trained.history[trained.best_iteration].held_out
+    assert held_out is not None  # the best is among those that were looked at
+    return GailTrial(reward, network, trained.best_iteration, Validation(held_out), trained.history)
 
 
 @contextmanager

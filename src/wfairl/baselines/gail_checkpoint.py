@@ -38,7 +38,7 @@ class IterationMetrics:
         expert_accuracy: part of the expert's steps that the discriminator takes for the expert's.
         generator_accuracy: part of the generator's steps that it takes for the generator's.
         absorbing: D of the absorbing state.
-        held_out_greedy, held_out_sampled: returns in held-out scenes; None in iterations without a look at them.
+        held_out: returns in held-out scenes, one a temperature; None in iterations without a look at them.
     """
 
     iteration: int
@@ -53,13 +53,7 @@ class IterationMetrics:
     expert_accuracy: float
     generator_accuracy: float
     absorbing: float
-    held_out_greedy: float | None
-    held_out_sampled: float | None
-
-    @property
-    def held_out_best(self) -> float:
-        """The return in held-out scenes of the better way to act; 0 in iterations without a look at them."""
-        return max(self.held_out_greedy or 0.0, self.held_out_sampled or 0.0)
+    held_out: tuple[float, ...] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,10 +103,15 @@ def read_gail_checkpoint(path: Path, identity: str) -> GailCheckpoint | None:
         for name, tensor in tensors.items():
             group, _, rest = name.partition("/")
             groups[group][rest] = tensor
-        history = tuple(IterationMetrics(**metrics) for metrics in header["history"])
+        history = tuple(_metrics(entry) for entry in header["history"])
         return GailCheckpoint(groups, int(header["best_iteration"]), history)
     except (KeyError, TypeError, ValueError) as error:
         raise BrokenCheckpointError(f"{path}: a broken checkpoint ({error}); start the run again") from None
+
+
+def _metrics(entry: dict[str, Any]) -> IterationMetrics:
+    held_out = entry["held_out"]
+    return IterationMetrics(**{**entry, "held_out": None if held_out is None else tuple(map(float, held_out))})
 
 
 def optimizer_tensors(optimizer: torch.optim.Optimizer) -> Tensors:

@@ -215,8 +215,7 @@ class _Training:
             expert_accuracy=judgement.expert_accuracy,
             generator_accuracy=judgement.generator_accuracy,
             absorbing=float(torch.sigmoid(self._discriminator.absorbing.detach())),
-            held_out_greedy=validation.greedy if validation else None,
-            held_out_sampled=validation.sampled if validation else None,
+            held_out=validation.returns if validation else None,
         )
         self.history = (*self.history, metrics)
         if validation is not None and self._is_best(validation):
@@ -224,7 +223,8 @@ class _Training:
         return metrics
 
     def _is_best(self, validation: Validation) -> bool:
-        return self._best_iteration < 0 or validation.best >= self.history[self._best_iteration].held_out_best
+        before = self.history[self._best_iteration].held_out if self._best_iteration >= 0 else None
+        return before is None or validation.best >= max(before)
 
     def capture(self) -> GailCheckpoint:
         """Everything that decides how the training goes on, copied."""

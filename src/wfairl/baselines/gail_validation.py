@@ -13,22 +13,29 @@ from wfairl.baselines.sight import AgentSight, MapSight
 from wfairl.worlds.minigrid_rules import CONTROLS
 from wfairl.worlds.vector_environment import CompiledVectorEnv, ScenePool
 
+TEMPERATURES = (0.0, 0.25, 0.5, 1.0)
+"""To choose from: 0 takes the likeliest control, 1 acts as trained."""
+
 
 @dataclass(frozen=True)
 class Validation:
-    """Mean returns in held-out scenes, with the likeliest control and with sampled ones."""
+    """Mean returns in held-out scenes, one a temperature of `TEMPERATURES`."""
 
-    greedy: float
-    sampled: float
+    returns: tuple[float, ...]
 
     @property
     def best(self) -> float:
-        """The return of the better way to act."""
-        return max(self.greedy, self.sampled)
+        """The return at the best temperature."""
+        return max(self.returns)
+
+    @property
+    def temperature(self) -> float:
+        """The best temperature; the lowest of equals."""
+        return TEMPERATURES[self.returns.index(self.best)]
 
 
 def validate(network: StateNetwork, sight: MapSight | AgentSight, pool: ScenePool, seed: int) -> Validation:
-    """Run a policy once in every scene of a pool, each way to act.
+    """Run a policy once in every scene of a pool, at each temperature.
 
     Args:
         network: its first outputs are the logits of controls.
@@ -36,14 +43,19 @@ def validate(network: StateNetwork, sight: MapSight | AgentSight, pool: ScenePoo
         pool: the scenes.
         seed: of the sampled controls.
     """
-    rng = np.random.default_rng(seed)
-    return Validation(*(float(_returns(network, sight, pool, sample).mean()) for sample in (None, rng)))
+    draws = [np.random.default_rng([seed, i]) for i in range(len(TEMPERATURES))]
+    return Validation(
+        tuple(
+            float(_returns(network, sight, pool, temperature, rng).mean())
+            for temperature, rng in zip(TEMPERATURES, draws, strict=True)
+        )
+    )
 
 
 def _returns(
-    network: StateNetwork, sight: MapSight | AgentSight, pool: ScenePool, rng: np.random.Generator | None
+    network: StateNetwork, sight: MapSight | AgentSight, pool: ScenePool, temperature: float, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """The return of one episode in each scene, greedy without a generator; shape [scenes]."""
+    """The return of one episode in each scene, shape [scenes]."""
     environment = CompiledVectorEnv(pool, len(pool))
     columns, _ = environment.reset(seed=0, options={"scenes": np.arange(len(pool))})
     eyes = open_eyes(sight, environment.bank, (pool.height, pool.width))
@@ -51,8 +63,8 @@ def _returns(
     returns, running = np.zeros(len(pool)), np.ones(len(pool), bool)
     for _ in range(pool.task.horizon):
         logits = frozen(torch.from_numpy(eyes.see(columns)))[:, : len(CONTROLS)].numpy()
-        if rng is not None:  # the largest of logits with Gumbel noise is a sample
-            logits = logits + rng.gumbel(size=logits.shape)
+        # The largest of logits with Gumbel noise is a sample.
+        logits = logits + temperature * rng.gumbel(size=logits.shape)
         columns, rewards, terminated, truncated, _ = environment.step(logits.argmax(axis=1))
         returns += running * rewards
         running &= ~(terminated | truncated)
