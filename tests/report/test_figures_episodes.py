@@ -229,7 +229,7 @@ def test_bars_are_the_probabilities_of_actors_led_along_the_path():
     assert max(bars["expert"]) == bars["expert"][critical.control]  # the expert opens the door
 
 
-def test_a_policy_that_has_given_up_gets_a_panel_without_bars():
+def test_a_policy_that_has_stopped_gets_a_panel_without_bars():
     # Doors in an order that nobody can open them in: no way from the start.
     impossible = from_rule(["door3", "door1"], ["door2"], MULTIROOM.proposition_names)
     world = MULTIROOM.make_world(SEED)
@@ -238,8 +238,8 @@ def test_a_policy_that_has_given_up_gets_a_panel_without_bars():
     drawn = draw_policies(MULTIROOM, {"lost": lost, "random": RandomPolicy()}, SEED)
     by_title = {axes.get_title(loc="left"): axes for axes in drawn.figure.axes}
     assert len(by_title["lost"].patches) == 0
-    assert "has given up" in _texts(drawn.figure)
-    assert "lost has given up" in drawn.caption
+    assert "has stopped" in _texts(drawn.figure)
+    assert "lost has stopped" in drawn.caption
 
 
 def test_a_scene_without_the_critical_control_is_refused():

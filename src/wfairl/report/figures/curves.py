@@ -131,7 +131,7 @@ def _range(histories: Mapping[str, History]) -> tuple[float, float]:
 def _draw_history(axes: Any, history: History, named: bool) -> None:
     """Two lines a training, with their names at the ends of the last unless a panel further right has them."""
     width = 1.2 if len(history.trainings) == 1 else 0.7
-    ends: list[tuple[int, float, str, str]] = []
+    ends: list[tuple[float, str, str]] = []
     for training in history.trainings:
         ends = []
         for losses, colour, style, what in (
@@ -141,7 +141,7 @@ def _draw_history(axes: Any, history: History, named: bool) -> None:
             known = [(epoch, loss) for epoch, loss in zip(training.epochs, losses, strict=True) if loss is not None]
             if known:
                 axes.plot(*zip(*known, strict=True), color=colour, ls=style, lw=width, label=what)
-                ends.append((*known[-1], colour, what))
+                ends.append((known[-1][1], colour, what))
         if training.best is not None:
             loss, epoch = training.best
             axes.plot([epoch], [loss], "o", ms=2.9 * width, color=VERMILLION, label="best")
@@ -149,11 +149,12 @@ def _draw_history(axes: Any, history: History, named: bool) -> None:
         _name_ends(axes, ends)
 
 
-def _name_ends(axes: Any, ends: Sequence[tuple[int, float, str, str]]) -> None:
+def _name_ends(axes: Any, ends: Sequence[tuple[float, str, str]]) -> None:
     low, high = axes.get_ylim()
     line = (high - low) * 0.12 / HEIGHT
-    for (epoch, _, colour, what), y in zip(ends, spread([loss for _, loss, _, _ in ends], line), strict=True):
-        write(axes, epoch, y, f"  {what}", SMALL, colour, ha="left", va="center")
+    right = axes.get_xlim()[1]  # beyond all lines: other trainings may go on where the last one ended
+    for (_, colour, what), y in zip(ends, spread([loss for loss, _, _ in ends], line), strict=True):
+        write(axes, right, y, what, SMALL, colour, ha="left", va="center")
 
 
 def _caption(histories: Mapping[str, History]) -> str:

@@ -93,7 +93,9 @@ def find_critical_state(
 def probabilities_at(
     policy: Policy, world: World[Any], critical: CriticalState, rng_seed: int = 0
 ) -> NDArray[np.float64] | None:
-    """The policy's probabilities at the critical state, None if it has given the task up before it; shape [controls].
+    """The policy's probabilities at the critical state, shape [controls].
+
+    None if it sees no way to the end, or thinks that the task is over, before it gets there.
 
     Args:
         policy: who is asked.
@@ -184,7 +186,7 @@ def _draw_bars(
         axes.tick_params(labelsize=SMALL, length=2, width=0.6, color=QUIET, labelcolor=QUIET, pad=1)
         axes.set_xlabel("probability", size=SMALL, color=QUIET, family="DejaVu Sans", labelpad=1)
     if chances is None:
-        write(axes, 0.04, (controls - 1) / 2, "has given up", va="center", colour=QUIET, style="italic")
+        write(axes, 0.04, (controls - 1) / 2, "has stopped", va="center", colour=QUIET, style="italic")
         return
     colours = [VERMILLION if control == called_for else BLUE for control in range(controls)]
     axes.barh(range(controls), chances, height=0.72, color=colours, label="probabilities")
@@ -201,7 +203,7 @@ def _caption(
 ) -> str:
     called_for = world.controls[critical.control]
     shares = "; ".join(
-        f"{who} {'has given up' if chances is None else format(float(chances[critical.control]), '.2f')}"
+        f"{who} {'has stopped' if chances is None else format(float(chances[critical.control]), '.2f')}"
         for who, chances in asked.items()
     )
     return (
