@@ -71,6 +71,12 @@ def test_too_many_states_and_no_accepted_word_are_named():
         extract_automaton(barely_trained(0), words_up_to(2, (A, B, C)), threshold=2.0)
 
 
+def test_a_task_of_the_empty_word_alone_can_be_learned():
+    learned = fit_recurrent_task([(), ()], [1.0, 1.0])
+    assert learned.model.judge(()).accepted
+    assert not learned.model.judge((A,)).accepted
+
+
 def test_likely_words_hold_only_successions_that_were_seen():
     given = [(0, 1, 2), (0, 2)]
     likely = likely_words(given, np.random.default_rng(0))

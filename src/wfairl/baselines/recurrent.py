@@ -196,7 +196,8 @@ class RecurrentLearner(RegressorMixin, BaseEstimator):
             raise DivergedNetworkError(
                 f"the loss is {loss.item()} after {adam.steps} steps; lower the learning rate ({self.learning_rate:g})"
             )
-        gradients = torch.autograd.grad(loss, list(adam.parameters.values()))
+        # Where all words are empty, nothing is read, and what reads has no gradient.
+        gradients = torch.autograd.grad(loss, list(adam.parameters.values()), materialize_grads=True)
         norm = torch.sqrt(torch.stack([gradient.square().sum() for gradient in gradients]).sum())
         scale = torch.clamp(LARGEST_GRADIENT / norm, max=1.0)
         adam.step({name: g * scale for name, g in zip(adam.parameters, gradients, strict=True)}, self.learning_rate)
@@ -245,7 +246,7 @@ class RecurrentLearner(RegressorMixin, BaseEstimator):
 
 
 LARGEST_GRADIENT = 1.0
-"""A longer gradient is shortened to this: on words that end in surprise those of recurrent networks explode."""
+"""A longer gradient is shortened to this: through the many steps of long words it can explode."""
 
 _SPLIT, _TRAINING = 0, 1
 """What the random numbers of a seed are for."""

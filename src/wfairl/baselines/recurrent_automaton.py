@@ -28,7 +28,7 @@ from wfairl.automata.finite import NO_LABEL, FiniteAutomaton, TooManyStatesError
 from wfairl.automata.task_model import TaskModel
 from wfairl.automata.words import Word, compress, with_optional_start
 from wfairl.baselines.recurrent import RecurrentLearner, Track
-from wfairl.worlds.world import DEAD, Label
+from wfairl.worlds.world import Label
 
 DEFAULT_MAX_STATES = 1_000
 
@@ -182,22 +182,18 @@ def _build_table(answers: "_Answers", tests: list[Symbols], keep_repeats: bool, 
     rows: list[NDArray[np.int32]] = []
     while len(rows) < len(states):
         layer = states[len(rows) :]
-        prefixes = [(*prefix, symbol) for prefix in layer for symbol in range(labels)]
-        known = answers.of([prefix + test for prefix in prefixes for test in tests]).reshape(len(prefixes), len(tests))
-        row = np.full(labels, DEAD, np.int32)
-        for i, prefix in enumerate(prefixes):
-            symbol = prefix[-1]
-            if not keep_repeats and len(prefix) > 1 and prefix[-2] == symbol:
-                row[symbol] = len(rows)  # the label read last, again
-            else:
-                key = (NO_LABEL if keep_repeats else symbol, known[i].tobytes())
-                row[symbol] = number.setdefault(key, len(states))
-                if row[symbol] == len(states):
-                    states.append(prefix)
-                    signatures.append(known[i])
-            if symbol == labels - 1:
-                rows.append(row)
-                row = np.full(labels, DEAD, np.int32)
+        words = [(*prefix, symbol, *test) for prefix in layer for symbol in range(labels) for test in tests]
+        known = answers.of(words).reshape(len(layer), labels, len(tests))
+        for prefix, after in zip(layer, known, strict=True):
+            row = np.full(labels, len(rows), np.int32)  # reading the last label again stays here
+            for symbol in range(labels):
+                if keep_repeats or prefix[-1:] != (symbol,):
+                    key = (NO_LABEL if keep_repeats else symbol, after[symbol].tobytes())
+                    row[symbol] = number.setdefault(key, len(states))
+                    if row[symbol] == len(states):
+                        states.append((*prefix, symbol))
+                        signatures.append(after[symbol])
+            rows.append(row)
         if len(states) > max_states:
             raise TooManyStatesError(
                 f"the recurrent network needs more than {max_states} states to be told as a finite automaton: it does "
