@@ -89,14 +89,14 @@ class Method:
         name: what files and the command line call it.
         summary: one line for people.
         needs_task_model: whether a task model must be given.
-        settings: the names of its settings, without the demonstrations' part in them.
+        settings: its settings with their defaults, by name; None where the demonstrations decide.
         train: carries out an order.
     """
 
     name: str
     summary: str
     needs_task_model: bool
-    settings: Callable[[], tuple[str, ...]]
+    settings: Callable[[], dict[str, Any]]
     train: Callable[[Order], Trained]
 
 
@@ -276,18 +276,19 @@ def _train_gail(order: Order) -> PolicyRun:
     return finish_run(run_config, order.directory, [result.network], result.sight, choice)
 
 
-def _cost_settings() -> tuple[str, ...]:
-    return (*_COST_SETTINGS, *(field.name for field in fields(Settings)))
+def _cost_settings() -> dict[str, Any]:
+    cost = {field.name: field.default for field in fields(RunConfig) if field.name in _COST_SETTINGS}
+    return {**cost, **asdict(Settings()), "temperature": None}
 
 
-def _cloning_settings() -> tuple[str, ...]:
-    return tuple(field.name for field in fields(CloningConfig))
+def _cloning_settings() -> dict[str, Any]:
+    return asdict(CloningConfig())
 
 
-def _gail_settings() -> tuple[str, ...]:
+def _gail_settings() -> dict[str, Any]:
     from wfairl.baselines.gail_settings import GailConfig
 
-    return tuple(field.name for field in fields(GailConfig))
+    return asdict(GailConfig())
 
 
 METHODS = {
