@@ -100,11 +100,12 @@ def measure_task(task: Task, arguments: argparse.Namespace) -> list[dict[str, An
     words, scores = draw_words(task, HELD_OUT_WORDS, HELD_OUT_SEED)
     held_out = HeldOut(words, np.array(scores), scenes, optimal)
     returns: dict[bytes, float] = {}
+    pools = [draw_words(task, max(arguments.sizes), seed) for seed in range(arguments.seeds)]
     for learn in LEARNERS.values():  # what is compiled or imported once is not learning
-        learn(*draw_words(task, min(arguments.sizes), 0))
+        learn(*first_of_each(pools[0], min(arguments.sizes)))
     runs = []
-    for seed, size in product(range(arguments.seeds), arguments.sizes):
-        shown = draw_words(task, size, seed)
+    for pool, size in product(pools, arguments.sizes):
+        shown = first_of_each(pool, size)
         for name, learn in LEARNERS.items():
             runs.append(
                 {"task": task.name, "words": size, "learner": name} | measure(task, learn, shown, held_out, returns)
@@ -116,6 +117,14 @@ def draw_words(task: Task, count: int, seed: int) -> tuple[list[Word], list[floa
     """As many words of successes as of failures, compressed."""
     dataset = collect(task, count // 2, count - count // 2, TEMPERATURE, seed)
     return [compress(word) for word in dataset.words], list(dataset.scores)
+
+
+def first_of_each(pool: tuple[list[Word], list[float]], count: int) -> tuple[list[Word], list[float]]:
+    """A smaller draw: the first successes and the first failures, as many of the one as of the other."""
+    words, scores = pool
+    successes = [i for i, score in enumerate(scores) if score >= THRESHOLD][: count // 2]
+    failures = [i for i, score in enumerate(scores) if score < THRESHOLD][: count - count // 2]
+    return [words[i] for i in successes + failures], [scores[i] for i in successes + failures]
 
 
 def measure(
