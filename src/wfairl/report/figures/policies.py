@@ -209,7 +209,7 @@ def _caption(
     return (
         f"What each policy would do in {task.name} (scene {seed}) after the first {critical.step} of"
         f" {len(critical.path.controls)} steps of a shortest path, which goes on with '{called_for}'."
-        " Every policy was led to this state along that path."
+        " Every policy was led to this state along that path, and is asked at the temperature that it acts at."
         f" Probability of '{called_for}': {shares}."
     )
 
