@@ -190,6 +190,7 @@ def train_cloning(
             "held_out_losses": {f"{one:g}": loss for one, loss in losses.items()},
             "validation_returns": {f"{one:g}": mean for one, mean in returns.items()},
         },
+        max(returns.values()),
     )
     return TrainedClone(finish_run(run_config, directory, networks, sight, choice), committee)
 

@@ -32,7 +32,7 @@ from wfairl.worlds.minigrid_rules import CONTROLS
 FORMAT = "wfairl-policy"
 POLICY = "policy.safetensors"
 
-FOUND = ("temperature", "choice")
+FOUND = ("temperature", "choice", "validation_return")
 """What of a configuration is found by training: nobody has to know it to resume."""
 
 
@@ -66,10 +66,12 @@ class Choice:
     Attributes:
         temperature: at which to act.
         details: how that and the rest was chosen, as plain JSON; for people.
+        validation_return: mean return on scenes for validation, None if there were none.
     """
 
     temperature: float
     details: dict[str, Any] = field(default_factory=dict)
+    validation_return: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +110,7 @@ def finish_run(
 ) -> PolicyRun:
     """Write the policy, and the temperature at which it acts."""
     document = {**_document(config), "temperature": choice.temperature, "choice": choice.details}
-    write_document(directory, document)
+    write_document(directory, {**document, "validation_return": choice.validation_return})
     save_policy(networks, sight, directory / POLICY)
     return PolicyRun(config, choice, tuple(networks), sight)
 
@@ -125,7 +127,7 @@ def load_policy_run(directory: Path) -> PolicyRun:
     try:
         seen = tuple(document["seen"])
         config = PolicyRunConfig(document["method"], document["task"], document["training"], seen, document["origin"])
-        choice = Choice(float(document["temperature"]), document.get("choice", {}))
+        choice = Choice(float(document["temperature"]), document["choice"], document["validation_return"])
     except (KeyError, TypeError, ValueError) as error:
         raise broken_configuration(directory, str(error)) from None
     return PolicyRun(config, choice, *load_policy_file(directory / POLICY))

@@ -11,7 +11,16 @@ from rich.console import Console
 from wfairl import __version__
 from wfairl.errors import WfairlError
 
-COMMAND_MODULES = ("tasks", "demonstrations", "evaluation", "automaton", "planning", "learning", "report")
+COMMAND_MODULES = (
+    "tasks",
+    "demonstrations",
+    "evaluation",
+    "automaton",
+    "planning",
+    "learning",
+    "reproduction",
+    "report",
+)
 """Modules of this package that define commands, in the order in which `--help` lists them."""
 
 app = typer.Typer(

@@ -3,12 +3,23 @@
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from itertools import product
 from typing import Any
 
 from wfairl.errors import BadInputError
 from wfairl.experiment import FIRST_TEST_SEED
+from wfairl.learning.run_directory import NO_AUTOMATON, WFA_IRL
 from wfairl.reproduction.paper import DATA_SETS, METHODS, REFERENCES, TASKS
+
+VARIANTS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
+    "bc": {"agent's view": {"view": "agent"}, "whole map": {"view": "map"}},
+    "gail": {"log D": {"rewards": ["log-d"]}, "-log(1 - D)": {"rewards": ["minus-log-1-d"]}},
+}
+"""Ways to train a method, by their settings. All are computed and shown; the one that does best on scenes for
+validation stands for the method."""
+
+COST_LEARNERS = (WFA_IRL, NO_AUTOMATON)
 
 
 @dataclass(frozen=True)
@@ -21,6 +32,7 @@ class Cell:
         method: what learns, or which reference policy.
         seed: of the collection and of the training.
         successes: demonstrations of the expert to learn from.
+        variant: which of the method's `VARIANTS`; nothing for a method without any.
     """
 
     task: str
@@ -28,13 +40,15 @@ class Cell:
     method: str
     seed: int
     successes: int
+    variant: str = ""
 
     @property
     def name(self) -> str:
         """What people call it."""
         if self.method in REFERENCES:
             return f"{self.task} {self.method}"
-        return f"{self.task} {self.data} {self.method}, {self.successes} demonstrations, seed {self.seed}"
+        variant = f" ({self.variant})" if self.variant else ""
+        return f"{self.task} {self.data} {self.method}{variant}, {self.successes} demonstrations, seed {self.seed}"
 
 
 @dataclass(frozen=True)
@@ -59,7 +73,7 @@ class Protocol:
     successes: int = 32
     failures: int = 128
     test_scenes: int = 64
-    fewer: tuple[int, ...] = (1, 2, 4, 8, 16)
+    fewer: tuple[int, ...] = (2, 4, 8, 16)
     fewer_methods: tuple[str, ...] = ("wfa-irl", "bc")
     fewer_data: str = "D2"
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -84,21 +98,19 @@ class Protocol:
         for task in self.tasks:
             for method in REFERENCES:
                 yield Cell(task, "", method, 0, 0)
-        for task in self.tasks:
-            for data in self.data_sets:
-                for method in self.methods:
-                    for seed in range(self.seeds):
-                        yield Cell(task, data, method, seed, self.successes)
-        for task in self.tasks:
-            for method in self.fewer_methods:
-                if method in self.methods and self.fewer_data in self.data_sets:
-                    for successes in self.fewer:
-                        for seed in range(self.seeds):
-                            yield Cell(task, self.fewer_data, method, seed, successes)
+        for task, data, method, seed in product(self.tasks, self.data_sets, self.methods, range(self.seeds)):
+            for variant in VARIANTS.get(method, {"": {}}):
+                yield Cell(task, data, method, seed, self.successes, variant)
+        if self.fewer_data in self.data_sets:
+            methods = [method for method in self.fewer_methods if method in self.methods]
+            for task, method, successes, seed in product(self.tasks, methods, self.fewer, range(self.seeds)):
+                variant = next(iter(VARIANTS.get(method, {"": {}})))
+                yield Cell(task, self.fewer_data, method, seed, successes, variant)
 
-    def settings_of(self, method: str) -> dict[str, Any]:
-        """What is set for a method otherwise than its defaults."""
-        return dict(self.settings.get(method, {}))
+    def settings_of(self, cell: Cell) -> dict[str, Any]:
+        """What is set for the training of a cell otherwise than the method's defaults."""
+        variant = VARIANTS.get(cell.method, {}).get(cell.variant, {})
+        return {**self.settings.get(cell.method, {}), **variant}
 
     def key(self, cell: Cell) -> dict[str, Any]:
         """Everything that a cell's result follows from: another key means another result."""
@@ -106,10 +118,28 @@ class Protocol:
             **asdict(cell),
             "failures": self.failures,
             "test_scenes": self.test_scenes,
-            "settings": self.settings_of(cell.method),
+            "settings": self.settings_of(cell),
         }
 
 
 def digest(key: Mapping[str, Any]) -> str:
     """A short name for a key, another one for another key."""
     return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:8]
+
+
+def narrowed(
+    protocol: Protocol,
+    *,
+    tasks: tuple[str, ...] | None = None,
+    data_sets: tuple[str, ...] | None = None,
+    methods: tuple[str, ...] | None = None,
+    seeds: int | None = None,
+    cost: str | None = None,
+) -> Protocol:
+    """The same protocol with less in it, or with another cost model for the methods that learn a cost."""
+    chosen = {"tasks": tasks, "data_sets": data_sets, "methods": methods, "seeds": seeds}
+    changes: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
+    if cost is not None:
+        learners = {method: {**protocol.settings.get(method, {}), "cost": cost} for method in COST_LEARNERS}
+        changes["settings"] = {**protocol.settings, **learners}
+    return replace(protocol, **changes)

@@ -1,7 +1,7 @@
 """What came out: the results of cells, and the rows of the tables that follow from them."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -14,7 +14,7 @@ from wfairl.reproduction.paper import REFERENCES, paper_return
 from wfairl.reproduction.protocol import Cell
 
 CHOSEN = "chosen"
-"""The variant of a row that holds, for each training seed, the variant that the method itself settled on."""
+"""The variant of a row that holds, for each training seed, what the method itself settled on."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Trial:
 
     Attributes:
         variant: the way, for people: greedy, at 0.5, ...
-        chosen: whether it is the one that stands for the method in the tables.
+        chosen: whether it is the one that stands for the cell.
         returns: of the test scenes, in their order.
         successes: whether each scene was solved.
     """
@@ -42,6 +42,8 @@ class CellResult:
         cell: which one.
         key: everything that the result follows from.
         trials: the ways in which it was tested; one is chosen.
+        validation: mean return on scenes for validation, by which variants of a method are chosen; None for a method
+            without variants.
         facts: what else there is to say of the training.
         seconds: how long training and test took.
     """
@@ -49,6 +51,7 @@ class CellResult:
     cell: Cell
     key: Mapping[str, Any]
     trials: tuple[Trial, ...]
+    validation: float | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
 
@@ -63,7 +66,8 @@ class CellResult:
             }
             for one in self.trials
         ]
-        write_json(path, {"key": self.key, "trials": trials, "facts": self.facts, "seconds": self.seconds})
+        document = {"key": self.key, "trials": trials, "validation": self.validation, "facts": self.facts}
+        write_json(path, {**document, "seconds": self.seconds})
 
     @classmethod
     def load(cls, path: Path, cell: Cell, key: Mapping[str, Any]) -> Self | None:
@@ -77,7 +81,7 @@ class CellResult:
             Trial(one["variant"], one["chosen"], tuple(one["returns"]), tuple(one["successes"]))
             for one in stored["trials"]
         )
-        return cls(cell, key, trials, stored["facts"], stored["seconds"])
+        return cls(cell, key, trials, stored["validation"], stored["facts"], stored["seconds"])
 
 
 @dataclass(frozen=True)
@@ -111,7 +115,7 @@ class Row:
     paper: float | None
 
 
-def rows_of(results: Iterable[CellResult], table_successes: int) -> list[Row]:
+def rows_of(results: Sequence[CellResult], table_successes: int) -> list[Row]:
     """One row a method, task, data set and number of demonstrations; and one for each variant beside it.
 
     Args:
@@ -119,15 +123,17 @@ def rows_of(results: Iterable[CellResult], table_successes: int) -> list[Row]:
         table_successes: the number of demonstrations of the paper's table, whose figures belong to those rows alone.
     """
     groups: dict[tuple[str, str, str, int, str], list[Trial]] = {}
+    chosen = best_variants(results)
     for result in results:
         cell = result.cell
-        for one in result.trials:
-            for variant in (CHOSEN, one.variant) if one.chosen else (one.variant,):
+        for trial in result.trials:
+            stands_for_method = trial.chosen and result in chosen
+            for variant in (CHOSEN, trial.variant) if stands_for_method else (trial.variant,):
                 key = (cell.task, cell.data, cell.method, cell.successes, variant)
-                groups.setdefault(key, []).append(one)
+                groups.setdefault(key, []).append(trial)
     rows = []
     for (task, data, method, successes, variant), group in groups.items():
-        returns = np.array([one.returns for one in group])
+        returns = np.array([trial.returns for trial in group])
         comparable = variant == CHOSEN and (successes == table_successes or method in REFERENCES)
         rows.append(
             Row(
@@ -139,12 +145,23 @@ def rows_of(results: Iterable[CellResult], table_successes: int) -> list[Row]:
                 mean_return=float(returns.mean()),
                 standard_error=standard_error(returns),
                 spread=_deviation(returns.mean(axis=1)),
-                success_rate=float(np.mean([one.successes for one in group])),
+                success_rate=float(np.mean([trial.successes for trial in group])),
                 seeds=len(group),
                 paper=paper_return(method, task, data) if comparable else None,
             )
         )
     return rows
+
+
+def best_variants(results: Sequence[CellResult]) -> list[CellResult]:
+    """For each training the variant that did best on scenes for validation; the first of equals."""
+    best: dict[tuple[str, str, str, int, int], CellResult] = {}
+    for result in results:
+        cell = result.cell
+        key = (cell.task, cell.data, cell.method, cell.seed, cell.successes)
+        if key not in best or (result.validation or 0.0) > (best[key].validation or 0.0):
+            best[key] = result
+    return list(best.values())
 
 
 def standard_error(returns: NDArray[np.float64]) -> float:

@@ -4,8 +4,11 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from pathlib import Path
 from typing import Any
 
+from wfairl.errors import BadInputError
+from wfairl.files import read_json
 from wfairl.reproduction.paper import METHODS, REFERENCES, TASKS, paper_automaton
 from wfairl.reproduction.protocol import Protocol
 from wfairl.reproduction.results import CHOSEN, CellResult, Row, find_row
@@ -14,6 +17,8 @@ FORMAT = "wfairl-reproduction"
 VERSION = 1
 
 ABSENT = "-"
+
+AUTOMATA = "rank_rows_cols"
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,7 @@ class Tables:
             {
                 "task": task,
                 "data": data,
-                "rank_rows_cols": [list(one) for one in ours],
+                AUTOMATA: [list(one) for one in ours],
                 "paper": list(paper_automaton(task, data) or ()),
             }
             for (task, data), ours in self.automata.items()
@@ -84,7 +89,9 @@ class Tables:
             for data in self.protocol.data_sets:
                 cells = [format_row(self.row(task, data, method)) for task in self.protocol.tasks]
                 body.append([f"{METHODS[method]}, from {data}", *cells])
-                body += self._variants(method, data)
+                for variant in self.variants(method, data):
+                    cells = [format_row(self.row(task, data, method, variant)) for task in self.protocol.tasks]
+                    body.append([f"&nbsp;&nbsp;{variant}", *cells])
         return _head(self.protocol.tasks), body
 
     def automata_table(self) -> tuple[list[str], list[list[str]]]:
@@ -104,23 +111,24 @@ class Tables:
         """The row of the paper's table."""
         return find_row(self.rows, task, data, method, self.protocol.successes, variant)
 
-    def _variants(self, method: str, data: str) -> list[list[str]]:
-        """Lines for the ways to act that were tested beside the one chosen."""
+    def variants(self, method: str, data: str) -> tuple[str, ...]:
+        """The ways to train or act that were tested, without one that is the method's own choice everywhere."""
         found = {
             row.variant: None
             for row in self.rows
             if (row.method, row.data, row.successes) == (method, data, self.protocol.successes)
         }
-        names = [variant for variant in found if variant != CHOSEN]
-        if len(names) < 2:
-            return []
-        return [
-            [
-                f"&nbsp;&nbsp;{variant}",
-                *(format_row(self.row(task, data, method, variant)) for task in self.protocol.tasks),
-            ]
-            for variant in names
-        ]
+        return tuple(variant for variant in found if self._differs_from_chosen(method, data, variant))
+
+    def _differs_from_chosen(self, method: str, data: str, variant: str) -> bool:
+        pairs = [(self.row(task, data, method, variant), self.row(task, data, method)) for task in self.protocol.tasks]
+        return any(
+            one is not None and chosen is not None and _figures(one) != _figures(chosen) for one, chosen in pairs
+        )
+
+
+def _figures(row: Row) -> tuple[float, float, float]:
+    return row.mean_return, row.standard_error, row.success_rate
 
 
 def automata_of(
@@ -133,6 +141,35 @@ def automata_of(
             rank, rows, cols = (int(result.facts[name]) for name in ("rank", "rows", "cols"))
             found.setdefault((result.cell.task, result.cell.data), []).append((rank, rows, cols))
     return {key: tuple(automata) for key, automata in found.items()}
+
+
+class BrokenResultsError(BadInputError):
+    """A file does not hold the results of a reproduction."""
+
+
+def read_tables(path: Path) -> Tables:
+    """The tables that a reproduction has written.
+
+    Raises:
+        BrokenResultsError: the file is not such.
+    """
+    document = read_json(path)
+    try:
+        if (document["format"], document["version"]) != (FORMAT, VERSION):
+            raise ValueError("another format or version")
+        settings: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in document["protocol"].items()
+        }
+        automata = {
+            (one["task"], one["data"]): tuple((int(rank), int(rows), int(cols)) for rank, rows, cols in one[AUTOMATA])
+            for one in document["automata"]
+        }
+        rows = tuple(Row(**row) for row in document["rows"])
+        return Tables(Protocol(**settings), rows, automata, document["made"], document["failures"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise BrokenResultsError(
+            f"{path}: not the results of a reproduction that this wfairl can read ({error})"
+        ) from None
 
 
 def format_row(row: Row | None) -> str:

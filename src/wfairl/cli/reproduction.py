@@ -1,0 +1,84 @@
+"""`wfairl reproduce`."""
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from wfairl.cli.app import AsJson, app, out, print_json
+
+EXAMPLE = """
+Makes the paper's experiments again: every task, data set and method, three training seeds, 64 test scenes; and puts
+the result beside the paper's. Tables go to results.json, .csv and .md, figures to figures/, and all of it to
+report.html, a page that opens from disk.
+
+It takes hours on two cores. Stopped at any moment and started again, it goes on where it was and ends with the same
+tables; a finished cell is not computed again. --quick is a look at everything in minutes. Examples:
+
+    wfairl reproduce --quick
+    wfairl reproduce -o runs/reproduction
+    wfairl reproduce --tasks doorkey --methods wfa-irl,bc
+"""
+
+
+@app.command("reproduce", help=EXAMPLE)
+def reproduce_command(
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="DIR", help="Where all goes. Default: runs/reproduction[-quick]."),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="One training seed, 16 scenes, small budgets.")] = False,
+    tasks: Annotated[str | None, typer.Option(help="Only these, with commas between them.")] = None,
+    data: Annotated[str | None, typer.Option(help="Only D1 or D2.")] = None,
+    methods: Annotated[
+        str | None, typer.Option(help="Only these of wfa-irl, no-automaton, bc and gail, with commas between them.")
+    ] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, help="Training seeds. Default: 3, or 1 with --quick.")] = None,
+    cost: Annotated[
+        str | None, typer.Option(help="The cost model of wfa-irl and no-automaton: local (default) or paper.")
+    ] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Cells to compute at once, each on a core of its own.")] = 2,
+    as_json: AsJson = False,
+) -> None:
+    """Make the paper's experiments again."""
+    from wfairl.reproduction.layout import REPORT
+    from wfairl.reproduction.protocol import Protocol, narrowed
+    from wfairl.reproduction.reproduce import QUICK, reproduce
+
+    protocol = narrowed(
+        QUICK if quick else Protocol(),
+        tasks=_names(tasks),
+        data_sets=_names(data),
+        methods=_names(methods),
+        seeds=seeds,
+        cost=cost,
+    )
+    directory = Path("runs", "reproduction-quick" if quick else "reproduction") if output is None else output
+    chosen = {"--tasks": tasks, "--data": data, "--methods": methods, "--seeds": seeds, "--cost": cost}
+    options = [part for name, value in chosen.items() if value is not None for part in (name, str(value))]
+    command = shlex.join(["wfairl", "reproduce", *(["--quick"] if quick else []), *options])
+    tables = reproduce(protocol, directory, jobs, command)
+    if as_json:
+        print_json(tables.to_document())
+    else:
+        for title, (head, body) in (
+            ("mean return (paper)", tables.returns_table()),
+            ("rank/rows/cols (paper)", tables.automata_table()),
+        ):
+            out.print(_table(title, head, body))
+        out.print(f"report: {directory / REPORT}")
+    if tables.failures:
+        raise typer.Exit(1)
+
+
+def _names(text: str | None) -> tuple[str, ...] | None:
+    return None if text is None else tuple(text.split(","))
+
+
+def _table(title: str, head: list[str], body: list[list[str]]) -> Table:
+    table = Table(*(name.replace("`", "") for name in head), title=title)
+    for line in body:
+        table.add_row(*(cell.replace("&nbsp;", " ") for cell in line))
+    return table

@@ -1,0 +1,200 @@
+"""The figures of a reproduction, made from its results: the paper's, and those that it lacks."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from wfairl.demonstrations import load
+from wfairl.errors import BadInputError, WfairlError
+from wfairl.evaluation import Policy, expert_policy
+from wfairl.learning.run_directory import Run, load_run
+from wfairl.methods import load_policy
+from wfairl.report.figures import (
+    DrawnFigure,
+    Point,
+    ReturnRow,
+    draw_automaton,
+    draw_cost_maps,
+    draw_curves,
+    draw_demonstration_curve,
+    draw_environments,
+    draw_other_word,
+    draw_policies,
+    draw_returns,
+    draw_trajectory,
+    find_other_word,
+    learn_from_fewer,
+    read_history,
+)
+from wfairl.reproduction.cell import stored_result
+from wfairl.reproduction.layout import demonstrations_file, run_directory
+from wfairl.reproduction.paper import DATA_SETS, METHODS, REFERENCES
+from wfairl.reproduction.protocol import Protocol
+from wfairl.reproduction.results import CHOSEN, best_variants
+from wfairl.reproduction.tables import Tables
+from wfairl.worlds.tasks import find_task
+
+SHOWN_SEED = 0
+"""The training seed whose runs the pictures are of."""
+
+OTHER_WORD_SCENES = 200
+"""Test scenes to search for one in which agent and expert use different words."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What could be drawn, and what could not and why, by its name."""
+
+    drawn: tuple[DrawnFigure, ...]
+    missing: dict[str, str]
+
+
+def draw_figures(tables: Tables, directory: Path) -> Figures:
+    """Draw everything that the results allow."""
+    drawn, missing = [], {}
+    for name, draw in _figures(Source(tables, directory)).items():
+        try:
+            drawn.append(draw(name))
+        except WfairlError as error:
+            missing[name] = str(error)
+    return Figures(tuple(drawn), missing)
+
+
+@dataclass(frozen=True)
+class Source:
+    """What figures are drawn from: the tables, and the runs that pictures are of."""
+
+    tables: Tables
+    directory: Path
+
+    @property
+    def protocol(self) -> Protocol:
+        """What was computed."""
+        return self.tables.protocol
+
+    @property
+    def scene(self) -> int:
+        """The test scene that pictures are of."""
+        return self.protocol.test_seeds[0]
+
+    def place(self, task: str, data: str, method: str) -> Path:
+        """The directory of a run: of the variant that stands for the method.
+
+        Raises:
+            BadInputError: it was not computed.
+        """
+        cells = [
+            cell
+            for cell in self.protocol.cells()
+            if (cell.task, cell.data, cell.method, cell.seed, cell.successes)
+            == (task, data, method, SHOWN_SEED, self.protocol.successes)
+        ]
+        results = [stored_result(cell, self.protocol, self.directory) for cell in cells]
+        best = best_variants([result for result in results if result is not None])
+        if not best:
+            raise BadInputError(f"{method} has not been computed for {task} {data}")
+        return run_directory(self.directory, best[0].cell, self.protocol)
+
+    def run(self, task: str, data: str) -> Run:
+        """The automaton and the cost that were learned."""
+        return load_run(self.place(task, data, "wfa-irl"))
+
+    def policies(self, task: str, data: str) -> dict[str, Policy]:
+        """What each method has learned of a task, by the method's name, and the expert; those that were computed."""
+        found: dict[str, Policy] = {}
+        for method in self.protocol.methods:
+            try:
+                found[METHODS[method]] = load_policy(self.place(task, data, method), find_task(task))
+            except WfairlError:
+                continue  # the table says that it is missing
+        return {**found, "expert": expert_policy(find_task(task), DATA_SETS[data])}
+
+
+def _figures(source: Source) -> dict[str, Callable[[str], DrawnFigure]]:
+    """How to draw each figure, by its name, in the order of the report."""
+    protocol = source.protocol
+    tasks = protocol.tasks
+    exact, noisy = protocol.data_sets[0], protocol.data_sets[-1]
+    figures: dict[str, Callable[[str], DrawnFigure]] = {
+        "environments": partial(draw_environments, [find_task(task) for task in tasks], source.scene),
+        "returns": partial(draw_returns, _return_rows(source.tables)),
+        "policies": partial(_policies, source, "multiroom" if "multiroom" in tasks else tasks[0], noisy),
+    }
+    if "wfa-irl" in protocol.methods:
+        figures |= {
+            "trajectory": partial(_trajectory, source, tasks[0], exact),
+            "other-word": partial(_other_word, source, tasks[-1], exact),
+            "training": partial(_training, source, noisy),
+        }
+        figures |= {f"automaton-{task}": partial(_automaton, source, task, noisy) for task in tasks}
+        figures |= {f"costs-{task}": partial(_costs, source, task, noisy) for task in tasks}
+    if protocol.fewer:
+        figures |= {f"demonstrations-{task}": partial(_curve, source.tables, task) for task in tasks}
+    return figures
+
+
+def _trajectory(source: Source, task: str, data: str, name: str) -> DrawnFigure:
+    run = source.run(task, data)
+    return draw_trajectory(find_task(task), source.scene, run.task_model.finite, run.cost.as_cost(), name)
+
+
+def _automaton(source: Source, task: str, data: str, name: str) -> DrawnFigure:
+    return draw_automaton(source.run(task, data).task_model, name)
+
+
+def _costs(source: Source, task: str, data: str, name: str) -> DrawnFigure:
+    run = source.run(task, data)
+    return draw_cost_maps(find_task(task), source.scene, run.task_model.finite, run.cost.as_cost(), name=name)
+
+
+def _other_word(source: Source, task: str, data: str, name: str) -> DrawnFigure:
+    dataset = load(demonstrations_file(source.directory, task, data, SHOWN_SEED, source.protocol))
+    scenes = range(source.scene, source.scene + OTHER_WORD_SCENES)
+    return draw_other_word(find_task(task), find_other_word(find_task(task), learn_from_fewer(dataset), scenes), name)
+
+
+def _policies(source: Source, task: str, data: str, name: str) -> DrawnFigure:
+    return draw_policies(find_task(task), source.policies(task, data), source.scene, name=name)
+
+
+def _training(source: Source, data: str, name: str) -> DrawnFigure:
+    methods = [method for method in ("wfa-irl", "bc") if method in source.protocol.methods]
+    histories = {
+        f"{METHODS[method]}, {task}": read_history(source.place(task, data, method))
+        for method in methods
+        for task in source.protocol.tasks
+    }
+    return draw_curves(histories, name)
+
+
+def _return_rows(tables: Tables) -> list[ReturnRow]:
+    protocol = tables.protocol
+    wanted = [("", method) for method in REFERENCES]
+    wanted += [(data, method) for data in protocol.data_sets for method in protocol.methods]
+    rows = [tables.row(task, data, method) for task in protocol.tasks for data, method in wanted]
+    return [
+        ReturnRow(
+            row.task, row.data, METHODS.get(row.method, row.method), row.mean_return, row.standard_error, row.paper
+        )
+        for row in rows
+        if row is not None
+    ]
+
+
+def _curve(tables: Tables, task: str, name: str) -> DrawnFigure:
+    protocol = tables.protocol
+    points = [
+        Point(METHODS[row.method], row.successes, row.mean_return, row.standard_error)
+        for row in tables.rows
+        if (row.task, row.data, row.variant) == (task, protocol.fewer_data, CHOSEN)
+        and row.method in protocol.fewer_methods
+    ]
+    optimal, expert = tables.row(task, "", "optimal"), tables.row(task, "", "expert")
+    return draw_demonstration_curve(
+        points,
+        None if optimal is None else optimal.mean_return,
+        None if expert is None else expert.mean_return,
+        task,
+        name,
+    )
