@@ -139,7 +139,7 @@ def test_settings_that_only_python_knows_make_the_command_python(tmp_path, monke
 @pytest.mark.parametrize(
     ("name", "title", "sentence"),
     [
-        ("evaluation.json", "Result", "The policy has not been evaluated: there is no evaluation.json."),
+        ("evaluation.json", "Result", "The policy has not been evaluated here: there is no evaluation.json."),
         ("metrics.jsonl", "The cost it learned", "There are no curves: there is no metrics.jsonl."),
         ("cost.safetensors", "Watch it act", "There are no episodes to show"),
         ("task.json", "The task it learned", "There is no automaton: there is no task.json."),

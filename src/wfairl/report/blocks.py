@@ -113,7 +113,9 @@ class Figure:
         kind, data = ("svg+xml", self.image.encode()) if isinstance(self.image, str) else ("png", self.image)
         source = f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
         caption = f"<figcaption>{html_of(self.caption)}</figcaption>" if self.caption else ""
-        return f'<figure class="picture"><img src="{source}" alt="{escape(self.alt)}">{caption}</figure>'
+        image = f'<img src="{source}" alt="{escape(self.alt)}">'
+        box = f'<div class="scroll" tabindex="0" role="region" aria-label="figure">{image}</div>'
+        return f'<figure class="picture">{box}{caption}</figure>'
 
 
 def figure_of(drawn: DrawnFigure) -> Figure:

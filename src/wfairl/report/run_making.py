@@ -11,7 +11,7 @@ from wfairl.report.blocks import Command, Facts, prose
 from wfairl.report.page import Section
 from wfairl.report.provenance import provenance
 from wfairl.report.run_files import RunFiles
-from wfairl.report.text import Code, Text, brief_number
+from wfairl.report.text import Text, brief_number
 
 SAME = "The same command gives the same run, on any number of cores:"
 TRAINED = "It was trained by this command, with those of the settings below that are not the default:"
@@ -24,7 +24,7 @@ def making_section(run: RunFiles) -> Section:
     """Configuration, versions, and the command."""
     started = datetime.fromtimestamp((run.directory / CONFIG).stat().st_mtime, UTC)
     here = provenance("wfairl report")
-    versions = tuple((name, Code(found)) for name, found in here["versions"].items())
+    versions = tuple(here["versions"].items())
     settings = flat({name: value for name, value in run.config.items() if name not in ("format", "version")})
     return Section(
         "How it was made",
@@ -88,6 +88,8 @@ def flat(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _shown(value: Any) -> Text:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        return str(value).lower() if isinstance(value, bool) else str(value)
     return brief_number(value)

@@ -28,7 +28,7 @@ from wfairl.report.run_files import RunFiles, is_learned, read_run_files
 from wfairl.report.run_making import making_section
 from wfairl.report.run_training import training_section
 from wfairl.report.tables import Column, Table
-from wfairl.report.text import Chips, Code, Number, Text, brief_number, number, percent, with_error
+from wfairl.report.text import Chips, Code, Inline, Number, Text, brief_number, number, percent, with_error
 from wfairl.worlds.tasks import all_tasks
 
 REPORT = "report.html"
@@ -82,7 +82,10 @@ def result_section(run: RunFiles) -> Section:
     """How well the policies did."""
     evaluations = run.evaluation
     if not evaluations:
-        return Section("Result", (_left_out("The policy has not been evaluated", EVALUATION),))
+        command = Code(f"wfairl evaluate {run.task} --policy {run.directory}")
+        return Section(
+            "Result", (_left_out("The policy has not been evaluated here", EVALUATION, " ", command, " does."),)
+        )
     learned = [name for name in evaluations if is_learned(name)]
     blocks: tuple[Block, ...] = (
         prose(_headline(evaluations, learned)),
@@ -137,7 +140,7 @@ def _headline(evaluations: dict[str, dict[str, Any]], learned: Sequence[str]) ->
         return "Only reference policies were evaluated."
     first = evaluations[learned[0]]
     scenes = len(first["episodes"])
-    others: list[Any] = []
+    others: list[Inline] = []
     for name in ("optimal", "expert", "random"):
         if name in evaluations:
             start = "; " if others else ". For comparison: "
@@ -241,5 +244,5 @@ def _demonstrated(dataset: Dataset | None, model: TaskModel | None) -> tuple[Blo
     return (Table(tuple(columns), tuple(map(tuple, rows)), caption + more),) if rows else ()
 
 
-def _left_out(why: str, name: str) -> Block:
-    return prose((f"{why}: there is no ", Code(name), "."))
+def _left_out(why: str, name: str, *advice: Inline) -> Block:
+    return prose((f"{why}: there is no ", Code(name), ".", *advice))
