@@ -8,13 +8,14 @@ from wfairl.automata.export import to_svg
 from wfairl.automata.finite import FiniteAutomaton
 from wfairl.automata.layout import Layout, lay_out
 from wfairl.automata.task_model import EdgeCounts
+from wfairl.report.figures.automaton import by_changes
 from wfairl.report.figures.drawn import DrawnFigure
 from wfairl.report.text import Text, html_of
 
 MAX_DRAWN_STATES = 60
 """An automaton of more states is a tangle that nobody reads."""
 
-LEAST_SCALE = 0.72
+LEAST_SCALE = 0.66
 """A drawing shrinks so far to fit a screen; on a narrower one it scrolls."""
 
 
@@ -147,7 +148,10 @@ def drawing_html(automaton: FiniteAutomaton, edge_counts: EdgeCounts | None = No
     """The drawing of an automaton, in a box that scrolls where the screen is too narrow for it."""
     if automaton.states > MAX_DRAWN_STATES:
         return f'<p class="automaton too-large">An automaton of {automaton.states} states, too many to draw.</p>'
-    layout = lay_out(automaton, edge_counts)
+    # Changes of the label take less room than labels; an automaton that forgets the last one cannot tell them.
+    knows_changes = None not in automaton.last_labels[1:]
+    drawn = by_changes(automaton, edge_counts or {}) if knows_changes else (automaton, edge_counts)
+    layout = lay_out(*drawn)
     return f'<div class="automaton scroll" tabindex="0" role="region" aria-label="automaton">{_fitted(layout)}</div>'
 
 

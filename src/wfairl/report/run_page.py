@@ -22,6 +22,7 @@ from wfairl.learning.run_directory import NO_AUTOMATON, TASK_MODEL
 from wfairl.methods import METHODS
 from wfairl.report.blocks import AutomatonDrawing, Facts, KeyFigure, KeyFigures, prose
 from wfairl.report.charts import Interval, IntervalChart
+from wfairl.report.figures.changes import EXPLANATION
 from wfairl.report.page import Block, Page, Section, write_page
 from wfairl.report.run_episodes import DEFAULT_SCENES, episodes_section
 from wfairl.report.run_files import RunFiles, is_learned, read_run_files
@@ -188,8 +189,8 @@ def task_section(run: RunFiles) -> Section:
         why = "There is no automaton" if run.plans else "This method learns no automaton"
         return Section(title, (_left_out(why, TASK_MODEL), *_demonstrated(run.dataset, None)))
     caption = (
-        "State 0 is the start, a double ring accepts. A label names what is true after a step; it is read when it "
-        f"changes, and {TIMES} counts the successful demonstrations that took an edge."
+        "State 0 is the start, a double ring accepts. An edge is taken when what is true changes, and named by the "
+        f"change {EXPLANATION}; {TIMES} counts the successful demonstrations that took it."
     )
     drawing: tuple[Block, ...] = (
         (AutomatonDrawing(model.finite, model.edge_counts, caption),) if model.summary.closed else ()
