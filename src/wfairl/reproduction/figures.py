@@ -38,9 +38,6 @@ from wfairl.worlds.tasks import find_task
 SHOWN_SEED = 0
 """The training seed whose runs the pictures are of."""
 
-OTHER_WORD_SCENES = 200
-"""Test scenes to search for one in which agent and expert use different words."""
-
 
 @dataclass(frozen=True)
 class Figures:
@@ -150,8 +147,8 @@ def _costs(source: Source, task: str, data: str, name: str) -> DrawnFigure:
 
 def _other_word(source: Source, task: str, data: str, name: str) -> DrawnFigure:
     dataset = load(demonstrations_file(source.directory, task, data, SHOWN_SEED, source.protocol))
-    scenes = range(source.scene, source.scene + OTHER_WORD_SCENES)
-    return draw_other_word(find_task(task), find_other_word(find_task(task), learn_from_fewer(dataset), scenes), name)
+    pair = find_other_word(find_task(task), learn_from_fewer(dataset), source.protocol.test_seeds)
+    return draw_other_word(find_task(task), pair, name)
 
 
 def _policies(source: Source, task: str, data: str, name: str) -> DrawnFigure:

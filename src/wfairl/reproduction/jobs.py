@@ -56,6 +56,8 @@ def run_jobs(jobs: Sequence[Job], n_jobs: int, title: str) -> tuple[Failure, ...
     """
     if n_jobs < 1:
         raise BadInputError(f"the number of jobs must be 1 or more, not {n_jobs}")
+    if not jobs:
+        return ()  # workers take seconds to start
     waiting = sorted(jobs, key=lambda job: -job.seconds)
     running: dict[Future[str | None], tuple[Job, float]] = {}
     failures = []

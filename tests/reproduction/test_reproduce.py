@@ -1,0 +1,180 @@
+"""The whole command on the smallest protocol that has everything in it but GAIL, which has slow tests of its own."""
+
+import csv
+import io
+import json
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+from oracles_report import numbers_in, player_data, read_page
+
+from wfairl.demonstrations import collect
+from wfairl.files import read_json
+from wfairl.reproduction.cell import first_successes, gather, run_cell, stored_result
+from wfairl.reproduction.layout import CSV, FIGURES, MARKDOWN, REPORT, RESULTS, run_directory
+from wfairl.reproduction.protocol import Protocol, narrowed
+from wfairl.reproduction.reproduce import reproduce
+from wfairl.reproduction.results import CHOSEN, rows_of
+from wfairl.reproduction.tables import BrokenResultsError, read_tables
+from wfairl.worlds.tasks import find_task
+
+SMALL = Protocol(
+    tasks=("doorkey",),
+    methods=("wfa-irl", "no-automaton", "bc"),
+    seeds=1,
+    successes=8,
+    failures=16,
+    test_scenes=4,
+    fewer=(4,),
+    fewer_methods=("wfa-irl",),
+    settings={
+        "wfa-irl": {"epochs": 2},
+        "no-automaton": {"epochs": 1},
+        "bc": {"networks": 2, "epochs": 2, "validation_scenes": 4},
+    },
+)
+
+IN_A_PROCESS = """
+import sys
+from pathlib import Path
+sys.path[:0] = sys.argv[2:]
+from test_reproduce import SMALL
+from wfairl.reproduction.reproduce import reproduce
+
+if __name__ == "__main__":
+    reproduce(SMALL, Path(sys.argv[1]), n_jobs=2)
+"""
+
+
+@pytest.fixture(scope="module")
+def killed_and_resumed(tmp_path_factory):
+    """The directory of a reproduction that was killed when some cells were finished and others were not."""
+    directory = tmp_path_factory.mktemp("reproduction")
+    script = directory / "script.py"
+    script.write_text(IN_A_PROCESS)
+    paths = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
+    process = subprocess.Popen([sys.executable, str(script), str(directory), *paths], stderr=subprocess.DEVNULL)
+    cells = list(SMALL.cells())
+
+    def finished() -> int:
+        return sum(stored_result(cell, SMALL, directory) is not None for cell in cells)
+
+    deadline = time.monotonic() + 240
+    while finished() < 2:
+        assert process.poll() is None, "it ended before it could be killed"
+        assert time.monotonic() < deadline, "nothing was ever finished"
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert finished() < len(cells), "it was killed too late"
+    reproduce(SMALL, directory, n_jobs=2)
+    return directory
+
+
+def test_a_reproduction_that_was_killed_ends_with_the_tables_of_one_that_was_not(killed_and_resumed, tmp_path):
+    for data in SMALL.data_sets:
+        gather("doorkey", data, 0, SMALL, tmp_path)
+    for cell in SMALL.cells():  # one after the other, in this process
+        run_cell(cell, SMALL, tmp_path)
+    results = [stored_result(cell, SMALL, tmp_path) for cell in SMALL.cells()]
+    document = read_json(killed_and_resumed / RESULTS)
+    assert document["rows"] == [asdict(row) for row in rows_of(results, SMALL.successes)]
+    assert document["failures"] == {}
+
+
+def test_a_finished_cell_is_not_computed_again(killed_and_resumed):
+    cell = next(cell for cell in SMALL.cells() if cell.method == "bc")
+    files = sorted(run_directory(killed_and_resumed, cell, SMALL).rglob("*"))
+    before = [(path, path.stat().st_mtime_ns) for path in files]
+    run_cell(cell, SMALL, killed_and_resumed)
+    assert [(path, path.stat().st_mtime_ns) for path in files] == before
+
+
+def test_learned_policies_are_at_least_in_their_right_place(killed_and_resumed):
+    rows = {
+        (row.method, row.data): row for row in read_tables(killed_and_resumed / RESULTS).rows if row.variant == CHOSEN
+    }
+    assert rows["optimal", ""].success_rate == 1
+    assert rows["random", ""].mean_return < 0.3
+    for method in ("wfa-irl", "no-automaton"):
+        assert rows[method, "D1"].mean_return == pytest.approx(rows["optimal", ""].mean_return)
+
+
+def test_all_files_hold_the_same_numbers(killed_and_resumed):
+    tables = read_tables(killed_and_resumed / RESULTS)
+    assert json.loads(json.dumps(tables.to_document())) == read_json(killed_and_resumed / RESULTS)
+    assert (killed_and_resumed / MARKDOWN).read_text() == tables.to_markdown()
+    read = csv.DictReader(io.StringIO((killed_and_resumed / CSV).read_text()))
+    assert [float(line["mean_return"]) for line in read] == [row.mean_return for row in tables.rows]
+
+
+def test_the_numbers_of_the_page_are_those_of_the_json(killed_and_resumed):
+    rows = read_json(killed_and_resumed / RESULTS)["rows"]
+    page = read_page((killed_and_resumed / REPORT).read_text())
+    table = page.one("section", id="returns").one("table")
+    shown = {}
+    method = None
+    for line in table.one("tbody").all("tr"):
+        name = line.one("th").text
+        if name.startswith("\N{EM SPACE}"):
+            shown[(*method, name.strip())] = numbers_in(line)
+        else:
+            kind, _, data = name.partition(", from ")
+            method = (
+                {"WFA-IRL": "wfa-irl", "WFA-IRL without WFA": "no-automaton", "behavioural cloning": "bc"}.get(
+                    kind, kind
+                ),
+                data,
+            )
+            shown[(*method, CHOSEN)] = numbers_in(line)
+    assert len(shown) >= 3 + 3 * 2
+    for (kind, data, variant), numbers in shown.items():
+        (row,) = [
+            row
+            for row in rows
+            if (row["method"], row["data"], row["variant"]) == (kind, data, variant)
+            and row["successes"] in (SMALL.successes, 0)
+        ]
+        expected = [row["mean_return"], row["standard_error"], *([] if row["paper"] is None else [row["paper"]])]
+        assert numbers == expected
+
+
+def test_the_page_plays_every_method(killed_and_resumed):
+    page = read_page((killed_and_resumed / REPORT).read_text())
+    (player,) = page.all(**{"data-player": ""})
+    played = {episode["policy"] for episode in player_data(player)["episodes"]}
+    assert played == {"WFA-IRL", "WFA-IRL without WFA", "behavioural cloning", "expert"}
+
+
+def test_every_figure_is_drawn_or_its_absence_explained(killed_and_resumed):
+    names = {path.stem for path in (killed_and_resumed / FIGURES).glob("*.svg")}
+    assert {"environments", "returns", "policies", "trajectory", "training"} <= names
+    assert {"automaton-doorkey", "costs-doorkey", "demonstrations-doorkey"} <= names
+    text = (killed_and_resumed / REPORT).read_text()
+    assert "other-word" in names or "could not be drawn" in text
+
+
+def test_results_that_are_none_are_refused(tmp_path):
+    (tmp_path / RESULTS).write_text('{"format": "something else", "version": 1}')
+    with pytest.raises(BrokenResultsError, match="another format"):
+        read_tables(tmp_path / RESULTS)
+
+
+def test_fewer_demonstrations_are_the_first_ones_with_all_failures():
+    dataset = collect(find_task("doorkey"), 3, 2, 0.5, 0)
+    fewer = first_successes(dataset, 2)
+    assert fewer.demonstrations == (*dataset.demonstrations[:2], *dataset.demonstrations[3:])
+    assert fewer.temperature == 0.5
+
+
+def test_another_cost_model_changes_the_cells_that_learn_a_cost_and_no_others():
+    paper = narrowed(SMALL, cost="paper")
+    assert paper.settings["wfa-irl"] == {"epochs": 2, "cost": "paper"}
+    for cell in SMALL.cells():
+        same = run_directory(Path(), cell, SMALL) == run_directory(Path(), cell, paper)
+        assert same == (cell.method not in ("wfa-irl", "no-automaton"))
