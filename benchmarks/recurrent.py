@@ -12,7 +12,7 @@ fail. Each learner gets the same ones, compressed, with the empty label at the b
     error       loss of eq. (2) on these words
     seconds     of learning (the automaton that is read off the network included), after a first fit that does not count
     return      of an agent that plans with the finite automaton and unit cost, minus that of the optimal one, on
-                validation scenes of the task
+                validation scenes of the task; an automaton that cannot be planned with has the return 0
 
 `wfa` is the default of `learn-task`, `wfa select` chooses rank and basis on held-out words, `gru` is `--model gru`, and
 `gru words` the same network without the beginnings of words as failures. For a network, words are judged by the
@@ -44,6 +44,7 @@ from wfairl.evaluation import PlannedPolicy, Policy, expert_policy
 from wfairl.evaluation.evaluate import run_episode
 from wfairl.parallel import map_in_threads
 from wfairl.planning.cost import unit_cost
+from wfairl.planning.product import ProductTooLargeError
 from wfairl.worlds.tasks import Task, find_task
 
 TASKS = ("doorkey", "multiroom", "blocked-unlock-pickup")
@@ -173,8 +174,10 @@ def act(task: Task, finite: FiniteAutomaton | None, held_out: HeldOut, returns: 
         [[sorted(label) for label in finite.alphabet], finite.transitions.tolist(), finite.accepting.tolist()]
     ).encode()
     if key not in returns:
-        policy = PlannedPolicy("learned", finite, unit_cost, 0.0)
-        returns[key] = mean_return(task, policy, held_out.scenes)
+        try:
+            returns[key] = mean_return(task, PlannedPolicy("learned", finite, unit_cost, 0.0), held_out.scenes)
+        except ProductTooLargeError:
+            returns[key] = 0.0  # an automaton of hundreds of states, too many for the planner
     return returns[key] - held_out.optimal
 
 
@@ -186,14 +189,16 @@ def mean_return(task: Task, policy: Policy, scenes: range) -> float:
 
 
 def learn_wfa(words: list[Word], scores: list[float], select: bool = False) -> Learned:
-    rank, rows, cols = None, None, None
+    model = None
     if select:
         try:
             setting = select_setting(*with_optional_start(words, scores), np.random.default_rng(0)).chosen
-            rank, rows, cols = setting.rank, setting.rows, setting.cols
+            basis = {"rank": setting.rank, "rows": setting.rows, "cols": setting.cols}
+            model = fit_task_model(words, scores, **basis, optional_start=True)
         except FailedRunError:
-            pass  # too few words to hold any out
-    model = fit_task_model(words, scores, rank=rank, rows=rows, cols=cols, optional_start=True)
+            pass  # all words together have a lower rank than the one that was chosen on some of them
+    if model is None:
+        model = fit_task_model(words, scores, optional_start=True)
     return Learned(model.values, model.finite if model.summary.closed else None, 1.0)
 
 
