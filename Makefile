@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test test-slow bench rows lint browser clean
+.PHONY: demo test test-slow bench reproduce lint browser clean
 
 demo: $(INSTALLED)  ## the main job, start to end
 	rm -rf runs/demo
@@ -28,13 +28,12 @@ browser:  ## for the tests of pages, which are skipped where there is none and n
 		echo "no chromium, and none could be installed: the tests of pages in a browser are skipped"
 
 bench: $(INSTALLED)  ## speed and growth, one table each; PAUTOMAC=DIR adds the benchmark of that name
-	for name in world_model collection words_growth shortest_path product_growth training; do \
+	for name in world_model collection words_growth shortest_path product_growth training vector_environment learned_taste; do \
 		$(BIN)/python benchmarks/$$name.py || exit 1; done
 	test -z "$(PAUTOMAC)" || $(BIN)/python benchmarks/pautomac.py $(PAUTOMAC)
 
-rows: $(INSTALLED)  ## the paper's rows, three training seeds (resumes where it was stopped); and an expert with a taste
-	$(BIN)/python benchmarks/paper_rows.py -o runs/paper_rows
-	$(BIN)/python benchmarks/learned_taste.py
+reproduce: $(INSTALLED)  ## the paper's tables and figures, in hours (resumes where it was stopped)
+	$(BIN)/wfairl reproduce -o runs/reproduction
 
 $(INSTALLED): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
