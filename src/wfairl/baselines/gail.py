@@ -39,7 +39,7 @@ class GailTrial:
     Attributes:
         reward: its name.
         network: the policy of the best iteration, one logit a control.
-        iteration: the last one with the best return in held-out scenes.
+        iteration: the last one with the best return in held-out scenes; -1 for the start, before the first.
         held_out: its returns there.
         history: one entry an iteration.
     """
@@ -164,9 +164,7 @@ def _identity(lessons: Lessons, config: GailConfig) -> str:
 
 
 def _trial(reward: str, network: StateNetwork, trained: GailCheckpoint) -> GailTrial:
-    held_out = trained.history[trained.best_iteration].held_out
-    assert held_out is not None  # the best is among those that were looked at
-    return GailTrial(reward, network, trained.best_iteration, Validation(held_out), trained.history)
+    return GailTrial(reward, network, trained.best_iteration, Validation(trained.best_returns), trained.history)
 
 
 @contextmanager

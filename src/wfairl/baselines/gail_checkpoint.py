@@ -63,12 +63,14 @@ class GailCheckpoint:
     Attributes:
         tensors: by group: the policy, that of the best iteration, the discriminator, Adam's moments of both, and
             where the episodes stand.
-        best_iteration: the last one with the best return in held-out scenes.
+        best_iteration: the last one with the best return in held-out scenes; -1 for the start.
+        best_returns: its returns there, one a temperature.
         history: one entry an iteration.
     """
 
     tensors: dict[str, Tensors]
     best_iteration: int
+    best_returns: tuple[float, ...]
     history: tuple[IterationMetrics, ...]
 
 
@@ -78,6 +80,7 @@ def write_gail_checkpoint(checkpoint: GailCheckpoint, path: Path, identity: str)
     header = {
         "fingerprint": identity,
         "best_iteration": checkpoint.best_iteration,
+        "best_returns": list(checkpoint.best_returns),
         "history": [asdict(metrics) for metrics in checkpoint.history],
     }
     write_tensors(path, FORMAT, tensors, header)
@@ -104,7 +107,8 @@ def read_gail_checkpoint(path: Path, identity: str) -> GailCheckpoint | None:
             group, _, rest = name.partition("/")
             groups[group][rest] = tensor
         history = tuple(_metrics(entry) for entry in header["history"])
-        return GailCheckpoint(groups, int(header["best_iteration"]), history)
+        returns = tuple(map(float, header["best_returns"]))
+        return GailCheckpoint(groups, int(header["best_iteration"]), returns, history)
     except (KeyError, TypeError, ValueError) as error:
         raise BrokenCheckpointError(f"{path}: a broken checkpoint ({error}); start the run again") from None
 

@@ -1,6 +1,7 @@
 """What GAIL learns from: the expert's transitions, and the scenes that the generator acts in."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
@@ -9,7 +10,8 @@ from numpy.typing import NDArray
 
 from wfairl.baselines.absorbing import absorbing_share
 from wfairl.baselines.discriminator import Transitions
-from wfairl.baselines.gail_settings import BOTH, DEMONSTRATED, FRESH, GailConfig
+from wfairl.baselines.gail_settings import DEMONSTRATED, FRESH, GailConfig
+from wfairl.baselines.network import StateBatch
 from wfairl.baselines.scenes import FIRST_VALIDATION_SEED
 from wfairl.baselines.sight import AgentSight, MapSight, find_sight
 from wfairl.baselines.validation import join
@@ -17,7 +19,7 @@ from wfairl.demonstrations.collection import SUCCESS_SCORE
 from wfairl.demonstrations.demonstration import Dataset, Demonstration, check_against
 from wfairl.errors import BadInputError
 from wfairl.worlds.tasks import Task
-from wfairl.worlds.vector_environment import ScenePool, compile_scenes
+from wfairl.worlds.vector_environment import ScenePool, compile_scenes, join_pools
 
 FIRST_GENERATOR_SEED = 800_000_000
 SCENES_PER_SEED = 10_000
@@ -38,12 +40,14 @@ class Lessons:
         pool: the scenes that the generator acts in.
         judged: whether what it does there is shown to the discriminator, shape [scenes].
         sight: what networks are shown of a state.
+        demonstrations: the expert's transitions, one entry a demonstration.
     """
 
     expert: Transitions
     pool: ScenePool
     judged: NDArray[np.bool_]
     sight: MapSight | AgentSight
+    demonstrations: tuple[Transitions, ...]
 
 
 def prepare_lessons(task: Task, dataset: Dataset, config: GailConfig, n_jobs: int) -> Lessons:
@@ -59,33 +63,57 @@ def prepare_lessons(task: Task, dataset: Dataset, config: GailConfig, n_jobs: in
         raise NoExpertError("none of the demonstrations is a success (score 1), so that there is nobody to imitate")
     pool, judged = _generator_scenes(task, successes, config, n_jobs)
     sight = find_sight(config.view, task.make_world(successes[0].seed), config.radius)
-    return Lessons(_expert_transitions(task, successes, sight), pool, judged, sight)
+    shown = tuple(_transitions(task, demonstration, sight) for demonstration in successes)
+    return Lessons(_joined(shown, task.horizon), pool, judged, sight, shown)
 
 
-def _expert_transitions(task: Task, demonstrations: list[Demonstration], sight: MapSight | AgentSight) -> Transitions:
-    seen = []
-    for demonstration in demonstrations:
-        world = task.make_world(demonstration.seed)
-        check_against(world, demonstration)
-        seen.append(sight.look(world, np.stack([world.pack(cast(int, state)) for state in demonstration.states[:-1]])))
-    batch = join(seen)
-    controls = [control for demonstration in demonstrations for control in demonstration.controls]
-    lengths = np.array([min(len(demonstration), task.horizon) for demonstration in demonstrations])
-    share = absorbing_share(len(controls), lengths, task.horizon)
-    return Transitions(batch.grids, batch.columns.long(), torch.tensor(controls), share)
+def _transitions(task: Task, demonstration: Demonstration, sight: MapSight | AgentSight) -> Transitions:
+    world = task.make_world(demonstration.seed)
+    check_against(world, demonstration)
+    seen = sight.look(world, np.stack([world.pack(cast(int, state)) for state in demonstration.states[:-1]]))
+    share = absorbing_share(len(demonstration), np.array([min(len(demonstration), task.horizon)]), task.horizon)
+    return Transitions(seen.grids, seen.columns.long(), torch.tensor(demonstration.controls), share)
+
+
+def _joined(demonstrations: Sequence[Transitions], horizon: int) -> Transitions:
+    batch = join(StateBatch(one.grids, one.columns) for one in demonstrations)
+    controls = torch.cat([one.controls for one in demonstrations])
+    lengths = np.array([min(len(one), horizon) for one in demonstrations])
+    return Transitions(batch.grids, batch.columns, controls, absorbing_share(len(controls), lengths, horizon))
 
 
 def _generator_scenes(
     task: Task, demonstrations: list[Demonstration], config: GailConfig, n_jobs: int
 ) -> tuple[ScenePool, NDArray[np.bool_]]:
-    shown = sorted({demonstration.seed for demonstration in demonstrations}) if config.scenes != FRESH else []
+    """The scenes that the generator's episodes begin in, one that is to be drawn more often repeated."""
+    shown = [demonstration.seed for demonstration in demonstrations] if config.scenes != FRESH else []
     room = FIRST_VALIDATION_SEED - FIRST_GENERATOR_SEED
     first = config.seed * SCENES_PER_SEED
     fresh = [FIRST_GENERATOR_SEED + (first + i) % room for i in range(config.fresh_scenes)]
     pool = compile_scenes(task, [*shown, *(fresh if config.scenes != DEMONSTRATED else [])], n_jobs)
-    if config.scenes != BOTH:
+    if config.scenes == FRESH:
         return pool, np.ones(len(pool), bool)
-    # Those of the demonstrations are repeated, so that they are drawn about as often as the fresh ones.
-    repeated = np.tile(np.arange(len(shown)), max(1, round(len(fresh) / len(shown))))
-    pool = pool.take(np.concatenate([repeated, np.arange(len(shown), len(pool))]))
-    return pool, np.arange(len(pool)) < len(repeated)
+    starts = _starts(pool, demonstrations, config.midway)
+    if config.scenes == DEMONSTRATED:
+        return starts, np.ones(len(starts), bool)
+    others = pool.take(np.arange(len(shown), len(pool)))
+    count = max(len(starts), len(others))
+    return join_pools(_repeated(starts, count), _repeated(others, count)), np.arange(2 * count) < count
+
+
+def _starts(pool: ScenePool, demonstrations: list[Demonstration], midway: bool) -> ScenePool:
+    """Where demonstrations began and, as often, where they came through."""
+    beginnings = pool.take(np.arange(len(demonstrations)))
+    if not midway:
+        return beginnings
+    on_the_way = []
+    for scene, demonstration in enumerate(demonstrations):
+        fields, modes = pool.walk(scene, demonstration.controls[:-1])
+        on_the_way.append(replace(pool.take([scene] * len(modes)), fields=fields, modes=modes))
+    ways = join_pools(*on_the_way)
+    return join_pools(_repeated(beginnings, len(ways)), ways)
+
+
+def _repeated(pool: ScenePool, count: int) -> ScenePool:
+    """So many scenes, each about as often as any other."""
+    return pool.take(np.arange(count) % len(pool))

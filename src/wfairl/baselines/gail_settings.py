@@ -27,7 +27,8 @@ class GailConfig:
         rewards: rewards of the generator to try, names of `REWARDS`; the better one is kept.
         scenes: where the generator acts: `demonstrated`, `fresh` or `both`.
         fresh_scenes: how many new scenes there are.
-        view: what the networks are shown: `map`, as in the paper, or `agent` (see `sight`), ten times as slow.
+        midway: whether half of the generator's episodes in scenes of demonstrations begin somewhere on the way.
+        view: what the networks are shown: `agent` (see `sight`), or `map`, as in the paper.
         radius: how far the agent sees, in cells.
         iterations: rollouts, each followed by an update of generator and discriminator.
         environments: episodes at a time.
@@ -39,7 +40,8 @@ class GailConfig:
         trace: lambda of PPO's generalised advantage estimation.
         clip: of PPO.
         entropy: weight of the policy's entropy.
-        pretraining: steps of behavioural cloning that the generator starts with.
+        pretraining: times over the demonstrations in which the generator is cloned from them, before anything else.
+        warmup: iterations over which the learning rate rises, while the discriminator and the value find their feet.
         discriminator_steps: of Adam in an iteration, each on all of the expert's transitions and a part of the rollout.
         discriminator_rate: learning rate of the discriminator's Adam.
         weight_decay: of the discriminator's Adam, decoupled.
@@ -53,20 +55,22 @@ class GailConfig:
     rewards: tuple[str, ...] = tuple(REWARDS)
     scenes: str = BOTH
     fresh_scenes: int = 1024
-    view: str = "map"
+    midway: bool = False
+    view: str = "agent"
     radius: int = 5
     iterations: int = 60
-    environments: int = 64
-    rollout: int = 128
-    epochs: int = 4
-    batch_size: int = 2048
-    learning_rate: float = 1e-3
+    environments: int = 128
+    rollout: int = 32
+    epochs: int = 2
+    batch_size: int = 1024
+    learning_rate: float = 5e-4
     discount: float = 0.97
     trace: float = 0.95
     clip: float = 0.2
     entropy: float = 0.01
-    pretraining: int = 0
-    discriminator_steps: int = 2
+    pretraining: int = 40
+    warmup: int = 10
+    discriminator_steps: int = 3
     discriminator_rate: float = 1e-3
     weight_decay: float = 1e-2
     smoothing: float = 0.1
@@ -84,8 +88,8 @@ class GailConfig:
         for name in COUNTS:
             if getattr(self, name) < 1:
                 raise BadInputError(f"{name} of GAIL must be 1 or more, not {getattr(self, name)}")
-        if self.pretraining < 0:
-            raise BadInputError(f"pretraining of GAIL must be 0 or more, not {self.pretraining}")
+        if min(self.pretraining, self.warmup) < 0:
+            raise BadInputError("pretraining and warmup of GAIL must be 0 or more")
         for name in ("learning_rate", "discriminator_rate", "clip"):
             if not 0 < getattr(self, name) < math.inf:
                 raise BadInputError(f"{name} of GAIL must be above zero and finite, not {getattr(self, name)}")

@@ -27,6 +27,7 @@ from wfairl.baselines.gail_checkpoint import (
     restore_optimizer,
     write_gail_checkpoint,
 )
+from wfairl.baselines.gail_cloning import clone
 from wfairl.baselines.gail_scenes import Lessons
 from wfairl.baselines.gail_settings import GailConfig
 from wfairl.baselines.gail_validation import Validation, validate
@@ -43,7 +44,7 @@ LAST_RATE = 0.1
 ABSORBING_RATE = 0.05
 """The learning rate of the absorbing state's logit: one number, which does not move with a network's weights."""
 
-_START, _ROLLOUT, _SCENES, _GENERATOR, _DISCRIMINATOR = range(5)
+_START, _CLONING, _ROLLOUT, _SCENES, _GENERATOR, _DISCRIMINATOR = range(6)
 """What random numbers are for: each purpose has a stream of its own."""
 
 Advance = Callable[[IterationMetrics], None]
@@ -136,6 +137,7 @@ class _Training:
         self.history: tuple[IterationMetrics, ...] = ()
         self._best: dict[str, Tensor] = {}
         self._best_iteration = -1
+        self._best_returns: tuple[float, ...] = ()
 
     _rate = 0.0
     """The learning rate of PPO in this iteration."""
@@ -149,12 +151,14 @@ class _Training:
         config = self._config
         self._environment.environment.reset(seed=config.seed)
         self._ppo._last_episode_starts = np.ones(config.environments, bool)
-        _clone(self._network, self._lessons.expert, config)
+        clone(self._network, self._lessons.demonstrations, config, _generator(config.seed, _CLONING))
+        self._keep_best(-1, validate(self._network, self._lessons.sight, self._held_out, config.seed))
 
     def iterate(self, iteration: int) -> IterationMetrics:
         """One rollout, and what is learned from it."""
         config, ppo, environment = self._config, self._ppo, self._environment
-        self._rate = config.learning_rate * (1 - (1 - LAST_RATE) * iteration / config.iterations)
+        rise = min(1.0, (iteration + 1) / (config.warmup + 1))
+        self._rate = config.learning_rate * rise * (1 - (1 - LAST_RATE) * iteration / config.iterations)
         environment.environment.np_random = _generator(config.seed, _SCENES, iteration)
         ppo.rollout_buffer.rng = _generator(config.seed, _GENERATOR, iteration)
         ppo._last_obs = environment.start()
@@ -218,13 +222,15 @@ class _Training:
             held_out=validation.returns if validation else None,
         )
         self.history = (*self.history, metrics)
-        if validation is not None and self._is_best(validation):
-            self._best, self._best_iteration = copied(self._network.state_dict()), iteration
+        if validation is not None:
+            self._keep_best(iteration, validation)
         return metrics
 
-    def _is_best(self, validation: Validation) -> bool:
-        before = self.history[self._best_iteration].held_out if self._best_iteration >= 0 else None
-        return before is None or validation.best >= max(before)
+    def _keep_best(self, iteration: int, validation: Validation) -> None:
+        """Remember the policy if it is the best so far; of equals, the last."""
+        if not self._best or validation.best >= max(self._best_returns):
+            self._best = copied(self._network.state_dict())
+            self._best_iteration, self._best_returns = iteration, validation.returns
 
     def capture(self) -> GailCheckpoint:
         """Everything that decides how the training goes on, copied."""
@@ -241,6 +247,7 @@ class _Training:
                 | {"starts": torch.from_numpy(np.array(self._ppo._last_episode_starts, bool))},
             },
             best_iteration=self._best_iteration,
+            best_returns=self._best_returns,
             history=self.history,
         )
 
@@ -255,19 +262,9 @@ class _Training:
         self._ppo._last_episode_starts = environment.pop("starts")
         self._environment.environment.restore(environment)
         self._best, self._best_iteration = tensors["best"], checkpoint.best_iteration
+        self._best_returns = checkpoint.best_returns
         self.history = checkpoint.history
         self._ppo.num_timesteps = self.history[-1].steps
-
-
-def _clone(network: StateNetwork, expert: Transitions, config: GailConfig) -> None:
-    """Start a policy at what the expert did: some steps of behavioural cloning."""
-    adam = torch.optim.AdamW(network.parameters(), lr=config.learning_rate, weight_decay=config.weight_decay)
-    for _ in range(config.pretraining):
-        logits = network(expert.grids, expert.columns)[:, : len(CONTROLS)]
-        loss = torch.nn.functional.cross_entropy(logits, expert.controls)
-        adam.zero_grad()
-        loss.backward()
-        adam.step()
 
 
 def _generator(*entropy: int) -> np.random.Generator:

@@ -38,6 +38,9 @@ Columns = NDArray[np.int64]
 
 LARGEST_GRID_NUMBER = 2**31 - 1
 
+PER_SCENE = ("seeds", "layouts", "atoms", "fields", "modes", "field_counts")
+"""Arrays of a `ScenePool` with one row a scene."""
+
 
 @dataclass(frozen=True, eq=False)
 class ScenePool:
@@ -49,7 +52,8 @@ class ScenePool:
         height, width: of their maps.
         layouts: the table of each scene's layout, padded; shape [scenes, longest] of int32.
         atoms: the atoms of each scene's labels, shape [scenes, propositions, 5] of int32.
-        fields: the initial state of each scene, padded; shape [scenes, most fields] of int32.
+        fields: the state in which each scene begins, padded; shape [scenes, most fields] of int32.
+        modes: how much of the rule is fulfilled there, shape [scenes] of int32.
         field_counts: how many fields the states of each scene have, shape [scenes].
         next_mode: the task's rule as a table; see `minigrid_batch.step_all`.
     """
@@ -61,6 +65,7 @@ class ScenePool:
     layouts: NDArray[np.int32]
     atoms: NDArray[np.int32]
     fields: NDArray[np.int32]
+    modes: NDArray[np.int32]
     field_counts: NDArray[np.int64]
     next_mode: NDArray[np.int32]
 
@@ -70,8 +75,36 @@ class ScenePool:
 
     def take(self, scenes: Sequence[int] | NDArray[np.int64]) -> "ScenePool":
         """The pool of some of the scenes, given as indices; one that occurs twice is drawn twice as often."""
-        arrays = ("seeds", "layouts", "atoms", "fields", "field_counts")
-        return replace(self, **{name: getattr(self, name)[np.asarray(scenes, np.int64)] for name in arrays})
+        rows = np.asarray(scenes, np.int64)
+        arrays: dict[str, Any] = {name: getattr(self, name)[rows] for name in PER_SCENE}
+        return replace(self, **arrays)
+
+    def walk(self, scene: int, controls: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The states and modes that controls lead through from where a scene begins, which is the first of them.
+
+        Args:
+            scene: an index.
+            controls: one fewer than the states.
+
+        Returns:
+            Fields of shape [states, most fields] and modes of shape [states], as in the pool.
+        """
+        at = np.array([scene])
+        fields, modes = self.fields[at], self.modes[at]
+        walked = [(fields.copy(), modes.copy())]
+        for control in controls:
+            batch.step_all(
+                self.layouts, self.atoms, self.next_mode,
+                at, np.array([control], np.int64), fields, modes, np.zeros(1, np.int8), np.zeros(1, bool),
+            )  # fmt: skip
+            walked.append((fields.copy(), modes.copy()))
+        return np.concatenate([one for one, _ in walked]), np.concatenate([one for _, one in walked])
+
+
+def join_pools(*pools: ScenePool) -> ScenePool:
+    """Pools that were taken from one, one behind the other."""
+    arrays: dict[str, Any] = {name: np.concatenate([getattr(one, name) for one in pools]) for name in PER_SCENE}
+    return replace(pools[0], **arrays)
 
 
 def compile_scenes(task: Task, seeds: Sequence[int], n_jobs: int = 1) -> ScenePool:
@@ -98,6 +131,7 @@ def compile_scenes(task: Task, seeds: Sequence[int], n_jobs: int = 1) -> ScenePo
         layouts=_padded([world.layout.table for world in worlds]),
         atoms=np.stack([world.atoms for world in worlds]),
         fields=_padded(states),
+        modes=np.zeros(len(worlds), np.int32),
         field_counts=np.array([len(fields) for fields in states], np.int64),
         next_mode=_mode_table(task.rule, worlds[0].propositions),
     )
@@ -272,7 +306,7 @@ class CompiledVectorEnv(VectorEnv[Columns, NDArray[np.int64], NDArray[Any]]):
         """Put some rows at the beginning of scenes, drawn if none are given."""
         self.scenes[rows] = self.np_random.integers(len(self.pool), size=len(rows)) if scenes is None else scenes
         self.fields[rows] = self.pool.fields[self.scenes[rows]]
-        self.modes[rows] = 0
+        self.modes[rows] = self.pool.modes[self.scenes[rows]]
         self.steps[rows] = 0
 
     def _look(self, changed: NDArray[np.int64]) -> None:
