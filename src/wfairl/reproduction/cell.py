@@ -86,7 +86,7 @@ def _learn(task: Task, cell: Cell, protocol: Protocol, directory: Path) -> Learn
         cell.method,
         dataset,
         place,
-        {**protocol.settings_of(cell), "seed": cell.seed},
+        protocol.settings_of(cell),
         task_model=_task_model(dataset) if cell.method == WFA_IRL else None,
         origin={"demonstrations": [shared.name], "successes": cell.successes},
         resume=True,

@@ -10,6 +10,7 @@ from typing import Any
 from wfairl.errors import BadInputError
 from wfairl.experiment import FIRST_TEST_SEED
 from wfairl.learning.run_directory import NO_AUTOMATON, WFA_IRL
+from wfairl.methods import find_method
 from wfairl.reproduction.paper import DATA_SETS, METHODS, REFERENCES, TASKS
 
 VARIANTS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
@@ -76,7 +77,7 @@ class Protocol:
     fewer: tuple[int, ...] = (2, 4, 8, 16)
     fewer_methods: tuple[str, ...] = ("wfa-irl", "bc")
     fewer_data: str = "D2"
-    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"gail": {"iterations": 80}})
 
     def __post_init__(self) -> None:
         for what, given, known in (
@@ -108,9 +109,13 @@ class Protocol:
                 yield Cell(task, self.fewer_data, method, seed, successes, variant)
 
     def settings_of(self, cell: Cell) -> dict[str, Any]:
-        """What is set for the training of a cell otherwise than the method's defaults."""
+        """All settings of the training of a cell, those that are left at the method's defaults too."""
+        if cell.method in REFERENCES:
+            return {}
+        defaults = {name: value for name, value in find_method(cell.method).settings().items() if value is not None}
         variant = VARIANTS.get(cell.method, {}).get(cell.variant, {})
-        return {**self.settings.get(cell.method, {}), **variant}
+        chosen = {**defaults, **self.settings.get(cell.method, {}), **variant, "seed": cell.seed}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in chosen.items()}
 
     def key(self, cell: Cell) -> dict[str, Any]:
         """Everything that a cell's result follows from: another key means another result."""
