@@ -58,7 +58,7 @@ class GailConfig:
     midway: bool = False
     view: str = "agent"
     radius: int = 5
-    iterations: int = 60
+    iterations: int = 120
     environments: int = 128
     rollout: int = 32
     epochs: int = 2

@@ -1,0 +1,115 @@
+"""GAIL's speed: steps of the environment a second on each task, where the time goes, and what 500,000 steps take.
+
+    python benchmarks/gail.py [--json] [--iterations 12]
+
+A training with the default settings is cut short after a few iterations, the first of which are slower than later ones
+(a generator that knows little sees more different states). Times are of the processor, on one thread. The limit is
+500,000 steps within 15 minutes on two cores; GAIL uses one.
+"""
+
+import argparse
+import json
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from wfairl.baselines import gail_training
+from wfairl.baselines.gail import train_gail
+from wfairl.baselines.gail_settings import GailConfig
+from wfairl.demonstrations import collect
+from wfairl.learning.threads import one_torch_thread
+from wfairl.worlds.tasks import Task, all_tasks
+
+STEPS = 500_000
+LIMIT_MINUTES = 15.0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--iterations", type=int, default=12, help="iterations to measure")
+    arguments = parser.parse_args()
+    tasks = {task.name: measure(task, arguments.iterations) for task in all_tasks()}
+    slowest = max(row["minutes_for_500000_steps"] for row in tasks.values())
+    figures = {"tasks": tasks, "slowest_minutes": slowest, "limit_minutes": LIMIT_MINUTES}
+    if arguments.json:
+        print(json.dumps(figures))
+        return
+    names = list(next(iter(tasks.values())))
+    table = Table("figure", *tasks, title=f"GAIL on one core (limit: {LIMIT_MINUTES:g} minutes for {STEPS:,} steps)")
+    for name in names:
+        table.add_row(name, *(f"{row[name]:,.2f}" for row in tasks.values()))
+    Console().print(table)
+
+
+@one_torch_thread()
+def measure(task: Task, iterations: int) -> dict[str, float]:
+    dataset = collect(task, 32, 0, 0.0, 0, n_jobs=1)
+    config = replace(GailConfig(), rewards=("minus-log-1-d",), iterations=iterations, validate_every=iterations)
+    clock = Clock()
+    originals = gail_training.clone, gail_training.validate, gail_training._Training.iterate
+    judge, learn = gail_training._Training._judge, gail_training.make_ppo
+    gail_training.clone = clock.timed("cloning", gail_training.clone)
+    gail_training.validate = clock.timed("validation", gail_training.validate)
+    gail_training._Training.iterate = clock.timed("iterations", gail_training._Training.iterate)  # type: ignore[method-assign]
+    gail_training._Training._judge = clock.timed("discriminator", judge)  # type: ignore[method-assign]
+    gail_training.make_ppo = clock.parts(learn)
+    try:
+        with tempfile.TemporaryDirectory() as directory:
+            clock.timed("all", train_gail)(task, dataset, config, Path(directory))
+    finally:
+        gail_training.clone, gail_training.validate, gail_training._Training.iterate = originals  # type: ignore[method-assign]
+        gail_training._Training._judge, gail_training.make_ppo = judge, learn  # type: ignore[method-assign]
+    # `iterations` holds the last look at held-out scenes, which a long training takes far less often.
+    iterating = clock.seconds["iterations"] - clock.seconds["validation"] / 2
+    rate = config.steps / iterating
+    once = clock.seconds["all"] - clock.seconds["iterations"]
+    return {
+        "steps_per_second": rate,
+        "minutes_for_500000_steps": (once + STEPS / rate) / 60,
+        "rollout_share": clock.seconds["rollout"] / iterating,
+        "ppo_share": clock.seconds["ppo"] / iterating,
+        "discriminator_share": clock.seconds["discriminator"] / iterating,
+        "seconds_before_the_first_iteration": once,
+        "seconds_a_validation": clock.seconds["validation"] / 2,
+    }
+
+
+class Clock:
+    """Processor time by name."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    def timed(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function, with its time counted."""
+
+        def call(*arguments: Any, **settings: Any) -> Any:
+            started = time.process_time()
+            try:
+                return function(*arguments, **settings)
+            finally:
+                self.seconds[name] = self.seconds.get(name, 0.0) + time.process_time() - started
+
+        return call
+
+    def parts(self, make_ppo: Callable[..., Any]) -> Callable[..., Any]:
+        """A maker of PPO whose rollouts and updates are counted."""
+
+        def make(*arguments: Any, **settings: Any) -> Any:
+            ppo = make_ppo(*arguments, **settings)
+            ppo.collect_rollouts = self.timed("rollout", ppo.collect_rollouts)
+            ppo.train = self.timed("ppo", ppo.train)
+            return ppo
+
+        return make
+
+
+if __name__ == "__main__":
+    main()
