@@ -77,7 +77,7 @@ class Protocol:
     fewer: tuple[int, ...] = (2, 4, 8, 16)
     fewer_methods: tuple[str, ...] = ("wfa-irl", "bc")
     fewer_data: str = "D2"
-    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"gail": {"iterations": 80}})
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"gail": {"iterations": 60}})
 
     def __post_init__(self) -> None:
         for what, given, known in (
