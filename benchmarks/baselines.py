@@ -39,6 +39,7 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "bc-map": ("bc", {"view": "map"}),
     "bc-whole": ("bc", {"dropouts": (0.0,)}),
     "bc-unmirrored": ("bc", {"mirror": False}),
+    "bc-idle": ("bc", {"idle": True}),
     "gail": ("gail", {}),
 }
 """Methods, and cloning without one of its parts: by name, the method and its settings."""

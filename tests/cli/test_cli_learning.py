@@ -75,6 +75,36 @@ def test_train_prints_a_table_for_people_and_resumes(wfairl, demos, task_model, 
     assert "another configuration" in err
 
 
+@pytest.mark.parametrize("method", ["no-automaton", "bc"])
+def test_other_methods_are_trained_and_evaluated_the_same_way(wfairl, demos, tmp_path, method):
+    run = tmp_path / "run"
+    arguments = ("train", demos, "--method", method, "-o", run, "--epochs", 1)
+    if method == "bc":
+        arguments += ("--networks", 2, "--dropout", 0.2, "--dropout", 0.4)
+    code, out, _ = wfairl(*arguments, "--json")
+    assert code == 0
+    document = json.loads(out)
+    assert (document["task"], document["method"], document["run"]) == ("doorkey", method, str(run))
+    if method == "bc":
+        assert document["choice"]["dropout"] in (0.2, 0.4)
+        assert len(document["choice"]["epochs"]) == 2
+    code, out, _ = wfairl(*arguments, "--resume")
+    assert code == 0
+    assert "written to" in out
+    code, out, _ = wfairl("evaluate", "doorkey", "--policy", run, "--seeds", "5000:5002", "--json")
+    assert code == 0
+    assert json.loads(out)["policy"] == str(run)
+    code, _, err = wfairl("plan", "doorkey", "--seed", 1, "--cost", run)
+    assert (code, "learns no cost" in err) == ((2, True) if method == "bc" else (0, False))
+
+
+def test_help_teaches_the_methods(wfairl):
+    code, out, _ = wfairl("train", "--help")
+    assert code == 0
+    for method in ("wfa-irl", "no-automaton", "bc", "gail"):
+        assert method in out
+
+
 def test_run_does_the_whole_job(wfairl, tmp_path):
     code, out, _ = wfairl(
         "run", "doorkey", "-o", tmp_path / "run", "--successes", 4, "--failures", 4, "--epochs", 1, "--test-scenes", 2
@@ -99,6 +129,16 @@ def bad_inputs(tmp_path, demos, task_model):
         "activation": ((demos, "--task-model", task_model, "--activation", "tanh"), "unknown activation"),
         "seed": ((demos, "--task-model", task_model, "--seed", 10**23), "the seed of a training must lie"),
         "temperature": ((demos, "--task-model", task_model, "--temperature", 0), "above zero"),
+        "method": ((demos, "--method", "magic"), "unknown method 'magic'"),
+        "no task model": ((demos,), "needs --task-model"),
+        "idle task model": ((demos, "--method", "bc", "--task-model", task_model), "bc has no --task-model"),
+        "foreign option": ((demos, "--method", "bc", "--held-out", 0.1), "bc has no --held-out"),
+        "foreign options": (
+            (demos, "--task-model", task_model, "--dropout", 0.1, "--reward", "log-d"),
+            "wfa-irl has no --dropout, --reward",
+        ),
+        "view": ((demos, "--method", "bc", "--view", "bird"), "unknown view 'bird'"),
+        "one success": ((failures, "--method", "bc"), "two or more"),
     }
 
 
@@ -114,6 +154,13 @@ def bad_inputs(tmp_path, demos, task_model):
         "activation",
         "seed",
         "temperature",
+        "method",
+        "no task model",
+        "idle task model",
+        "foreign option",
+        "foreign options",
+        "view",
+        "one success",
     ],
 )
 def test_bad_input_is_one_line_on_standard_error(wfairl, demos, task_model, tmp_path, case):

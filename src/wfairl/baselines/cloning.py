@@ -5,6 +5,8 @@
 with the paper's network for pi. Demonstrations are few, so everything is done that helps a fair competitor with few:
 
 - The network sees with the agent's eyes, and every second time in a mirror (`sight`).
+- Steps that changed nothing are not imitated. A demonstrator at temperature 0.5 takes many; they cost it time, and a
+  clone that is not sure where it stands may repeat one for ever.
 - Hidden units are dropped out while it is trained, and weights decay. How much is dropped out is chosen on held-out
   demonstrations, and so is the epoch, counting from 0 before any training.
 - The demonstrations are split in parts. Each network of a committee is trained without one of them, which chooses its
@@ -32,10 +34,19 @@ from torch import Tensor
 from torch.nn import functional
 
 from wfairl.baselines.network import StateBatch, StateNetwork
-from wfairl.baselines.policy_run import Choice, PolicyRun, PolicyRunConfig, begin_run, check_run, finish_run
+from wfairl.baselines.policy_run import (
+    POLICY,
+    Choice,
+    PolicyRun,
+    PolicyRunConfig,
+    begin_run,
+    check_run,
+    finish_run,
+    load_policy_run,
+)
 from wfairl.baselines.scenes import validation_seeds
 from wfairl.baselines.sight import AgentSight, MapSight, find_sight, mirror, network_for
-from wfairl.baselines.validation import join, mean_return
+from wfairl.baselines.validation import Trials, join
 from wfairl.demonstrations.collection import SUCCESS_SCORE
 from wfairl.demonstrations.demonstration import Dataset, Demonstration, check_against
 from wfairl.errors import BadInputError
@@ -69,6 +80,7 @@ class CloningConfig:
         view: what the network is shown: `agent` (see `sight`), or `map`, as in the paper.
         radius: how far the agent sees, in cells.
         mirror: whether it learns from mirrored demonstrations too.
+        idle: whether it learns from steps that changed nothing too.
         networks: how many form the committee, and parts that the demonstrations are split into; at least 2.
         dropouts: chances of a hidden unit to be left out, to choose from.
         epochs: times over the demonstrations, at most.
@@ -83,6 +95,7 @@ class CloningConfig:
     view: str = "agent"
     radius: int = 5
     mirror: bool = True
+    idle: bool = False
     networks: int = 4
     dropouts: tuple[float, ...] = (0.3,)
     epochs: int = 60
@@ -168,17 +181,18 @@ def train_cloning(
     run_config = PolicyRunConfig(METHOD, task.name, asdict(config), seen_tests(dataset), origin or {})
     check_run(run_config, directory, resume)
     sight = find_sight(config.view, task.make_world(dataset.demonstrations[0].seed), config.radius)
-    lessons = make_lessons(task, dataset, sight)
+    lessons = make_lessons(task, dataset, sight, config.idle)
     attempts = [_Attempt(lessons, sight, config, rate, part) for rate in config.dropouts for part in _parts(config)]
     begun = [attempt.begin(directory) for attempt in attempts]  # what is refused is refused before anything is written
     begin_run(run_config, directory, resume)
     with _meter(len(attempts) * config.epochs) as advance:
         members = list(map_in_threads(partial(_run, directory, advance), begun, n_jobs))
     _write_metrics(attempts, members, directory)
-
     losses = {rate: _mean_loss(attempts, members, rate) for rate in config.dropouts}
     rate = min(losses, key=lambda one: losses[one])
     committee = tuple(member for one, member in zip(attempts, members, strict=True) if one.dropout == rate)
+    if (directory / POLICY).exists():  # the run had finished, and nothing is left to choose
+        return TrainedClone(load_policy_run(directory), committee)
     networks = tuple(member.network for member in committee)
     returns = validate(task, dataset, networks, sight, config)
     choice = Choice(
@@ -208,8 +222,8 @@ class Lesson:
     controls: Tensor
 
 
-def make_lessons(task: Task, dataset: Dataset, sight: MapSight | AgentSight) -> list[Lesson]:
-    """The successful demonstrations as the network sees them.
+def make_lessons(task: Task, dataset: Dataset, sight: MapSight | AgentSight, idle: bool = False) -> list[Lesson]:
+    """The successful demonstrations as the network sees them; without steps that changed nothing, unless `idle`.
 
     Raises:
         NoSuccessfulDemonstrationError: there are fewer than two, of which one could teach and one be held out.
@@ -221,14 +235,16 @@ def make_lessons(task: Task, dataset: Dataset, sight: MapSight | AgentSight) -> 
             f"{len(successes)} of the {len(dataset)} demonstrations succeeded: cloning needs two or more, one to learn"
             " from and one to hold out. Collect some"
         )
-    return [_lesson(task, demonstration, sight) for demonstration in successes]
+    return [_lesson(task, demonstration, sight, idle) for demonstration in successes]
 
 
-def _lesson(task: Task, demonstration: Demonstration, sight: MapSight | AgentSight) -> Lesson:
+def _lesson(task: Task, demonstration: Demonstration, sight: MapSight | AgentSight, idle: bool) -> Lesson:
     world = task.make_world(demonstration.seed)
     check_against(world, demonstration)
-    states = np.array([world.pack(state) for state in demonstration.states[:-1]])  # type: ignore[arg-type]
-    return Lesson(sight.look(world, states), torch.tensor(demonstration.controls))
+    steps = zip(demonstration.states, demonstration.controls, demonstration.states[1:], strict=False)
+    kept = [(state, control) for state, control, after in steps if idle or after != state]
+    states = np.array([world.pack(state) for state, _ in kept])  # type: ignore[arg-type]
+    return Lesson(sight.look(world, states), torch.tensor([control for _, control in kept]))
 
 
 def validate(
@@ -241,9 +257,9 @@ def validate(
     """The mean return at each temperature on scenes for validation."""
     worlds = [task.make_world(seed) for seed in validation_seeds(config.validation_scenes, dataset)]
     draws = [np.random.default_rng([config.seed, _VALIDATION, i]) for i in range(len(TEMPERATURES))]
+    trials = Trials(task, worlds, networks, sight)
     return {
-        temperature: mean_return(task, worlds, networks, sight, temperature, rng)
-        for temperature, rng in zip(TEMPERATURES, draws, strict=True)
+        temperature: trials.mean_return(temperature, rng) for temperature, rng in zip(TEMPERATURES, draws, strict=True)
     }
 
 

@@ -1,0 +1,175 @@
+"""Behavioural cloning: what it learns, what it holds out, and that a killed run ends as if it had not been."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from wfairl.baselines import cloning
+from wfairl.baselines.cloning import CloningConfig, make_lessons, mirror_lesson, train_cloning
+from wfairl.baselines.network_policy import log_probabilities
+from wfairl.baselines.policy_run import load_policy_run
+from wfairl.baselines.sight import AgentSight
+from wfairl.demonstrations import Dataset, collect
+from wfairl.errors import BadInputError
+from wfairl.learning.checkpoint import OtherConfigurationError
+from wfairl.learning.run_directory import RunExistsError
+from wfairl.learning.scene import NoSuccessfulDemonstrationError
+from wfairl.worlds.tasks import find_task
+
+TASK = find_task("doorkey")
+SMALL = CloningConfig(networks=2, epochs=2, validation_scenes=2, dropouts=(0.0, 0.3), radius=3)
+WRITES = 8  # checkpoints of such a run
+FILES = ("config.json", "metrics.jsonl", "policy.safetensors")
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    return collect(TASK, 6, 4, 0.5, seed=0)
+
+
+@pytest.fixture(scope="module")
+def finished(dataset, tmp_path_factory):
+    directory = tmp_path_factory.mktemp("run")
+    return directory, train_cloning(TASK, dataset, SMALL, directory)
+
+
+def contents(directory):
+    return {name: (directory / name).read_bytes() for name in FILES}
+
+
+def test_a_clone_makes_the_demonstrations_likelier(tmp_path):
+    dataset = collect(TASK, 4, 0, 0.0, seed=0)
+    config = replace(SMALL, epochs=40, patience=40, batch_size=1, learning_rate=5e-3, dropouts=(0.0,))
+    trained = train_cloning(TASK, dataset, config, tmp_path)
+    without_a_clue = pytest.approx(np.log(6))
+    for member in trained.members:
+        assert member.history[0].train_loss == without_a_clue
+        assert member.history[-1].train_loss < 0.7 * np.log(6)
+        assert member.held_out_loss < 0.95 * np.log(6)
+    lessons = make_lessons(TASK, dataset, trained.run.sight)
+    with torch.no_grad():
+        log_p = [log_probabilities(trained.run.networks, lesson.states) for lesson in lessons]
+    told = [one[torch.arange(len(one)), lesson.controls] for one, lesson in zip(log_p, lessons, strict=True)]
+    assert -torch.cat(told).mean() < np.mean([member.held_out_loss for member in trained.members])
+
+
+def test_only_successes_teach_and_of_those_the_steps_that_changed_something(dataset):
+    successes = [one for one in dataset if one.score == 1]
+    whole, moving = (make_lessons(TASK, dataset, AgentSight(4), idle) for idle in (True, False))
+    assert [lesson.controls.tolist() for lesson in whole] == [list(one.controls) for one in successes]
+    changed = [
+        [u for x, u, y in zip(one.states, one.controls, one.states[1:], strict=False) if x != y] for one in successes
+    ]
+    assert [lesson.controls.tolist() for lesson in moving] == changed
+    assert sum(map(len, changed)) < sum(map(len, successes))
+
+
+def test_every_demonstration_is_held_out_by_one_network(dataset, finished):
+    _, trained = finished
+    lessons = make_lessons(TASK, dataset, trained.run.sight)
+    attempts = [cloning._Attempt(lessons, trained.run.sight, SMALL, 0.0, part) for part in range(2)]
+    assert sorted(map(id, [lesson for one in attempts for lesson in one.held_out])) == sorted(map(id, lessons))
+    for attempt in attempts:
+        assert sorted(map(id, attempt.kept + attempt.held_out)) == sorted(map(id, lessons))
+
+
+def test_the_epoch_and_the_dropout_are_those_of_least_held_out_loss(finished):
+    directory, trained = finished
+    lines = [json.loads(line) for line in (directory / "metrics.jsonl").read_text().splitlines()]
+    best = {}
+    for line in lines:
+        key = line["dropout"], line["network"]
+        best[key] = min(best.get(key, (np.inf, 0)), (line["held_out_loss"], line["epoch"]))
+    means = {rate: np.mean([best[rate, part][0] for part in range(2)]) for rate in (0.0, 0.3)}
+    chosen = min(means, key=means.get)
+    details = trained.run.choice.details
+    assert details["dropout"] == chosen
+    assert details["epochs"] == [best[chosen, part][1] for part in range(2)]
+    assert details["held_out_loss"] == pytest.approx(means[chosen])
+    returns = details["validation_returns"]
+    assert returns[f"{trained.run.choice.temperature:g}"] == max(returns.values())
+
+
+def test_patience_ends_a_training(dataset, tmp_path):
+    config = replace(SMALL, epochs=30, patience=1, learning_rate=0.05, dropouts=(0.0,))  # too fast to improve for long
+    trained = train_cloning(TASK, dataset, config, tmp_path)
+    for member in trained.members:
+        assert len(member.history) - 1 == min(member.epoch + 1, 30)
+
+
+def test_a_mirrored_mirror_image_is_the_lesson_itself(dataset):
+    for lesson in make_lessons(TASK, dataset, AgentSight(4)):
+        again = mirror_lesson(mirror_lesson(lesson))
+        assert torch.equal(again.states.grids, lesson.states.grids)
+        assert torch.equal(again.states.columns, lesson.states.columns)
+        assert torch.equal(again.controls, lesson.controls)
+
+
+def test_the_result_does_not_depend_on_the_number_of_jobs(dataset, finished, tmp_path):
+    directory, _ = finished
+    train_cloning(TASK, dataset, SMALL, tmp_path, n_jobs=1)
+    assert contents(tmp_path) == contents(directory)
+
+
+@pytest.mark.parametrize("writes", [0, 3, WRITES])
+def test_a_killed_run_resumes_to_the_same_bytes(dataset, finished, tmp_path, monkeypatch, writes):
+    directory, _ = finished
+    write, written = cloning.write_checkpoint, []
+
+    def killed(*arguments):
+        if len(written) == writes:
+            raise KeyboardInterrupt
+        written.append(write(*arguments))
+
+    with monkeypatch.context() as patch:
+        if writes == WRITES:  # after all epochs, before there is a policy
+            patch.setattr(cloning, "finish_run", killed)
+            written = [None] * WRITES
+        else:
+            patch.setattr(cloning, "write_checkpoint", killed)
+        with pytest.raises(KeyboardInterrupt):
+            train_cloning(TASK, dataset, SMALL, tmp_path, n_jobs=1)
+    assert not (tmp_path / "policy.safetensors").exists()
+    train_cloning(TASK, dataset, SMALL, tmp_path, resume=True)
+    assert contents(tmp_path) == contents(directory)
+
+
+def test_a_finished_run_is_resumed_to_itself_and_never_overwritten(dataset, finished):
+    directory, trained = finished
+    before = contents(directory)
+    with pytest.raises(RunExistsError):
+        train_cloning(TASK, dataset, SMALL, directory)
+    with pytest.raises(OtherConfigurationError, match=r"training\.epochs changed"):
+        train_cloning(TASK, dataset, replace(SMALL, epochs=4), directory, resume=True)
+    fewer = Dataset(dataset.task, dataset.demonstrations[1:], dataset.temperature)
+    with pytest.raises(OtherConfigurationError, match="other demonstrations"):
+        train_cloning(TASK, fewer, SMALL, directory, resume=True)
+    again = train_cloning(TASK, dataset, SMALL, directory, resume=True)
+    assert contents(directory) == before
+    assert again.run.choice == trained.run.choice == load_policy_run(directory).choice
+
+
+def test_too_few_successes_are_refused_and_leave_nothing_behind(dataset, tmp_path):
+    for few in (dataset.demonstrations[:1], dataset.demonstrations[6:]):
+        with pytest.raises(NoSuccessfulDemonstrationError, match="two or more"):
+            train_cloning(TASK, Dataset("doorkey", few), SMALL, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"networks": 1}, "2 networks"),
+        ({"dropouts": (1.0,)}, "dropout"),
+        ({"dropouts": ()}, "dropout"),
+        ({"learning_rate": 0.0}, "learning rate"),
+        ({"epochs": -1}, "epochs"),
+        ({"seed": 2**63}, "seed"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(change, message):
+    with pytest.raises(BadInputError, match=message):
+        replace(SMALL, **change)

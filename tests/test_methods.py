@@ -1,0 +1,156 @@
+"""The surface that all methods share: one way to train, one way to load, and clear words for what does not fit."""
+
+import builtins
+import json
+
+import numpy as np
+import pytest
+
+from wfairl.automata.task_model import fit_task_model
+from wfairl.baselines.policy_run import PolicyRun
+from wfairl.demonstrations import Dataset, collect
+from wfairl.errors import BadInputError
+from wfairl.evaluation import run_episode
+from wfairl.learning.checkpoint import OtherConfigurationError
+from wfairl.learning.grid_network import OtherMapError
+from wfairl.learning.run_directory import BrokenRunError, OtherMethodError, TrainedRun
+from wfairl.methods import METHODS, UnknownSettingError, check_unseen, load_planned_policy, load_policy, train
+from wfairl.worlds.tasks import find_task
+
+TASK = find_task("doorkey")
+SMALL = {
+    "wfa-irl": {"epochs": 1},
+    "no-automaton": {"epochs": 1},
+    "bc": {"epochs": 1, "networks": 2, "validation_scenes": 1, "view": "map"},
+}
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    return collect(TASK, 4, 6, 0.5, seed=0)
+
+
+@pytest.fixture(scope="module")
+def task_model(dataset):
+    return fit_task_model(dataset.words, dataset.scores, optional_start=True)
+
+
+@pytest.fixture(scope="module")
+def runs(dataset, task_model, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    for method, settings in SMALL.items():
+        model = task_model if METHODS[method].needs_task_model else None
+        train(method, dataset, folder / method, settings, task_model=model, origin={"who": "me"})
+    return folder
+
+
+@pytest.mark.parametrize("method", SMALL)
+def test_a_run_says_which_method_made_it_and_becomes_a_policy(runs, method):
+    document = json.loads((runs / method / "config.json").read_text())
+    assert (document["format"], document["method"], document["task"]) == ("wfairl-run", method, "doorkey")
+    assert document["origin"] == {"who": "me"}
+    assert document["seen"] == []
+    assert (runs / method / "metrics.jsonl").exists()
+    for temperature in (None, 0.0, 0.7):
+        policy = load_policy(runs / method, TASK, temperature)
+        assert policy.temperature == (document["temperature"] if temperature is None else temperature)
+    episode = run_episode(TASK, policy, 5_000, np.random.default_rng(0))
+    actor = policy.actor(TASK.make_world(5_000), np.random.default_rng(0))
+    assert actor.probabilities().sum() == pytest.approx(1)
+    assert episode.steps > 0
+
+
+@pytest.mark.parametrize("method", SMALL)
+def test_a_run_is_not_resumed_as_one_of_another_method(runs, dataset, task_model, method):
+    for other, settings in SMALL.items():
+        if other != method:
+            model = task_model if METHODS[other].needs_task_model else None
+            with pytest.raises(OtherConfigurationError, match="method"):
+                train(other, dataset, runs / method, settings, task_model=model, resume=True)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_settings_that_a_method_does_not_have_are_refused(method, dataset, task_model, tmp_path):
+    foreign = {"wfa-irl": "networks", "no-automaton": "view", "bc": "cost", "gail": "held_out"}[method]
+    model = task_model if METHODS[method].needs_task_model else None
+    with pytest.raises(UnknownSettingError, match=f"{method} has no setting {foreign}; it has .*epochs"):
+        train(method, dataset, tmp_path / "run", {foreign: 1}, task_model=model)
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_defaults_of_every_method_are_settings_that_it_takes(dataset):
+    for method in METHODS.values():
+        defaults = {name: value for name, value in method.settings().items() if value is not None}
+        assert "seed" in defaults
+        assert json.loads(json.dumps(defaults)) is not None
+
+
+def test_a_task_model_is_asked_for_where_it_is_needed_and_nowhere_else(dataset, task_model, tmp_path):
+    with pytest.raises(BadInputError, match="plans with a task model"):
+        train("wfa-irl", dataset, tmp_path / "run")
+    for method in ("no-automaton", "bc", "gail"):
+        with pytest.raises(BadInputError, match="no use for a task model"):
+            train(method, dataset, tmp_path / "run", task_model=task_model)
+    with pytest.raises(BadInputError, match="unknown method 'magic'; known are wfa-irl, no-automaton, bc, gail"):
+        train("magic", dataset, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_network_for_other_maps_is_refused(runs):
+    with pytest.raises(OtherMapError, match=r"8 x 8 .* 25 x 25"):
+        load_policy(runs / "bc", find_task("multiroom"))
+
+
+def test_a_network_has_no_cost_to_plan_with(runs):
+    with pytest.raises(OtherMethodError, match="method bc, which learns no cost"):
+        load_planned_policy(runs / "bc", TASK)
+
+
+def test_scenes_that_a_log_showed_are_not_tested_on(dataset, task_model, tmp_path):
+    shown = Dataset("doorkey", collect(TASK, 3, 0, 0.5, seed=1).demonstrations)
+    moved = tuple(
+        type(one)(world.walk(one.controls)[0], one.controls, tuple(world.walk(one.controls)[1]), 1.0, seed)
+        for seed, one in zip((5_001, 5_002), shown.demonstrations, strict=False)
+        for world in [TASK.make_world(seed)]
+    )
+    train("bc", Dataset("doorkey", moved), tmp_path / "run", SMALL["bc"])
+    with pytest.raises(BadInputError, match="trained on the scene 5001 and 1 more"):
+        check_unseen(tmp_path / "run", range(5_000, 5_064))
+    check_unseen(tmp_path / "run", range(5_003, 5_064))
+
+
+def test_what_is_no_run_is_named(runs, tmp_path):
+    for content in ('{"format": "something else"}', "[1]", '{"format": "wfairl-run", "version": 1, "method": "bc"}'):
+        (tmp_path / "config.json").write_text(content)
+        with pytest.raises(BrokenRunError, match=r"config\.json"):
+            load_policy(tmp_path, TASK)
+    document = json.loads((runs / "bc" / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps({**document, "method": "magic"}))
+    with pytest.raises(BrokenRunError, match="unknown method 'magic'"):
+        load_policy(tmp_path, TASK)
+    (tmp_path / "config.json").write_text(json.dumps(document))
+    with pytest.raises(BrokenRunError, match="has not finished"):
+        load_policy(tmp_path, TASK)
+
+
+def test_results_are_of_the_kind_that_the_method_learns(runs, dataset):
+    assert isinstance(
+        train("no-automaton", dataset, runs / "no-automaton", SMALL["no-automaton"], origin={"who": "me"}, resume=True),
+        TrainedRun,
+    )
+    assert isinstance(train("bc", dataset, runs / "bc", SMALL["bc"], origin={"who": "me"}, resume=True), PolicyRun)
+
+
+def test_without_the_extra_gail_says_what_to_install_and_the_rest_works(dataset, tmp_path, monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *arguments, **options):
+        if name.split(".")[0] == "stable_baselines3":
+            raise ImportError(name)
+        return real(name, *arguments, **options)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(BadInputError, match=r"pip install 'wfairl\[baselines\]'"):
+        train("gail", dataset, tmp_path / "gail")
+    assert not (tmp_path / "gail").exists()
+    train("bc", dataset, tmp_path / "bc", SMALL["bc"])
