@@ -79,6 +79,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tasks", nargs="+", default=TASKS, choices=TASKS)
     parser.add_argument("--sizes", nargs="+", type=int, default=SIZES)
+    parser.add_argument("--learners", nargs="+", default=list(LEARNERS), choices=list(LEARNERS))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--scenes", type=int, default=16, help="0: nobody acts")
     parser.add_argument("--json", action="store_true")
@@ -89,7 +90,7 @@ def main() -> None:
         rows += [
             mean_of([run for run in runs if (run["words"], run["learner"]) == (size, learner)])
             for size in arguments.sizes
-            for learner in LEARNERS
+            for learner in arguments.learners
         ]
     report = {"rows": rows, "seeds": arguments.seeds, "scenes": arguments.scenes}
     print(json.dumps(report)) if arguments.json else print_report(report)
@@ -102,12 +103,13 @@ def measure_task(task: Task, arguments: argparse.Namespace) -> list[dict[str, An
     held_out = HeldOut(words, np.array(scores), scenes, optimal)
     returns: dict[bytes, float] = {}
     pools = [draw_words(task, max(arguments.sizes), seed) for seed in range(arguments.seeds)]
-    for learn in LEARNERS.values():  # what is compiled or imported once is not learning
+    learners = {name: LEARNERS[name] for name in arguments.learners}
+    for learn in learners.values():  # what is compiled or imported once is not learning
         learn(*first_of_each(pools[0], min(arguments.sizes)))
     runs = []
     for pool, size in product(pools, arguments.sizes):
         shown = first_of_each(pool, size)
-        for name, learn in LEARNERS.items():
+        for name, learn in learners.items():
             runs.append(
                 {"task": task.name, "words": size, "learner": name} | measure(task, learn, shown, held_out, returns)
             )
@@ -258,12 +260,16 @@ def print_report(report: dict[str, Any]) -> None:
             f"{row['seconds']:.3f}",
             "-" if row["states"] is None else f"{row['states']:.0f}",
             f"{row['agreement']:.3f}",
-            end_section=row["learner"] == list(LEARNERS)[-1],
+            end_section=row["learner"] == report["rows"][-1]["learner"],
         )
     console = Console(width=150)
     console.print(table)
-    seconds = {name: [row["seconds"] for row in report["rows"] if row["learner"] == name] for name in LEARNERS}
-    ratio = float(np.exp(np.mean(np.log(np.array(seconds["gru"]) / np.array(seconds["wfa"])))))
+    seconds = {
+        name: np.array([row["seconds"] for row in report["rows"] if row["learner"] == name]) for name in LEARNERS
+    }
+    if not len(seconds["gru"]) == len(seconds["wfa"]) > 0:
+        return
+    ratio = float(np.exp(np.mean(np.log(seconds["gru"] / seconds["wfa"]))))
     console.print(
         f"learning takes the network {ratio:,.0f} times as long as the automaton (geometric mean of the rows)"
     )
