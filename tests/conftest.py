@@ -1,6 +1,49 @@
-"""Settings of hypothesis for all tests: machines are shared and kernels compile, so no test has a deadline."""
+"""Settings of hypothesis for all tests, which have no deadline since kernels compile; and a real browser."""
 
+import shutil
+
+import pytest
 from hypothesis import settings
 
 settings.register_profile("wfairl", deadline=None)
 settings.load_profile("wfairl")
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+@pytest.fixture(scope="session")
+def browser():
+    program = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if program is None:
+        pytest.skip("no browser: `apt-get install chromium` gives one, and `make test` does that where it may")
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="playwright is not installed: pip install -e '.[dev]'"
+    )
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def opened(browser):
+    """Opens a page; at the end, nothing was complained about and nothing was asked of a network."""
+    complaints, requests, contexts = [], [], []
+
+    def open_page(path, **settings):
+        context = browser.new_context(**settings)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("dialog", lambda dialog: complaints.append(f"dialog: {dialog.message}"))
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto(path.as_uri())
+        page.wait_for_selector("[data-ready]", state="attached")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert complaints == []
+    assert [url for url in requests if not url.startswith(("file:", "data:"))] == []

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 
 import numpy as np
 import pytest
@@ -16,7 +15,6 @@ from wfairl.report.player import EpisodePlayer
 from wfairl.report.recording import record_episode
 from wfairl.worlds.tasks import find_task
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 PHONE = {"width": 360, "height": 740}
 
 KEY_STATE = """() => ({
@@ -30,44 +28,6 @@ KEY_STATE = """() => ({
   bars: [...document.querySelectorAll('[data-part="bars"] rect.value')].map((one) => one.getAttribute("width")),
   said: document.querySelector('[data-part="said"]').textContent,
 })"""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    program = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-    if program is None:
-        pytest.skip("no browser: `apt-get install chromium` gives one, and `make test` does that where it may")
-    playwright = pytest.importorskip(
-        "playwright.sync_api", reason="playwright is not installed: pip install -e '.[dev]'"
-    )
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def opened(browser):
-    """Opens a page; at the end, nothing was complained about and nothing was asked of a network."""
-    complaints, requests, contexts = [], [], []
-
-    def open_page(path, **settings):
-        context = browser.new_context(**settings)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("dialog", lambda dialog: complaints.append(f"dialog: {dialog.message}"))
-        page.on("request", lambda request: requests.append(request.url))
-        page.goto(path.as_uri())
-        page.wait_for_selector("[data-ready]", state="attached")
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert complaints == []
-    assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
 
 
 @pytest.fixture
@@ -269,3 +229,17 @@ def test_printing_leaves_out_what_paper_cannot_do(opened, report):
     page.emulate_media(media="print")
     assert page.locator(".transport").is_hidden()
     assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
+
+
+def test_two_players_on_a_page_do_not_meet(opened, tmp_path):
+    task = find_task("doorkey")
+    recordings = [record_episode(task, RandomPolicy(), seed, np.random.default_rng(0)) for seed in (5000, 5001)]
+    players = tuple(Section(str(i), (EpisodePlayer((one,)),)) for i, one in enumerate(recordings))
+    write_page(Page("two", "", players), tmp_path / "two.html")
+    page = opened(tmp_path / "two.html")
+    page.wait_for_function("document.querySelectorAll('[data-ready]').length == 2")
+    page.locator(".view").nth(1).focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    counts = page.locator('[data-part="count"]').all_text_contents()
+    assert [count.split(" / ")[0] for count in counts] == ["0", "2"]

@@ -151,6 +151,13 @@ def test_the_page_plays_every_method(killed_and_resumed):
     assert played == {"WFA-IRL", "WFA-IRL without WFA", "behavioural cloning", "expert"}
 
 
+@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1200, "light")])
+def test_the_page_opens_in_a_browser_and_fits_it(opened, killed_and_resumed, width, scheme):
+    page = opened(killed_and_resumed / REPORT, viewport={"width": width, "height": 800}, color_scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate("[...document.images].every((image) => image.complete && image.naturalWidth > 0)")
+
+
 def test_every_figure_is_drawn_or_its_absence_explained(killed_and_resumed):
     names = {path.stem for path in (killed_and_resumed / FIGURES).glob("*.svg")}
     assert {"environments", "returns", "policies", "trajectory", "training"} <= names

@@ -101,7 +101,8 @@ def test_cells_are_distinct_and_have_distinct_keys():
 
 
 def test_settings_of_one_method_leave_the_keys_of_others_alone():
-    plain, changed = Protocol(), Protocol(settings={"bc": {"epochs": 1}})
+    plain = Protocol()
+    changed = Protocol(settings={**plain.settings, "bc": {"epochs": 1}})
     for cell in plain.cells():
         assert (plain.key(cell) == changed.key(cell)) == (cell.method != "bc")
 
