@@ -182,7 +182,9 @@ def train_cloning(
     check_run(run_config, directory, resume)
     sight = find_sight(config.view, task.make_world(dataset.demonstrations[0].seed), config.radius)
     lessons = make_lessons(task, dataset, sight, config.idle)
-    attempts = [_Attempt(lessons, sight, config, rate, part) for rate in config.dropouts for part in _parts(config)]
+    attempts = [
+        _Attempt(lessons, sight, config, rate, part) for rate in config.dropouts for part in range(config.networks)
+    ]
     begun = [attempt.begin(directory) for attempt in attempts]  # what is refused is refused before anything is written
     begin_run(run_config, directory, resume)
     with _meter(len(attempts) * config.epochs) as advance:
@@ -366,10 +368,6 @@ def _loss(network: StateNetwork, lessons: Sequence[Lesson]) -> float:
     """The loss a step, without dropout."""
     states, controls = join(lesson.states for lesson in lessons), torch.cat([lesson.controls for lesson in lessons])
     return functional.cross_entropy(network(states.grids, states.columns), controls).item()
-
-
-def _parts(config: CloningConfig) -> range:
-    return range(config.networks)
 
 
 def _seed(*numbers: int) -> int:
