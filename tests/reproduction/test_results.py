@@ -61,22 +61,22 @@ def test_the_row_of_a_method_holds_the_way_to_act_that_stands_for_it():
 
 def test_the_row_of_a_method_takes_from_each_seed_the_variant_that_did_best_in_validation():
     def trained(variant: str, seed: int, validation: float, returns: tuple[float, float]) -> CellResult:
-        cell = Cell("doorkey", "D1", "bc", seed, 32, variant)
+        cell = Cell("doorkey", "D1", "gail", seed, 32, variant)
         trial = Trial(variant, True, returns, (True, False))
         return CellResult(cell, Protocol().key(cell), (trial,), validation)
 
     results = [
-        trained("agent's view", 0, 0.9, (0.2, 0.4)),
-        trained("whole map", 0, 0.3, (1.0, 1.0)),  # lucky in the test, which must not count
-        trained("agent's view", 1, 0.1, (0.0, 0.0)),
-        trained("whole map", 1, 0.2, (0.6, 0.4)),
+        trained("log D", 0, 0.9, (0.2, 0.4)),
+        trained("-log(1 - D)", 0, 0.3, (1.0, 1.0)),  # lucky in the test, which must not count
+        trained("log D", 1, 0.1, (0.0, 0.0)),
+        trained("-log(1 - D)", 1, 0.2, (0.6, 0.4)),
     ]
     rows = {row.variant: row for row in rows_of(results, 32)}
     assert rows[CHOSEN].mean_return == pytest.approx((0.3 + 0.5) / 2)
-    assert rows["agent's view"].mean_return == pytest.approx((0.3 + 0.0) / 2)
-    assert rows["whole map"].mean_return == pytest.approx((1.0 + 0.5) / 2)
+    assert rows["log D"].mean_return == pytest.approx((0.3 + 0.0) / 2)
+    assert rows["-log(1 - D)"].mean_return == pytest.approx((1.0 + 0.5) / 2)
     assert {row.seeds for row in rows.values()} == {2}
-    assert rows[CHOSEN].paper == 0.364
+    assert rows[CHOSEN].paper == 0.483
 
 
 def test_the_papers_figure_stands_beside_its_own_number_of_demonstrations_alone():
@@ -96,7 +96,7 @@ def test_a_stored_result_is_read_back_for_its_own_key_and_no_other(tmp_path):
 def test_cells_are_distinct_and_have_distinct_keys():
     protocol = Protocol(fewer=(2, 4))
     cells = list(protocol.cells())
-    assert len(set(cells)) == len(cells) == 3 * 3 + 3 * 2 * 6 * 3 + 3 * 2 * 2 * 3
+    assert len(set(cells)) == len(cells) == 3 * 3 + 3 * 2 * 5 * 3 + 3 * 2 * 2 * 3
     assert len({digest(protocol.key(cell)) for cell in cells}) == len(cells)
 
 

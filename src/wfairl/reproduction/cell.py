@@ -19,7 +19,7 @@ from wfairl.methods import load_policy, train
 from wfairl.reproduction.layout import RESULT, demonstrations_file, run_directory
 from wfairl.reproduction.paper import DATA_SETS
 from wfairl.reproduction.protocol import Cell, Protocol
-from wfairl.reproduction.results import CellResult, Trial
+from wfairl.reproduction.results import CHOSEN, CellResult, Trial
 from wfairl.worlds.tasks import Task, find_task
 
 GREEDY = "greedy"
@@ -125,7 +125,8 @@ def _planner(task: Task, cell: Cell, trained: TrainedRun, place: Path) -> Learne
 def _network(task: Task, cell: Cell, trained: PolicyRun, place: Path) -> Learned:
     """As the method has chosen on scenes for validation."""
     choice = trained.choice
-    return Learned({cell.variant: load_policy(place, task)}, choice.validation_return, choice.details)
+    name = cell.variant or CHOSEN
+    return Learned({name: load_policy(place, task)}, choice.validation_return, choice.details)
 
 
 def _trial(name: str, evaluation: Evaluation, chosen: bool) -> Trial:

@@ -14,7 +14,6 @@ from wfairl.methods import find_method
 from wfairl.reproduction.paper import DATA_SETS, METHODS, REFERENCES, TASKS
 
 VARIANTS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
-    "bc": {"agent's view": {"view": "agent"}, "whole map": {"view": "map"}},
     "gail": {"log D": {"rewards": ["log-d"]}, "-log(1 - D)": {"rewards": ["minus-log-1-d"]}},
 }
 """Ways to train a method, by their settings. All are computed and shown; the one that does best on scenes for

@@ -128,7 +128,7 @@ def rows_of(results: Sequence[CellResult], table_successes: int) -> list[Row]:
         cell = result.cell
         for trial in result.trials:
             stands_for_method = trial.chosen and result in chosen
-            for variant in (CHOSEN, trial.variant) if stands_for_method else (trial.variant,):
+            for variant in dict.fromkeys((CHOSEN, trial.variant) if stands_for_method else (trial.variant,)):
                 key = (cell.task, cell.data, cell.method, cell.successes, variant)
                 groups.setdefault(key, []).append(trial)
     rows = []
