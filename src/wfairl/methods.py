@@ -272,7 +272,7 @@ def _train_gail(order: Order) -> PolicyRun:
     check_run(run_config, order.directory, order.resume)
     begin_run(run_config, order.directory, order.resume)
     result = train_gail(order.task, order.dataset, config, order.directory, order.resume, order.n_jobs)
-    choice = Choice(result.temperature, result.to_document())
+    choice = Choice(result.temperature, result.to_document(), result.best.held_out.best)
     return finish_run(run_config, order.directory, [result.network], result.sight, choice)
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from wfairl.errors import BadInputError
+from wfairl.errors import BadInputError, FailedRunError
 from wfairl.reproduction.paper import METHODS, TASKS, paper_automaton, paper_return
 from wfairl.reproduction.protocol import Cell, Protocol, digest
 from wfairl.reproduction.results import CHOSEN, CellResult, Trial, rows_of, standard_error
@@ -79,6 +79,13 @@ def test_the_row_of_a_method_takes_from_each_seed_the_variant_that_did_best_in_v
     assert rows[CHOSEN].paper == 0.483
 
 
+def test_variants_without_a_validation_are_never_chosen_between():
+    cells = [Cell("doorkey", "D1", "gail", 0, 32, variant) for variant in ("log D", "-log(1 - D)")]
+    results = [CellResult(cell, {}, (GREEDY,), validation) for cell, validation in zip(cells, (0.5, None), strict=True)]
+    with pytest.raises(FailedRunError, match="validation"):
+        rows_of(results, 32)
+
+
 def test_the_papers_figure_stands_beside_its_own_number_of_demonstrations_alone():
     rows = rows_of([result(trials=(GREEDY, AT_HALF)), result(successes=8, trials=(GREEDY, AT_HALF))], 32)
     assert [row.paper for row in rows if row.variant == CHOSEN] == [0.364, None]
@@ -96,7 +103,7 @@ def test_a_stored_result_is_read_back_for_its_own_key_and_no_other(tmp_path):
 def test_cells_are_distinct_and_have_distinct_keys():
     protocol = Protocol(fewer=(2, 4))
     cells = list(protocol.cells())
-    assert len(set(cells)) == len(cells) == 3 * 3 + 3 * 2 * 5 * 3 + 3 * 2 * 2 * 3
+    assert len(set(cells)) == len(cells) == 3 * 3 + 3 * 2 * 5 * 3 + 1 * 2 * 2 * 3
     assert len({digest(protocol.key(cell)) for cell in cells}) == len(cells)
 
 

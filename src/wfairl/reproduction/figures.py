@@ -127,7 +127,8 @@ def _figures(source: Source) -> dict[str, Callable[[str], DrawnFigure]]:
         figures |= {f"automaton-{task}": partial(_automaton, source, task, noisy) for task in tasks}
         figures |= {f"costs-{task}": partial(_costs, source, task, noisy) for task in tasks}
     if protocol.fewer:
-        figures |= {f"demonstrations-{task}": partial(_curve, source.tables, task) for task in tasks}
+        curves = [task for task in protocol.fewer_tasks if task in tasks]
+        figures |= {f"demonstrations-{task}": partial(_curve, source.tables, task) for task in curves}
     return figures
 
 

@@ -61,8 +61,7 @@ class Protocol:
         successes, failures: demonstrations in a data set.
         test_scenes: scenes to test on, from `FIRST_TEST_SEED` on.
         fewer: smaller numbers of successes, for the curve of return against demonstrations.
-        fewer_methods: what to learn from fewer demonstrations.
-        fewer_data: the data set of the curve.
+        fewer_tasks, fewer_methods, fewer_data: what the curve is of.
         settings: for a method, what to set otherwise than its defaults.
     """
 
@@ -74,13 +73,14 @@ class Protocol:
     failures: int = 128
     test_scenes: int = 64
     fewer: tuple[int, ...] = (2, 4, 8, 16)
+    fewer_tasks: tuple[str, ...] = ("doorkey",)
     fewer_methods: tuple[str, ...] = ("wfa-irl", "bc")
     fewer_data: str = "D2"
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"gail": {"iterations": 60}})
 
     def __post_init__(self) -> None:
         for what, given, known in (
-            ("task", self.tasks, TASKS),
+            ("task", (*self.tasks, *self.fewer_tasks), TASKS),
             ("data set", self.data_sets, DATA_SETS),
             ("method", (*self.methods, *self.fewer_methods), METHODS),
         ):
@@ -103,7 +103,8 @@ class Protocol:
                 yield Cell(task, data, method, seed, self.successes, variant)
         if self.fewer_data in self.data_sets:
             methods = [method for method in self.fewer_methods if method in self.methods]
-            for task, method, successes, seed in product(self.tasks, methods, self.fewer, range(self.seeds)):
+            tasks = [task for task in self.fewer_tasks if task in self.tasks]
+            for task, method, successes, seed in product(tasks, methods, self.fewer, range(self.seeds)):
                 variant = next(iter(VARIANTS.get(method, {"": {}})))
                 yield Cell(task, self.fewer_data, method, seed, successes, variant)
 

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from wfairl.errors import FailedRunError
 from wfairl.files import read_json, write_json
 from wfairl.reproduction.paper import REFERENCES, paper_return
 from wfairl.reproduction.protocol import Cell
@@ -45,7 +46,7 @@ class CellResult:
         validation: mean return on scenes for validation, by which variants of a method are chosen; None for a method
             without variants.
         facts: what else there is to say of the training.
-        seconds: how long training and test took.
+        seconds: processor time of training and test, without what an attempt before took that was killed.
     """
 
     cell: Cell
@@ -154,14 +155,22 @@ def rows_of(results: Sequence[CellResult], table_successes: int) -> list[Row]:
 
 
 def best_variants(results: Sequence[CellResult]) -> list[CellResult]:
-    """For each training the variant that did best on scenes for validation; the first of equals."""
-    best: dict[tuple[str, str, str, int, int], CellResult] = {}
+    """For each training the variant that did best on scenes for validation; the first of equals.
+
+    Raises:
+        FailedRunError: a variant cannot be compared with another.
+    """
+    variants: dict[tuple[str, str, str, int, int], list[CellResult]] = {}
     for result in results:
         cell = result.cell
-        key = (cell.task, cell.data, cell.method, cell.seed, cell.successes)
-        if key not in best or (result.validation or 0.0) > (best[key].validation or 0.0):
-            best[key] = result
-    return list(best.values())
+        variants.setdefault((cell.task, cell.data, cell.method, cell.seed, cell.successes), []).append(result)
+    return [max(group, key=_validated) if len(group) > 1 else group[0] for group in variants.values()]
+
+
+def _validated(result: CellResult) -> float:
+    if result.validation is None:
+        raise FailedRunError(f"{result.cell.name}: no return on scenes for validation, so no variant can be chosen")
+    return result.validation
 
 
 def standard_error(returns: NDArray[np.float64]) -> float:
