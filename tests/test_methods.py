@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from wfairl.automata.task_model import fit_task_model
-from wfairl.baselines.policy_run import PolicyRun
+from wfairl.baselines.policy_run import PolicyRun, load_policy_run
 from wfairl.demonstrations import Dataset, collect
 from wfairl.errors import BadInputError
 from wfairl.evaluation import run_episode
@@ -22,6 +22,15 @@ SMALL = {
     "wfa-irl": {"epochs": 1},
     "no-automaton": {"epochs": 1},
     "bc": {"epochs": 1, "networks": 2, "validation_scenes": 1, "view": "map"},
+    "gail": {
+        "iterations": 1,
+        "environments": 2,
+        "rollout": 8,
+        "scenes": "demonstrated",
+        "pretraining": 1,
+        "validation_scenes": 2,
+        "view": "map",
+    },
 }
 
 
@@ -58,6 +67,17 @@ def test_a_run_says_which_method_made_it_and_becomes_a_policy(runs, method):
     actor = policy.actor(TASK.make_world(5_000), np.random.default_rng(0))
     assert actor.probabilities().sum() == pytest.approx(1)
     assert episode.steps > 0
+
+
+def _leaves(document):
+    return [document] if isinstance(document, float) else [leaf for one in document.values() for leaf in _leaves(one)]
+
+
+@pytest.mark.parametrize("method", ["bc", "gail"])
+def test_a_network_says_how_well_it_did_on_scenes_for_validation_at_its_best(runs, method):
+    document = json.loads((runs / method / "config.json").read_text())
+    assert document["validation_return"] == max(_leaves(document["choice"]["validation_returns"]))
+    assert load_policy_run(runs / method).choice.validation_return == document["validation_return"]
 
 
 @pytest.mark.parametrize("method", SMALL)

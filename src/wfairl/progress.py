@@ -1,5 +1,6 @@
 """Progress bars on standard error, for work that a person waits for."""
 
+import multiprocessing
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
@@ -10,8 +11,9 @@ Item = TypeVar("Item")
 
 
 def progress_bar() -> Progress:
-    """A bar with count and time left; silent when standard error is not a terminal."""
+    """A bar with count and time left; silent in a worker process, and when standard error is not a terminal."""
     console = Console(stderr=True)
+    in_worker = multiprocessing.parent_process() is not None  # whose parent has a display of its own
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -19,7 +21,7 @@ def progress_bar() -> Progress:
         TimeRemainingColumn(),
         console=console,
         transient=True,
-        disable=not console.is_terminal,
+        disable=in_worker or not console.is_terminal,
     )
 
 

@@ -25,15 +25,21 @@ def stumble() -> None:
     raise ZeroDivisionError
 
 
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def test_a_job_that_fails_is_reported_and_stops_no_other(tmp_path):
     jobs = [
         Job("refused", 3, refuse),
         Job("broken", 2, stumble),
+        Job("killed", 2, die),
         *(Job(f"good {i}", 1, partial(write, tmp_path / str(i))) for i in range(3)),
     ]
     failures = {failure.name: failure.reason for failure in run_jobs(jobs, 2, "test")}
     assert {path.name for path in tmp_path.iterdir()} == {"0", "1", "2"}
-    assert failures.keys() == {"refused", "broken"}
+    assert failures.keys() == {"refused", "broken", "killed"}
+    assert "memory" in failures["killed"]
     assert failures["refused"] == "there is no such thing"
     assert "ZeroDivisionError" in failures["broken"]
 

@@ -242,6 +242,8 @@ def test_what_cannot_be_stepped_is_refused():
         with pytest.raises(BadInputError):
             wrong()
     snapshot = environment.snapshot()
-    for other in (snapshot | {"scenes": snapshot["scenes"] + 2}, snapshot | {"steps": np.zeros(3, np.int64)}):
+    broken = [{name: snapshot[name] + by} for name in ("fields", "modes", "steps") for by in (-1000, 1000)]
+    for changes in ({"scenes": snapshot["scenes"] + 2}, {"steps": np.zeros(3, np.int64)}, *broken):
+        other = {**snapshot, **{name: np.asarray(one, snapshot[name].dtype) for name, one in changes.items()}}
         with pytest.raises(BadInputError, match="snapshot"):
             environment.restore(other)

@@ -126,7 +126,8 @@ def train_gail(
         for reward in config.rewards:
 
             def advance(metrics: IterationMetrics, reward: str = reward) -> None:
-                told.append({"reward": reward, **asdict(metrics)})
+                best = None if metrics.held_out is None else max(metrics.held_out)
+                told.append({"reward": reward, **asdict(metrics), "held_out_return": best})
                 show(reward, metrics)
                 if metrics.held_out is not None:
                     _write_metrics(told, directory)

@@ -165,7 +165,8 @@ class _Training:
         with _drawing(config.seed, _ROLLOUT, iteration):
             ppo.learn(config.environments * config.rollout, reset_num_timesteps=False, log_interval=None)
         judgement = self._judge(_generator(config.seed, _DISCRIMINATOR, iteration))
-        if not all(tensor.isfinite().all() for tensor in self._network.state_dict().values()):
+        weights = (*self._network.state_dict().values(), *self._discriminator.state_dict().values())
+        if not all(tensor.isfinite().all() for tensor in weights):
             raise GeneratorDivergedError(
                 "training diverged: weights are not finite numbers. The last checkpoint is kept;"
                 " lower the learning rates"
@@ -176,6 +177,8 @@ class _Training:
         """Steps of the discriminator on what the generator has just done."""
         config, generator = self._config, self._shown()
         judgement = Judgement(float("nan"), float("nan"), float("nan"))
+        if len(generator) == 0:  # it acted in no scene in which it is judged
+            return judgement
         batch_size = -(-len(generator) // config.discriminator_steps)
         for rows in gridwise_batches(generator.columns[:, 0].numpy(), batch_size, rng):
             part = generator.rows(torch.from_numpy(rows))

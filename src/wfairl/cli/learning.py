@@ -55,13 +55,13 @@ def train(
     task_model: Annotated[Path | None, typer.Option(help="What `learn-task` wrote; for wfa-irl alone.")] = None,
     resume: Resume = False,
     epochs: Annotated[
-        int | None, typer.Option(min=0, help="Times over the demonstrations: 50, bc at most 60; PPO over a rollout: 4.")
+        int | None, typer.Option(min=0, help="Times over the demonstrations: 50, bc at most 60; PPO over a rollout: 2.")
     ] = None,
     batch_size: Annotated[
-        int | None, typer.Option(min=1, help="Demonstrations a step of Adam: 8, bc 2; steps in a batch of PPO: 2048.")
+        int | None, typer.Option(min=1, help="Demonstrations a step of Adam: 8, bc 2; steps in a batch of PPO: 1024.")
     ] = None,
     learning_rate: Annotated[
-        float | None, typer.Option(help="Of Adam at the beginning: 0.001, bc 0.002. It falls towards zero.")
+        float | None, typer.Option(help="Of Adam at the beginning: 0.001, bc 0.002, gail 0.0005. It falls as it goes.")
     ] = None,
     weight_decay: Annotated[float | None, typer.Option(help="Of Adam: 0.01; gail: of the discriminator's.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Everything random follows from it; 0.")] = None,
@@ -87,24 +87,27 @@ def train(
     view: Annotated[
         str | None,
         typer.Option(
-            help="What the network is shown: agent (the map around the agent), or map, as in the paper.",
+            help="What the networks of bc and gail are shown: agent (the map around it), or map, as in the paper.",
             rich_help_panel=CLONING,
         ),
     ] = None,
     networks: Annotated[
         int | None,
-        typer.Option(help="In the committee; each is trained without another part of DEMOS.", rich_help_panel=CLONING),
+        typer.Option(help="In the committee, each trained without another part of DEMOS: 4.", rich_help_panel=CLONING),
     ] = None,
     dropout: Annotated[
         list[float] | None,
-        typer.Option(help="Dropout to choose from; repeat it for several.", rich_help_panel=CLONING),
+        typer.Option(help="Dropout to choose from: 0.3; repeat it for several.", rich_help_panel=CLONING),
     ] = None,
     iterations: Annotated[
         int | None, typer.Option(help="Rollouts, each with an update of both networks.", rich_help_panel=ADVERSARIAL)
     ] = None,
     reward: Annotated[
         list[str] | None,
-        typer.Option(help="Of the generator, to choose from; repeat it for several.", rich_help_panel=ADVERSARIAL),
+        typer.Option(
+            help="Of the generator, log-d or minus-log-1-d: the better of both.",
+            rich_help_panel=ADVERSARIAL,
+        ),
     ] = None,
     jobs: Jobs = 2,
     as_json: AsJson = False,

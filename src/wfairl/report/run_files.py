@@ -51,9 +51,9 @@ class RunFiles:
 
     @property
     def temperature(self) -> float | None:
-        """Of the demonstrations; None if nobody knows."""
+        """Of the demonstrations; None if nobody knows, as for a network, whose own temperature stands in that place."""
         known = self.config.get("temperature")
-        return None if known is None else float(known)
+        return None if known is None or not self.plans else float(known)
 
 
 def read_run_files(directory: Path) -> RunFiles:

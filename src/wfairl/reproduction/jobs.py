@@ -13,11 +13,14 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing.connection import wait as wait_for_any
 
 from wfairl.errors import BadInputError, WfairlError
 from wfairl.reproduction.display import Display
+
+DIED = "its process was killed; was there memory enough?"
 
 
 @dataclass(frozen=True)
@@ -59,31 +62,44 @@ def run_jobs(jobs: Sequence[Job], n_jobs: int, title: str) -> tuple[Failure, ...
     if not jobs:
         return ()  # workers take seconds to start
     waiting = sorted(jobs, key=lambda job: -job.seconds)
-    running: dict[Future[str | None], tuple[Job, float]] = {}
+    idle = [_worker() for _ in range(min(n_jobs, len(jobs)))]
+    running: dict[Future[str | None], _Running] = {}
     failures = []
-    with _pool(n_jobs) as pool, Display(title, {job.name: job.seconds for job in jobs}, n_jobs) as display:
+    with Display(title, {job.name: job.seconds for job in jobs}, n_jobs) as display:
         try:
             while waiting or running:
-                while waiting and len(running) < n_jobs:
-                    job = waiting.pop(0)
-                    running[pool.submit(_reason_of_failure, job)] = job, time.monotonic()
+                while waiting and idle:
+                    job, worker = waiting.pop(0), idle.pop()
+                    running[worker.submit(_reason_of_failure, job)] = _Running(job, worker, time.monotonic())
                     display.started(job.name)
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    job, begun = running.pop(future)
-                    reason = future.result()
-                    display.finished(job.name, time.monotonic() - begun, reason)
+                    done = running.pop(future)
+                    died = isinstance(future.exception(), BrokenProcessPool)
+                    reason = DIED if died else future.result()
+                    idle.append(_worker() if died else done.worker)
+                    display.finished(done.job.name, time.monotonic() - done.begun, reason)
                     if reason is not None:
-                        failures.append(Failure(job.name, reason))
+                        failures.append(Failure(done.job.name, reason))
         except BaseException:
             for process in multiprocessing.active_children():
                 process.terminate()
             raise
+    for worker in idle:
+        worker.shutdown()
     return tuple(failures)
 
 
-def _pool(n_jobs: int) -> ProcessPoolExecutor:
+@dataclass(frozen=True)
+class _Running:
+    job: Job
+    worker: ProcessPoolExecutor
+    begun: float
+
+
+def _worker() -> ProcessPoolExecutor:
+    """One process, so that if it dies it takes nobody with it."""
     # A fork would copy threads of torch and Numba in the middle of whatever they do.
-    return ProcessPoolExecutor(n_jobs, multiprocessing.get_context("spawn"), initializer=_begin)
+    return ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), initializer=_begin)
 
 
 def _begin() -> None:

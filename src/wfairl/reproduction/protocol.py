@@ -10,6 +10,7 @@ from typing import Any
 from wfairl.errors import BadInputError
 from wfairl.experiment import FIRST_TEST_SEED
 from wfairl.learning.run_directory import NO_AUTOMATON, WFA_IRL
+from wfairl.learning.storage import find_cost_model
 from wfairl.methods import find_method
 from wfairl.reproduction.paper import DATA_SETS, METHODS, REFERENCES, TASKS
 
@@ -145,6 +146,7 @@ def narrowed(
     chosen = {"tasks": tasks, "data_sets": data_sets, "methods": methods, "seeds": seeds}
     changes: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
     if cost is not None:
+        find_cost_model(cost)  # refused now rather than in every cell
         learners = {method: {**protocol.settings.get(method, {}), "cost": cost} for method in COST_LEARNERS}
         changes["settings"] = {**protocol.settings, **learners}
     return replace(protocol, **changes)

@@ -9,7 +9,9 @@ was: a reproduction that is started again ends with the same tables.
 from functools import partial
 from pathlib import Path
 
+from wfairl.baselines.gail import check_extra
 from wfairl.files import write_atomically, write_json
+from wfairl.methods import GAIL
 from wfairl.report.figures import write_figures
 from wfairl.report.page import write_page
 from wfairl.report.provenance import provenance
@@ -48,7 +50,12 @@ def reproduce(protocol: Protocol, directory: Path, n_jobs: int = 2, command: str
         directory: where everything goes.
         n_jobs: cells to work on at once, each in a process of its own; it changes nothing in the result.
         command: what to type to have the same again, for the report.
+
+    Raises:
+        MissingExtraError: GAIL is asked for, and Stable-Baselines3 is not installed.
     """
+    if GAIL in protocol.methods:
+        check_extra()  # rather than in every cell
     failures = run_jobs(_collections(protocol, directory), n_jobs, "demonstrations")
     failures += run_jobs(_trainings(protocol, directory), n_jobs, "training and test")
     tables = _tables(protocol, directory, failures, command)

@@ -38,7 +38,7 @@ Columns = NDArray[np.int64]
 
 LARGEST_GRID_NUMBER = 2**31 - 1
 
-PER_SCENE = ("seeds", "layouts", "atoms", "fields", "modes", "field_counts")
+PER_SCENE = ("seeds", "layouts", "atoms", "fields", "largest", "modes", "field_counts")
 """Arrays of a `ScenePool` with one row a scene."""
 
 
@@ -53,6 +53,7 @@ class ScenePool:
         layouts: the table of each scene's layout, padded; shape [scenes, longest] of int32.
         atoms: the atoms of each scene's labels, shape [scenes, propositions, 5] of int32.
         fields: the state in which each scene begins, padded; shape [scenes, most fields] of int32.
+        largest: the largest value of each field, padded; shape [scenes, most fields] of int32.
         modes: how much of the rule is fulfilled there, shape [scenes] of int32.
         field_counts: how many fields the states of each scene have, shape [scenes].
         next_mode: the task's rule as a table; see `minigrid_batch.step_all`.
@@ -65,6 +66,7 @@ class ScenePool:
     layouts: NDArray[np.int32]
     atoms: NDArray[np.int32]
     fields: NDArray[np.int32]
+    largest: NDArray[np.int32]
     modes: NDArray[np.int32]
     field_counts: NDArray[np.int64]
     next_mode: NDArray[np.int32]
@@ -131,6 +133,7 @@ def compile_scenes(task: Task, seeds: Sequence[int], n_jobs: int = 1) -> ScenePo
         layouts=_padded([world.layout.table for world in worlds]),
         atoms=np.stack([world.atoms for world in worlds]),
         fields=_padded(states),
+        largest=_padded([world.layout.largest_values for world in worlds]),
         modes=np.zeros(len(worlds), np.int32),
         field_counts=np.array([len(fields) for fields in states], np.int64),
         next_mode=_mode_table(task.rule, worlds[0].propositions),
@@ -298,6 +301,14 @@ class CompiledVectorEnv(VectorEnv[Columns, NDArray[np.int64], NDArray[Any]]):
                 raise BadInputError(f"the snapshot of the environment has no {name} that would fit")
         if (snapshot["scenes"] < 0).any() or (snapshot["scenes"] >= len(self.pool)).any():
             raise BadInputError("the snapshot of the environment is of another pool of scenes")
+        # What lies outside of these would lead compiled code outside of its arrays.
+        for name, least, largest in (
+            ("fields", 0, self.pool.largest[snapshot["scenes"]]),
+            ("modes", DEAD, len(self.pool.next_mode) - 1),
+            ("steps", 0, self.pool.task.horizon - 1),
+        ):
+            if (snapshot[name] < least).any() or (snapshot[name] > largest).any():
+                raise BadInputError(f"the snapshot of the environment has {name} that no episode can have")
         for name in self.snapshot():
             getattr(self, name)[...] = snapshot[name]
         return self.forget()
