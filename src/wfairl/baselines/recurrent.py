@@ -1,4 +1,4 @@
-"""RecurrentLearner: a gated recurrent network of words, the alternative to an automaton (paper, section III-A, Fig. 3).
+"""RecurrentLearner: a gated recurrent network of words, the alternative to an automaton (paper, section III-A, Fig. 2).
 
     alpha_{t+1} = g_1(sigma_t, alpha_t, W)    a gated recurrent unit on an embedding of the label
     h(sigma_0 .. sigma_T) = g_2(alpha_{T+1}, beta)    a line, through a sigmoid where scores lie in [0, 1]
