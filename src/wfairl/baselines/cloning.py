@@ -47,7 +47,6 @@ from wfairl.baselines.policy_run import (
 from wfairl.baselines.scenes import validation_seeds
 from wfairl.baselines.sight import AgentSight, MapSight, find_sight, mirror, network_for
 from wfairl.baselines.validation import Trials, join
-from wfairl.demonstrations.collection import SUCCESS_SCORE
 from wfairl.demonstrations.demonstration import Dataset, Demonstration, check_against
 from wfairl.errors import BadInputError
 from wfairl.files import write_atomically
@@ -231,7 +230,7 @@ def make_lessons(task: Task, dataset: Dataset, sight: MapSight | AgentSight, idl
         NoSuccessfulDemonstrationError: there are fewer than two, of which one could teach and one be held out.
         ContradictionError: a world gives other states or labels than a demonstration tells.
     """
-    successes = [demonstration for demonstration in dataset if demonstration.score >= SUCCESS_SCORE / 2]
+    successes = [demonstration for demonstration in dataset if demonstration.is_success]
     if len(successes) < 2:
         raise NoSuccessfulDemonstrationError(
             f"{len(successes)} of the {len(dataset)} demonstrations succeeded: cloning needs two or more, one to learn"

@@ -1,4 +1,8 @@
-"""The start of GAIL's generator: a clone of the demonstrations, made as in `cloning` but as one network."""
+"""The start of GAIL's generator: a clone of the demonstrations, one network, which learns mirrored too.
+
+Unlike `cloning` it learns every step, also those that changed nothing: the discriminator sees them as well, and a
+generator that never took them would be told apart by that.
+"""
 
 from collections.abc import Sequence
 

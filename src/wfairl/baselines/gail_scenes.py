@@ -15,7 +15,6 @@ from wfairl.baselines.network import StateBatch
 from wfairl.baselines.scenes import FIRST_VALIDATION_SEED
 from wfairl.baselines.sight import AgentSight, MapSight, find_sight
 from wfairl.baselines.validation import join
-from wfairl.demonstrations.collection import SUCCESS_SCORE
 from wfairl.demonstrations.demonstration import Dataset, Demonstration, check_against
 from wfairl.errors import BadInputError
 from wfairl.worlds.tasks import Task
@@ -56,11 +55,9 @@ def prepare_lessons(task: Task, dataset: Dataset, config: GailConfig, n_jobs: in
     Raises:
         NoExpertError: no demonstration is a success.
     """
-    successes = [
-        demonstration for demonstration in dataset if demonstration.score >= SUCCESS_SCORE and demonstration.controls
-    ]
+    successes = [demonstration for demonstration in dataset if demonstration.is_success and demonstration.controls]
     if not successes:
-        raise NoExpertError("none of the demonstrations is a success (score 1), so that there is nobody to imitate")
+        raise NoExpertError("none of the demonstrations is a success, so that there is nobody to imitate")
     pool, judged = _generator_scenes(task, successes, config, n_jobs)
     sight = find_sight(config.view, task.make_world(successes[0].seed), config.radius)
     shown = tuple(_transitions(task, demonstration, sight) for demonstration in successes)

@@ -45,7 +45,7 @@ ABSORBING_RATE = 0.05
 """The learning rate of the absorbing state's logit: one number, which does not move with a network's weights."""
 
 _START, _CLONING, _ROLLOUT, _SCENES, _GENERATOR, _DISCRIMINATOR = range(6)
-"""What random numbers are for: each purpose has a stream of its own."""
+"""What random numbers of training are for: each purpose has a stream of its own."""
 
 Advance = Callable[[IterationMetrics], None]
 

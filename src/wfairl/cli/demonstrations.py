@@ -9,7 +9,7 @@ from rich.table import Table
 
 from wfairl.automata.words import format_word
 from wfairl.cli.app import AsJson, app, out, print_json
-from wfairl.demonstrations.collection import SUCCESS_SCORE, collect
+from wfairl.demonstrations.collection import collect
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.demonstrations.log import read_log
 from wfairl.demonstrations.minari import export_minari, import_minari
@@ -96,7 +96,7 @@ def _check_suffix(output: Path) -> None:
 
 
 def _describe(dataset: Dataset, output: Path, as_json: bool, rejected: dict[int, str] | None = None) -> None:
-    shown = [item for item in dataset if item.score >= SUCCESS_SCORE]
+    shown = [item for item in dataset if item.is_success]
     if as_json:
         print_json(
             {

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from wfairl.demonstrations.demonstration import Dataset, Demonstration, replay
+from wfairl.demonstrations.demonstration import FAILURE_SCORE, SUCCESS_SCORE, Dataset, Demonstration, replay
 from wfairl.demonstrations.expert import solve
 from wfairl.errors import BadInputError, FailedRunError
 from wfairl.parallel import map_in_threads
@@ -27,9 +27,6 @@ MAX_TRIES_PER_DEMONSTRATION = 50
 
 DEMONSTRATOR = 1
 """Sets the demonstrator's random numbers apart from those that drew the scene, which have the same seed."""
-
-SUCCESS_SCORE = 1.0
-FAILURE_SCORE = 0.0
 
 _SUCCESSES, _FAILURES = 0, 1
 """Halves of a collection's scenes: even ones show successes, odd ones failures."""

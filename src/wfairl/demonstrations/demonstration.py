@@ -11,6 +11,9 @@ from wfairl.automata.words import Word, compress
 from wfairl.errors import BadInputError
 from wfairl.worlds.world import Label, World
 
+SUCCESS_SCORE = 1.0
+FAILURE_SCORE = 0.0
+
 LARGEST_SEED = 2**63 - 1
 """Seeds are stored as 64-bit integers."""
 
@@ -63,6 +66,11 @@ class Demonstration:
     def __len__(self) -> int:
         """The number of controls."""
         return len(self.controls)
+
+    @property
+    def is_success(self) -> bool:
+        """Whether its score is nearer to that of a success than to that of a failure."""
+        return self.score >= (SUCCESS_SCORE + FAILURE_SCORE) / 2
 
     @property
     def word(self) -> Word:

@@ -11,8 +11,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from wfairl.demonstrations.collection import FAILURE_SCORE, SUCCESS_SCORE
-from wfairl.demonstrations.demonstration import LARGEST_SEED, Dataset, Demonstration, replay
+from wfairl.demonstrations.demonstration import (
+    FAILURE_SCORE,
+    LARGEST_SEED,
+    SUCCESS_SCORE,
+    Dataset,
+    Demonstration,
+    replay,
+)
 from wfairl.errors import BadInputError
 from wfairl.files import parse_json, read_text
 from wfairl.progress import track

@@ -19,9 +19,10 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from wfairl.demonstrations.collection import FAILURE_SCORE, SUCCESS_SCORE
 from wfairl.demonstrations.demonstration import (
+    FAILURE_SCORE,
     LARGEST_SEED,
+    SUCCESS_SCORE,
     ContradictionError,
     Dataset,
     Demonstration,

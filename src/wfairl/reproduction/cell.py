@@ -9,7 +9,6 @@ from typing import Any
 from wfairl.automata.task_model import TaskModel, fit_task_model
 from wfairl.baselines.policy_run import PolicyRun
 from wfairl.demonstrations import Dataset, collect, load, save
-from wfairl.demonstrations.collection import SUCCESS_SCORE
 from wfairl.evaluation import Evaluation, Policy, evaluate
 from wfairl.evaluation.policies import REFERENCES
 from wfairl.experiment import EVALUATION
@@ -69,8 +68,8 @@ def gather(task: str, data: str, seed: int, protocol: Protocol, directory: Path)
 
 def first_successes(dataset: Dataset, number: int) -> Dataset:
     """The first successes of a data set, and all of its failures."""
-    successes = [demonstration for demonstration in dataset if demonstration.score >= SUCCESS_SCORE]
-    failures = [demonstration for demonstration in dataset if demonstration.score < SUCCESS_SCORE]
+    successes = [demonstration for demonstration in dataset if demonstration.is_success]
+    failures = [demonstration for demonstration in dataset if not demonstration.is_success]
     return Dataset(dataset.task, (*successes[:number], *failures), dataset.temperature)
 
 
