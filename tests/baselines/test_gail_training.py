@@ -64,7 +64,7 @@ def test_one_path_is_enough_to_cross_an_empty_room_as_well_as_the_expert(tmp_pat
         view=view,
         pretraining=0,
         warmup=0,
-        iterations=40,
+        iterations=80,
         environments=16,
         rollout=64,
         epochs=4,
