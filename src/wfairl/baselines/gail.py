@@ -125,11 +125,11 @@ def train_gail(
     with _meter(config) as show:
         for reward in config.rewards:
 
-            def advance(metrics: IterationMetrics, reward: str = reward) -> None:
+            def advance(metrics: IterationMetrics, now: bool, reward: str = reward) -> None:
                 best = None if metrics.held_out is None else max(metrics.held_out)
                 told.append({"reward": reward, **asdict(metrics), "held_out_return": best})
                 show(reward, metrics)
-                if metrics.held_out is not None:
+                if now and metrics.held_out is not None:
                     _write_metrics(told, directory)
 
             path = directory / CHECKPOINTS / f"{reward}.safetensors"

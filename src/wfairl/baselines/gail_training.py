@@ -47,7 +47,8 @@ ABSORBING_RATE = 0.05
 _START, _CLONING, _ROLLOUT, _SCENES, _GENERATOR, _DISCRIMINATOR = range(6)
 """What random numbers of training are for: each purpose has a stream of its own."""
 
-Advance = Callable[[IterationMetrics], None]
+Advance = Callable[[IterationMetrics, bool], None]
+"""Is told how an iteration went, and whether that was now or before the checkpoint."""
 
 
 class GeneratorDivergedError(FailedRunError):
@@ -86,13 +87,13 @@ def train_with_reward(
     else:
         training.restore(checkpoint)
     for metrics in training.history:
-        advance(metrics)
+        advance(metrics, False)
     for iteration in range(len(training.history), config.iterations):
         metrics = training.iterate(iteration)
         last = iteration + 1 == config.iterations
         if last or (iteration + 1) % config.checkpoint_every == 0:
             write_gail_checkpoint(training.capture(), path, identity)
-        advance(metrics)
+        advance(metrics, True)
     return training.capture()
 
 
