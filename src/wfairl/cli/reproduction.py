@@ -14,7 +14,7 @@ Makes the paper's experiments again: every task, data set and method, three trai
 the result beside the paper's. Tables go to results.json, .csv and .md, figures to figures/, and all of it to
 report.html, a page that opens from disk.
 
-It takes hours on two cores. Stopped at any moment and started again, it goes on where it was and ends with the same
+It takes about an hour on two cores. Stopped at any moment and started again, it goes on where it was and ends with the same
 tables; a finished cell is not computed again. --quick is a look at everything in minutes. Examples:
 
     wfairl reproduce --quick
@@ -64,7 +64,7 @@ def reproduce_command(
         print_json(tables.to_document())
     else:
         for title, (head, body) in (
-            ("mean return (paper)", tables.returns_table()),
+            ("mean return ± standard error (paper)", tables.returns_table()),
             ("rank/rows/cols (paper)", tables.automata_table()),
         ):
             out.print(_table(title, head, body))

@@ -164,7 +164,6 @@ def _making_section(tables: Tables) -> Section:
         ("Demonstrations", f"{protocol.successes} successes, {protocol.failures} failures"),
         ("Date", made["date"]),
         ("Machine", made["machine"]),
-        ("Processor time", f"{made['core_seconds'] / 3600:.1f} h"),
         *((name, version) for name, version in made["versions"].items()),
     ]
     text = "Started again, the command computes only what is missing, and ends with the same tables:"
