@@ -14,8 +14,8 @@ Makes the paper's experiments again: every task, data set and method, three trai
 the result beside the paper's. Tables go to results.json, .csv and .md, figures to figures/, and all of it to
 report.html, a page that opens from disk.
 
-It takes about an hour on two cores. Stopped at any moment and started again, it goes on where it was and ends with the same
-tables; a finished cell is not computed again. --quick is a look at everything in minutes. Examples:
+It takes about an hour on two cores. Stopped at any moment and started again, it goes on where it was and ends with
+the same tables; a finished cell is not computed again. --quick is a look at everything in minutes. Examples:
 
     wfairl reproduce --quick
     wfairl reproduce -o runs/reproduction
