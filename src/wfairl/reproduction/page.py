@@ -1,5 +1,6 @@
 """The page of a reproduction: the tables with ours beside the paper's, the methods at work, the figures."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -90,13 +91,14 @@ def _return_cell(row: Row | None, best: Sequence[Row]) -> Cell:
 
 
 def _best(tables: Tables) -> list[Row]:
-    """The best method for each task and data set."""
+    """The best methods for each task and data set."""
     protocol = tables.protocol
     found = []
     for task in protocol.tasks:
         for data in protocol.data_sets:
             rows = [row for method in protocol.methods if (row := tables.row(task, data, method)) is not None]
-            found += [max(rows, key=lambda row: row.mean_return)] if rows else []
+            best = max((row.mean_return for row in rows), default=0.0)
+            found += [row for row in rows if math.isclose(row.mean_return, best)]
     return found
 
 
