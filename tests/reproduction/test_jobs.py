@@ -69,6 +69,7 @@ def test_workers_end_when_their_parent_is_killed(tmp_path):
     parent.wait()
     workers = [int(path.name) for path in pids.iterdir()]
     _wait_until(lambda: not any(_runs(worker) for worker in workers))
+    assert [worker for worker in workers if _runs(worker)] == []
 
 
 def _wait_until(condition, seconds: float = 60) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from wfairl.learning.checkpoint import BrokenCheckpointError, OtherConfigurationError
-from wfairl.learning.storage import read_tensors, write_tensors
+from wfairl.learning.checkpoint import BrokenCheckpointError, read_checkpoint_file
+from wfairl.learning.storage import write_tensors
 
 FORMAT = "wfairl-gail-checkpoint"
 
@@ -95,12 +95,7 @@ def read_gail_checkpoint(path: Path, identity: str) -> GailCheckpoint | None:
     """
     if not path.exists():
         return None
-    tensors, header = read_tensors(path, FORMAT, BrokenCheckpointError)
-    if header.get("fingerprint") != identity:
-        raise OtherConfigurationError(
-            f"{path}: the checkpoint is of another configuration (other settings or other demonstrations)."
-            " Resume with the same, or start a new run in another directory"
-        )
+    tensors, header = read_checkpoint_file(path, FORMAT, identity)
     groups: dict[str, Tensors] = {group: {} for group in GROUPS}
     try:
         for name, tensor in tensors.items():

@@ -24,6 +24,7 @@ from wfairl.baselines.gail_network import FrozenNetwork
 from wfairl.baselines.gail_sight import open_eyes
 from wfairl.baselines.network import StateNetwork
 from wfairl.baselines.sight import AgentSight, MapSight
+from wfairl.errors import BadInputError
 from wfairl.worlds.minigrid_batch import COLUMNS
 from wfairl.worlds.vector_environment import LARGEST_GRID_NUMBER, CompiledVectorEnv, GridBank
 
@@ -175,13 +176,13 @@ class JudgedVecEnv(VecEnv):
         """See `VecEnv`."""
         return [getattr(self.environment, attr_name)] * self.num_envs
 
-    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Rows share one environment, so there is nothing to set in some of them."""
-        raise NotImplementedError
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:  # noqa: ARG002
+        """See `VecEnv`; rows share one environment, so there is nothing to set in some of them."""
+        raise BadInputError(f"{attr_name} cannot be set: the rows of a compiled environment are one environment")
 
-    def env_method(self, method_name: str, *arguments: Any, indices: Any = None, **settings: Any) -> list[Any]:
-        """Rows share one environment, so there is no method to call in some of them."""
-        raise NotImplementedError
+    def env_method(self, method_name: str, *arguments: Any, indices: Any = None, **settings: Any) -> list[Any]:  # noqa: ARG002
+        """See `VecEnv`; rows share one environment, so there is no method to call in some of them."""
+        raise BadInputError(f"{method_name} cannot be called: the rows of a compiled environment are one environment")
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:  # noqa: ARG002
         """See `VecEnv`."""

@@ -12,6 +12,7 @@ from wfairl.errors import BadInputError
 if TYPE_CHECKING:
     from wfairl.baselines.policy_run import PolicyRun
     from wfairl.learning.run_directory import TrainedRun
+    from wfairl.methods import Trained
 
 TRAIN_EXAMPLE = """
 Learns a policy from demonstrations, by one of four methods:
@@ -100,7 +101,8 @@ def train(
         typer.Option(help="Dropout to choose from: 0.3; repeat it for several.", rich_help_panel=CLONING),
     ] = None,
     iterations: Annotated[
-        int | None, typer.Option(help="Rollouts, each with an update of both networks.", rich_help_panel=ADVERSARIAL)
+        int | None,
+        typer.Option(help="Rollouts, each with an update of both networks: 120.", rich_help_panel=ADVERSARIAL),
     ] = None,
     reward: Annotated[
         list[str] | None,
@@ -115,7 +117,6 @@ def train(
     """Learn a policy from demonstrations."""
     from wfairl.automata.task_model import TaskModel
     from wfairl.demonstrations import load, merge
-    from wfairl.learning.run_directory import TrainedRun
     from wfairl.methods import train as train_method
 
     given = {
@@ -148,17 +149,28 @@ def train(
         resume=resume,
         n_jobs=jobs,
     )
-    head = {"task": dataset.task, "method": method, "run": str(output)}
-    if isinstance(trained, TrainedRun):
-        if as_json:
-            print_json({**head, **_document(trained)})
-        else:
-            out.print(_training_table(trained, output))
-            _print_left_out(trained)
-    elif as_json:
-        print_json({**head, "temperature": trained.choice.temperature, "choice": trained.choice.details})
+    if as_json:
+        print_json({"task": dataset.task, "method": method, "run": str(output), **_trained_document(trained)})
     else:
-        out.print(_policy_table(trained, output))
+        _print_trained(trained, output)
+
+
+def _trained_document(trained: "Trained") -> dict[str, object]:
+    from wfairl.learning.run_directory import TrainedRun
+
+    if isinstance(trained, TrainedRun):
+        return _document(trained)
+    return {"temperature": trained.choice.temperature, "choice": trained.choice.details}
+
+
+def _print_trained(trained: "Trained", directory: Path) -> None:
+    from wfairl.learning.run_directory import TrainedRun
+
+    if isinstance(trained, TrainedRun):
+        out.print(_training_table(trained, directory))
+        _print_left_out(trained)
+    else:
+        out.print(_policy_table(trained, directory))
 
 
 def _check_options(method: str, settings: list[str], has_task_model: bool) -> None:

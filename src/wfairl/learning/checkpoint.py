@@ -157,6 +157,22 @@ def write_checkpoint(checkpoint: Checkpoint, path: Path, identity: str) -> None:
     write_tensors(path, FORMAT, tensors, header)
 
 
+def read_checkpoint_file(path: Path, kind: str, identity: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """The tensors and the header of a checkpoint of the same run.
+
+    Raises:
+        OtherConfigurationError: it is of other settings, another model or other data.
+        BrokenCheckpointError: it cannot be read.
+    """
+    tensors, header = read_tensors(path, kind, BrokenCheckpointError)
+    if header.get("fingerprint") != identity:
+        raise OtherConfigurationError(
+            f"{path}: the checkpoint is of another configuration (other settings, another network, another automaton"
+            " or other demonstrations). Resume with the same, or start a new run in another directory"
+        )
+    return tensors, header
+
+
 def read_checkpoint(path: Path, identity: str) -> Checkpoint | None:
     """A checkpoint, None if the run had not come to one.
 
@@ -166,12 +182,7 @@ def read_checkpoint(path: Path, identity: str) -> Checkpoint | None:
     """
     if not path.exists():
         return None
-    tensors, header = read_tensors(path, FORMAT, BrokenCheckpointError)
-    if header.get("fingerprint") != identity:
-        raise OtherConfigurationError(
-            f"{path}: the checkpoint is of another configuration (other settings, another network, another automaton"
-            " or other demonstrations). Resume with the same, or start a new run in another directory"
-        )
+    tensors, header = read_checkpoint_file(path, FORMAT, identity)
     groups: dict[str, Tensors] = {"model": {}, "best": {}, "first": {}, "second": {}}
     try:
         for name, tensor in tensors.items():
