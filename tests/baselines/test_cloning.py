@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from wfairl.baselines import cloning
-from wfairl.baselines.cloning import CloningConfig, make_lessons, mirror_lesson, train_cloning
+from wfairl.baselines.cloning import CloningConfig, make_lessons, train_cloning
 from wfairl.baselines.network_policy import log_probabilities
 from wfairl.baselines.policy_run import load_policy_run
 from wfairl.baselines.sight import AgentSight
@@ -102,7 +102,7 @@ def test_patience_ends_a_training(dataset, tmp_path):
 
 def test_a_mirrored_mirror_image_is_the_lesson_itself(dataset):
     for lesson in make_lessons(TASK, dataset, AgentSight(4)):
-        again = mirror_lesson(mirror_lesson(lesson))
+        again = lesson.mirrored.mirrored
         assert torch.equal(again.states.grids, lesson.states.grids)
         assert torch.equal(again.states.columns, lesson.states.columns)
         assert torch.equal(again.controls, lesson.controls)

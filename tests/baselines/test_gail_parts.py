@@ -1,6 +1,6 @@
 """The parts of GAIL, each against the slow and obvious version of what it claims to be."""
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -199,12 +199,23 @@ def test_eyes_see_in_a_batch_what_the_sight_shows_of_one_world(task):
             eyes.forget()
 
 
+def test_the_clone_is_not_told_of_idle_steps_and_the_discriminator_is():
+    dataset = collect(DOORKEY, 3, 0, 0.5, 0, n_jobs=1)
+    steps = [len(one) for one in dataset]
+    changing = [sum(a != b for a, b in pairwise(one.states)) for one in dataset]
+    assert changing != steps
+    for idle, told in ((False, changing), (True, steps)):
+        lessons = prepare_lessons(DOORKEY, dataset, GailConfig(scenes=DEMONSTRATED, idle=idle), 1)
+        assert [len(one.controls) for one in lessons.cloned] == told
+        assert len(lessons.expert) == sum(steps)
+
+
 def test_a_clone_does_what_was_demonstrated():
     lessons = prepare_lessons(
         DOORKEY, collect(DOORKEY, 4, 0, 0.0, 0, n_jobs=1), GailConfig(scenes=DEMONSTRATED, view="agent"), 1
     )
     network, expert = random_network(7, 0, lessons.sight.size), lessons.expert
-    clone(network, lessons.demonstrations, GailConfig(pretraining=150), np.random.default_rng(0))
+    clone(network, lessons.cloned, GailConfig(pretraining=150), np.random.default_rng(0))
     outputs = network(expert.grids, expert.columns)
     assert (outputs[:, :6].argmax(dim=1) == expert.controls).float().mean() > 0.8
 
@@ -237,7 +248,7 @@ def test_validation_is_what_the_real_environment_says():
     for seed, sight in product(range(4), (MapSight(5, 5), AgentSight(2))):
         network = random_network(6, seed, sight.size)
         real = [run_episode(EMPTY, Greedy(network, sight), int(one), np.random.default_rng(0)) for one in pool.seeds]
-        assert validate(network, sight, pool, 0).returns[0] == pytest.approx(
+        assert validate(network, sight, pool, [0]).returns[0] == pytest.approx(
             np.mean([one.episode_return for one in real])
         )
         found += sum(one.success for one in real)

@@ -30,10 +30,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 from torch.nn import functional
 
-from wfairl.baselines.network import StateBatch, StateNetwork
+from wfairl.baselines.lessons import Lesson, make_lesson
+from wfairl.baselines.network import StateNetwork
 from wfairl.baselines.policy_run import (
     POLICY,
     Choice,
@@ -45,9 +45,9 @@ from wfairl.baselines.policy_run import (
     load_policy_run,
 )
 from wfairl.baselines.scenes import validation_seeds
-from wfairl.baselines.sight import AgentSight, MapSight, find_sight, mirror, network_for
+from wfairl.baselines.sight import AgentSight, MapSight, find_sight, network_for
 from wfairl.baselines.validation import Trials, join
-from wfairl.demonstrations.demonstration import Dataset, Demonstration, check_against
+from wfairl.demonstrations.demonstration import Dataset
 from wfairl.errors import BadInputError
 from wfairl.files import write_atomically
 from wfairl.learning.adam import Adam
@@ -210,19 +210,6 @@ def train_cloning(
     return TrainedClone(finish_run(run_config, directory, networks, sight, choice), committee)
 
 
-@dataclass(frozen=True, eq=False)
-class Lesson:
-    """A demonstration as the network sees it.
-
-    Attributes:
-        states: where the demonstrator stood.
-        controls: what it did there, shape [steps] of int64.
-    """
-
-    states: StateBatch
-    controls: Tensor
-
-
 def make_lessons(task: Task, dataset: Dataset, sight: MapSight | AgentSight, idle: bool = False) -> list[Lesson]:
     """The successful demonstrations as the network sees them; without steps that changed nothing, unless `idle`.
 
@@ -236,16 +223,7 @@ def make_lessons(task: Task, dataset: Dataset, sight: MapSight | AgentSight, idl
             f"{len(successes)} of the {len(dataset)} demonstrations succeeded: cloning needs two or more, one to learn"
             " from and one to hold out. Collect some"
         )
-    return [_lesson(task, demonstration, sight, idle) for demonstration in successes]
-
-
-def _lesson(task: Task, demonstration: Demonstration, sight: MapSight | AgentSight, idle: bool) -> Lesson:
-    world = task.make_world(demonstration.seed)
-    check_against(world, demonstration)
-    steps = zip(demonstration.states, demonstration.controls, demonstration.states[1:], strict=False)
-    kept = [(state, control) for state, control, after in steps if idle or after != state]
-    states = np.array([world.pack(state) for state, _ in kept])  # type: ignore[arg-type]
-    return Lesson(sight.look(world, states), torch.tensor([control for _, control in kept]))
+    return [make_lesson(task, demonstration, sight, idle) for demonstration in successes]
 
 
 def validate(
@@ -343,7 +321,7 @@ def _run_epoch(network: StateNetwork, adam: Adam, attempt: _Attempt, epoch: int,
     total, steps = 0.0, 0
     for first in range(0, len(order), config.batch_size):
         batch = [
-            mirror_lesson(attempt.kept[i]) if mirrored[i] else attempt.kept[i]
+            attempt.kept[i].mirrored if mirrored[i] else attempt.kept[i]
             for i in order[first : first + config.batch_size]
         ]
         states, controls = join(lesson.states for lesson in batch), torch.cat([lesson.controls for lesson in batch])
@@ -355,11 +333,6 @@ def _run_epoch(network: StateNetwork, adam: Adam, attempt: _Attempt, epoch: int,
         total += loss.item() * len(controls)
         steps += len(controls)
     return total / steps
-
-
-def mirror_lesson(lesson: Lesson) -> Lesson:
-    """The demonstration that a mirror shows."""
-    return Lesson(*mirror(lesson.states, lesson.controls))
 
 
 @torch.no_grad()

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import cast
 
 import numpy as np
 import torch
@@ -11,11 +10,11 @@ from numpy.typing import NDArray
 from wfairl.baselines.absorbing import absorbing_share
 from wfairl.baselines.discriminator import Transitions
 from wfairl.baselines.gail_settings import DEMONSTRATED, FRESH, GailConfig
-from wfairl.baselines.network import StateBatch
+from wfairl.baselines.lessons import Lesson, make_lesson
 from wfairl.baselines.scenes import FIRST_VALIDATION_SEED
 from wfairl.baselines.sight import AgentSight, MapSight, find_sight
 from wfairl.baselines.validation import join
-from wfairl.demonstrations.demonstration import Dataset, Demonstration, check_against
+from wfairl.demonstrations.demonstration import Dataset, Demonstration
 from wfairl.errors import BadInputError
 from wfairl.worlds.tasks import Task
 from wfairl.worlds.vector_environment import ScenePool, compile_scenes, join_pools
@@ -39,14 +38,14 @@ class Lessons:
         pool: the scenes that the generator acts in.
         judged: whether what it does there is shown to the discriminator, shape [scenes].
         sight: what networks are shown of a state.
-        demonstrations: the expert's transitions, one entry a demonstration.
+        cloned: the demonstrations as the generator's start is cloned from them.
     """
 
     expert: Transitions
     pool: ScenePool
     judged: NDArray[np.bool_]
     sight: MapSight | AgentSight
-    demonstrations: tuple[Transitions, ...]
+    cloned: tuple[Lesson, ...]
 
 
 def prepare_lessons(task: Task, dataset: Dataset, config: GailConfig, n_jobs: int) -> Lessons:
@@ -60,23 +59,17 @@ def prepare_lessons(task: Task, dataset: Dataset, config: GailConfig, n_jobs: in
         raise NoExpertError("none of the demonstrations is a success, so that there is nobody to imitate")
     pool, judged = _generator_scenes(task, successes, config, n_jobs)
     sight = find_sight(config.view, task.make_world(successes[0].seed), config.radius)
-    shown = tuple(_transitions(task, demonstration, sight) for demonstration in successes)
-    return Lessons(_joined(shown, task.horizon), pool, judged, sight, shown)
+    done = [make_lesson(task, demonstration, sight, idle=True) for demonstration in successes]
+    cloned = [make_lesson(task, demonstration, sight, config.idle) for demonstration in successes]
+    return Lessons(_transitions(done, task.horizon), pool, judged, sight, tuple(cloned))
 
 
-def _transitions(task: Task, demonstration: Demonstration, sight: MapSight | AgentSight) -> Transitions:
-    world = task.make_world(demonstration.seed)
-    check_against(world, demonstration)
-    seen = sight.look(world, np.stack([world.pack(cast(int, state)) for state in demonstration.states[:-1]]))
-    share = absorbing_share(len(demonstration), np.array([min(len(demonstration), task.horizon)]), task.horizon)
-    return Transitions(seen.grids, seen.columns.long(), torch.tensor(demonstration.controls), share)
-
-
-def _joined(demonstrations: Sequence[Transitions], horizon: int) -> Transitions:
-    batch = join(StateBatch(one.grids, one.columns) for one in demonstrations)
+def _transitions(demonstrations: Sequence[Lesson], horizon: int) -> Transitions:
+    """All that the expert did, and how much of its time it has spent in the absorbing state."""
+    states = join(one.states for one in demonstrations)
     controls = torch.cat([one.controls for one in demonstrations])
-    lengths = np.array([min(len(one), horizon) for one in demonstrations])
-    return Transitions(batch.grids, batch.columns, controls, absorbing_share(len(controls), lengths, horizon))
+    lengths = np.array([min(len(one.controls), horizon) for one in demonstrations])
+    return Transitions(states.grids, states.columns, controls, absorbing_share(len(controls), lengths, horizon))
 
 
 def _generator_scenes(

@@ -41,6 +41,7 @@ class GailConfig:
         clip: of PPO.
         entropy: weight of the policy's entropy.
         pretraining: times over the demonstrations in which the generator is cloned from them, before anything else.
+        idle: whether it is cloned from steps that changed nothing too.
         warmup: iterations over which the learning rate rises, while the discriminator and the value find their feet.
         discriminator_steps: of Adam in an iteration, each on all of the expert's transitions and a part of the rollout.
         discriminator_rate: learning rate of the discriminator's Adam.
@@ -69,6 +70,7 @@ class GailConfig:
     clip: float = 0.2
     entropy: float = 0.01
     pretraining: int = 40
+    idle: bool = False
     warmup: int = 10
     discriminator_steps: int = 3
     discriminator_rate: float = 1e-3

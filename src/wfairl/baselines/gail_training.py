@@ -44,7 +44,7 @@ LAST_RATE = 0.1
 ABSORBING_RATE = 0.05
 """The learning rate of the absorbing state's logit: one number, which does not move with a network's weights."""
 
-_START, _CLONING, _ROLLOUT, _SCENES, _GENERATOR, _DISCRIMINATOR = range(6)
+_START, _CLONING, _ROLLOUT, _SCENES, _GENERATOR, _DISCRIMINATOR, _VALIDATION = range(7)
 """What random numbers of training are for: each purpose has a stream of its own."""
 
 Advance = Callable[[IterationMetrics, bool], None]
@@ -152,8 +152,8 @@ class _Training:
         config = self._config
         self._environment.environment.reset(seed=config.seed)
         self._ppo._last_episode_starts = np.ones(config.environments, bool)
-        clone(self._network, self._lessons.demonstrations, config, _generator(config.seed, _CLONING))
-        self._keep_best(-1, validate(self._network, self._lessons.sight, self._held_out, config.seed))
+        clone(self._network, self._lessons.cloned, config, _generator(config.seed, _CLONING))
+        self._keep_best(-1, self._validate())
 
     def iterate(self, iteration: int) -> IterationMetrics:
         """One rollout, and what is learned from it."""
@@ -209,7 +209,7 @@ class _Training:
         config = self._config
         ended = self._environment.ended
         due = (iteration + 1) % config.validate_every == 0 or iteration + 1 == config.iterations
-        validation = validate(self._network, self._lessons.sight, self._held_out, config.seed) if due else None
+        validation = self._validate() if due else None
         metrics = IterationMetrics(
             iteration=iteration,
             steps=(iteration + 1) * config.environments * config.rollout,
@@ -229,6 +229,11 @@ class _Training:
         if validation is not None:
             self._keep_best(iteration, validation)
         return metrics
+
+    def _validate(self) -> Validation:
+        """How well the generator does now in held-out scenes; always with the same draws."""
+        seed = (self._config.seed, _VALIDATION)
+        return validate(self._network, self._lessons.sight, self._held_out, seed)
 
     def _keep_best(self, iteration: int, validation: Validation) -> None:
         """Remember the policy if it is the best so far; of equals, the last."""

@@ -1,5 +1,6 @@
 """How well a policy network does in held-out scenes, all of them stepped at once."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,7 +35,7 @@ class Validation:
         return TEMPERATURES[self.returns.index(self.best)]
 
 
-def validate(network: StateNetwork, sight: MapSight | AgentSight, pool: ScenePool, seed: int) -> Validation:
+def validate(network: StateNetwork, sight: MapSight | AgentSight, pool: ScenePool, seed: Sequence[int]) -> Validation:
     """Run a policy once in every scene of a pool, at each temperature.
 
     Args:
@@ -43,7 +44,7 @@ def validate(network: StateNetwork, sight: MapSight | AgentSight, pool: ScenePoo
         pool: the scenes.
         seed: of the sampled controls.
     """
-    draws = [np.random.default_rng([seed, i]) for i in range(len(TEMPERATURES))]
+    draws = [np.random.default_rng([*seed, i]) for i in range(len(TEMPERATURES))]
     return Validation(
         tuple(
             float(_returns(network, sight, pool, temperature, rng).mean())
