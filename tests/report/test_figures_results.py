@@ -170,7 +170,7 @@ def test_curves_are_the_metrics_of_the_runs(tmp_path):
         assert lines == {
             "training": [[1, 2], [0.7, 0.4]],
             "held out": [[0, 1, 2], [0.9, 0.5, 0.6]],
-            "best": [[1], [0.5]],
+            "kept": [[1], [0.5]],
         }
     assert len({axes.get_ylim() for axes in figure.axes}) == 1
 
@@ -181,10 +181,18 @@ def test_a_run_of_several_networks_has_a_training_for_each(tmp_path):
     history = read_history(tmp_path)
     assert [training.epochs for training in history.trainings] == [(0, 1, 2)] * 3
     axes = draw_curves({"a": history}).figure.axes[0]
-    assert [line.get_label() for line in axes.lines] == ["training", "held out", "best"] * 3
+    assert [line.get_label() for line in axes.lines] == ["training", "held out", "kept"] * 3
 
 
-def test_a_run_with_nothing_held_out_has_one_curve_and_no_best_epoch(tmp_path):
+def test_where_errors_are_counted_they_choose_the_epoch(tmp_path):
+    lines = [{**line, "held_out_errors": errors} for line, errors in zip(METRICS, (0.5, 0.2, 0.1), strict=True)]
+    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    drawn = draw_curves({"a": read_history(tmp_path)})
+    assert [list(values) for values in drawn.figure.axes[0].lines[-1].get_data()] == [[2], [0.6]]
+    assert "fewest held-out errors" in drawn.caption
+
+
+def test_a_run_with_nothing_held_out_has_one_curve_and_no_epoch_that_is_kept(tmp_path):
     lines = [{**line, "held_out_loss": None} for line in METRICS]
     (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     drawn = draw_curves({"a": read_history(tmp_path)})

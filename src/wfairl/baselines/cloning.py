@@ -8,7 +8,9 @@ with the paper's network for pi. Demonstrations are few, so everything is done t
 - Steps that changed nothing are not imitated. A demonstrator at temperature 0.5 takes many; they cost it time, and a
   clone that is not sure where it stands may repeat one for ever.
 - Hidden units are dropped out while it is trained, and weights decay. How much is dropped out is chosen on held-out
-  demonstrations, and so is the epoch, counting from 0 before any training.
+  demonstrations, and so is the epoch, counting from 0 before any training: by how often the likeliest control is not
+  the demonstrated one. By their likelihood training would end too early: while it falls, because a network that errs
+  errs with ever more confidence, errors become fewer for long.
 - The demonstrations are split in parts. Each network of a committee is trained without one of them, which chooses its
   epoch; so all demonstrations teach, and all are held out. The committee acts with the mean of their probabilities.
 - The temperature at which it acts is chosen on scenes for validation, which nobody is trained or tested on.
@@ -26,7 +28,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -83,7 +85,7 @@ class CloningConfig:
         networks: how many form the committee, and parts that the demonstrations are split into; at least 2.
         dropouts: chances of a hidden unit to be left out, to choose from.
         epochs: times over the demonstrations, at most.
-        patience: epochs without a better held-out loss after which a network is done.
+        patience: epochs without fewer held-out errors after which a network is done.
         batch_size: demonstrations a step of Adam.
         learning_rate: of Adam at the beginning; it falls to zero along half a cosine.
         weight_decay: of Adam, decoupled.
@@ -97,8 +99,8 @@ class CloningConfig:
     idle: bool = False
     networks: int = 4
     dropouts: tuple[float, ...] = (0.3,)
-    epochs: int = 60
-    patience: int = 15
+    epochs: int = 150
+    patience: int = 50
     batch_size: int = 2
     learning_rate: float = 2e-3
     weight_decay: float = 1e-2
@@ -120,6 +122,23 @@ class CloningConfig:
             raise BadInputError(f"the seed of a training must lie between 0 and {LARGEST_SEED:,}, not {self.seed}")
 
 
+@dataclass(frozen=True)
+class CloningMetrics(EpochMetrics):
+    """How an epoch went.
+
+    Attributes:
+        held_out_errors: the part of the held-out steps at which another control than the demonstrated one is likeliest.
+    """
+
+    held_out_loss: float
+    held_out_errors: float
+
+    @property
+    def criterion(self) -> tuple[float, float]:
+        """See `EpochMetrics`; among epochs with as many errors the loss decides."""
+        return self.held_out_errors, self.held_out_loss
+
+
 @dataclass(frozen=True, eq=False)
 class Member:
     """A network of the committee and how its training went.
@@ -132,14 +151,12 @@ class Member:
 
     network: StateNetwork
     epoch: int
-    history: tuple[EpochMetrics, ...]
+    history: tuple[CloningMetrics, ...]
 
     @property
-    def held_out_loss(self) -> float:
+    def held_out_errors(self) -> float:
         """At the chosen epoch, a step."""
-        loss = self.history[self.epoch].held_out_loss
-        assert loss is not None
-        return loss
+        return self.history[self.epoch].held_out_errors
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,8 +206,8 @@ def train_cloning(
     with _meter(len(attempts) * config.epochs) as advance:
         members = list(map_in_threads(partial(_run, directory, advance), begun, n_jobs))
     _write_metrics(attempts, members, directory)
-    losses = {rate: _mean_loss(attempts, members, rate) for rate in config.dropouts}
-    rate = min(losses, key=lambda one: losses[one])
+    errors = {rate: _mean_errors(attempts, members, rate) for rate in config.dropouts}
+    rate = min(errors, key=lambda one: errors[one])
     committee = tuple(member for one, member in zip(attempts, members, strict=True) if one.dropout == rate)
     if (directory / POLICY).exists():  # the run had finished, and nothing is left to choose
         return TrainedClone(load_policy_run(directory), committee)
@@ -201,8 +218,7 @@ def train_cloning(
         {
             "dropout": rate,
             "epochs": [member.epoch for member in committee],
-            "held_out_loss": losses[rate],
-            "held_out_losses": {f"{one:g}": loss for one, loss in losses.items()},
+            "held_out_errors": {f"{one:g}": share for one, share in errors.items()},
             "validation_returns": {f"{one:g}": mean for one, mean in returns.items()},
         },
         max(returns.values()),
@@ -277,7 +293,7 @@ class _Attempt:
 
     def begin(self, directory: Path) -> "tuple[_Attempt, Checkpoint | None]":
         """The attempt, and where to go on with it."""
-        return self, read_checkpoint(self.path(directory), self.identity)
+        return self, read_checkpoint(self.path(directory), self.identity, CloningMetrics)
 
 
 def _run(directory: Path, advance: Callable[[int], None], begun: tuple[_Attempt, Checkpoint | None]) -> Member:
@@ -289,20 +305,21 @@ def _run(directory: Path, advance: Callable[[int], None], begun: tuple[_Attempt,
     if checkpoint is not None:
         checkpoint.restore(network, adam)
     else:
-        losses = _loss(network, attempt.kept), _loss(network, attempt.held_out)
-        checkpoint = Checkpoint.capture(network, adam, (EpochMetrics(0, 0.0, *losses),), None)
+        train_loss, _ = _judge(network, attempt.kept)
+        metrics = CloningMetrics(0, 0.0, train_loss, *_judge(network, attempt.held_out))
+        checkpoint = Checkpoint.capture(network, adam, (metrics,), None)
     advance(len(checkpoint.history) - 1)
     while not _done(checkpoint, config):
         epoch = len(checkpoint.history)
         rate = config.learning_rate * (1 + math.cos(math.pi * (epoch - 1) / config.epochs)) / 2
         train_loss = _run_epoch(network, adam, attempt, epoch, rate)
-        metrics = EpochMetrics(epoch, rate, train_loss, _loss(network, attempt.held_out))
+        metrics = CloningMetrics(epoch, rate, train_loss, *_judge(network, attempt.held_out))
         checkpoint = Checkpoint.capture(network, adam, (*checkpoint.history, metrics), checkpoint)
         write_checkpoint(checkpoint, path, identity)
         advance(1)
     advance(config.epochs - len(checkpoint.history) + 1)
     network.load_state_dict(checkpoint.best)
-    return Member(network, checkpoint.best_epoch, checkpoint.history)
+    return Member(network, checkpoint.best_epoch, cast(tuple[CloningMetrics, ...], checkpoint.history))
 
 
 def _done(checkpoint: Checkpoint, config: CloningConfig) -> bool:
@@ -336,10 +353,12 @@ def _run_epoch(network: StateNetwork, adam: Adam, attempt: _Attempt, epoch: int,
 
 
 @torch.no_grad()
-def _loss(network: StateNetwork, lessons: Sequence[Lesson]) -> float:
-    """The loss a step, without dropout."""
+def _judge(network: StateNetwork, lessons: Sequence[Lesson]) -> tuple[float, float]:
+    """The loss and the errors a step, without dropout."""
     states, controls = join(lesson.states for lesson in lessons), torch.cat([lesson.controls for lesson in lessons])
-    return functional.cross_entropy(network(states.grids, states.columns), controls).item()
+    logits = network(states.grids, states.columns)
+    errors = logits.argmax(dim=1) != controls
+    return functional.cross_entropy(logits, controls).item(), errors.double().mean().item()
 
 
 def _seed(*numbers: int) -> int:
@@ -347,9 +366,9 @@ def _seed(*numbers: int) -> int:
     return int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 
-def _mean_loss(attempts: Sequence[_Attempt], members: Sequence[Member], rate: float) -> float:
-    """The held-out loss of the networks of one dropout."""
-    chosen = [member.held_out_loss for one, member in zip(attempts, members, strict=True) if one.dropout == rate]
+def _mean_errors(attempts: Sequence[_Attempt], members: Sequence[Member], rate: float) -> float:
+    """The held-out errors of the networks of one dropout."""
+    chosen = [member.held_out_errors for one, member in zip(attempts, members, strict=True) if one.dropout == rate]
     return sum(chosen) / len(chosen)
 
 

@@ -53,6 +53,11 @@ class EpochMetrics:
     train_loss: float | None
     held_out_loss: float | None
 
+    @property
+    def criterion(self) -> tuple[float, ...] | None:
+        """What the best epoch has least of, the first of equals; None if nothing is held out."""
+        return None if self.held_out_loss is None else (self.held_out_loss,)
+
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
@@ -61,7 +66,7 @@ class Checkpoint:
     Attributes:
         model: the parameters after the last epoch.
         best: those of the best epoch so far.
-        best_epoch: the epoch of least held-out loss, the last one if nothing is held out.
+        best_epoch: the epoch with the least `criterion`, the last one if nothing is held out.
         first: Adam's first moments.
         second: Adam's second moments.
         steps: Adam's steps.
@@ -88,9 +93,9 @@ class Checkpoint:
         present = _copied(model.state_dict())
         moments = _copied(adam.first), _copied(adam.second), adam.steps
         metrics = history[-1]
-        if before is not None and metrics.held_out_loss is not None:
-            least = before.history[before.best_epoch].held_out_loss
-            if least is not None and least <= metrics.held_out_loss:
+        if before is not None and metrics.criterion is not None:
+            least = before.history[before.best_epoch].criterion
+            if least is not None and least <= metrics.criterion:
                 return cls(present, before.best, before.best_epoch, *moments, history)
         return cls(present, present, metrics.epoch, *moments, history)
 
@@ -173,8 +178,13 @@ def read_checkpoint_file(path: Path, kind: str, identity: str) -> tuple[dict[str
     return tensors, header
 
 
-def read_checkpoint(path: Path, identity: str) -> Checkpoint | None:
+def read_checkpoint(path: Path, identity: str, epochs: type[EpochMetrics] = EpochMetrics) -> Checkpoint | None:
     """A checkpoint, None if the run had not come to one.
+
+    Args:
+        path: of the file.
+        identity: what is trained on what.
+        epochs: what its history is made of.
 
     Raises:
         OtherConfigurationError: it is of other settings, another model or other data.
@@ -188,7 +198,7 @@ def read_checkpoint(path: Path, identity: str) -> Checkpoint | None:
         for name, tensor in tensors.items():
             group, _, rest = name.partition(".")
             groups[group][rest] = tensor
-        history = tuple(EpochMetrics(**metrics) for metrics in header["history"])
+        history = tuple(epochs(**metrics) for metrics in header["history"])
         return Checkpoint(
             model=groups["model"],
             best=groups["best"],

@@ -19,6 +19,10 @@ LINE, TICKS, CHARACTER = 0.19, 0.22, 0.068
 """Inches: of one panel and around the panels; of a line of a title, of the numbers at the axes, of a letter."""
 
 
+NUMBERS = ("train_loss", "held_out_loss", "held_out_errors")
+"""What is read of an epoch."""
+
+
 class BrokenMetricsError(BadInputError):
     """A file does not hold the losses of a training."""
 
@@ -31,17 +35,23 @@ class Training:
         epochs: their numbers, ascending.
         train: mean negative log-likelihood a step on what is trained on.
         held_out: the same on what is held out.
+        errors: the part of held-out steps at which it would have done something else, where that was counted.
     """
 
     epochs: tuple[int, ...]
     train: tuple[float | None, ...]
     held_out: tuple[float | None, ...]
+    errors: tuple[float | None, ...]
 
     @property
-    def best(self) -> tuple[float, int] | None:
-        """The least held-out loss and its epoch, None if nothing is held out."""
-        known = [(loss, epoch) for loss, epoch in zip(self.held_out, self.epochs, strict=True) if loss is not None]
-        return min(known) if known else None
+    def kept(self) -> tuple[float, int] | None:
+        """The held-out loss of the epoch that training kept, and the epoch; None if nothing is held out.
+
+        It is that of fewest errors where these were counted, and among equals of least loss.
+        """
+        rows = zip(self.errors, self.held_out, self.epochs, strict=True)
+        known = [(errors or 0.0, loss, epoch) for errors, loss, epoch in rows if loss is not None]
+        return min(known)[1:] if known else None
 
 
 @dataclass(frozen=True)
@@ -51,9 +61,9 @@ class History:
     trainings: tuple[Training, ...]
 
     @property
-    def best(self) -> tuple[float, int] | None:
-        """The least held-out loss of all trainings and its epoch, None if nothing is held out."""
-        return min((training.best for training in self.trainings if training.best is not None), default=None)
+    def kept(self) -> tuple[float, int] | None:
+        """The least held-out loss of an epoch that was kept, and the epoch; None if nothing is held out."""
+        return min((training.kept for training in self.trainings if training.kept is not None), default=None)
 
 
 def read_history(directory: Path) -> History:
@@ -63,11 +73,12 @@ def read_history(directory: Path) -> History:
         BrokenMetricsError: a line is not an epoch, or there is none.
     """
     path = Path(directory) / METRICS
-    trainings: list[list[tuple[int, float | None, float | None]]] = []
+    trainings: list[list[tuple[int, float | None, float | None, float | None]]] = []
     for number, line in enumerate(read_text(path).splitlines(), start=1):
         try:
             metrics = parse_json(line)
-            entry = (int(metrics["epoch"]), _loss(metrics.get("train_loss")), _loss(metrics.get("held_out_loss")))
+            train, held_out, errors = (_finite(metrics.get(name)) for name in NUMBERS)
+            entry = (int(metrics["epoch"]), train, held_out, errors)
         except (NotJsonError, KeyError, TypeError, ValueError, AttributeError):
             raise BrokenMetricsError(f"{path}: line {number}: not the metrics of an epoch") from None
         if not trainings or entry[0] <= trainings[-1][-1][0]:
@@ -78,12 +89,12 @@ def read_history(directory: Path) -> History:
     return History(tuple(Training(*zip(*entries, strict=True)) for entries in trainings))
 
 
-def _loss(value: Any) -> float | None:
+def _finite(value: Any) -> float | None:
     return float(value) if value is not None and math.isfinite(value) else None
 
 
 def draw_curves(histories: Mapping[str, History], name: str = "training") -> DrawnFigure:
-    """The losses of one or more trainings over epochs, one panel each on one scale, the best epoch marked.
+    """The losses of one or more trainings over epochs, one panel each on one scale, the epoch that was kept marked.
 
     Args:
         histories: by what to call them.
@@ -142,9 +153,9 @@ def _draw_history(axes: Any, history: History, named: bool) -> None:
             if known:
                 axes.plot(*zip(*known, strict=True), color=colour, ls=style, lw=width, label=what)
                 ends.append((known[-1][1], colour, what))
-        if training.best is not None:
-            loss, epoch = training.best
-            axes.plot([epoch], [loss], "o", ms=2.9 * width, color=VERMILLION, label="best")
+        if training.kept is not None:
+            loss, epoch = training.kept
+            axes.plot([epoch], [loss], "o", ms=2.9 * width, color=VERMILLION, label="kept")
     if named:
         _name_ends(axes, ends)
 
@@ -158,17 +169,22 @@ def _name_ends(axes: Any, ends: Sequence[tuple[float, str, str]]) -> None:
 
 
 def _caption(histories: Mapping[str, History]) -> str:
-    bests = "; ".join(
-        f"{title}: {history.best[0]:.3f} in epoch {history.best[1]}"
+    kept = "; ".join(
+        f"{title}: {history.kept[0]:.3f} in epoch {history.kept[1]}"
         for title, history in histories.items()
-        if history.best is not None
+        if history.kept is not None
+    )
+    by_errors = any(
+        one is not None for history in histories.values() for training in history.trainings for one in training.errors
     )
     several = any(len(history.trainings) > 1 for history in histories.values())
     return (
         "The mean negative log-likelihood of a demonstrated control over the epochs of training, on the demonstrations"
         " that are trained on (dashed) and on those that are held out (solid)."
         + (" A method that trains several networks has a pair of lines for each." if several else "")
-        + (f" Dots: the epoch of least held-out loss. Least held-out loss: {bests}." if bests else "")
+        + (" Dots: the epoch that is kept, that of least held-out loss" if kept else "")
+        + (", in cloning that of fewest held-out errors" if kept and by_errors else "")
+        + (f". Held-out loss there, the least of several networks: {kept}." if kept else "")
     )
 
 
