@@ -59,7 +59,7 @@ class GailConfig:
     midway: bool = False
     view: str = "agent"
     radius: int = 5
-    iterations: int = 120
+    iterations: int = 100
     environments: int = 128
     rollout: int = 32
     epochs: int = 2
@@ -69,7 +69,7 @@ class GailConfig:
     trace: float = 0.95
     clip: float = 0.2
     entropy: float = 0.01
-    pretraining: int = 40
+    pretraining: int = 100
     idle: bool = False
     warmup: int = 10
     discriminator_steps: int = 3

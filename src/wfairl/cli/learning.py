@@ -56,7 +56,7 @@ def train(
     task_model: Annotated[Path | None, typer.Option(help="What `learn-task` wrote; for wfa-irl alone.")] = None,
     resume: Resume = False,
     epochs: Annotated[
-        int | None, typer.Option(min=0, help="Times over the demonstrations: 50, bc at most 60; PPO over a rollout: 2.")
+        int | None, typer.Option(min=0, help="Times over the demonstrations: 50, bc up to 150; PPO over a rollout: 2.")
     ] = None,
     batch_size: Annotated[
         int | None, typer.Option(min=1, help="Demonstrations a step of Adam: 8, bc 2; steps in a batch of PPO: 1024.")
@@ -102,7 +102,7 @@ def train(
     ] = None,
     iterations: Annotated[
         int | None,
-        typer.Option(help="Rollouts, each with an update of both networks: 120.", rich_help_panel=ADVERSARIAL),
+        typer.Option(help="Rollouts, each with an update of both networks: 100.", rich_help_panel=ADVERSARIAL),
     ] = None,
     reward: Annotated[
         list[str] | None,

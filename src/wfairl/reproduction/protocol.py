@@ -77,7 +77,7 @@ class Protocol:
     fewer_tasks: tuple[str, ...] = ("doorkey",)
     fewer_methods: tuple[str, ...] = ("wfa-irl", "bc")
     fewer_data: str = "D2"
-    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"gail": {"iterations": 60}})
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for what, given, known in (
