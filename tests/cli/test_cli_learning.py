@@ -1,7 +1,9 @@
 """`wfairl train`, `wfairl run` and `wfairl evaluate --policy RUN`, as a user meets them."""
 
+import inspect
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -9,8 +11,11 @@ import time
 
 import numpy as np
 import pytest
+from typer.models import OptionInfo
 
+from wfairl.cli import learning
 from wfairl.demonstrations import collect, save, solve
+from wfairl.methods import METHODS
 from wfairl.worlds.tasks import find_task
 
 
@@ -204,3 +209,20 @@ def test_a_process_killed_by_a_signal_resumes_to_the_same_bytes(demos, task_mode
     subprocess.run(command(killed, "--resume"), check=True, env=environment)
     for name in ("cost.safetensors", "metrics.jsonl", "task.json", "config.json"):
         assert (killed / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+def test_the_help_of_train_names_the_defaults_of_the_methods():
+    """They stand in the help as text, since reading them off the methods would take a second at every command."""
+    options = inspect.signature(learning.train, eval_str=True).parameters
+    listed = {"dropouts": "dropout", "rewards": "reward"}
+    elsewhere = {"seed", "cost", "activation", "view", "temperature", "rewards"}  # words, or the same for all
+    compared = 0
+    for method in METHODS.values():
+        for setting, default in method.settings().items():
+            option = options.get(listed.get(setting, setting))
+            if option is not None and setting not in elsewhere:
+                (told,) = (one.help for one in option.annotation.__metadata__ if isinstance(one, OptionInfo))
+                (value,) = default if isinstance(default, tuple) else (default,)
+                assert re.search(rf"(?<![\d.]){value:g}(?![\d]|\.\d)", told), (method.name, setting, told)
+                compared += 1
+    assert compared >= 15
