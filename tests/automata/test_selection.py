@@ -82,3 +82,14 @@ def test_progress_is_shown_for_every_fit():
 
     select_setting(words, scores, np.random.default_rng(0), bases=[(1, 1), (2, 2)], folds=4, track=track)
     assert seen == [("choosing rank and basis", 8)]
+
+
+def test_whatever_could_be_chosen_can_be_learned_from_all_words():
+    """Some of the words may have a higher rank than all of them."""
+    words, scores = scored_sample(np.random.default_rng(4), 30)
+    selection = select_setting(words, scores, np.random.default_rng(0))
+    for candidate in selection.candidates:
+        setting = candidate.setting
+        learned = SpectralLearner(rank=setting.rank, rows=setting.rows, cols=setting.cols).fit(words, scores)
+        assert learned.automaton_.rank == setting.rank
+    assert len({candidate.setting.rank for candidate in selection.candidates}) > 2

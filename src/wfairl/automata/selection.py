@@ -87,7 +87,7 @@ def select_setting(
     tolerance: float = 1e-3,
     track: Callable[[Iterable[Any], str, int], Iterable[Any]] | None = None,
 ) -> Selection:
-    """Choose rank, rows and cols by cross-validation.
+    """Choose rank, rows and cols by cross-validation, among the ranks that all words together have.
 
     Args:
         words: as the automaton reads them (compressed, if repeats mean nothing).
@@ -116,7 +116,8 @@ def select_setting(
     candidates = tuple(
         Candidate(Setting(rank + 1, rows, cols), float(losses[rows, cols][rank]))
         for rows, cols in bases
-        for rank in range(max_rank)
+        if (automaton := _learn(words, values, (rows, cols), max_rank)) is not None
+        for rank in range(min(max_rank, automaton.rank))
     )
     best = min(candidate.held_out_loss for candidate in candidates)
     good = [c.setting for c in candidates if c.held_out_loss <= best + tolerance]
@@ -148,20 +149,29 @@ def _losses_by_rank(
     """The held-out loss of ranks 1 .. max_rank, shape [max_rank]; beyond the rank of the block it stays."""
     learned = [words[i] for i in np.flatnonzero(~held_out).tolist()]
     judged = [words[i] for i in np.flatnonzero(held_out).tolist()]
-    rows, cols = basis
-    learner = SpectralLearner(rows=rows, cols=cols, rank=None)
-    try:
-        automaton = learner.fit(learned, scores[~held_out]).automaton_
-    except LostRankError:  # too large for all its singular values
-        try:
-            automaton = learner.set_params(rank=max_rank).fit(learned, scores[~held_out]).automaton_
-        except LostRankError:
-            return np.full(max_rank, np.inf)  # no word is short enough for this basis
+    automaton = _learn(learned, scores[~held_out], basis, max_rank)
+    if automaton is None:
+        return np.full(max_rank, np.inf)
     losses = [
         mean_squared_error(leading_part(automaton, rank), judged, scores[held_out])
         for rank in range(1, min(max_rank, automaton.rank) + 1)
     ]
     return np.pad(np.array(losses), (0, max_rank - len(losses)), mode="edge")
+
+
+def _learn(
+    words: Sequence[Word], scores: NDArray[np.float64], basis: tuple[int | None, int | None], max_rank: int
+) -> WeightedAutomaton | None:
+    """The automaton of the block's own rank, or of `max_rank`; None if no word is short enough for the basis."""
+    rows, cols = basis
+    learner = SpectralLearner(rows=rows, cols=cols, rank=None)
+    try:
+        return learner.fit(words, scores).automaton_
+    except LostRankError:  # too large for all its singular values
+        try:
+            return learner.set_params(rank=max_rank).fit(words, scores).automaton_
+        except LostRankError:
+            return None
 
 
 def leading_part(automaton: WeightedAutomaton, rank: int) -> WeightedAutomaton:

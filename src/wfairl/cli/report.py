@@ -24,7 +24,7 @@ def report_command(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="The file. Default: RUN/report.html.")
     ] = None,
-    scenes: Annotated[int, typer.Option(min=1, help="Scenes to show each policy of a run in.")] = 3,
+    scenes: Annotated[int, typer.Option(min=1, max=64, help="Scenes to show each policy of a run in.")] = 3,
     as_json: AsJson = False,
 ) -> None:
     """Write the page of a run."""
