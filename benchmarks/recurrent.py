@@ -191,16 +191,11 @@ def mean_return(task: Task, policy: Policy, scenes: range) -> float:
 
 
 def learn_wfa(words: list[Word], scores: list[float], select: bool = False) -> Learned:
-    model = None
+    basis = {}
     if select:
-        try:
-            setting = select_setting(*with_optional_start(words, scores), np.random.default_rng(0)).chosen
-            basis = {"rank": setting.rank, "rows": setting.rows, "cols": setting.cols}
-            model = fit_task_model(words, scores, **basis, optional_start=True)
-        except FailedRunError:
-            pass  # all words together have a lower rank than the one that was chosen on some of them
-    if model is None:
-        model = fit_task_model(words, scores, optional_start=True)
+        setting = select_setting(*with_optional_start(words, scores), np.random.default_rng(0)).chosen
+        basis = {"rank": setting.rank, "rows": setting.rows, "cols": setting.cols}
+    model = fit_task_model(words, scores, **basis, optional_start=True)
     return Learned(model.values, model.finite if model.summary.closed else None, 1.0)
 
 
