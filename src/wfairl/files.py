@@ -58,7 +58,7 @@ def read_bytes(path: Path) -> bytes:
 def read_text(path: Path) -> str:
     """The text of a file, or an error that names it."""
     try:
-        return read_bytes(path).decode("utf-8")
+        return read_bytes(path).decode("utf-8-sig")  # Windows puts a mark at the beginning
     except UnicodeDecodeError:
         raise BadInputError(f"{path}: not a text file in UTF-8") from None
 

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,7 @@ def test_a_command_that_is_interrupted_says_how_to_go_on(wfairl, monkeypatch):
     monkeypatch.setattr("wfairl.cli.evaluation.evaluate", interrupt)
     result = wfairl("evaluate", "doorkey", "--json")
     assert (result.returncode, result.stdout) == (130, "")
-    assert "interrupted; `train` and `run` go on with --resume" in result.stderr
+    assert "interrupted; `train` and `run` go on with --resume, `reproduce` when it is started again" in result.stderr
 
 
 def test_tasks_lists_the_tasks_for_people_and_for_programs(wfairl):
@@ -61,6 +62,27 @@ def test_a_log_is_imported(tmp_path, wfairl):
     assert load(tmp_path / "x.safetensors").demonstrations[0].controls == (0, 2)
 
 
+def test_a_log_without_a_success_is_said_to_be_one(tmp_path, wfairl):
+    entry = {"environment_id": "MiniGrid-DoorKey-8x8-v0", "seed": 3, "controls": ["left", "forward"]}
+    (tmp_path / "log.jsonl").write_text("\ufeff" + json.dumps(entry))  # with the mark that Windows writes
+    result = wfairl("demos-import", "doorkey", tmp_path / "log.jsonl", "-o", tmp_path / "x.safetensors")
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.replace("\n", "").endswith("0 successful and 1 failed demonstrations of doorkey")
+
+
+def test_one_episode_has_no_standard_error(wfairl):
+    assert "│ -      │" in wfairl("evaluate", "doorkey", "--seeds", "5000").stdout
+
+
+def test_prose_of_the_help_is_broken_where_the_terminal_ends(wfairl, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    for command in ("train", "learn-task", "reproduce", "plan"):
+        lines = wfairl(command, "--help").stdout.split("╭")[0].splitlines()
+        for line, after in pairwise(line.strip() for line in lines):
+            if line and after and not line.startswith(("wfairl", "wfa-irl", "no-automaton", "bc ", "gail ")):
+                assert len(line) + 1 + len(after.split()[0]) > 76, line  # the next word would not have fitted
+
+
 def test_evaluate_prints_one_json_object_and_nothing_else(wfairl):
     result = wfairl("evaluate", "doorkey", "--policy", "optimal", "--seeds", "5000:5003", "--json")
     document = json.loads(result.stdout)
@@ -78,6 +100,7 @@ def test_evaluate_prints_one_json_object_and_nothing_else(wfairl):
         ),
         (["evaluate", "doorkey", "--seeds", "a:b"], "seeds are A:B or A,B,C, not 'a:b'"),
         (["evaluate", "doorkey", "--seeds", "5:5"], "there are no seeds"),
+        (["evaluate", "doorkey", "--seeds", "5,6,5"], "scene 5 is given twice"),
         (["evaluate", "doorkey", "--seeds", "0:10000000000"], "is not a test seed"),
         (["evaluate", "doorkey", "--seeds", "0:2", "--jobs", "0"], "the number of jobs must not be 0"),
         (["demos", "doorkey", "--seed", "100000000000000", "-o", "x.safetensors"], "the seed of a collection must lie"),

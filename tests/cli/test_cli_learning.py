@@ -93,14 +93,31 @@ def test_other_methods_are_trained_and_evaluated_the_same_way(wfairl, demos, tmp
     if method == "bc":
         assert document["choice"]["dropout"] in (0.2, 0.4)
         assert len(document["choice"]["epochs"]) == 2
-    code, out, _ = wfairl(*arguments, "--resume")
-    assert code == 0
+    code, out, err = wfairl(*arguments, "--resume")
+    assert (code, err) == (0, "")
     assert "written to" in out
+    if method == "bc":
+        assert "by dropout" in out
+        assert ("solved no scene" in out) == (max(document["choice"]["validation_returns"].values()) == 0)
     code, out, _ = wfairl("evaluate", "doorkey", "--policy", run, "--seeds", "5000:5002", "--json")
     assert code == 0
     assert json.loads(out)["policy"] == str(run)
     code, _, err = wfairl("plan", "doorkey", "--seed", 1, "--cost", run)
     assert (code, "learns no cost" in err) == ((2, True) if method == "bc" else (0, False))
+
+
+def test_a_typing_error_in_the_directory_to_resume_is_not_passed_over(wfairl, demos, tmp_path):
+    arguments = ("--method", "bc", "--epochs", 0, "--networks", 2, "--resume")
+    code, _, err = wfairl("train", demos, *arguments, "-o", tmp_path / "ruin")
+    assert code == 0
+    assert "ruin: there is no run to go on with; a new one begins" in err
+
+
+def test_a_run_is_not_put_into_a_file(wfairl, demos, tmp_path):
+    (tmp_path / "file").write_text("mine")
+    code, _, err = wfairl("train", demos, "--method", "bc", "-o", tmp_path / "file")
+    assert (code, "file: a file; a run is a directory" in err) == (2, True)
+    assert (tmp_path / "file").read_text() == "mine"
 
 
 def test_help_teaches_the_methods(wfairl):

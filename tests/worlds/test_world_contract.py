@@ -104,3 +104,11 @@ def test_a_rule_visits_in_order_and_avoids(word):
 def test_a_rule_that_visits_nothing_is_refused():
     with pytest.raises(BadInputError, match="at least one"):
         Rule(visit=())
+
+
+def test_a_rule_takes_any_collections_of_names_but_no_single_name():
+    assert Rule(visit=["a", "b"], avoid=("x",)) == Rule(visit=("a", "b"), avoid=frozenset({"x"}))
+    assert not Rule(visit=["a"], avoid=["x"]).succeeds([frozenset({"x"}), frozenset({"a"})])
+    for wrong in ({"visit": "goal"}, {"visit": ("goal",), "avoid": "lava"}):
+        with pytest.raises(BadInputError, match=r"\('(goal|lava)',\) rather than"):
+            Rule(**wrong)

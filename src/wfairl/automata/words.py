@@ -30,6 +30,12 @@ class MalformedWordsError(BadInputError):
     """A file of words breaks its format; the message names file and line."""
 
 
+LARGEST_SCORE = 1e9
+"""Learning adds up squares of scores, and compares them with thresholds near 1."""
+
+NO_SCORE = f"not a finite number of at most {LARGEST_SCORE:.0e}"
+
+
 @dataclass(frozen=True)
 class ScoredWords:
     """Words with what is known of them.
@@ -48,8 +54,8 @@ class ScoredWords:
         if len(self.scores) != len(self.words):
             raise MalformedWordsError(f"{len(self.words)} words with {len(self.scores)} scores")
         for number, score in enumerate(self.scores, start=1):
-            if not math.isfinite(score):
-                raise MalformedWordsError(f"word {number}: the score is {score}, which is not a finite number")
+            if not abs(score) <= LARGEST_SCORE:
+                raise MalformedWordsError(f"word {number}: the score is {score}, which is {NO_SCORE}")
 
     def __len__(self) -> int:
         return len(self.words)
@@ -178,8 +184,8 @@ def _parse_line(line: str) -> tuple[Word, float | None]:
         number = math.nan if isinstance(score, bool) or not isinstance(score, int | float) else float(score)
     except OverflowError:
         number = math.inf
-    if not math.isfinite(number):
-        raise MalformedWordsError(f'"score" is {json.dumps(score)}, which is not a finite number')
+    if not abs(number) <= LARGEST_SCORE:
+        raise MalformedWordsError(f'"score" is {json.dumps(score)}, which is {NO_SCORE}')
     return word, number
 
 

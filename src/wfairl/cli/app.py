@@ -1,6 +1,7 @@
 """The application that the command modules register with, and what all of them share."""
 
 import importlib
+import inspect
 import json
 import sys
 from typing import Annotated, Any
@@ -63,6 +64,8 @@ def main() -> None:
     """Run the command line; a known error is one line on standard error and an exit code."""
     for module in COMMAND_MODULES:
         importlib.import_module(f"wfairl.cli.{module}")
+    for command in app.registered_commands:
+        command.help = _reflowed(command.help or inspect.getdoc(command.callback) or "")
     try:
         app()
     except WfairlError as error:
@@ -70,5 +73,13 @@ def main() -> None:
         sys.exit(error.exit_code)
     except SystemExit as end:
         if end.code == INTERRUPTED:
-            sys.stderr.write("wfairl: interrupted; `train` and `run` go on with --resume\n")
+            sys.stderr.write(
+                "wfairl: interrupted; `train` and `run` go on with --resume, `reproduce` when it is started again\n"
+            )
         raise
+
+
+def _reflowed(text: str) -> str:
+    """A help text whose prose is broken where the terminal ends, not where it was here; indented lines stay."""
+    paragraphs = text.strip().split("\n\n")
+    return "\n\n".join(part if part.startswith("    ") else part.replace("\n", " ") for part in paragraphs)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from wfairl.baselines.recurrent_automaton import RecurrentTask
 
 LEARN_EXAMPLE = """
-Learns the task of scored words as an automaton, and writes it to a file.
+Learn the task of scored words as an automaton, and write it to a file.
 
 WORDS is a JSONL file, one scored word a line: {"word": [["key"], ["key", "door"]], "score": 1}.
 A label is the list of what holds at a time; a bare string is a label with one proposition.
@@ -156,7 +156,7 @@ def _learn_recurrent(
 
 
 SCORE_EXAMPLE = """
-Scores words with a task model, and says where a rejected word was lost.
+Score words with a task model, and say where a rejected word was lost.
 
 WORDS is a JSONL file as for `learn-task`; scores in it are not needed. Example:
 
@@ -190,7 +190,7 @@ def score(
 
 
 DRAW_EXAMPLE = """
-Draws the automaton of a task model.
+Draw the automaton of a task model.
 
 The suffix of the output says how: .svg or .png as a picture (Graphviz is not needed), .dot for
 Graphviz, .hoa for tools that read the Hanoi format.

@@ -111,7 +111,11 @@ def _describe(dataset: Dataset, output: Path, as_json: bool, rejected: dict[int,
         return
     for number, why in (rejected or {}).items():
         out.print(f"episode {number} rejected: {why}", style="yellow")
-    table = Table("successes", "word", title=f"{output}: {len(dataset)} demonstrations of {dataset.task}", min_width=60)
+    counts = f"{len(shown)} successful and {len(dataset) - len(shown)} failed"
+    out.print(f"{output}: {counts} demonstrations of {dataset.task}")
+    if not shown:
+        return
+    table = Table("successes", "word", min_width=60)
     words = Counter(item.word for item in shown)
     for word, count in words.most_common(8):
         table.add_row(str(count), format_word(word))

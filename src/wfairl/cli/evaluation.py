@@ -83,9 +83,13 @@ def parse_seeds(text: str) -> Sequence[int]:
         if ":" in text:
             first, end = map(int, text.split(":"))
             return range(first, end)
-        return [int(part) for part in text.split(",")]
+        seeds = [int(part) for part in text.split(",")]
     except ValueError:
         raise BadInputError(f"seeds are A:B or A,B,C, not {text!r}") from None
+    twice = [seed for seed, count in Counter(seeds).items() if count > 1]
+    if twice:
+        raise BadInputError(f"scene {twice[0]} is given twice; with other draws of the policy it is --rng-seed")
+    return seeds
 
 
 def summary(evaluations: list[Evaluation]) -> Table:
@@ -96,7 +100,7 @@ def summary(evaluations: list[Evaluation]) -> Table:
         table.add_row(
             evaluation.policy,
             f"{evaluation.mean_return:.3f}",
-            f"{evaluation.standard_error:.3f}",
+            f"{evaluation.standard_error:.3f}" if len(evaluation.episodes) > 1 else "-",
             f"{evaluation.success_rate:.0%}",
             str(len(evaluation.episodes)),
             ", ".join(f"{count} {outcome}" for outcome, count in ends.most_common()),

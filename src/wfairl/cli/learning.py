@@ -1,5 +1,6 @@
 """The commands about learning a policy: train, and run for the whole flow."""
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,17 +16,18 @@ if TYPE_CHECKING:
     from wfairl.methods import Trained
 
 TRAIN_EXAMPLE = """
-Learns a policy from demonstrations, by one of four methods:
+Learn a policy from demonstrations, by one of four methods.
 
-    wfa-irl       plans with a learned automaton (--task-model) and a cost under which what was demonstrated is likely
-    no-automaton  the same without an automaton: plans until the goal is reached
-    bc            behavioural cloning: a network imitates the control in each state
-    gail          a network learns to act so that another cannot tell it from the demonstrator (extra "baselines")
+DEMOS is what `wfairl demos` wrote (several files of one task count as one). The methods:
 
-DEMOS is what `wfairl demos` wrote (several files of one task count as one). The result, a directory, is a policy for
-`wfairl evaluate` whatever the method, and with wfa-irl and no-automaton a cost for `wfairl plan`. Settings have
-defaults for each method; one that a method does not have is refused. A run that was killed goes on with --resume, and
-ends as if it had not been. Examples:
+    wfa-irl       plan with a learned automaton (--task-model) and cost
+    no-automaton  plan until the goal is reached, with a learned cost
+    bc            behavioural cloning: imitate the control in each state
+    gail          adversarial imitation with PPO (extra "baselines")
+
+The result, a directory, is a policy for `wfairl evaluate` whatever the method, and with wfa-irl and no-automaton a
+cost for `wfairl plan`. Settings have defaults for each method; one that a method does not have is refused. A run that
+was killed goes on with --resume, and ends as if it had not been. Examples:
 
     wfairl train demos.safetensors --task-model task.json -o runs/doorkey
     wfairl train demos.safetensors --method bc -o runs/doorkey-bc
@@ -137,6 +139,7 @@ def train(
         "rewards": tuple(reward) if reward else None,
     }
     settings = {name: value for name, value in given.items() if value is not None}
+    _say_if_nothing_to_resume(resume, output)
     _check_options(method, list(settings), task_model is not None)
     dataset = merge([load(path) for path in demos])
     trained = train_method(
@@ -153,6 +156,11 @@ def train(
         print_json({"task": dataset.task, "method": method, "run": str(output), **_trained_document(trained)})
     else:
         _print_trained(trained, output)
+
+
+def _say_if_nothing_to_resume(resume: bool, directory: Path) -> None:
+    if resume and not directory.exists():
+        sys.stderr.write(f"wfairl: {directory}: there is no run to go on with; a new one begins\n")
 
 
 def _trained_document(trained: "Trained") -> dict[str, object]:
@@ -200,28 +208,41 @@ def _policy_table(run: "PolicyRun", directory: Path) -> Table:
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     table.add_row("method", run.config.method)
     for name, value in run.choice.details.items():
-        table.add_row(name.replace("_", " "), _told(value))
+        for told, one in _facts(name, value):
+            table.add_row(told, one)
     how = "greedily" if run.choice.temperature == 0 else f"at temperature {run.choice.temperature:g}"
-    table.add_row("acts", f"{how}, which was best on scenes for validation")
+    reason = "which was best on scenes for validation"
+    if run.choice.validation_return == 0:
+        reason = "though it solved no scene for validation so or otherwise: train longer, or from more demonstrations"
+    table.add_row("acts", f"{how}, {reason}")
     table.add_row("written to", str(directory))
     return table
 
 
+KEYS = {"held_out_errors": "dropout", "validation_returns": "temperature"}
+"""What the entries of a choice are listed by."""
+
+
+def _facts(name: str, value: object) -> list[tuple[str, str]]:
+    """What to say of an entry of a choice: one line, or one for each of several variants."""
+    told = name.replace("_", " ")
+    if not isinstance(value, dict):
+        return [(told, ", ".join(map(_told, value)) if isinstance(value, list | tuple) else _told(value))]
+    if all(isinstance(one, dict) for one in value.values()):
+        return [(f"{told}, {variant}", line) for variant, one in value.items() for told, line in _facts(name, one)]
+    listed = ", ".join(f"{key}: {_told(one)}" for key, one in value.items())
+    return [(f"{told} by {KEYS[name]}" if name in KEYS else told, listed)]
+
+
 def _told(value: object) -> str:
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    if isinstance(value, dict):
-        return ", ".join(f"{name}: {_told(one)}" for name, one in value.items())
-    if isinstance(value, list | tuple):
-        return ", ".join(_told(one) for one in value)
-    return str(value)
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 RUN_EXAMPLE = """
-Does the whole job for one task: collects demonstrations, learns the automaton and the cost, and tries the result on
-scenes that nobody has seen, beside the optimal policy, the expert that was imitated, and a random one.
+Do the whole job for one task: demonstrations, automaton, cost, an agent in new scenes, and a page to look at.
 
-The defaults are the paper's data set D2; --temperature 0 is D1. Example:
+The result is tried on scenes that nobody has seen, beside the optimal policy, the expert that was imitated, and a
+random one. The defaults are the paper's data set D2; --temperature 0 is D1. Example:
 
     wfairl run doorkey -o runs/doorkey
 """
@@ -274,6 +295,7 @@ def run_command(
         test_scenes=test_scenes,
     )
     directory = Path("runs", task) if output is None else output
+    _say_if_nothing_to_resume(resume, directory)
     result = run(config, directory, resume, jobs)
     report = write_run_report(directory, n_jobs=jobs)
     if as_json:

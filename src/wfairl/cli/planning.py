@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from wfairl.worlds.tasks import Task
 
 PLAN_EXAMPLE = """
-Plans one episode of a task: the cheapest controls that its automaton accepts.
+Plan one episode of a task: the cheapest controls that its automaton accepts.
 
 The automaton is one that `wfairl learn-task` wrote, that of the run if --cost
 names one, or the task's own rule. The cost is that of a run of `wfairl train`;

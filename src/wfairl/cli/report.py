@@ -8,7 +8,7 @@ import typer
 from wfairl.cli.app import AsJson, app, out, print_json
 
 REPORT_EXAMPLE = """
-Writes the page of a run: its results, episodes to step through, the automaton, the training and the configuration.
+Write the page of a run: its results, episodes to step through, the automaton, the training and the configuration.
 
 RUN is the directory that `wfairl run`, `wfairl train` or `wfairl reproduce` made; `run` and `reproduce` write the
 page by themselves. It is one file that needs nothing else and opens in any browser, also without a network. Examples:

@@ -10,12 +10,14 @@ from rich.table import Table
 from wfairl.cli.app import AsJson, app, out, print_json
 
 EXAMPLE = """
-Makes the paper's experiments again: every task, data set and method, three training seeds, 64 test scenes; and puts
-the result beside the paper's. Tables go to results.json, .csv and .md, figures to figures/, and all of it to
-report.html, a page that opens from disk.
+Make the paper's experiments again, and put the results beside the paper's.
 
-It takes about an hour on two cores. Stopped at any moment and started again, it goes on where it was and ends with
-the same tables; a finished cell is not computed again. --quick is a look at everything in minutes. Examples:
+That is every task, data set and method, three training seeds and 64 test scenes. Tables go to results.json, .csv and
+.md, figures to figures/, and all of it to report.html, a page that opens from disk.
+
+It takes two hours on two cores, GAIL most of them. Stopped at any moment and started again, it goes on where it was
+and ends with the same tables; a finished cell is not computed again. --quick is a look at everything in minutes.
+Examples:
 
     wfairl reproduce --quick
     wfairl reproduce -o runs/reproduction
@@ -37,7 +39,8 @@ def reproduce_command(
     ] = None,
     seeds: Annotated[int | None, typer.Option(min=1, help="Training seeds. Default: 3, or 1 with --quick.")] = None,
     cost: Annotated[
-        str | None, typer.Option(help="The cost model of wfa-irl and no-automaton: local (default) or paper.")
+        str | None,
+        typer.Option(help="The cost model of wfa-irl and no-automaton: local (default), paper, linear or tabular."),
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Cells to compute at once, each on a core of its own.")] = 2,
     as_json: AsJson = False,

@@ -55,7 +55,10 @@ class RunExistsError(BadInputError):
     """There is a run in this directory already."""
 
     def __init__(self, directory: Path):
-        super().__init__(f"{directory}: there is a run already; go on with --resume, or choose another directory")
+        super().__init__(
+            f"{directory}: there is a run already; go on with --resume (in Python, resume=True), or choose another"
+            " directory"
+        )
 
 
 @dataclass(frozen=True)
@@ -246,6 +249,8 @@ def check_free(directory: Path, config: dict[str, Any], resume: bool, found: Seq
         RunExistsError: there is a run, and it shall not be resumed.
         OtherConfigurationError: the run that is there has another configuration.
     """
+    if directory.is_file():
+        raise BadInputError(f"{directory}: a file; a run is a directory")
     if (directory / CONFIG).exists() or (directory / CHECKPOINT).exists():
         if not resume:
             raise RunExistsError(directory)

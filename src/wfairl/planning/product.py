@@ -135,8 +135,8 @@ def build_product(
         return Product(world, automaton, *_explore_plain(world, next_mode, max_states, state, mode))
     except TooManyNodesError:
         raise ProductTooLargeError(
-            f"the product of world and automaton has more than {max_states:,} states. Raise max_states (a state takes"
-            " about 100 bytes), or plan with A*, which builds only what it needs."
+            f"the product of world and automaton has more than {max_states:,} states. Raise max_states (--max-states;"
+            " a state takes about 100 bytes), or plan with A* (--astar), which builds only what it needs."
         ) from None
 
 

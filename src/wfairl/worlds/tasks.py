@@ -35,13 +35,18 @@ from wfairl.worlds.world import Label
 class Rule:
     """When a word counts as success: `visit` comes true in this order, and nothing of `avoid` does before the end.
 
-    One label may serve several of `visit` at once.
+    One label may serve several of `visit` at once. Any collections of names will do.
     """
 
     visit: tuple[str, ...]
     avoid: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
+        for names in (self.visit, self.avoid):
+            if isinstance(names, str):
+                raise BadInputError(f"a rule takes collections of propositions: ({names!r},) rather than {names!r}")
+        object.__setattr__(self, "visit", tuple(self.visit))
+        object.__setattr__(self, "avoid", frozenset(self.avoid))
         if not self.visit:
             raise BadInputError("a rule needs at least one proposition to visit")
 
