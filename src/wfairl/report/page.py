@@ -17,6 +17,7 @@ from pathlib import Path
 from string import Template
 from typing import Protocol
 
+from wfairl.errors import BadInputError
 from wfairl.files import write_atomically
 from wfairl.report.text import Text, html_of
 
@@ -56,8 +57,19 @@ class Page:
     footer: Text = ""
 
 
+def check_page_file(path: Path) -> None:
+    """Refuse a file that would not be opened as a page.
+
+    Raises:
+        BadInputError: its name does not end in .html.
+    """
+    if path.suffix.lower() != ".html":
+        raise BadInputError(f"{path}: a page is written as *.html")
+
+
 def write_page(page: Page, path: Path) -> None:
-    """Write a page to a file, atomically."""
+    """Write a page to a file, atomically; errors as in `check_page_file`."""
+    check_page_file(path)
     write_atomically(path, page_html(page))
 
 
