@@ -2,12 +2,15 @@
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 
 from wfairl.cli.app import AsJson, app, out, print_json
+
+if TYPE_CHECKING:
+    from wfairl.reproduction.tables import Tables
 
 EXAMPLE = """
 Makes the paper's experiments again: every task, data set and method, three training seeds, 64 test scenes; and puts
@@ -43,7 +46,6 @@ def reproduce_command(
     as_json: AsJson = False,
 ) -> None:
     """Make the paper's experiments again."""
-    from wfairl.reproduction.layout import REPORT
     from wfairl.reproduction.protocol import Protocol, narrowed
     from wfairl.reproduction.reproduce import QUICK, reproduce
 
@@ -56,21 +58,31 @@ def reproduce_command(
         cost=cost,
     )
     directory = Path("runs", "reproduction-quick" if quick else "reproduction") if output is None else output
-    chosen = {"--tasks": tasks, "--data": data, "--methods": methods, "--seeds": seeds, "--cost": cost}
+    chosen = {"--tasks": tasks, "--data": data, "--methods": methods, "--seeds": seeds, "--cost": cost, "-o": output}
     options = [part for name, value in chosen.items() if value is not None for part in (name, str(value))]
     command = shlex.join(["wfairl", "reproduce", *(["--quick"] if quick else []), *options])
     tables = reproduce(protocol, directory, jobs, command)
     if as_json:
         print_json(tables.to_document())
     else:
-        for title, (head, body) in (
-            ("mean return ± standard error (paper)", tables.returns_table()),
-            ("rank/rows/cols (paper)", tables.automata_table()),
-        ):
-            out.print(_table(title, head, body))
-        out.print(f"report: {directory / REPORT}")
+        print_tables(tables, directory)
     if tables.failures:
         raise typer.Exit(1)
+
+
+def print_tables(tables: "Tables", directory: Path) -> None:
+    """The paper's two tables, what they are smaller in than the full protocol, and where the page is."""
+    from wfairl.reproduction.layout import REPORT
+    from wfairl.reproduction.scope import shortfall
+
+    for title, (head, body) in (
+        ("mean return ± standard error (paper)", tables.returns_table()),
+        ("rank/rows/cols (paper)", tables.automata_table()),
+    ):
+        out.print(_table(title, head, body))
+    if smaller := shortfall(tables.protocol):
+        out.print(smaller)
+    out.print(f"report: {directory / REPORT}")
 
 
 def _names(text: str | None) -> tuple[str, ...] | None:

@@ -48,6 +48,7 @@ class Page:
         sections: in the order in which they are read.
         kind: what sort of page this is, above the heading.
         footer: one line at the end.
+        notice: what a reader has to know before the first number, below the heading.
     """
 
     title: str
@@ -55,6 +56,7 @@ class Page:
     sections: tuple[Section, ...]
     kind: str = "wfairl"
     footer: Text = ""
+    notice: Text = ""
 
 
 def check_page_file(path: Path) -> None:
@@ -81,6 +83,7 @@ def page_html(page: Page) -> str:
         policy=content_security_policy(script),
         title=escape(page.title),
         subtitle=html_of(page.subtitle),
+        notice=f'<p class="notice" role="note">{html_of(page.notice)}</p>' if page.notice else "",
         kind=escape(page.kind),
         style=_asset("style.css"),
         contents="".join(
