@@ -199,7 +199,14 @@ def test_a_missing_file_leaves_its_part_out_with_a_sentence(copied, name, title,
     assert sentence in section(page_of(copied), title).text
 
 
-@pytest.mark.parametrize(("made", "file"), [("finished_run", "cost.safetensors"), ("cloned_run", "policy.safetensors")])
+@pytest.mark.parametrize(
+    ("made", "file"),
+    [
+        ("finished_run", "config.json"),  # killed while it was collecting demonstrations
+        ("finished_run", "cost.safetensors"),
+        ("cloned_run", "policy.safetensors"),
+    ],
+)
 def test_a_run_that_has_not_finished_has_no_page(made, file, request, tmp_path):
     run = shutil.copytree(request.getfixturevalue(made), tmp_path / "run")
     (run / file).unlink()

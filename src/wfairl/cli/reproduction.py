@@ -1,6 +1,7 @@
 """`wfairl reproduce`."""
 
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -59,15 +60,19 @@ def reproduce_command(
     )
     directory = Path("runs", "reproduction-quick" if quick else "reproduction") if output is None else output
     chosen = {"--tasks": tasks, "--data": data, "--methods": methods, "--seeds": seeds, "--cost": cost, "-o": output}
-    options = [part for name, value in chosen.items() if value is not None for part in (name, str(value))]
-    command = shlex.join(["wfairl", "reproduce", *(["--quick"] if quick else []), *options])
-    tables = reproduce(protocol, directory, jobs, command)
+    tables = reproduce(protocol, directory, jobs, command_of(quick, chosen))
     if as_json:
         print_json(tables.to_document())
     else:
         print_tables(tables, directory)
     if tables.failures:
         raise typer.Exit(1)
+
+
+def command_of(quick: bool, chosen: Mapping[str, object]) -> str:
+    """What to type to have the same again, in the same place."""
+    options = [part for name, value in chosen.items() if value is not None for part in (name, str(value))]
+    return shlex.join(["wfairl", "reproduce", *(["--quick"] if quick else []), *options])
 
 
 def print_tables(tables: "Tables", directory: Path) -> None:

@@ -9,7 +9,7 @@ from wfairl.demonstrations import Dataset, load
 from wfairl.experiment import DEMONSTRATIONS, EXPERIMENT, read_evaluations
 from wfairl.files import NotJsonError, parse_json, read_json, read_text
 from wfairl.learning.checkpoint import METRICS
-from wfairl.learning.run_directory import CONFIG, FORMAT, NO_AUTOMATON, TASK_MODEL, WFA_IRL, BrokenRunError
+from wfairl.learning.run_directory import CONFIG, FORMAT, NO_AUTOMATON, TASK_MODEL, WFA_IRL, BrokenRunError, unfinished
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +82,8 @@ def is_learned(policy: str) -> bool:
 
 def _read_config(directory: Path) -> dict[str, Any]:
     config = _read_object(directory / CONFIG)
+    if config is None and (directory / EXPERIMENT).exists():
+        raise unfinished(directory)
     if config is None:
         raise BrokenRunError(f"{directory}: not the directory of a run; `wfairl run` or `wfairl train` makes one")
     if config.get("format") != FORMAT or not isinstance(config.get("task"), str):
