@@ -187,5 +187,40 @@ def references(task: Task, temperature: float) -> tuple[Policy, ...]:
 
 def learned_policies(trained: Run, temperature: float) -> tuple[PlannedPolicy, ...]:
     """The learned policy acting greedily, and at the temperature of the demonstrations if that is another one."""
-    greedy = policy_of(trained, 0.0, "learned, greedy")
-    return (greedy, policy_of(trained, temperature, f"learned, at {temperature:g}")) if temperature > 0 else (greedy,)
+    temperatures = (0.0, temperature) if temperature > 0 else (0.0,)
+    return tuple(policy_of(trained, one, learned_name(one)) for one in temperatures)
+
+
+def learned_name(temperature: float | None) -> str:
+    """What a learned policy is called beside the references; None for a network that acts as its method has chosen."""
+    if temperature is None:
+        return "learned"
+    return f"learned, at {temperature:g}" if temperature > 0 else "learned, greedy"
+
+
+def read_evaluations(directory: Path) -> dict[str, dict[str, Any]]:
+    """The evaluations in a run's directory by the name of the policy, as JSON; empty if there are none.
+
+    Raises:
+        BrokenRunError: the file holds something else.
+    """
+    path = directory / EVALUATION
+    if not path.exists():
+        return {}
+    evaluations = read_json(path)
+    if not isinstance(evaluations, dict):
+        raise BrokenRunError(f"{path}: not an object in JSON")
+    for name, evaluation in evaluations.items():
+        try:
+            _ = [float(evaluation[key]) for key in ("mean_return", "standard_error", "success_rate")]
+            _ = [(int(episode["seed"]), str(episode["outcome"])) for episode in evaluation["episodes"]]
+        except (KeyError, TypeError, ValueError):
+            raise BrokenRunError(f"{path}: not what `wfairl run` writes ({name!r} is no evaluation)") from None
+    return evaluations
+
+
+def save_evaluation(evaluation: Evaluation, directory: Path) -> Path:
+    """Write an evaluation into a run's directory, in the place of one of the same name; others stay."""
+    path = directory / EVALUATION
+    write_json(path, {**read_evaluations(directory), evaluation.policy: evaluation.to_document()})
+    return path

@@ -181,10 +181,13 @@ def load_planned_policy(directory: Path, task: Task, temperature: float | None =
 
 def policy_of(run: Run, temperature: float | None = None, name: str = "learned") -> PlannedPolicy:
     """The policy of a run that learned a cost, at the temperature of its demonstrations if none is given."""
-    if temperature is None:
-        known = run.config.temperature
-        temperature = DEFAULT_TRAINING_TEMPERATURE if known is None else known
+    temperature = own_temperature(run.config) if temperature is None else temperature
     return PlannedPolicy(name, run.task_model.finite, run.cost.as_cost(), temperature)
+
+
+def own_temperature(config: RunConfig) -> float:
+    """The temperature at which what was learned acts unless one says otherwise: that of its demonstrations."""
+    return DEFAULT_TRAINING_TEMPERATURE if config.temperature is None else config.temperature
 
 
 def check_unseen(directory: Path, seeds: Sequence[int]) -> None:

@@ -1,8 +1,12 @@
 """`wfairl report` and the report of `wfairl run`, as a user meets them."""
 
 import json
+import shlex
+import shutil
+from pathlib import Path
 
 import pytest
+from oracles_report import read_page
 
 
 @pytest.fixture(scope="module")
@@ -40,3 +44,88 @@ def test_what_is_no_run_is_one_line_and_exit_code_2(wfairl, tmp_path, make):
     code, out, err = wfairl("report", tmp_path / "other")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "not the directory of a run" in err
+
+
+def test_what_evaluate_saves_is_what_run_had_written(wfairl, small_run, tmp_path):
+    run = shutil.copytree(small_run, tmp_path / "run")
+    written = json.loads((run / "evaluation.json").read_text())
+    (run / "evaluation.json").unlink()
+    evaluate = ("evaluate", "doorkey", "--policy", run, "--seeds", "5000:5002", "--save")
+    code, out, _ = wfairl(*evaluate)
+    assert code == 0
+    assert str(run / "evaluation.json") in out
+    assert json.loads((run / "evaluation.json").read_text()) == {"learned, at 0.5": written["learned, at 0.5"]}
+    assert wfairl(*evaluate, "--temperature", 0, "--json").returncode == 0
+    saved = json.loads((run / "evaluation.json").read_text())
+    assert saved == {name: written[name] for name in ("learned, at 0.5", "learned, greedy")}
+
+
+def test_a_page_without_a_result_names_the_command_that_gives_it_one(wfairl, small_run, tmp_path):
+    run = shutil.copytree(small_run, tmp_path / "a run")
+    (run / "evaluation.json").unlink()
+    assert wfairl("report", run, "--scenes", 1).returncode == 0
+    before = read_page((run / "report.html").read_text()).one("section", id="result")
+    program, *arguments = shlex.split(before.all("code")[-1].text)
+    assert program == "wfairl"
+    assert wfairl(*arguments, "--seeds", "5000:5001").returncode == 0
+    assert wfairl("report", run, "--scenes", 1).returncode == 0
+    result = read_page((run / "report.html").read_text()).one("section", id="result")
+    assert result.one("tbody").one("tr").one("th").text == "learned, at 0.5"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["doorkey", "--policy", "expert"], "--policy expert is not one"),
+        (["doorkey"], "--policy optimal is not one"),
+        (["multiroom", "--policy", "RUN"], "is a run of doorkey, not multiroom"),
+        (["doorkey", "--policy", "RUN", "--rng-seed", "1"], "--rng-seed 0 alone"),
+        (["doorkey", "--policy", "EMPTY"], "not the directory of a run"),
+    ],
+)
+def test_only_what_the_page_of_a_run_can_show_is_saved(wfairl, small_run, tmp_path, arguments, message):
+    places = {"RUN": small_run, "EMPTY": tmp_path}
+    before = (small_run / "evaluation.json").read_bytes()
+    code, out, err = wfairl("evaluate", *(places.get(word, word) for word in arguments), "--save")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert message in err
+    assert (small_run / "evaluation.json").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "file", ["demonstrations/doorkey-D2-32-128-0.safetensors", "runs/doorkey-D2-bc-32-0-1c236d3d/config.json"]
+)
+def test_a_reproduction_that_was_stopped_is_told_from_what_is_no_run(wfairl, tmp_path, file):
+    (tmp_path / file).parent.mkdir(parents=True)
+    (tmp_path / file).write_text("{}")
+    code, out, err = wfairl("report", tmp_path)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f"this reproduction has not finished; the same `wfairl reproduce -o {tmp_path}`" in err
+
+
+def test_a_folder_of_runs_is_no_reproduction(wfairl, tmp_path, small_run):
+    shutil.copytree(small_run, tmp_path / "runs" / "doorkey")
+    assert "not the directory of a run" in wfairl("report", tmp_path).stderr
+
+
+def test_a_reproduction_does_not_go_where_a_run_is(wfairl, small_run):
+    before = sorted(small_run.rglob("*"))
+    code, out, err = wfairl("reproduce", "--quick", "-o", small_run)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "a reproduction needs another directory" in err
+    assert sorted(small_run.rglob("*")) == before
+
+
+def test_the_command_of_a_reproduction_names_its_place():
+    from wfairl.cli.reproduction import command_of
+
+    chosen = {"--tasks": "doorkey", "--seeds": None, "-o": Path("a place")}
+    assert command_of(True, chosen) == "wfairl reproduce --quick --tasks doorkey -o 'a place'"
+    assert command_of(False, {"-o": None}) == "wfairl reproduce"
+
+
+def test_a_report_that_is_no_html_is_refused(wfairl, small_run, tmp_path):
+    code, _, err = wfairl("report", small_run, "-o", tmp_path / "page.pdf")
+    assert code == 2
+    assert "a page is written as *.html" in err
+    assert list(tmp_path.iterdir()) == []

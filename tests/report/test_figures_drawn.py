@@ -12,9 +12,18 @@ from matplotlib import pyplot
 from PIL import Image
 
 from wfairl.errors import BadInputError
-from wfairl.report.figures import Point, draw_demonstration_curve, draw_environments, write_figures
+from wfairl.evaluation.policies import RandomPolicy
+from wfairl.report.figures import (
+    Point,
+    ReturnRow,
+    draw_demonstration_curve,
+    draw_environments,
+    draw_policies,
+    draw_returns,
+    write_figures,
+)
 from wfairl.report.figures.changes import MINUS, format_change
-from wfairl.report.figures.drawn import DOTS_PER_INCH, DrawnFigure
+from wfairl.report.figures.drawn import DOTS_PER_INCH, MARGIN, DrawnFigure
 from wfairl.report.figures.style import PALETTE, new_figure, spread, write
 from wfairl.worlds.tasks import find_task
 
@@ -45,18 +54,33 @@ def test_drawing_and_writing_leave_nothing_behind_in_matplotlib(tmp_path):
     assert pyplot.get_fignums() == []
 
 
-def test_files_open_and_have_the_size_of_the_figure(tmp_path):
+def test_files_open_and_have_the_size_of_the_figure_and_a_margin(tmp_path):
     figure = _draw()
     paths = write_figures([figure], tmp_path)
     assert [path.name for path in paths] == ["demonstrations.svg", "demonstrations.png", "captions.json"]
     assert sorted(tmp_path.iterdir()) == sorted(paths)  # nothing temporary is left
-    width, height = figure.figure.get_size_inches()
+    width, height = figure.figure.get_size_inches() + 2 * MARGIN
     svg = ElementTree.fromstring(paths[0].read_bytes())
     assert float(svg.attrib["width"].removesuffix("pt")) == pytest.approx(72 * width)
     assert "date" not in paths[0].read_text().lower()
     with Image.open(paths[1]) as image:
         assert image.size == (round(DOTS_PER_INCH * width), round(DOTS_PER_INCH * height))
     assert json.loads(paths[2].read_text()) == {"demonstrations": {"caption": figure.caption, "alt": figure.alt}}
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        _draw,
+        lambda: draw_returns([ReturnRow("doorkey", "D1", "ours", 0.0, 0.0, 1.0)]),
+        lambda: draw_policies(find_task("doorkey"), {"random": RandomPolicy()}, 5_000),
+        lambda: draw_environments([find_task("doorkey")]),
+    ],
+)
+def test_nothing_touches_the_edge_of_a_file(draw):
+    pixels = np.asarray(Image.open(io.BytesIO(draw().to_png())).convert("RGB"))
+    for edge in (pixels[:4], pixels[-4:], pixels[:, :4], pixels[:, -4:]):
+        assert (edge == 255).all()
 
 
 def test_two_figures_of_one_name_are_refused_before_anything_is_written(tmp_path):
@@ -75,7 +99,7 @@ def test_text_is_never_read_as_mathematics():
     figure = new_figure(1, 1)
     write(figure, 0.1, 0.5, "$x_1$ and $ and \\")
     content = DrawnFigure("text", figure, "", "").to_png()
-    assert Image.open(io.BytesIO(content)).size == (DOTS_PER_INCH, DOTS_PER_INCH)
+    assert Image.open(io.BytesIO(content)).size == (round(DOTS_PER_INCH * (1 + 2 * MARGIN)),) * 2
 
 
 def test_colours_differ_in_lightness_from_paper():

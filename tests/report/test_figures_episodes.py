@@ -106,6 +106,17 @@ def test_every_environment_is_shown_with_its_propositions_and_horizon():
         np.testing.assert_array_equal(part, whole[rows, columns])
 
 
+def test_a_task_alone_is_as_large_as_beside_others():
+    def heights(drawn):
+        return [axes.get_window_extent().height for axes in drawn.figure.axes]
+
+    of_three = heights(draw_environments([DOORKEY, MULTIROOM, BLOCKED]))[0]
+    for task in (DOORKEY, MULTIROOM, BLOCKED):
+        alone = draw_environments([task])
+        assert heights(alone) == [pytest.approx(of_three, rel=0.02)]
+        assert alone.figure.get_size_inches()[0] < draw_environments().figure.get_size_inches()[0] / 2
+
+
 # --- the other word
 
 

@@ -69,6 +69,13 @@ def test_the_drawn_automaton_has_every_edge_as_thick_as_it_was_often_taken(model
     assert sum(text.isdigit() for text in texts) == model.finite.states
 
 
+def test_one_word_is_not_called_words():
+    words = [OFTEN, OFTEN[:1], OFTEN[:2], OFTEN[:3]]
+    drawn = draw_automaton(fit_task_model(words, [1.0, 0.0, 0.0, 0.0], optional_start=True))
+    assert "(1 word)" in drawn.alt
+    assert "(1 words)" not in drawn.alt
+
+
 # --- costs
 
 
@@ -122,6 +129,12 @@ def test_all_maps_have_one_scale_that_holds_every_cost():
     assert {(scale.vmin, scale.vmax) for scale in scales} == {(np.nanmin(maps.costs), np.nanmax(maps.costs))}
 
 
+@pytest.mark.parametrize(("automaton_state", "hands"), [(0, "nothing"), (1, "a key")])
+def test_the_caption_says_what_the_agent_carries(automaton_state, hands):
+    automaton = from_rule(["key", "door", "goal"], [], DOORKEY.proposition_names)
+    assert f"the agent carries {hands}." in draw_cost_maps(DOORKEY, SEED, automaton, unit_cost, automaton_state).caption
+
+
 def test_cells_are_either_hatched_or_coloured():
     automaton = from_rule(["key", "door", "goal"], [], DOORKEY.proposition_names)
     drawn = draw_cost_maps(DOORKEY, SEED, automaton, unit_cost)
@@ -173,6 +186,16 @@ def test_curves_are_the_metrics_of_the_runs(tmp_path):
             "kept": [[1], [0.5]],
         }
     assert len({axes.get_ylim() for axes in figure.axes}) == 1
+
+
+@pytest.mark.parametrize("epochs", [1, 2, 5, 10, 50, 150])
+def test_epochs_are_whole_numbers(tmp_path, epochs):
+    lines = [{"epoch": epoch, "train_loss": 0.5, "held_out_loss": 0.5} for epoch in range(epochs + 1)]
+    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (axes,) = draw_curves({"a": read_history(tmp_path)}).figure.axes
+    assert [float(tick) % 1 for tick in axes.get_xticks()] == [0] * len(axes.get_xticks())
+    shown = [tick for tick in axes.get_xticks() if 0 <= tick <= epochs]
+    assert len(shown) >= 2
 
 
 def test_a_run_of_several_networks_has_a_training_for_each(tmp_path):
@@ -254,6 +277,12 @@ def test_error_bars_are_one_standard_error_to_each_side():
     reach = [segment for collection in axes.collections for segment in collection.get_segments()]
     ends = sorted((round(float(segment[0, 0]), 9), round(float(segment[1, 0]), 9)) for segment in reach)
     assert ends == [(0.25, 0.35), (0.68, 0.72), (0.896, 0.904)]
+
+
+def test_what_was_trained_or_tested_less_is_not_held_against_the_paper():
+    caption = draw_returns(ROWS, comparable=False).caption
+    assert "difference" not in caption
+    assert "more training or more tests than these" in caption
 
 
 def test_returns_of_nothing_are_refused():

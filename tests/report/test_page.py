@@ -202,6 +202,20 @@ def test_ticks_are_few_at_equal_distances_and_hold_the_range_between_them(low, w
     assert len({f"{tick:.10g}" for tick in found}) == len(found)
 
 
+@given(st.integers(0, 300), st.integers(0, 300))
+def test_whole_ticks_are_whole_and_hold_the_range_between_them(low, width):
+    found = ticks(low, low + width, whole=True)
+    assert all(tick == int(tick) for tick in found)
+    assert found[0] <= low <= low + width <= found[-1]
+    assert 2 <= len(set(found)) == len(found) <= 8
+
+
+def test_nothing_is_written_between_two_epochs():
+    chart = LineChart((Series("loss", ((0.0, 1.0), (1.0, 0.5), (2.0, 0.25))),), "epoch", "loss")
+    axis = read_page(chart.html()).one("svg", class_="x-axis")
+    assert [text.text for text in axis.all("text")] == ["0", "1", "2"]
+
+
 def test_a_curve_runs_from_one_end_of_the_plot_to_the_other():
     chart = LineChart((Series("loss", ((0, 10), (5, 0), (10, 5))),), "epoch", "loss")
     points = read_page(chart.html()).one("polyline").attributes["points"].split()

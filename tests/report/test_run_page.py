@@ -1,26 +1,31 @@
-"""The page of a run says what the run's files say, and what is missing is said to be missing."""
+"""The page of a run says what the run's files say; what may be missing is said to be, and the rest is refused."""
 
 import json
+import shlex
 import shutil
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+import typer
 from oracles_report import numbers_in, player_data, read_page
 
 import wfairl.experiment
 from wfairl.automata.layout import TIMES
 from wfairl.automata.task_model import TaskModel
+from wfairl.demonstrations import collect
 from wfairl.errors import BadInputError
 from wfairl.experiment import Config
 from wfairl.files import write_json
 from wfairl.learning.run_directory import BrokenRunError
 from wfairl.learning.trainer import Settings
+from wfairl.methods import train
 from wfairl.report.page import page_html
 from wfairl.report.run_files import read_run_files
-from wfairl.report.run_making import command_of
+from wfairl.report.run_making import TRAIN_OPTIONS, WITHOUT_OPTION, command_of
 from wfairl.report.run_page import run_page, write_run_report
+from wfairl.worlds.tasks import find_task
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +36,16 @@ def root(finished_run):
 @pytest.fixture
 def copied(finished_run, tmp_path):
     return shutil.copytree(finished_run, tmp_path / "run")
+
+
+@pytest.fixture(scope="module")
+def cloned_run(tmp_path_factory):
+    """A run of a method that learns a network and no automaton."""
+    directory = tmp_path_factory.mktemp("cloned") / "run"
+    settings = {"networks": 2, "dropouts": (0.1, 0.5), "epochs": 1, "validation_scenes": 2, "seed": 3}
+    dataset = collect(find_task("doorkey"), 4, 0, 0.5, 0)
+    train("bc", dataset, directory, settings, origin={"demonstrations": ["few.safetensors"]})
+    return directory
 
 
 def section(root, title):
@@ -120,9 +135,45 @@ def test_the_configuration_stands_in_the_page(root, finished_run):
 
 
 def test_the_command_names_what_is_not_the_default_and_gives_the_same_run(finished_run):
-    assert command_of(read_run_files(finished_run)) == (
-        "wfairl run doorkey -o runs/doorkey --successes 6 --failures 6 --test-scenes 3 --epochs 2"
+    assert shlex.split(command_of(read_run_files(finished_run))) == shlex.split(
+        f"wfairl run doorkey -o {finished_run} --successes 6 --failures 6 --test-scenes 3 --epochs 2"
     )
+
+
+def test_the_command_of_a_training_names_every_setting_that_was_given(cloned_run):
+    run = read_run_files(cloned_run)
+    assert shlex.split(command_of(run)) == shlex.split(
+        f"wfairl train few.safetensors --method bc -o {cloned_run}"
+        " --networks 2 --dropout 0.1 --dropout 0.5 --epochs 1 --seed 3"
+    )
+    assert "only Python has (validation_scenes 2)" in section(page_of(cloned_run), "How it was made").text
+
+
+def test_a_training_temperature_is_named_where_it_is_not_that_of_the_demonstrations(copied):
+    (copied / "experiment.json").unlink()
+    assert "--temperature" not in command_of(read_run_files(copied))
+    config = json.loads((copied / "config.json").read_text())
+    config["training"]["temperature"] = 0.25
+    (copied / "config.json").write_text(json.dumps(config))
+    assert command_of(read_run_files(copied)).endswith("--epochs 2 --temperature 0.25")
+
+
+def test_a_run_that_is_only_pointed_at_is_called_by_its_name(finished_run, monkeypatch):
+    monkeypatch.chdir(finished_run)
+    assert f"-o {finished_run.name} " in command_of(read_run_files(Path()))
+
+
+def test_the_options_in_commands_are_those_of_the_command_line():
+    import wfairl.cli.learning  # noqa: F401  registers them
+    from wfairl.cli.app import app
+
+    options = {
+        name: {option for parameter in command.params for option in parameter.opts}
+        for name, command in typer.main.get_command(app).commands.items()
+    }
+    assert set(TRAIN_OPTIONS.values()) <= options["train"]
+    settings = {*asdict(Config("doorkey")), *asdict(Settings())} - {*WITHOUT_OPTION, "task", "training"}
+    assert {f"--{name.replace('_', '-')}" for name in settings} <= options["run"]
 
 
 def test_settings_that_only_python_knows_make_the_command_python(tmp_path, monkeypatch):
@@ -133,7 +184,7 @@ def test_settings_that_only_python_knows_make_the_command_python(tmp_path, monke
     runs = []
     monkeypatch.setattr(wfairl.experiment, "run", lambda config, directory: runs.append((config, directory)))
     exec(command_of(read_run_files(tmp_path)), {})
-    assert runs == [(wanted, Path("runs/doorkey"))]
+    assert runs == [(wanted, tmp_path)]
 
 
 @pytest.mark.parametrize(
@@ -141,13 +192,49 @@ def test_settings_that_only_python_knows_make_the_command_python(tmp_path, monke
     [
         ("evaluation.json", "Result", "The policy has not been evaluated here: there is no evaluation.json."),
         ("metrics.jsonl", "The cost it learned", "There are no curves: there is no metrics.jsonl."),
-        ("cost.safetensors", "Watch it act", "There are no episodes to show"),
-        ("task.json", "The task it learned", "There is no automaton: there is no task.json."),
     ],
 )
 def test_a_missing_file_leaves_its_part_out_with_a_sentence(copied, name, title, sentence):
     (copied / name).unlink()
     assert sentence in section(page_of(copied), title).text
+
+
+@pytest.mark.parametrize(
+    ("made", "file"),
+    [
+        ("finished_run", "config.json"),  # killed while it was collecting demonstrations
+        ("finished_run", "cost.safetensors"),
+        ("cloned_run", "policy.safetensors"),
+    ],
+)
+def test_a_run_that_has_not_finished_has_no_page(made, file, request, tmp_path):
+    run = shutil.copytree(request.getfixturevalue(made), tmp_path / "run")
+    (run / file).unlink()
+    (run / "report.html").write_text("what was there")
+    with pytest.raises(BrokenRunError, match=r"has not finished; .*--resume.*`wfairl reproduce`"):
+        write_run_report(run)
+    assert (run / "report.html").read_text() == "what was there"
+
+
+def test_a_run_whose_automaton_is_lost_is_refused(copied):
+    (copied / "task.json").unlink()
+    with pytest.raises(BadInputError, match=r"task\.json"):
+        write_run_report(copied)
+
+
+def test_a_task_that_is_not_known_here_leaves_the_page_as_it_was(copied):
+    config = json.loads((copied / "config.json").read_text())
+    (copied / "config.json").write_text(json.dumps({**config, "task": "my-own"}))
+    before = (copied / "report.html").read_bytes()
+    with pytest.raises(BadInputError, match=r"unknown task 'my-own'.*the script that registers the task"):
+        write_run_report(copied)
+    assert (copied / "report.html").read_bytes() == before
+
+
+def test_a_page_is_html(finished_run, tmp_path):
+    with pytest.raises(BadInputError, match=r"page\.pdf: a page is written as \*\.html"):
+        write_run_report(finished_run, tmp_path / "page.pdf")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_without_demonstrations_their_words_are_left_out(copied):
@@ -158,21 +245,21 @@ def test_without_demonstrations_their_words_are_left_out(copied):
     assert "wfairl train DEMOS" in root.one("pre").text
 
 
-def test_a_method_without_an_automaton_has_a_page(copied):
-    config = json.loads((copied / "config.json").read_text())
-    (copied / "config.json").write_text(json.dumps({**config, "method": "bc"}))
-    for name in ("task.json", "cost.safetensors"):
-        (copied / name).unlink()
+def test_a_method_without_an_automaton_has_a_page_that_does_not_speak_of_one(cloned_run, tmp_path):
+    run = shutil.copytree(cloned_run, tmp_path / "run")
     lines = [
         {"dropout": dropout, "network": network, "epoch": epoch, "held_out_loss": loss + network}
         for dropout in (0.0, 0.5)
         for network in (0, 1)
         for epoch, loss in enumerate((3.0, 1.0, 2.0))
     ]
-    (copied / "metrics.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    root = page_of(copied)
+    (run / "metrics.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    root = page_of(run)
     assert "behavioural cloning" in root.one("p", class_="subtitle").text
-    assert "This method learns no automaton" in section(root, "The task it learned").text
+    titles = ["Result", "Watch it act", "Training", "How it was made"]
+    assert [one.one("h2").text for one in root.all("section")] == titles
+    assert [item.text for item in root.one("nav").all("li")] == titles
+    assert {one["policy"] for one in player_data(root)["episodes"]} == {"learned", "optimal", "expert", "random"}
     charts = section(root, "Training").all("figure", class_="chart")
     captions = [chart.one("figcaption").text for chart in charts]
     assert captions == ["dropout 0.0; mean of 2 networks", "dropout 0.5; mean of 2 networks"]

@@ -7,19 +7,23 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 from oracles_report import numbers_in, player_data, read_page
 
+from wfairl.cli.reproduction import print_tables
 from wfairl.demonstrations import collect
 from wfairl.files import read_json
 from wfairl.reproduction.cell import first_successes, gather, run_cell, stored_result
+from wfairl.reproduction.figures import draw_figures
 from wfairl.reproduction.layout import CSV, FIGURES, MARKDOWN, REPORT, RESULTS, run_directory
+from wfairl.reproduction.page import reproduction_page
 from wfairl.reproduction.protocol import Protocol, narrowed
 from wfairl.reproduction.reproduce import reproduce
 from wfairl.reproduction.results import CHOSEN, rows_of
+from wfairl.reproduction.scope import included, shortfall
 from wfairl.reproduction.tables import BrokenResultsError, read_tables
 from wfairl.worlds.tasks import find_task
 
@@ -163,7 +167,52 @@ def test_every_figure_is_drawn_or_its_absence_explained(killed_and_resumed):
     assert {"environments", "returns", "policies", "trajectory", "training"} <= names
     assert {"automaton-doorkey", "costs-doorkey", "demonstrations-doorkey"} <= names
     text = (killed_and_resumed / REPORT).read_text()
-    assert "other-word" in names or "could not be drawn" in text
+    assert ("other-word" in names) != ("No scene shows an agent that does not know the word of the expert" in text)
+    assert "Search other scenes" not in text  # that is advice for who draws, not for who reads
+
+
+def test_every_figure_of_what_was_learned_says_from_what(killed_and_resumed):
+    captions = {
+        name: words["caption"] for name, words in read_json(killed_and_resumed / FIGURES / "captions.json").items()
+    }
+    for name in ("trajectory", "automaton-doorkey", "costs-doorkey", "policies"):
+        assert "data set D2 of doorkey, training seed 0." in captions.pop(name)
+    if "other-word" in captions:
+        assert "data set D1 of doorkey, training seed 0." in captions.pop("other-word")
+    assert "data set D2, training seed 0." in captions.pop("training")
+    assert "data set D2, the means over 1 training seed." in captions.pop("demonstrations-doorkey")
+    assert set(captions) == {"environments", "returns"}  # in which no automaton is shown
+
+
+def test_what_is_smaller_than_in_the_paper_is_said_wherever_the_tables_are(killed_and_resumed, capsys):
+    tables = read_tables(killed_and_resumed / RESULTS)
+    told = shortfall(SMALL)
+    assert "only T1 doorkey" in told
+    assert "hardly trained" in told
+    page = read_page((killed_and_resumed / REPORT).read_text())
+    header = page.one("header")
+    assert header.one("p", class_="notice").text == told
+    assert included(SMALL) in header.one("p", class_="subtitle").text
+    assert (killed_and_resumed / MARKDOWN).read_text().startswith(f"**{told}**")
+    print_tables(tables, killed_and_resumed)
+    assert told in capsys.readouterr().out.splitlines()
+    assert "largest difference" not in page.text
+    assert "1 training seeds" not in page.text
+
+
+def test_the_whole_protocol_has_no_notice(killed_and_resumed):
+    tables = replace(read_tables(killed_and_resumed / RESULTS), protocol=Protocol())
+    assert "Smaller" not in tables.to_markdown()
+
+
+def test_a_reproduction_without_an_automaton_has_no_empty_sections(killed_and_resumed):
+    protocol = narrowed(SMALL, methods=("bc",))
+    tables = replace(read_tables(killed_and_resumed / RESULTS), protocol=protocol, automata={})
+    page = reproduction_page(tables, draw_figures(tables, killed_and_resumed), killed_and_resumed)
+    titles = [section.title for section in page.sections]
+    assert all(section.blocks for section in page.sections)
+    assert "Automata" not in titles
+    assert "The cost" not in titles
 
 
 def test_results_that_are_none_are_refused(tmp_path):

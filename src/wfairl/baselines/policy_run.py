@@ -20,10 +20,10 @@ from wfairl.baselines.network import StateNetwork
 from wfairl.baselines.sight import AgentSight, MapSight, from_document, network_for, to_document
 from wfairl.errors import BadInputError
 from wfairl.learning.run_directory import (
-    BrokenRunError,
     broken_configuration,
     check_free,
     read_document,
+    unfinished,
     write_document,
 )
 from wfairl.learning.storage import read_tensors, write_tensors
@@ -123,7 +123,7 @@ def load_policy_run(directory: Path) -> PolicyRun:
     """
     document = read_document(directory)
     if not (directory / POLICY).exists():
-        raise BrokenRunError(f"{directory}: the run has not finished; `wfairl train ... --resume` goes on with it")
+        raise unfinished(directory)
     try:
         seen = tuple(document["seen"])
         config = PolicyRunConfig(document["method"], document["task"], document["training"], seen, document["origin"])

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -33,21 +34,59 @@ def evaluate_command(
     ] = None,
     rng_seed: Annotated[int, typer.Option(help="For the policy's own draws.", min=0)] = 0,
     jobs: Annotated[int, typer.Option(help="Episodes to run at once.")] = 2,
+    save: Annotated[
+        bool, typer.Option("--save", help="Keep the result in the run's directory, where `wfairl report` finds it.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Run a policy in the real environment, one episode a scene, and report its return.
 
     Example: wfairl evaluate doorkey --policy expert --temperature 0.5 --seeds 5000:5064
     """
+    if save:
+        check_savable(task_name, policy, rng_seed)
     task = find_task(task_name)
     scenes = parse_seeds(seeds)
     check_test_seeds(scenes)
     with _one_thread_a_policy(policy):
         evaluation = evaluate(task, find_policy(task, policy, temperature, scenes), scenes, rng_seed, jobs)
+    saved = _save(evaluation, Path(policy), temperature) if save else None
     if as_json:
         print_json(evaluation.to_document())
     else:
         out.print(summary([evaluation]))
+        if saved is not None:
+            out.print(f"saved to {saved}; `wfairl report {policy}` shows it")
+
+
+def check_savable(task: str, policy: str, rng_seed: int) -> None:
+    """See that an evaluation can be kept with a run, before the time for it is spent.
+
+    Raises:
+        BadInputError: the policy is not that of a run, or it is evaluated otherwise than its page could show.
+    """
+    if policy in REFERENCES or not Path(policy).is_dir():
+        raise BadInputError(f"--save keeps the result in the directory of a run, but --policy {policy} is not one")
+    from wfairl.experiment import read_evaluations  # torch is slow to import
+    from wfairl.learning.run_directory import read_document
+
+    trained_for = read_document(Path(policy))["task"]
+    if trained_for != task:
+        raise BadInputError(f"--save keeps results of a run's own task: {policy} is a run of {trained_for}, not {task}")
+    if rng_seed != 0:
+        raise BadInputError("--save takes the draws of --rng-seed 0 alone: the page of a run plays the same episodes")
+    read_evaluations(Path(policy))
+
+
+def _save(evaluation: Evaluation, directory: Path, temperature: float | None) -> Path:
+    """Keep an evaluation in the directory of its run, under the name that `wfairl run` would give it."""
+    from wfairl.experiment import learned_name, save_evaluation
+    from wfairl.learning.run_directory import NO_AUTOMATON, WFA_IRL, read_config, read_document
+    from wfairl.methods import own_temperature
+
+    plans = read_document(directory)["method"] in (WFA_IRL, NO_AUTOMATON)
+    acted_at = own_temperature(read_config(directory)) if plans and temperature is None else temperature
+    return save_evaluation(replace(evaluation, policy=learned_name(acted_at)), directory)
 
 
 def _one_thread_a_policy(name: str) -> AbstractContextManager[None]:

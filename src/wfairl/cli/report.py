@@ -22,18 +22,17 @@ page by themselves. It is one file that needs nothing else and opens in any brow
 def report_command(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run or a reproduction.")],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="The file. Default: RUN/report.html.")
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="The file, *.html. Default: RUN/report.html.")
     ] = None,
     scenes: Annotated[int, typer.Option(min=1, max=64, help="Scenes to show each policy of a run in.")] = 3,
     as_json: AsJson = False,
 ) -> None:
     """Write the page of a run."""
     from wfairl.report.run_page import write_run_report  # torch is slow to import
-    from wfairl.reproduction.layout import RESULTS
+    from wfairl.reproduction.layout import is_reproduction
     from wfairl.reproduction.reproduce import write_report
 
-    of_reproduction = (run / RESULTS).exists()
-    path = write_report(run, output) if of_reproduction else write_run_report(run, output, scenes)
+    path = write_report(run, output) if is_reproduction(run) else write_run_report(run, output, scenes)
     if as_json:
         print_json({"run": str(run), "report": str(path), "bytes": path.stat().st_size})
     else:

@@ -1,13 +1,17 @@
 """`wfairl reproduce`."""
 
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
 
 from wfairl.cli.app import AsJson, app, out, print_json
+
+if TYPE_CHECKING:
+    from wfairl.reproduction.tables import Tables
 
 EXAMPLE = """
 Make the paper's experiments again, and put the results beside the paper's.
@@ -46,7 +50,6 @@ def reproduce_command(
     as_json: AsJson = False,
 ) -> None:
     """Make the paper's experiments again."""
-    from wfairl.reproduction.layout import REPORT
     from wfairl.reproduction.protocol import Protocol, narrowed
     from wfairl.reproduction.reproduce import QUICK, reproduce
 
@@ -59,21 +62,35 @@ def reproduce_command(
         cost=cost,
     )
     directory = Path("runs", "reproduction-quick" if quick else "reproduction") if output is None else output
-    chosen = {"--tasks": tasks, "--data": data, "--methods": methods, "--seeds": seeds, "--cost": cost}
-    options = [part for name, value in chosen.items() if value is not None for part in (name, str(value))]
-    command = shlex.join(["wfairl", "reproduce", *(["--quick"] if quick else []), *options])
-    tables = reproduce(protocol, directory, jobs, command)
+    chosen = {"--tasks": tasks, "--data": data, "--methods": methods, "--seeds": seeds, "--cost": cost, "-o": output}
+    tables = reproduce(protocol, directory, jobs, command_of(quick, chosen))
     if as_json:
         print_json(tables.to_document())
     else:
-        for title, (head, body) in (
-            ("mean return ± standard error (paper)", tables.returns_table()),
-            ("rank/rows/cols (paper)", tables.automata_table()),
-        ):
-            out.print(_table(title, head, body))
-        out.print(f"report: {directory / REPORT}")
+        print_tables(tables, directory)
     if tables.failures:
         raise typer.Exit(1)
+
+
+def command_of(quick: bool, chosen: Mapping[str, object]) -> str:
+    """What to type to have the same again, in the same place."""
+    options = [part for name, value in chosen.items() if value is not None for part in (name, str(value))]
+    return shlex.join(["wfairl", "reproduce", *(["--quick"] if quick else []), *options])
+
+
+def print_tables(tables: "Tables", directory: Path) -> None:
+    """The paper's two tables, what they are smaller in than the full protocol, and where the page is."""
+    from wfairl.reproduction.layout import REPORT
+    from wfairl.reproduction.scope import shortfall
+
+    for title, (head, body) in (
+        ("mean return ± standard error (paper)", tables.returns_table()),
+        ("rank/rows/cols (paper)", tables.automata_table()),
+    ):
+        out.print(_table(title, head, body))
+    if smaller := shortfall(tables.protocol):
+        out.print(smaller)
+    out.print(f"report: {directory / REPORT}")
 
 
 def _names(text: str | None) -> tuple[str, ...] | None:

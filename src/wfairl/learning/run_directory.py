@@ -177,7 +177,7 @@ def load_run(directory: Path) -> Run:
     """
     config = read_config(directory)
     if not (directory / COST).exists():
-        raise BrokenRunError(f"{directory}: the run has not finished; `wfairl train ... --resume` goes on with it")
+        raise unfinished(directory)
     return Run(config, TaskModel.load(directory / TASK_MODEL), load_cost(directory / COST))
 
 
@@ -224,6 +224,14 @@ def read_document(directory: Path) -> dict[str, Any]:
 def write_document(directory: Path, config: dict[str, Any]) -> None:
     """Write the configuration of a run of any method."""
     write_json(directory / CONFIG, {"format": FORMAT, "version": VERSION, **config})
+
+
+def unfinished(directory: Path) -> BrokenRunError:
+    """What to raise for a run of any method that was killed."""
+    return BrokenRunError(
+        f"{directory}: the run has not finished; the command that began it goes on with it: `wfairl train` or"
+        " `wfairl run` with --resume, or `wfairl reproduce` if it is a cell of a reproduction"
+    )
 
 
 def broken_configuration(directory: Path, reason: str) -> BrokenRunError:

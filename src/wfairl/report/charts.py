@@ -108,7 +108,8 @@ class LineChart:
     def html(self) -> str:
         """The chart as an element."""
         points = np.array([point for one in self.series for point in one.points])
-        x_ticks = ticks(float(points[:, 0].min()), float(points[:, 0].max()))
+        whole = bool((points[:, 0] == np.round(points[:, 0])).all())  # nothing happens between two epochs
+        x_ticks = ticks(float(points[:, 0].min()), float(points[:, 0].max()), whole=whole)
         y_ticks = ticks(float(points[:, 1].min()), float(points[:, 1].max()))
         x_range, y_range = (x_ticks[0], x_ticks[-1]), (y_ticks[0], y_ticks[-1])
         key = "".join(
@@ -163,14 +164,21 @@ class LineChart:
         return f"{self.y_name} against {self.x_name}: {'; '.join(ends)}"
 
 
-def ticks(low: float, high: float, wanted: int = TICKS) -> list[float]:
-    """Round numbers at equal distances, the first at or below `low` and the last at or above `high`."""
+def ticks(low: float, high: float, wanted: int = TICKS, whole: bool = False) -> list[float]:
+    """Round numbers at equal distances, the first at or below `low` and the last at or above `high`.
+
+    Args:
+        low, high: what is to be shown.
+        wanted: about how many.
+        whole: only whole numbers.
+    """
     size = max(abs(low), abs(high))
     if high - low <= max(NARROW * size, sys.float_info.min):  # nothing but rounding lies between them
         low, high = low - (0.05 * size or 0.5), high + (0.05 * size or 0.5)
     raw = (high - low) / wanted
     unit = 10.0 ** math.floor(math.log10(raw))
     step = next(factor * unit for factor in (1, 2, 5, 10) if factor * unit >= raw)
+    step = max(step, 1.0) if whole else step
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     return [float(f"{i * step:.10g}") for i in range(first, last + 1)]
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from string import Template
 from typing import Protocol
 
+from wfairl.errors import BadInputError
 from wfairl.files import write_atomically
 from wfairl.report.text import Text, html_of
 
@@ -47,6 +48,7 @@ class Page:
         sections: in the order in which they are read.
         kind: what sort of page this is, above the heading.
         footer: one line at the end.
+        notice: what a reader has to know before the first number, below the heading.
     """
 
     title: str
@@ -54,10 +56,22 @@ class Page:
     sections: tuple[Section, ...]
     kind: str = "wfairl"
     footer: Text = ""
+    notice: Text = ""
+
+
+def check_page_file(path: Path) -> None:
+    """Refuse a file that would not be opened as a page.
+
+    Raises:
+        BadInputError: its name does not end in .html.
+    """
+    if path.suffix.lower() != ".html":
+        raise BadInputError(f"{path}: a page is written as *.html")
 
 
 def write_page(page: Page, path: Path) -> None:
-    """Write a page to a file, atomically."""
+    """Write a page to a file, atomically; errors as in `check_page_file`."""
+    check_page_file(path)
     write_atomically(path, page_html(page))
 
 
@@ -69,6 +83,7 @@ def page_html(page: Page) -> str:
         policy=content_security_policy(script),
         title=escape(page.title),
         subtitle=html_of(page.subtitle),
+        notice=f'<p class="notice" role="note">{html_of(page.notice)}</p>' if page.notice else "",
         kind=escape(page.kind),
         style=_asset("style.css"),
         contents="".join(

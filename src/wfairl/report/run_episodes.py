@@ -7,9 +7,8 @@ from itertools import islice
 import numpy as np
 
 from wfairl.demonstrations import FIRST_TRAINING_SEED
-from wfairl.errors import WfairlError
 from wfairl.evaluation.policies import REFERENCES, Policy
-from wfairl.experiment import FIRST_TEST_SEED
+from wfairl.experiment import FIRST_TEST_SEED, learned_name
 from wfairl.learning.run_directory import DEFAULT_TRAINING_TEMPERATURE
 from wfairl.methods import load_policy
 from wfairl.parallel import map_in_threads
@@ -19,19 +18,19 @@ from wfairl.report.page import Section
 from wfairl.report.player import EpisodePlayer
 from wfairl.report.recording import Recording, record_episode
 from wfairl.report.run_files import RunFiles, is_learned
-from wfairl.worlds.tasks import Task, find_task
+from wfairl.worlds.tasks import Task
 
 DEFAULT_SCENES = 3
 TITLE = "Watch it act"
 
 
-def episodes_section(run: RunFiles, scenes: int, n_jobs: int = 2) -> Section:
-    """The player; a sentence in its place if the task or the policy cannot be had."""
-    try:
-        task = find_task(run.task)
-        policies = list(policies_of(run, task))
-    except WfairlError as error:
-        return Section(TITLE, (prose(f"There are no episodes to show: {error}."),))
+def episodes_section(run: RunFiles, task: Task, scenes: int, n_jobs: int = 2) -> Section:
+    """The player.
+
+    Raises:
+        BadInputError: the run has not finished, or a file of it is broken.
+    """
+    policies = list(policies_of(run, task))
     jobs = [(name, policy, seed) for name, policy in policies for seed in scenes_of(run, scenes)]
 
     def record(job: tuple[str, Policy, int]) -> Recording:
@@ -39,7 +38,8 @@ def episodes_section(run: RunFiles, scenes: int, n_jobs: int = 2) -> Section:
         return replace(record_episode(task, policy, seed, episode_rng(seed)), policy=name)
 
     recordings = track(map_in_threads(record, jobs, n_jobs=n_jobs), "recording episodes", total=len(jobs))
-    return Section(TITLE, (prose(_introduction(run)), EpisodePlayer(tuple(recordings))))
+    counted = all(name in run.evaluation for name, _ in policies)
+    return Section(TITLE, (prose(_introduction(run, counted)), EpisodePlayer(tuple(recordings))))
 
 
 def policies_of(run: RunFiles, task: Task) -> Iterator[tuple[str, Policy]]:
@@ -49,11 +49,11 @@ def policies_of(run: RunFiles, task: Task) -> Iterator[tuple[str, Policy]]:
     """
     temperature = DEFAULT_TRAINING_TEMPERATURE if run.temperature is None else run.temperature
     if run.plans:
-        yield "learned, greedy", load_policy(run.directory, task, 0.0)
+        yield learned_name(0.0), load_policy(run.directory, task, 0.0)
     if not run.plans:
-        yield "learned", load_policy(run.directory, task)
+        yield learned_name(None), load_policy(run.directory, task)
     elif temperature > 0:
-        yield f"learned, at {temperature:g}", load_policy(run.directory, task, temperature)
+        yield learned_name(temperature), load_policy(run.directory, task, temperature)
     yield "optimal", REFERENCES["optimal"](task, 0.0)
     if temperature > 0:
         yield "expert", REFERENCES["expert"](task, temperature)
@@ -62,7 +62,7 @@ def policies_of(run: RunFiles, task: Task) -> Iterator[tuple[str, Policy]]:
 
 def scenes_of(run: RunFiles, count: int) -> list[int]:
     """Scenes that the run was tested on, those first in which it failed; none that it has seen."""
-    learned = [evaluation for name, evaluation in (run.evaluation or {}).items() if is_learned(name)]
+    learned = [evaluation for name, evaluation in run.evaluation.items() if is_learned(name)]
     episodes = [episode for evaluation in learned for episode in evaluation["episodes"]]
     failed = [episode["seed"] for episode in episodes if not episode["success"]]
     tested = [episode["seed"] for episode in episodes]
@@ -72,14 +72,17 @@ def scenes_of(run: RunFiles, count: int) -> list[int]:
     return list(islice((seed for seed in candidates if seed not in seen), count))
 
 
-def _introduction(run: RunFiles) -> str:
-    counted = "These are episodes that were counted above" if run.evaluation else "Episodes in scenes it has never seen"
+def _introduction(run: RunFiles, counted: bool) -> str:
+    if counted:
+        which = "These are episodes that were counted above"
+    else:
+        which = f"Episodes in scenes {'of the result above' if run.evaluation else 'it has never seen'}"
     planned = (
         " The automaton reads what is true after each step: its state is filled, the edge that was just taken is thick."
         if run.task_model is not None
         else ""
     )
-    return f"{counted}, step by step, with the chance that the policy gave to each control.{planned}"
+    return f"{which}, step by step, with the chance that the policy gave to each control.{planned}"
 
 
 def episode_rng(seed: int) -> np.random.Generator:

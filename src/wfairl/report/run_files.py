@@ -1,4 +1,4 @@
-"""What a run left on disk, read for people: each file on its own, so that an old or unfinished run has a page too."""
+"""What a run left on disk, read for people: each file on its own, those that a policy does not need only if there."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,10 +6,10 @@ from typing import Any
 
 from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations import Dataset, load
-from wfairl.experiment import DEMONSTRATIONS, EVALUATION, EXPERIMENT
+from wfairl.experiment import DEMONSTRATIONS, EXPERIMENT, read_evaluations
 from wfairl.files import NotJsonError, parse_json, read_json, read_text
 from wfairl.learning.checkpoint import METRICS
-from wfairl.learning.run_directory import CONFIG, FORMAT, NO_AUTOMATON, TASK_MODEL, WFA_IRL, BrokenRunError
+from wfairl.learning.run_directory import CONFIG, FORMAT, NO_AUTOMATON, TASK_MODEL, WFA_IRL, BrokenRunError, unfinished
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,7 +20,7 @@ class RunFiles:
         directory: where they are.
         config: what was trained and how.
         experiment: the settings of the whole flow; None if the run was not made by `wfairl run`.
-        evaluation: evaluations by the name of the policy, as JSON; None if there are none.
+        evaluation: evaluations by the name of the policy, as JSON; empty if there are none.
         task_model: the automaton; None for a method without one.
         metrics: an entry for each epoch; empty if there are none.
         dataset: the demonstrations; None if they are elsewhere.
@@ -29,7 +29,7 @@ class RunFiles:
     directory: Path
     config: dict[str, Any]
     experiment: dict[str, Any] | None
-    evaluation: dict[str, dict[str, Any]] | None
+    evaluation: dict[str, dict[str, Any]]
     task_model: TaskModel | None
     metrics: tuple[dict[str, Any], ...]
     dataset: Dataset | None
@@ -68,7 +68,7 @@ def read_run_files(directory: Path) -> RunFiles:
         directory=directory,
         config=_read_config(directory),
         experiment=_read_object(directory / EXPERIMENT),
-        evaluation=_read_evaluation(directory / EVALUATION),
+        evaluation=read_evaluations(directory),
         task_model=TaskModel.load(directory / TASK_MODEL) if (directory / TASK_MODEL).exists() else None,
         metrics=_read_metrics(directory / METRICS),
         dataset=load(directory / DEMONSTRATIONS) if (directory / DEMONSTRATIONS).exists() else None,
@@ -82,24 +82,13 @@ def is_learned(policy: str) -> bool:
 
 def _read_config(directory: Path) -> dict[str, Any]:
     config = _read_object(directory / CONFIG)
+    if config is None and (directory / EXPERIMENT).exists():
+        raise unfinished(directory)
     if config is None:
         raise BrokenRunError(f"{directory}: not the directory of a run; `wfairl run` or `wfairl train` makes one")
     if config.get("format") != FORMAT or not isinstance(config.get("task"), str):
         raise BrokenRunError(f"{directory / CONFIG}: not the configuration of a run that this wfairl can read")
     return config
-
-
-def _read_evaluation(path: Path) -> dict[str, dict[str, Any]] | None:
-    evaluations = _read_object(path)
-    if evaluations is None:
-        return None
-    for name, evaluation in evaluations.items():
-        try:
-            _ = [float(evaluation[key]) for key in ("mean_return", "standard_error", "success_rate")]
-            _ = [(int(episode["seed"]), str(episode["outcome"])) for episode in evaluation["episodes"]]
-        except (KeyError, TypeError, ValueError):
-            raise BrokenRunError(f"{path}: not what `wfairl run` writes ({name!r} is no evaluation)") from None
-    return evaluations
 
 
 def _read_metrics(path: Path) -> tuple[dict[str, Any], ...]:

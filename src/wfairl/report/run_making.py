@@ -6,18 +6,32 @@ from datetime import UTC, datetime
 from typing import Any
 
 from wfairl.experiment import Config
-from wfairl.learning.run_directory import CONFIG, WFA_IRL
+from wfairl.learning.run_directory import CONFIG, TASK_MODEL, WFA_IRL, training_temperature
+from wfairl.methods import find_method
 from wfairl.report.blocks import Command, Facts, prose
 from wfairl.report.page import Section
 from wfairl.report.provenance import provenance
 from wfairl.report.run_files import RunFiles
-from wfairl.report.text import Text, brief_number
+from wfairl.report.text import Text, brief_number, counted
 
 SAME = "The same command gives the same run, on any number of cores:"
-TRAINED = "It was trained by this command, with those of the settings below that are not the default:"
+TRAINED = "It was trained by this command:"
 
 WITHOUT_OPTION = ("rank", "rows", "cols")
 """Settings of a run that only Python can change."""
+
+TRAIN_OPTIONS = {
+    **{
+        name: f"--{name.replace('_', '-')}"
+        for name in (
+            "epochs", "batch_size", "learning_rate", "weight_decay", "seed", "cost", "activation", "floor",
+            "temperature", "held_out", "view", "networks", "iterations",
+        )
+    },
+    "dropouts": "--dropout",
+    "rewards": "--reward",
+}  # fmt: skip
+"""What `wfairl train` calls the settings of methods that it has options for."""
 
 
 def making_section(run: RunFiles) -> Section:
@@ -29,7 +43,7 @@ def making_section(run: RunFiles) -> Section:
     return Section(
         "How it was made",
         (
-            prose(SAME if run.experiment is not None else TRAINED),
+            prose(_told(run)),
             Command(command_of(run)),
             Facts(tuple((name, _shown(value)) for name, value in settings.items()), "Configuration"),
             Facts(
@@ -44,17 +58,58 @@ def command_of(run: RunFiles) -> str:
     """What to type to have the same run again; settings that are the default are not named."""
     experiment = run.experiment
     if experiment is None:
-        origin = run.config.get("origin", {})
-        demonstrations = [str(name) for name in origin.get("demonstrations", ())] or ["DEMOS"]
-        method = ["--task-model", "task.json"] if run.method == WFA_IRL else ["--method", run.method]
-        return shlex.join(["wfairl", "train", *demonstrations, *method, "-o", f"runs/{run.task}"])
+        return _train_command(run)
     own, training = _changed(experiment, Config(run.task))
     if any(name in own for name in WITHOUT_OPTION):
-        return _python(run.task, own, training)
+        return _python(run.task, own, training, _place(run))
     options = [
         part for name, value in {**own, **training}.items() for part in (f"--{name.replace('_', '-')}", str(value))
     ]
-    return shlex.join(["wfairl", "run", run.task, "-o", f"runs/{run.task}", *options])
+    return shlex.join(["wfairl", "run", run.task, "-o", _place(run), *options])
+
+
+def _train_command(run: RunFiles) -> str:
+    origin = run.config.get("origin", {})
+    demonstrations = [str(name) for name in origin.get("demonstrations", ())] or ["DEMOS"]
+    method = ["--task-model", TASK_MODEL] if run.method == WFA_IRL else ["--method", run.method]
+    options = [
+        part
+        for name, value in changed_settings(run).items()
+        if name in TRAIN_OPTIONS
+        for one in (value if isinstance(value, list) else [value])
+        for part in (TRAIN_OPTIONS[name], str(one))
+    ]
+    return shlex.join(["wfairl", "train", *demonstrations, *method, "-o", _place(run), *options])
+
+
+def changed_settings(run: RunFiles) -> dict[str, Any]:
+    """The settings of a run's method that are not the default, by name."""
+    given = {**run.config, **run.config.get("training", {})}
+    defaults = find_method(run.method).settings()
+    if run.plans:  # it trains at the demonstrations' temperature unless told otherwise
+        defaults["temperature"] = training_temperature(run.config.get("temperature"))
+    plain = {name: list(value) if isinstance(value, tuple) else value for name, value in defaults.items()}
+    return {name: given[name] for name, value in plain.items() if name in given and given[name] != value}
+
+
+def _place(run: RunFiles) -> str:
+    """The run's directory as it was named, or by its own name if it was only pointed at."""
+    return str(run.directory) if run.directory.name else run.directory.resolve().name
+
+
+def _told(run: RunFiles) -> str:
+    """What there is to say of the command."""
+    if run.experiment is not None:
+        return SAME
+    successes = run.config.get("origin", {}).get("successes")
+    told = (
+        TRAINED
+        if successes is None
+        else f"A reproduction trained it, on the first {counted(successes, 'success', 'successes')} of these"
+        " demonstrations; by itself it is trained so:"
+    )
+    without = [f"{name} {value}" for name, value in changed_settings(run).items() if name not in TRAIN_OPTIONS]
+    return f"{told[:-1]}, with settings that only Python has ({', '.join(without)}):" if without else told
 
 
 def _changed(experiment: dict[str, Any], default: Config) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -67,13 +122,13 @@ def _changed(experiment: dict[str, Any], default: Config) -> tuple[dict[str, Any
     return own, {name: training[name] for name in names if training[name] != before["training"][name]}
 
 
-def _python(task: str, own: dict[str, Any], training: dict[str, Any]) -> str:
+def _python(task: str, own: dict[str, Any], training: dict[str, Any], place: str) -> str:
     settings = [repr(task), *(f"{name}={value!r}" for name, value in own.items())]
     lines = ["from pathlib import Path", "", "from wfairl.experiment import Config, run"]
     if training:
         lines.append("from wfairl.learning.trainer import Settings")
         settings.append(f"training=Settings({', '.join(f'{name}={value!r}' for name, value in training.items())})")
-    return "\n".join([*lines, "", f"run(Config({', '.join(settings)}), Path({f'runs/{task}'!r}))"])
+    return "\n".join([*lines, "", f"run(Config({', '.join(settings)}), Path({place!r}))"])
 
 
 def flat(document: dict[str, Any]) -> dict[str, Any]:

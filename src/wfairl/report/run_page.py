@@ -2,10 +2,11 @@
 
     write_run_report(Path("runs/doorkey"))      writes runs/doorkey/report.html
 
-Every number is one of the run's files, with all of its digits in the page. A part whose file is missing is left out,
-with a sentence that says so.
+Every number is one of the run's files, with all of its digits in the page. Without an evaluation or curves, a sentence
+says so in their place; a run that has not finished, or whose task nobody has registered, has no page at all.
 """
 
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -17,20 +18,21 @@ from wfairl.automata.layout import TIMES
 from wfairl.automata.task_model import TaskModel
 from wfairl.automata.words import format_label
 from wfairl.demonstrations import Dataset
+from wfairl.errors import BadInputError
 from wfairl.experiment import EVALUATION
-from wfairl.learning.run_directory import NO_AUTOMATON, TASK_MODEL
+from wfairl.learning.run_directory import NO_AUTOMATON
 from wfairl.methods import METHODS
 from wfairl.report.blocks import AutomatonDrawing, Facts, KeyFigure, KeyFigures, prose
 from wfairl.report.charts import Interval, IntervalChart
 from wfairl.report.figures.changes import EXPLANATION
-from wfairl.report.page import Block, Page, Section, write_page
+from wfairl.report.page import Block, Page, Section, check_page_file, write_page
 from wfairl.report.run_episodes import DEFAULT_SCENES, episodes_section
 from wfairl.report.run_files import RunFiles, is_learned, read_run_files
 from wfairl.report.run_making import making_section
 from wfairl.report.run_training import training_section
 from wfairl.report.tables import Column, Table
-from wfairl.report.text import Chips, Code, Inline, Number, Text, brief_number, number, percent, with_error
-from wfairl.worlds.tasks import all_tasks
+from wfairl.report.text import Chips, Code, Inline, Number, Text, brief_number, counted, number, percent, with_error
+from wfairl.worlds.tasks import Task, find_task
 
 REPORT = "report.html"
 
@@ -52,9 +54,10 @@ def write_run_report(
         The file that was written.
 
     Raises:
-        BadInputError: it is no run, or the file cannot be written.
+        BadInputError: it is no finished run, its task is not known here, or the file cannot be written.
     """
     path = Path(directory) / REPORT if output is None else Path(output)
+    check_page_file(path)
     write_page(run_page(read_run_files(directory), scenes, n_jobs), path)
     return path
 
@@ -62,31 +65,44 @@ def write_run_report(
 def run_page(run: RunFiles, scenes: int = DEFAULT_SCENES, n_jobs: int = 2, made: datetime | None = None) -> Page:
     """The page of a run; `made` is when, now if None."""
     made = datetime.now(UTC) if made is None else made
-    summary = next((task.summary for task in all_tasks() if task.name == run.task), "")
-    method = METHODS[run.method].summary if run.method in METHODS else "a method that this wfairl does not know"
+    task = task_of(run)
+    sections = (
+        result_section(run),
+        episodes_section(run, task, scenes, n_jobs),
+        *([task_section(run, run.task_model)] if run.task_model is not None else []),
+        training_section(run, task),
+        making_section(run),
+    )
     return Page(
         title=run.task,
-        subtitle=f"{_capital(summary)}{'. ' if summary else ''}Learned by {run.method}: {method}.",
-        sections=(
-            result_section(run),
-            episodes_section(run, scenes, n_jobs),
-            task_section(run),
-            training_section(run),
-            making_section(run),
-        ),
+        subtitle=f"{_capital(task.summary)}. Learned by {run.method}: {METHODS[run.method].summary}.",
+        sections=sections,
         kind="wfairl · a run",
         footer=f"Made by wfairl {__version__} on {made:%d %B %Y}. This page is one file and loads nothing else.",
     )
+
+
+def task_of(run: RunFiles) -> Task:
+    """The task of a run.
+
+    Raises:
+        BadInputError: it is not known in this process.
+    """
+    try:
+        return find_task(run.task)
+    except BadInputError as error:
+        raise BadInputError(
+            f"{run.directory}: {error}. Write its page with the script that registers the task and then calls `wfairl`"
+        ) from None
 
 
 def result_section(run: RunFiles) -> Section:
     """How well the policies did."""
     evaluations = run.evaluation
     if not evaluations:
-        command = Code(f"wfairl evaluate {run.task} --policy {run.directory}")
-        return Section(
-            "Result", (_left_out("The policy has not been evaluated here", EVALUATION, " ", command, " does."),)
-        )
+        command = Code(shlex.join(["wfairl", "evaluate", run.task, "--policy", str(run.directory), "--save"]))
+        missing = "The policy has not been evaluated here: there is no "
+        return Section("Result", (prose((missing, Code(EVALUATION), ". ", command, " does.")),))
     learned = [name for name in evaluations if is_learned(name)]
     blocks: tuple[Block, ...] = (
         prose(_headline(evaluations, learned)),
@@ -140,14 +156,14 @@ def _headline(evaluations: dict[str, dict[str, Any]], learned: Sequence[str]) ->
     if not learned:
         return "Only reference policies were evaluated."
     first = evaluations[learned[0]]
-    scenes = len(first["episodes"])
+    scenes = counted(len(first["episodes"]), "scene")
     others: list[Inline] = []
     for name in ("optimal", "expert", "random"):
         if name in evaluations:
             start = "; " if others else ". For comparison: "
             others += [f"{start}{name} ", number(evaluations[name]["mean_return"])]
     return (
-        f"On {scenes} scenes that it has never seen, the learned policy "
+        f"On {scenes} that it has never seen, the learned policy "
         f"({learned[0].partition(', ')[2] or 'as trained'}) succeeds in ",
         percent(first["success_rate"]),
         " and returns ",
@@ -169,7 +185,7 @@ def _key_figures(
     if learned:
         one = evaluations[learned[0]]
         succeeded = sum(bool(episode["success"]) for episode in one["episodes"])
-        note = f"{succeeded} of {len(one['episodes'])} new scenes"
+        note = f"{succeeded} of {counted(len(one['episodes']), 'new scene')}"
         figures.append(KeyFigure("Success", percent(one["success_rate"]), note))
     if run.task_model is not None:
         model = run.task_model.summary
@@ -181,13 +197,9 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def task_section(run: RunFiles) -> Section:
+def task_section(run: RunFiles, model: TaskModel) -> Section:
     """What was learned of the task's logic."""
     title = "The task it plans with" if run.method == NO_AUTOMATON else "The task it learned"
-    model = run.task_model
-    if model is None:
-        why = "There is no automaton" if run.plans else "This method learns no automaton"
-        return Section(title, (_left_out(why, TASK_MODEL), *_demonstrated(run.dataset, None)))
     caption = (
         "State 0 is the start, a double ring accepts. An edge is taken when what is true changes, and named by the "
         f"change {EXPLANATION}; {TIMES} counts the successful demonstrations that took it."
@@ -218,32 +230,25 @@ def _joined(*numbers: Number) -> Text:
     return (first, *(part for one in rest for part in (" / ", one)))
 
 
-def _demonstrated(dataset: Dataset | None, model: TaskModel | None) -> tuple[Block, ...]:
+def _demonstrated(dataset: Dataset | None, model: TaskModel) -> tuple[Block, ...]:
     """The words of the successes, and what the automaton says of them."""
     if dataset is None:
         return ()
-    threshold = 0.5 if model is None else model.threshold
-    successes = Counter(
-        word for word, score in zip(dataset.words, dataset.scores, strict=True) if score >= threshold
-    ).most_common()
-    failures = [word for word, score in zip(dataset.words, dataset.scores, strict=True) if score < threshold]
-    columns = [Column("word"), Column("times", "right")]
-    rows: list[list[Text]] = [
-        [Chips(tuple(map(format_label, word))), number(count)] for word, count in successes[:SHOWN_WORDS]
+    scored = list(zip(dataset.words, dataset.scores, strict=True))
+    successes = Counter(word for word, score in scored if score >= model.threshold).most_common()
+    failures = [word for word, score in scored if score < model.threshold]
+    verdicts = model.judge_all([word for word, _ in successes])
+    rows: list[tuple[Text, ...]] = [
+        (Chips(tuple(map(format_label, word))), number(count), "yes" if verdict.accepted else "no")
+        for (word, count), verdict in zip(successes[:SHOWN_WORDS], verdicts, strict=False)
     ]
-    caption = f"The words of {sum(count for _, count in successes)} successful demonstrations"
-    if model is not None:
-        verdicts = model.judge_all([word for word, _ in successes])
-        columns.append(Column("accepted", "center"))
-        for row, verdict in zip(rows, verdicts, strict=False):
-            row.append("yes" if verdict.accepted else "no")
-        kept = sum(count for (_, count), verdict in zip(successes, verdicts, strict=True) if verdict.accepted)
-        wrong = sum(verdict.accepted for verdict in model.judge_all(failures))
-        caption += f", of which the automaton accepts {kept}; it accepts {wrong} of {len(failures)} failures"
-    left = len(successes) - len(rows)
-    more = f". The {len(rows)} most frequent of {len(successes)}." if left > 0 else "."
-    return (Table(tuple(columns), tuple(map(tuple, rows)), caption + more),) if rows else ()
-
-
-def _left_out(why: str, name: str, *advice: Inline) -> Block:
-    return prose((f"{why}: there is no ", Code(name), ".", *advice))
+    kept = sum(count for (_, count), verdict in zip(successes, verdicts, strict=True) if verdict.accepted)
+    wrong = sum(verdict.accepted for verdict in model.judge_all(failures))
+    caption = (
+        f"The words of {counted(sum(count for _, count in successes), 'successful demonstration')}, of which the"
+        f" automaton accepts {kept}; it accepts {wrong} of {counted(len(failures), 'failure')}."
+    )
+    if len(rows) < len(successes):
+        caption += f" The {len(rows)} most frequent of {len(successes)}."
+    columns = (Column("word"), Column("times", "right"), Column("accepted", "center"))
+    return (Table(columns, tuple(rows), caption),) if rows else ()

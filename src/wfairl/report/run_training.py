@@ -15,7 +15,7 @@ from wfairl.report.page import Block, Section
 from wfairl.report.run_episodes import scenes_of
 from wfairl.report.run_files import RunFiles
 from wfairl.report.text import Code, Text, brief_number, number
-from wfairl.worlds.tasks import find_task
+from wfairl.worlds.tasks import Task
 
 AXES = ("epoch", "iteration")
 """What may count the entries of the metrics, by the method."""
@@ -31,13 +31,13 @@ LOSSES = {"held_out_loss": "held-out demonstrations", "train_loss": "training"}
 Points = tuple[tuple[float, float], ...]
 
 
-def training_section(run: RunFiles) -> Section:
+def training_section(run: RunFiles, task: Task) -> Section:
     """The curves and the cost."""
     charts: tuple[Block, ...] = training_charts(run.metrics, run.plans)
     curves = charts or (prose(("There are no curves: there is no ", Code(METRICS), ".")),)
     has_cost = (run.directory / COST).exists()
     title = "The cost it learned" if has_cost else "Training"
-    return Section(title, (*_cost_facts(run), *curves, *cost_maps(run)) if has_cost else curves)
+    return Section(title, (*_cost_facts(run), *curves, *cost_maps(run, task)) if has_cost else curves)
 
 
 def training_charts(metrics: tuple[dict[str, Any], ...], keeps_least: bool) -> tuple[LineChart, ...]:
@@ -87,10 +87,9 @@ def _least(points: Points, axis: str) -> tuple[float, float, str]:
     return x, y, f"{axis} {x:g} is kept"
 
 
-def cost_maps(run: RunFiles) -> tuple[Block, ...]:
-    """The cost of each control over the first scene that the page shows; nothing for a task that cannot be had."""
+def cost_maps(run: RunFiles, task: Task) -> tuple[Block, ...]:
+    """The cost of each control over the first scene that the page shows; a sentence if there is no plan there."""
     try:
-        task = find_task(run.task)
         policy = load_planned_policy(run.directory, task, 0.0)
         (seed,) = scenes_of(run, 1)
         return (figure_of(draw_cost_maps(task, seed, policy.automaton, policy.cost)),)

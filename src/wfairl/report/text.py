@@ -65,6 +65,11 @@ def number(value: float, digits: int = 3) -> Number:
     return Number(value, f"{value:.{digits}f}".replace("-", "\N{MINUS SIGN}"))
 
 
+def counted(count: int, noun: str, several: str = "") -> str:
+    """A number with what it counts: 1 scene, 2 scenes; `several` for a noun that takes no s."""
+    return f"{count} {noun}" if count == 1 else f"{count} {several or f'{noun}s'}"
+
+
 def brief_number(value: float) -> Number:
     """A number of any size in as few characters as say it: 0.001, 1e-12, 75."""
     return Number(value, f"{value:.4g}".replace("-", "\N{MINUS SIGN}"))

@@ -1,7 +1,7 @@
 """The figures of a reproduction, made from its results: the paper's, and those that it lacks."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -27,11 +27,14 @@ from wfairl.report.figures import (
     learn_from_fewer,
     read_history,
 )
+from wfairl.report.figures.other_words import NoOtherWordError
+from wfairl.report.text import counted
 from wfairl.reproduction.cell import stored_result
 from wfairl.reproduction.layout import demonstrations_file, run_directory
 from wfairl.reproduction.paper import DATA_SETS, METHODS, REFERENCES
 from wfairl.reproduction.protocol import Protocol
 from wfairl.reproduction.results import CHOSEN, best_variants
+from wfairl.reproduction.scope import is_comparable
 from wfairl.reproduction.tables import Tables
 from wfairl.worlds.tasks import find_task
 
@@ -41,7 +44,7 @@ SHOWN_SEED = 0
 
 @dataclass(frozen=True)
 class Figures:
-    """What could be drawn, and what could not and why, by its name."""
+    """What could be drawn, and for what could not, by its name, a sentence that says why."""
 
     drawn: tuple[DrawnFigure, ...]
     missing: dict[str, str]
@@ -53,8 +56,10 @@ def draw_figures(tables: Tables, directory: Path) -> Figures:
     for name, draw in _figures(Source(tables, directory)).items():
         try:
             drawn.append(draw(name))
+        except NoOtherWordError as error:
+            missing[name] = f"No scene shows an agent that does not know the word of the expert: {error.reason}."
         except WfairlError as error:
-            missing[name] = str(error)
+            missing[name] = f"There is no figure {name}: {error}."
     return Figures(tuple(drawn), missing)
 
 
@@ -113,14 +118,15 @@ def _figures(source: Source) -> dict[str, Callable[[str], DrawnFigure]]:
     protocol = source.protocol
     tasks = protocol.tasks
     exact, noisy = protocol.data_sets[0], protocol.data_sets[-1]
+    comparable = is_comparable(protocol)
     figures: dict[str, Callable[[str], DrawnFigure]] = {
         "environments": partial(draw_environments, [find_task(task) for task in tasks], source.scene),
-        "returns": partial(draw_returns, _return_rows(source.tables)),
+        "returns": partial(draw_returns, _return_rows(source.tables), comparable=comparable),
         "policies": partial(_policies, source, "multiroom" if "multiroom" in tasks else tasks[0], noisy),
     }
     if "wfa-irl" in protocol.methods:
         figures |= {
-            "trajectory": partial(_trajectory, source, tasks[0], exact),
+            "trajectory": partial(_trajectory, source, tasks[0], noisy),  # as the automaton beside it
             "other-word": partial(_other_word, source, tasks[-1], exact),
             "training": partial(_training, source, noisy),
         }
@@ -134,26 +140,31 @@ def _figures(source: Source) -> dict[str, Callable[[str], DrawnFigure]]:
 
 def _trajectory(source: Source, task: str, data: str, name: str) -> DrawnFigure:
     run = source.run(task, data)
-    return draw_trajectory(find_task(task), source.scene, run.task_model.finite, run.cost.as_cost(), name)
+    drawn = draw_trajectory(find_task(task), source.scene, run.task_model.finite, run.cost.as_cost(), name)
+    return _with_note(drawn, f"Automaton and cost were learned from {taught_by(data, task)}.")
 
 
 def _automaton(source: Source, task: str, data: str, name: str) -> DrawnFigure:
-    return draw_automaton(source.run(task, data).task_model, name)
+    drawn = draw_automaton(source.run(task, data).task_model, name)
+    return _with_note(drawn, f"The words are those of {taught_by(data, task)}.")
 
 
 def _costs(source: Source, task: str, data: str, name: str) -> DrawnFigure:
     run = source.run(task, data)
-    return draw_cost_maps(find_task(task), source.scene, run.task_model.finite, run.cost.as_cost(), name=name)
+    drawn = draw_cost_maps(find_task(task), source.scene, run.task_model.finite, run.cost.as_cost(), name=name)
+    return _with_note(drawn, f"Automaton and cost were learned from {taught_by(data, task)}.")
 
 
 def _other_word(source: Source, task: str, data: str, name: str) -> DrawnFigure:
     dataset = load(demonstrations_file(source.directory, task, data, SHOWN_SEED, source.protocol))
     pair = find_other_word(find_task(task), learn_from_fewer(dataset), source.protocol.test_seeds)
-    return draw_other_word(find_task(task), pair, name)
+    drawn = draw_other_word(find_task(task), pair, name)
+    return _with_note(drawn, f"These demonstrations are the first of {taught_by(data, task)}.")
 
 
 def _policies(source: Source, task: str, data: str, name: str) -> DrawnFigure:
-    return draw_policies(find_task(task), source.policies(task, data), source.scene, name=name)
+    drawn = draw_policies(find_task(task), source.policies(task, data), source.scene, name=name)
+    return _with_note(drawn, f"All that learned did so from {taught_by(data, task)}.")
 
 
 def _training(source: Source, data: str, name: str) -> DrawnFigure:
@@ -163,7 +174,16 @@ def _training(source: Source, data: str, name: str) -> DrawnFigure:
         for method in methods
         for task in source.protocol.tasks
     }
-    return draw_curves(histories, name)
+    return _with_note(draw_curves(histories, name), f"All learned from {taught_by(data)}.")
+
+
+def taught_by(data: str, task: str = "") -> str:
+    """What the runs that are shown learned from, for people."""
+    return f"data set {data}{f' of {task}' if task else ''}, training seed {SHOWN_SEED}"
+
+
+def _with_note(drawn: DrawnFigure, note: str) -> DrawnFigure:
+    return replace(drawn, caption=f"{drawn.caption} {note}")
 
 
 def _return_rows(tables: Tables) -> list[ReturnRow]:
@@ -189,10 +209,12 @@ def _curve(tables: Tables, task: str, name: str) -> DrawnFigure:
         and row.method in protocol.fewer_methods
     ]
     optimal, expert = tables.row(task, "", "optimal"), tables.row(task, "", "expert")
-    return draw_demonstration_curve(
+    drawn = draw_demonstration_curve(
         points,
         None if optimal is None else optimal.mean_return,
         None if expert is None else expert.mean_return,
         task,
         name,
     )
+    seeds = counted(protocol.seeds, "training seed")
+    return _with_note(drawn, f"The demonstrations are of data set {protocol.fewer_data}, the means over {seeds}.")

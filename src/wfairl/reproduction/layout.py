@@ -2,13 +2,50 @@
 
 from pathlib import Path
 
-from wfairl.reproduction.protocol import Cell, Protocol, digest
+from wfairl.errors import BadInputError
+from wfairl.experiment import EXPERIMENT
+from wfairl.learning.checkpoint import CHECKPOINT
+from wfairl.learning.run_directory import CONFIG
+from wfairl.reproduction.protocol import DIGITS, Cell, Protocol, digest
 
 RESULTS, CSV, MARKDOWN = "results.json", "results.csv", "results.md"
 REPORT = "report.html"
 FIGURES = "figures"
 RESULT = "result.json"
 """Of one cell, in its directory."""
+
+
+DEMONSTRATIONS, RUNS = "demonstrations", "runs"
+
+
+class UnfinishedReproductionError(BadInputError):
+    """A reproduction was stopped before it had its results."""
+
+    def __init__(self, directory: Path):
+        super().__init__(
+            f"{directory}: this reproduction has not finished; the same `wfairl reproduce -o {directory}` that began it"
+            " goes on with it"
+        )
+
+
+def is_reproduction(directory: Path) -> bool:
+    """Whether a directory is that of a reproduction, finished or not."""
+    return any(
+        next(directory.glob(pattern), None) is not None
+        for pattern in (RESULTS, f"{DEMONSTRATIONS}/*-D[12]-*.safetensors", f"{RUNS}/*-{'[0-9a-f]' * DIGITS}")
+    )
+
+
+def check_free(directory: Path) -> None:
+    """Refuse the directory of a run, where a reproduction would be mixed with it.
+
+    Raises:
+        BadInputError: there is a run.
+    """
+    if any((directory / name).exists() for name in (CONFIG, EXPERIMENT, CHECKPOINT)):
+        raise BadInputError(
+            f"{directory}: there is a run of `wfairl train` or `wfairl run`; a reproduction needs another directory"
+        )
 
 
 def run_directory(directory: Path, cell: Cell, protocol: Protocol) -> Path:
@@ -19,10 +56,10 @@ def run_directory(directory: Path, cell: Cell, protocol: Protocol) -> Path:
     """
     # The digest tells variants apart.
     parts = (cell.task, cell.data, cell.method, str(cell.successes), str(cell.seed), digest(protocol.key(cell)))
-    return directory / "runs" / "-".join(part for part in parts if part)
+    return directory / RUNS / "-".join(part for part in parts if part)
 
 
 def demonstrations_file(directory: Path, task: str, data: str, seed: int, protocol: Protocol) -> Path:
     """The demonstrations that the cells of a task, data set and seed share."""
     name = f"{task}-{data}-{protocol.successes}-{protocol.failures}-{seed}.safetensors"
-    return directory / "demonstrations" / name
+    return directory / DEMONSTRATIONS / name

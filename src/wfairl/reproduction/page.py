@@ -12,10 +12,12 @@ from wfairl.report.player import EpisodePlayer
 from wfairl.report.recording import record_episode
 from wfairl.report.run_episodes import episode_rng
 from wfairl.report.tables import Cell, Column, Table
-from wfairl.report.text import Code, Text, number, with_error
-from wfairl.reproduction.figures import Figures, Source
+from wfairl.report.text import Code, Text, counted, number, with_error
+from wfairl.reproduction.figures import Figures, Source, taught_by
 from wfairl.reproduction.paper import METHODS, REFERENCES, TASKS, paper_automaton
+from wfairl.reproduction.protocol import Protocol
 from wfairl.reproduction.results import Row
+from wfairl.reproduction.scope import changed_settings, included, shortfall
 from wfairl.reproduction.tables import ABSENT, Tables
 from wfairl.worlds.tasks import find_task
 
@@ -24,21 +26,22 @@ PLAYED_SCENES = 2
 
 def reproduction_page(tables: Tables, figures: Figures, directory: Path) -> Page:
     """The whole page."""
-    source = Source(tables, directory)
+    sections = (
+        _returns_section(tables, figures),
+        *_player_sections(Source(tables, directory)),
+        *([_automata_section(tables, figures)] if tables.automata else []),
+        _figures_section("What was learned", ("trajectory", "other-word", "policies"), figures),
+        _figures_section("The cost", _starting(figures, "costs-"), figures),
+        _figures_section("Training", ("training", *_starting(figures, "demonstrations-")), figures),
+        _figures_section("The tasks", ("environments",), figures),
+        _making_section(tables),
+    )
     return Page(
         title="WFA-IRL, reproduced",
-        subtitle="Inverse reinforcement learning of behaviours encoded as weighted automata: every task, data set and"
-        " method of the paper, with our figures beside the paper's.",
-        sections=(
-            _returns_section(tables, figures),
-            *_player_sections(source),
-            _automata_section(tables, figures),
-            _figures_section("What was learned", ("trajectory", "other-word", "policies"), figures),
-            _figures_section("The cost", _starting(figures, "costs-"), figures),
-            _figures_section("Training", ("training", *_starting(figures, "demonstrations-")), figures),
-            _figures_section("The tasks", ("environments",), figures),
-            _making_section(tables),
-        ),
+        subtitle="Inverse reinforcement learning of behaviours encoded as weighted automata:"
+        f" {included(tables.protocol)}, with our figures beside the paper's.",
+        sections=tuple(section for section in sections if section.blocks),
+        notice=shortfall(tables.protocol),
         kind="wfairl · a reproduction",
         footer=f"Made by wfairl {__version__} on {tables.made['date']}. This page is one file and loads nothing else.",
     )
@@ -78,8 +81,9 @@ def _returns_table(tables: Tables) -> Table:
     return Table(
         (Column(""), *(Column(f"{TASKS[task]} {task}", "right") for task in protocol.tasks)),
         tuple((name, *(_return_cell(row, best) for row in rows)) for name, rows in lines),
-        f"Mean return on {protocol.test_scenes} test scenes ± its standard error over scenes and {protocol.seeds}"
-        " training seeds; the paper's figure below it. The best that was learned from a data set stands out.",
+        f"Mean return on {counted(protocol.test_scenes, 'test scene')} ± its standard error over scenes and"
+        f" {counted(protocol.seeds, 'training seed')}; the paper's figure below it. The best that was learned from a"
+        " data set stands out.",
     )
 
 
@@ -112,8 +116,8 @@ def _player_sections(source: Source) -> list[Section]:
             for name, policy in source.policies(task, data).items()
             for seed in source.protocol.test_seeds[:PLAYED_SCENES]
         ]
-        words = f"Episodes of every method, learned from {data}, in the same scenes: what it saw, how likely each"
-        words += " control was, and for those that plan, where their automaton stood."
+        words = f"Episodes of every method, learned from {taught_by(data)}, in the same scenes: what it saw, how likely"
+        words += " each control was, and for those that plan, where their automaton stood."
         sections.append(Section(f"Watch {TASKS[task]}", (prose(words), EpisodePlayer(tuple(recordings)))))
     return sections
 
@@ -142,14 +146,14 @@ def _figures_section(title: str, names: Sequence[str], figures: Figures) -> Sect
 
 
 def _pictures(names: Sequence[str], figures: Figures) -> list[Block]:
-    """The figures of these names; a sentence in the place of one that could not be drawn."""
+    """The figures of these names; in the place of one that could not be drawn the sentence that says why."""
     drawn = {figure.name: figure for figure in figures.drawn}
     blocks: list[Block] = []
     for name in names:
         if name in drawn:
             blocks.append(Figure(drawn[name].to_svg().decode(), drawn[name].caption, drawn[name].alt))
         elif name in figures.missing:
-            blocks.append(prose(("The figure ", Code(name), f" could not be drawn: {figures.missing[name]}.")))
+            blocks.append(prose(figures.missing[name]))
     return blocks
 
 
@@ -164,9 +168,18 @@ def _making_section(tables: Tables) -> Section:
         ("Test scenes", f"{protocol.test_seeds[0]} to {protocol.test_seeds[-1]}"),
         ("Training seeds", number(protocol.seeds)),
         ("Demonstrations", f"{protocol.successes} successes, {protocol.failures} failures"),
+        *_settings(protocol),
         ("Date", made["date"]),
         ("Machine", made["machine"]),
         *((name, version) for name, version in made["versions"].items()),
     ]
     text = "Started again, the command computes only what is missing, and ends with the same tables:"
     return Section("How it was made", (prose(text), Command(made["command"]), Facts(tuple(facts))))
+
+
+def _settings(protocol: Protocol) -> list[tuple[str, Text]]:
+    """For each method the settings that are not its defaults, if there are any."""
+    told: dict[str, list[str]] = {}
+    for setting in changed_settings(protocol):
+        told.setdefault(METHODS[setting.method], []).append(setting.told)
+    return [(method, ", ".join(settings)) for method, settings in told.items()]

@@ -128,9 +128,13 @@ class Protocol:
         }
 
 
+DIGITS = 8
+"""Of a digest."""
+
+
 def digest(key: Mapping[str, Any]) -> str:
     """A short name for a key, another one for another key."""
-    return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:8]
+    return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:DIGITS]
 
 
 def narrowed(

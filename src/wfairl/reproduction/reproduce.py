@@ -13,12 +13,21 @@ from wfairl.baselines.gail import check_extra
 from wfairl.files import write_atomically, write_json
 from wfairl.methods import GAIL
 from wfairl.report.figures import write_figures
-from wfairl.report.page import write_page
+from wfairl.report.page import check_page_file, write_page
 from wfairl.report.provenance import provenance
 from wfairl.reproduction.cell import gather, run_cell, stored_result
 from wfairl.reproduction.figures import draw_figures
 from wfairl.reproduction.jobs import Failure, Job, run_jobs
-from wfairl.reproduction.layout import CSV, FIGURES, MARKDOWN, REPORT, RESULTS, demonstrations_file
+from wfairl.reproduction.layout import (
+    CSV,
+    FIGURES,
+    MARKDOWN,
+    REPORT,
+    RESULTS,
+    UnfinishedReproductionError,
+    check_free,
+    demonstrations_file,
+)
 from wfairl.reproduction.page import reproduction_page
 from wfairl.reproduction.protocol import Protocol
 from wfairl.reproduction.results import rows_of
@@ -52,8 +61,10 @@ def reproduce(protocol: Protocol, directory: Path, n_jobs: int = 2, command: str
         command: what to type to have the same again, for the report.
 
     Raises:
+        BadInputError: the directory is that of a run.
         MissingExtraError: GAIL is asked for, and Stable-Baselines3 is not installed.
     """
+    check_free(directory)
     if GAIL in protocol.methods:
         check_extra()  # rather than in every cell
     failures = run_jobs(_collections(protocol, directory), n_jobs, "demonstrations")
@@ -67,11 +78,19 @@ def reproduce(protocol: Protocol, directory: Path, n_jobs: int = 2, command: str
 
 
 def write_report(directory: Path, output: Path | None = None) -> Path:
-    """Draw the figures and write the page of a reproduction, from its results."""
+    """Draw the figures and write the page of a reproduction, from its results.
+
+    Raises:
+        UnfinishedReproductionError: there are no results yet.
+        BadInputError: the page cannot be written there.
+    """
+    path = directory / REPORT if output is None else output
+    check_page_file(path)
+    if not (directory / RESULTS).exists():
+        raise UnfinishedReproductionError(directory)
     tables = read_tables(directory / RESULTS)
     figures = draw_figures(tables, directory)
     write_figures(figures.drawn, directory / FIGURES)
-    path = directory / REPORT if output is None else output
     write_page(reproduction_page(tables, figures, directory), path)
     return path
 

@@ -12,6 +12,7 @@ from wfairl.files import read_json
 from wfairl.reproduction.paper import METHODS, REFERENCES, TASKS, paper_automaton
 from wfairl.reproduction.protocol import Protocol
 from wfairl.reproduction.results import CHOSEN, CellResult, Row, find_row
+from wfairl.reproduction.scope import shortfall
 
 FORMAT = "wfairl-reproduction"
 VERSION = 1
@@ -71,7 +72,9 @@ class Tables:
     def to_markdown(self) -> str:
         """The paper's two tables, ours beside the paper's."""
         about = "Mean return ± standard error over test scenes and training seeds; the paper's figure in brackets."
+        smaller = shortfall(self.protocol)
         parts = [
+            *([f"**{smaller}**"] if smaller else []),
             about,
             _markdown(*self.returns_table()),
             "Rank / rows / cols of the automaton of each training seed; the paper's in brackets.",

@@ -25,6 +25,7 @@ from wfairl.report.figures.style import (
     without_frame,
     write,
 )
+from wfairl.report.text import counted
 from wfairl.worlds.world import DEAD
 
 POINTS = 72.0
@@ -127,9 +128,9 @@ def _caption(model: TaskModel) -> str:
     summary = model.summary
     never = sum(1 for source, label, _ in model.finite.edges() if not model.edge_counts.get((source, label)))
     return (
-        f"The automaton learned from {summary.words} words, {summary.successes} of which succeeded: rank"
-        f" {summary.rank}, {summary.states} states. An edge says what changes when it is taken {EXPLANATION} and how"
-        " many of the successful words took it, and is as thick as they are many; "
+        f"The automaton learned from {counted(summary.words, 'word')}, {summary.successes} of which succeeded: rank"
+        f" {summary.rank}, {counted(summary.states, 'state')}. An edge says what changes when it is taken {EXPLANATION}"
+        " and how many of the successful words took it, and is as thick as they are many; "
         + (f"{never} of them, dashed and without a number, none took. " if never else "each was taken. ")
         + "State 0 is the initial one, and two rings mark acceptance."
     )
@@ -139,7 +140,7 @@ def _alt(model: TaskModel) -> str:
     automaton = model.finite
     edges = "; ".join(
         f"{source} to {target} on {format_change(automaton.last_labels[source], label)}"
-        f" ({model.edge_counts.get((source, label), 0)} words)"
+        f" ({counted(model.edge_counts.get((source, label), 0), 'word')})"
         for source, label, target in automaton.edges()
     )
     return f"A graph of {automaton.states} states with the edges {edges}."

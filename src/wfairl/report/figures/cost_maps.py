@@ -39,6 +39,7 @@ from wfairl.report.figures.style import (
     without_frame,
     write_at,
 )
+from wfairl.report.text import counted
 from wfairl.worlds.minigrid_view import DIRECTIONS, HANDS, view_states
 from wfairl.worlds.tasks import Task
 
@@ -248,7 +249,8 @@ def _caption(task: Task, seed: int, maps: CostMaps) -> str:
     low, high = float(np.nanmin(maps.costs)), float(np.nanmax(maps.costs))
     return (
         f"The learned cost of each control in {task.name} (scene {seed}) at the moment when the plan enters automaton"
-        f" state {maps.automaton_state}, after {maps.step} steps ({maps.label}); the agent carries {maps.carried}."
+        f" state {maps.automaton_state}, after {counted(maps.step, 'step')} ({maps.label}); the agent carries"
+        f" {maps.carried if maps.carried == HANDS[0] else f'a {maps.carried}'}."
         " The agent is put everywhere that it could be in this state with everything else as it is: each cell has"
         " one triangle for each direction, the right one for an agent that faces right. Hatched: it cannot be there."
         " The maps show the part of the scene within the dashed line."

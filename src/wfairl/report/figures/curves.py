@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from matplotlib.ticker import MaxNLocator
+
 from wfairl.errors import BadInputError
 from wfairl.files import NotJsonError, parse_json, read_text
 from wfairl.learning.checkpoint import METRICS
@@ -120,6 +122,7 @@ def draw_curves(histories: Mapping[str, History], name: str = "training") -> Dra
         is_lowest = number + columns >= len(histories)
         plain_axes(axes, "epoch" if is_lowest else "", "loss a step (nats)" if column == 0 else "", title)
         axes.set_ylim(low, high)
+        axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
         axes.tick_params(labelleft=column == 0)
         _draw_history(axes, history, named=column == columns - 1 or number == len(histories) - 1)
     return DrawnFigure(name, figure, _caption(histories), _alt(histories))

@@ -16,6 +16,9 @@ from wfairl.files import write_atomically, write_json
 
 DOTS_PER_INCH = 300
 
+MARGIN = 0.06
+"""Inches of paper around what is drawn, so that nothing touches the edge of a file."""
+
 CAPTIONS = "captions.json"
 
 _SVG_SETTINGS = {
@@ -42,16 +45,17 @@ class DrawnFigure:
 
     def to_svg(self) -> bytes:
         """The figure as SVG, without a date."""
-        stream = io.BytesIO()
         with matplotlib.rc_context(_SVG_SETTINGS):  # the only way to tell the writer; undone behind it
-            FigureCanvasSVG(self.figure).print_svg(stream, metadata={"Date": None, "Creator": None})
-        return stream.getvalue()
+            return self._print(FigureCanvasSVG(self.figure), "svg", {"Date": None, "Creator": None})
 
     def to_png(self, dots_per_inch: float = DOTS_PER_INCH) -> bytes:
         """The figure as PNG."""
+        return self._print(FigureCanvasAgg(self.figure), "png", {"Software": None}, dots_per_inch)
+
+    def _print(self, canvas: Any, kind: str, metadata: dict[str, None], dots_per_inch: float | None = None) -> bytes:
         stream = io.BytesIO()
-        options: dict[str, Any] = {"dpi": dots_per_inch, "format": "png", "metadata": {"Software": None}}
-        FigureCanvasAgg(self.figure).print_figure(stream, **options)
+        paper = self.figure.bbox_inches.padded(MARGIN)
+        canvas.print_figure(stream, format=kind, dpi=dots_per_inch, bbox_inches=paper, metadata=metadata)
         return stream.getvalue()
 
 

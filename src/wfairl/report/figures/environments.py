@@ -9,6 +9,9 @@ from wfairl.report.figures.names import goal_of, title_of
 from wfairl.report.figures.style import INK, NORMAL, PAGE, QUIET, SMALL, new_figure, place, write_at
 from wfairl.worlds.tasks import Task, all_tasks
 
+TALLEST = 1.55
+"""Inches of a scene at most: what the paper's three tasks in a row have. Fewer do not grow beyond that."""
+
 GAP = 0.2
 TITLE, LINE = 0.2, 0.135
 """Inches between scenes, of the title, and of one line of text."""
@@ -29,11 +32,11 @@ def draw_environments(
     """
     tasks = all_tasks() if tasks is None else tasks
     frames = [photograph(task.make_environment(seed, render_mode="rgb_array")) for task in tasks]
-    # One height for all, and widths that fill the page: a row of pictures is read as a row.
-    inches = (PAGE - GAP * (len(tasks) - 1)) / sum(frame.width / frame.height for frame in frames)
+    # One height for all, and widths that fill the page if they can: a row of pictures is read as a row.
+    inches = min(TALLEST, (PAGE - GAP * (len(tasks) - 1)) / sum(frame.width / frame.height for frame in frames))
     widths = [inches * frame.width / frame.height for frame in frames]
     texts = [_lines(task, int(width / CHARACTER)) for task, width in zip(tasks, widths, strict=True)]
-    figure = new_figure(PAGE, TITLE + inches + 0.06 + LINE * max(map(len, texts)))
+    figure = new_figure(sum(widths) + GAP * (len(tasks) - 1), TITLE + inches + 0.06 + LINE * max(map(len, texts)))
     left = 0.0
     for task, frame, width, lines in zip(tasks, frames, widths, texts, strict=True):
         write_at(figure, left, 0.02, title_of(task.name), NORMAL, va="top", weight="bold")

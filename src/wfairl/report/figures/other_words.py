@@ -22,6 +22,7 @@ from wfairl.planning.product import build_product
 from wfairl.report.figures.changes import EXPLANATION, format_change
 from wfairl.report.figures.drawn import DrawnFigure
 from wfairl.report.figures.style import NORMAL, PAGE, SMALL, new_figure, place, without_frame, write_at
+from wfairl.report.text import counted
 from wfairl.worlds.tasks import Task
 from wfairl.worlds.world import Label
 
@@ -31,7 +32,15 @@ APART, GAP, TITLE, LINE = 0.35, 0.1, 0.21, 0.2
 
 
 class NoOtherWordError(FailedRunError):
-    """In all scenes that were searched, the agents know the expert's word."""
+    """In all scenes that were searched, the agents know the expert's word.
+
+    Attributes:
+        reason: that, for people, without the advice of the whole message.
+    """
+
+    def __init__(self, scenes: int, task: str):
+        self.reason = f"in {counted(scenes, 'scene')} of {task} every automaton accepts the word of the expert"
+        super().__init__(f"{self.reason}. Search other scenes, or take an automaton learned from fewer demonstrations")
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,10 +125,7 @@ def find_other_word(
             return best
         lossless.append(learned_from)
     if best is None:
-        raise NoOtherWordError(
-            f"in {len(seeds)} scenes of {task.name} every automaton accepts the word of the expert."
-            " Search other scenes, or take an automaton learned from fewer demonstrations"
-        )
+        raise NoOtherWordError(len(seeds), task.name)
     return best
 
 

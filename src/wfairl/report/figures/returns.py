@@ -66,10 +66,14 @@ class Point:
     standard_error: float
 
 
-def draw_returns(rows: Sequence[ReturnRow], name: str = "returns") -> DrawnFigure:
+def draw_returns(rows: Sequence[ReturnRow], name: str = "returns", comparable: bool = True) -> DrawnFigure:
     """A dot for each method with its standard error, the paper's figure beside it; a panel a task and data set.
 
-    Tasks, data sets and methods stand in the order of the rows.
+    Args:
+        rows: tasks, data sets and methods stand in their order.
+        name: of the figure.
+        comparable: whether they come from as much training and as many tests as the paper's. If not, nothing is said
+            of how far they are from these.
 
     Raises:
         BadInputError: there are no rows.
@@ -98,7 +102,7 @@ def draw_returns(rows: Sequence[ReturnRow], name: str = "returns") -> DrawnFigur
             middle = TOP + down * (panel + 0.12) + panel / 2
             write_at(figure, 0.0, middle, data, NORMAL, va="center", weight="bold")
     _draw_key(figure)
-    return DrawnFigure(name, figure, _caption(rows), _alt(rows))
+    return DrawnFigure(name, figure, _caption(rows, comparable), _alt(rows))
 
 
 def _draw_dots(axes: Any, rows: Sequence[ReturnRow], methods: Sequence[str], named: bool) -> None:
@@ -189,7 +193,7 @@ def draw_demonstration_curve(
     return DrawnFigure(name, figure, _curve_caption(optimal, expert, title), _curve_alt(points))
 
 
-def _caption(rows: Sequence[ReturnRow]) -> str:
+def _caption(rows: Sequence[ReturnRow], comparable: bool) -> str:
     compared = [row for row in rows if row.paper is not None]
     text = (
         "Mean return of every method on the test scenes, with its standard error; 1 - 0.9 x steps / horizon for an"
@@ -198,11 +202,13 @@ def _caption(rows: Sequence[ReturnRow]) -> str:
     )
     if not compared:
         return text
+    if not comparable:
+        return f"{text} Diamonds: the paper's figures, which come from more training or more tests than these."
     farthest = max(compared, key=lambda row: abs(row.mean - (row.paper or 0.0)))
     where = " ".join(filter(None, (farthest.method, "on", farthest.task, farthest.data)))
     return (
-        f"{text} Diamonds: the paper's figures, which come without errors. The largest difference is that of {where}:"
-        f" {farthest.mean:.3f} here, {farthest.paper:.3f} in the paper."
+        f"{text} Diamonds: the paper's figures, which come without errors. The largest difference shown is that of"
+        f" {where}: {farthest.mean:.3f} here, {farthest.paper:.3f} in the paper."
     )
 
 

@@ -29,6 +29,7 @@ from wfairl.report.figures.style import (
     without_frame,
     write,
 )
+from wfairl.report.text import counted
 from wfairl.worlds.minigrid import MiniGridWorld
 from wfairl.worlds.tasks import Task
 from wfairl.worlds.world import Label
@@ -150,7 +151,7 @@ def _draw_chain(axes: Any, parts: tuple[Part, ...], height: float) -> None:
         y = top + (number + 0.5) * row
         _draw_state(axes, (x, y), RADIUS, number, parts, zorder=3)
         if part.label is None:
-            write(axes, x + 0.16, y, f"accepted, {part.last} steps", va="center", colour=QUIET)
+            write(axes, x + 0.16, y, f"accepted, {counted(part.last, 'step')}", va="center", colour=QUIET)
             continue
         tips = (x, y + RADIUS + 0.015), (x, y + row - RADIUS - 0.015)
         axes.add_patch(
@@ -190,17 +191,16 @@ def _colour(number: int) -> str:
 
 
 def _steps(part: Part) -> str:
-    steps = part.last - part.first
-    return f"{steps} step{'s' if steps > 1 else ''}"
+    return counted(part.last - part.first, "step")
 
 
 def _caption(task: Task, seed: int, path: Path, parts: tuple[Part, ...]) -> str:
     return (
-        f"An episode of {task.name} (scene {seed}), cut into {len(parts) - 1} parts by the state of the automaton."
-        " Left: the path of the agent in the scene as it is at the start; each part has the colour of its state, and"
-        " a number stands where its state is entered. Lines that would cover each other are drawn side by side."
-        f" Right: the same states in the order of the episode, how long each lasts, and what ends it {EXPLANATION}."
-        f" The word is: {format_word(path.word)}."
+        f"An episode of {task.name} (scene {seed}), cut into {counted(len(parts) - 1, 'part')} by the state of the"
+        " automaton. Left: the path of the agent in the scene as it is at the start; each part has the colour of its"
+        " state, and a number stands where its state is entered. Lines that would cover each other are drawn side by"
+        " side. Right: the same states in the order of the episode, how long each lasts, and what ends it"
+        f" {EXPLANATION}. The word is: {format_word(path.word)}."
     )
 
 

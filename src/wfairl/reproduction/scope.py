@@ -1,0 +1,119 @@
+"""What a reproduction is of, in words: all that the paper has, or less, and then what is smaller.
+
+Whoever reads a table of a quick look must not take a method that was hardly trained for one that fails.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from wfairl.methods import find_method
+from wfairl.report.text import counted
+from wfairl.reproduction.paper import METHODS, TASKS
+from wfairl.reproduction.protocol import Protocol
+
+FULL = Protocol()
+
+BUDGETS = ("epochs", "networks", "pretraining", "iterations")
+"""Settings that say how much is trained."""
+
+
+@dataclass(frozen=True)
+class ChangedSetting:
+    """A setting of a method that is not the method's default."""
+
+    method: str
+    name: str
+    value: Any
+    default: Any
+
+    @property
+    def is_less(self) -> bool:
+        """Whether it is a smaller number, and not something else."""
+        return isinstance(self.default, int | float) and self.value < self.default
+
+    @property
+    def is_small_budget(self) -> bool:
+        """Whether it leaves half of the training or less."""
+        return self.name in BUDGETS and self.value <= self.default / 2
+
+    @property
+    def told(self) -> str:
+        """For people."""
+        return f"{self.name.replace('_', ' ')} {self.value} instead of {self.default}"
+
+
+def included(protocol: Protocol) -> str:
+    """What was computed, as a part of a sentence."""
+    if not _narrowed(protocol):
+        return "every task, data set and method of the paper"
+    tasks, methods = _listed(_titles(protocol.tasks)), _listed([METHODS[method] for method in protocol.methods])
+    return f"{tasks} of the paper, from {_listed(protocol.data_sets)}, by {methods}"
+
+
+def shortfall(protocol: Protocol) -> str:
+    """What is smaller than in the full protocol, or otherwise than by default; nothing if nothing is."""
+    smaller = "; ".join((*_narrowed(protocol), *_fewer(protocol)))
+    sentences = [f"Smaller than the full protocol: {smaller}."] if smaller else []
+    changed = changed_settings(protocol)
+    if any(setting.is_small_budget for setting in changed):
+        sentences.append(
+            "The networks are hardly trained: this is no reproduction of the paper's figures, and a return near 0 says"
+            " nothing about a method."
+        )
+        changed = [setting for setting in changed if not setting.is_less]
+    if changed:
+        told = "; ".join(f"{METHODS[setting.method]}: {setting.told}" for setting in changed)
+        sentences.append(f"Not the default: {told}.")
+    return " ".join(sentences)
+
+
+def is_comparable(protocol: Protocol) -> bool:
+    """Whether what was computed, be it only a part, was trained and tested as in the full protocol."""
+    return not _fewer(protocol) and not changed_settings(protocol)
+
+
+def changed_settings(protocol: Protocol) -> list[ChangedSetting]:
+    """The settings of all methods of a protocol that are not the methods' defaults."""
+    return [
+        ChangedSetting(method, name, value, default)
+        for method in protocol.methods
+        for name, value in protocol.settings.get(method, {}).items()
+        if _plain(value) != _plain(default := find_method(method).settings()[name])
+    ]
+
+
+def _narrowed(protocol: Protocol) -> list[str]:
+    """What was chosen of the paper's tasks, data sets and methods, where not all were."""
+    methods = [METHODS[method] for method in protocol.methods]
+    chosen = [
+        (_titles(protocol.tasks), set(protocol.tasks) < set(FULL.tasks)),
+        (protocol.data_sets, set(protocol.data_sets) < set(FULL.data_sets)),
+        (methods, set(protocol.methods) < set(FULL.methods)),
+    ]
+    return [f"only {_listed(names)}" for names, is_part in chosen if is_part]
+
+
+def _fewer(protocol: Protocol) -> list[str]:
+    """Numbers that are smaller than in the full protocol."""
+    numbers = (
+        (protocol.seeds, FULL.seeds, "training seed"),
+        (protocol.test_scenes, FULL.test_scenes, "test scene"),
+        (protocol.successes, FULL.successes, "demonstration"),
+        (protocol.failures, FULL.failures, "failed demonstration"),
+    )
+    return [f"{counted(ours, what)} instead of {full}" for ours, full, what in numbers if ours < full]
+
+
+def _titles(tasks: Sequence[str]) -> list[str]:
+    return [f"{TASKS[task]} {task}" for task in tasks]
+
+
+def _listed(names: Sequence[str]) -> str:
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _plain(value: Any) -> Any:
+    """As a file would have it: lists where records have tuples."""
+    return list(value) if isinstance(value, tuple) else value
