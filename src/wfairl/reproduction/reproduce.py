@@ -44,8 +44,8 @@ QUICK = Protocol(
     settings={
         "wfa-irl": {"epochs": 10},
         "no-automaton": {"epochs": 2},
-        "bc": {"networks": 2, "epochs": 20, "validation_scenes": 16},
-        "gail": {"pretraining": 8, "iterations": 6, "fresh_scenes": 64, "validation_scenes": 16},
+        "bc": {"networks": 2, "epochs": 60, "validation_scenes": 16},
+        "gail": {"pretraining": 40, "iterations": 6, "fresh_scenes": 64, "validation_scenes": 16},
     },
 )
 """A look at everything in minutes: one training seed, a few test scenes, small budgets."""
