@@ -19,9 +19,9 @@ Make the paper's experiments again, and put the results beside the paper's.
 That is every task, data set and method, three training seeds and 64 test scenes. Tables go to results.json, .csv and
 .md, figures to figures/, and all of it to report.html, a page that opens from disk.
 
-It takes two hours on two cores, GAIL most of them. Stopped at any moment and started again, it goes on where it was
-and ends with the same tables; a finished cell is not computed again. --quick is a look at everything in minutes.
-Examples:
+It takes an hour and a half on two cores, GAIL most of it. Stopped at any moment and started again, it goes on where
+it was and ends with the same tables; a finished cell is not computed again. --quick is a look at everything in
+minutes. Examples:
 
     wfairl reproduce --quick
     wfairl reproduce -o runs/reproduction

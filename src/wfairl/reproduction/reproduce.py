@@ -33,7 +33,7 @@ from wfairl.reproduction.protocol import Protocol
 from wfairl.reproduction.results import rows_of
 from wfairl.reproduction.tables import Tables, automata_of, read_tables
 
-SECONDS = {"gail": 190.0, "bc": 90.0, "no-automaton": 30.0, "wfa-irl": 10.0, "collect": 5.0}
+SECONDS = {"gail": 180.0, "bc": 85.0, "no-automaton": 30.0, "wfa-irl": 10.0, "collect": 5.0}
 """How long a job of a method may take, as a first guess for the display of what is left."""
 OTHER_SECONDS = 5.0
 
