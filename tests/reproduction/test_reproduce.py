@@ -148,6 +148,20 @@ def test_the_numbers_of_the_page_are_those_of_the_json(killed_and_resumed):
         assert numbers == expected
 
 
+def test_what_stands_out_is_the_best_that_is_shown_of_a_data_set(killed_and_resumed):
+    page = read_page((killed_and_resumed / REPORT).read_text())
+    returns, marked, data = {}, set(), ""
+    for number, line in enumerate(page.one("section", id="returns").one("tbody").all("tr")):
+        name = line.one("th").text
+        data = data if name.startswith("\N{EM SPACE}") else name.partition(", from ")[2]
+        returns.setdefault(data, {})[number] = numbers_in(line)[0]
+        marked |= {number for _ in line.all("td", class_="highlighted")}
+    learned = {data: found for data, found in returns.items() if data}
+    assert marked == {
+        number for found in learned.values() for number, one in found.items() if one == max(found.values())
+    }
+
+
 def test_the_page_plays_every_method(killed_and_resumed):
     page = read_page((killed_and_resumed / REPORT).read_text())
     (player,) = [element for element in page.all() if "data-player" in element.attributes]

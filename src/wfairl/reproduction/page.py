@@ -16,7 +16,7 @@ from wfairl.report.text import Code, Text, counted, number, with_error
 from wfairl.reproduction.figures import Figures, Source, taught_by
 from wfairl.reproduction.paper import METHODS, REFERENCES, TASKS, paper_automaton
 from wfairl.reproduction.protocol import Protocol
-from wfairl.reproduction.results import Row
+from wfairl.reproduction.results import CHOSEN, Row
 from wfairl.reproduction.scope import changed_settings, included, shortfall
 from wfairl.reproduction.tables import ABSENT, Tables
 from wfairl.worlds.tasks import find_task
@@ -95,12 +95,17 @@ def _return_cell(row: Row | None, best: Sequence[Row]) -> Cell:
 
 
 def _best(tables: Tables) -> list[Row]:
-    """The best methods for each task and data set."""
+    """The best that is shown for each task and data set, be it a method's other way to act or to train."""
     protocol = tables.protocol
     found = []
     for task in protocol.tasks:
         for data in protocol.data_sets:
-            rows = [row for method in protocol.methods if (row := tables.row(task, data, method)) is not None]
+            rows = [
+                row
+                for method in protocol.methods
+                for variant in (CHOSEN, *tables.variants(method, data))
+                if (row := tables.row(task, data, method, variant)) is not None
+            ]
             best = max((row.mean_return for row in rows), default=0.0)
             found += [row for row in rows if math.isclose(row.mean_return, best)]
     return found
