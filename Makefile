@@ -32,7 +32,7 @@ bench: $(INSTALLED)  ## speed and growth, one table each; PAUTOMAC=DIR adds the 
 		$(BIN)/python benchmarks/$$name.py || exit 1; done
 	test -z "$(PAUTOMAC)" || $(BIN)/python benchmarks/pautomac.py $(PAUTOMAC)
 
-reproduce: $(INSTALLED)  ## the paper's tables and figures, in about an hour (resumes where it was stopped)
+reproduce: $(INSTALLED)  ## the paper's tables and figures, in an hour and a half (resumes where it was stopped)
 	$(BIN)/wfairl reproduce -o runs/reproduction
 
 $(INSTALLED): pyproject.toml
