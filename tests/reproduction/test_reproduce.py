@@ -202,7 +202,7 @@ def test_what_is_smaller_than_in_the_paper_is_said_wherever_the_tables_are(kille
     tables = read_tables(killed_and_resumed / RESULTS)
     told = shortfall(SMALL)
     assert "only T1 doorkey" in told
-    assert "hardly trained" in told
+    assert "little trained" in told
     page = read_page((killed_and_resumed / REPORT).read_text())
     header = page.one("header")
     assert header.one("p", class_="notice").text == told

@@ -30,7 +30,7 @@ def test_settings_that_are_the_defaults_are_no_change():
 def test_a_quick_look_says_that_it_is_no_reproduction():
     text = shortfall(QUICK)
     assert "1 training seed instead of 3; 16 test scenes instead of 64" in text
-    assert "hardly trained: this is no reproduction" in text
+    assert "little trained: this is no reproduction" in text
     assert "only" not in text  # it has everything in it
     assert included(QUICK) == included(FULL)
     assert not is_comparable(QUICK)
@@ -56,7 +56,7 @@ def test_a_part_of_the_protocol_names_what_is_in_it_and_stays_comparable():
         ({"successes": 8}, "8 demonstrations instead of 32"),
         ({"failures": 16}, "16 failed demonstrations instead of 128"),
         ({"settings": {"gail": {"iterations": 60}}}, "Not the default: GAIL: iterations 60 instead of 100."),
-        ({"settings": {"gail": {"iterations": 6}}}, "The networks are hardly trained"),
+        ({"settings": {"gail": {"iterations": 6}}}, "The networks are little trained"),
     ],
 )
 def test_every_change_is_told_and_ends_the_comparison(changes, told):

@@ -1,6 +1,6 @@
 """What a reproduction is of, in words: all that the paper has, or less, and then what is smaller.
 
-Whoever reads a table of a quick look must not take a method that was hardly trained for one that fails.
+Whoever reads a table of a quick look must not take a method that was little trained for one that fails.
 """
 
 from collections.abc import Sequence
@@ -58,7 +58,7 @@ def shortfall(protocol: Protocol) -> str:
     changed = changed_settings(protocol)
     if any(setting.is_small_budget for setting in changed):
         sentences.append(
-            "The networks are hardly trained: this is no reproduction of the paper's figures, and a return near 0 says"
+            "The networks are little trained: this is no reproduction of the paper's figures, and a low return says"
             " nothing about a method."
         )
         changed = [setting for setting in changed if not setting.is_less]
