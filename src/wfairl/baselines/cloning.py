@@ -9,8 +9,8 @@ with the paper's network for pi. Demonstrations are few, so everything is done t
   clone that is not sure where it stands may repeat one for ever.
 - Hidden units are dropped out while it is trained, and weights decay. How much is dropped out is chosen on held-out
   demonstrations, and so is the epoch, counting from 0 before any training: by how often the likeliest control is not
-  the demonstrated one. By their likelihood training would end too early: while it falls, because a network that errs
-  errs with ever more confidence, errors become fewer for long.
+  the demonstrated one. Their likelihood would end training too early: it gets worse, because a network that errs does
+  so with ever more confidence, long before errors stop becoming fewer.
 - The demonstrations are split in parts. Each network of a committee is trained without one of them, which chooses its
   epoch; so all demonstrations teach, and all are held out. The committee acts with the mean of their probabilities.
 - The temperature at which it acts is chosen on scenes for validation, which nobody is trained or tested on.
