@@ -1,5 +1,6 @@
 """The whole flow for one task, one line a stage: demonstrations -> automaton -> cost -> agents in new scenes."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 from wfairl.automata.task_model import TaskModel, fit_task_model
 from wfairl.demonstrations import Dataset, collect, load, save
 from wfairl.evaluation import Evaluation, PlannedPolicy, Policy, RandomPolicy, evaluate, expert_policy
-from wfairl.files import read_json, write_json
+from wfairl.files import check_directory, read_json, write_json
 from wfairl.learning.checkpoint import OtherConfigurationError
 from wfairl.learning.run_directory import (
     CONFIG,
@@ -106,7 +107,7 @@ def run(config: Config, directory: Path, resume: bool = False, n_jobs: int = 2) 
     task_model = learn_task(dataset, config)
     trained = learn_cost(task, dataset, task_model, config, directory, resume, n_jobs)
     evaluations = compare(task, trained.run, config, n_jobs)
-    write_json(directory / EVALUATION, {one.policy: one.to_document() for one in evaluations})
+    save_evaluations(evaluations, directory)
     return Result(trained, evaluations)
 
 
@@ -130,6 +131,7 @@ def check_free(config: Config, directory: Path, resume: bool) -> None:
         RunExistsError: there is a run, and it shall not be resumed.
         OtherConfigurationError: its configuration is another one, or unknown.
     """
+    check_directory(directory)
     if any((directory / name).exists() for name in (DEMONSTRATIONS, CONFIG)):
         if not resume:
             raise RunExistsError(directory)
@@ -213,14 +215,16 @@ def read_evaluations(directory: Path) -> dict[str, dict[str, Any]]:
     for name, evaluation in evaluations.items():
         try:
             _ = [float(evaluation[key]) for key in ("mean_return", "standard_error", "success_rate")]
-            _ = [(int(episode["seed"]), str(episode["outcome"])) for episode in evaluation["episodes"]]
+            episodes = [(int(one["seed"]), str(one["outcome"]), bool(one["success"])) for one in evaluation["episodes"]]
         except (KeyError, TypeError, ValueError):
-            raise BrokenRunError(f"{path}: not what `wfairl run` writes ({name!r} is no evaluation)") from None
+            episodes = []
+        if not episodes:
+            raise BrokenRunError(f"{path}: not what `wfairl run` writes ({name!r} is no evaluation)")
     return evaluations
 
 
-def save_evaluation(evaluation: Evaluation, directory: Path) -> Path:
-    """Write an evaluation into a run's directory, in the place of one of the same name; others stay."""
+def save_evaluations(evaluations: Sequence[Evaluation], directory: Path) -> Path:
+    """Write evaluations into a run's directory, in the place of those of the same names; others stay."""
     path = directory / EVALUATION
-    write_json(path, {**read_evaluations(directory), evaluation.policy: evaluation.to_document()})
+    write_json(path, {**read_evaluations(directory), **{one.policy: one.to_document() for one in evaluations}})
     return path

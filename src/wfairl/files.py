@@ -55,6 +55,12 @@ def read_bytes(path: Path) -> bytes:
         raise BadInputError(f"{path}: cannot be read ({error.strerror})") from None
 
 
+def check_directory(path: Path) -> None:
+    """Refuse the path of a file where a directory is to be made or gone on with."""
+    if path.is_file():
+        raise BadInputError(f"{path}: a file; a directory is needed")
+
+
 def read_text(path: Path) -> str:
     """The text of a file, or an error that names it."""
     try:

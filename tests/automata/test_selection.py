@@ -64,6 +64,12 @@ def test_one_success_cannot_be_held_out():
         select_setting([LABELS, LABELS[:1]], [1.0, 0.0], np.random.default_rng(0))
 
 
+def test_bases_too_short_for_every_word_are_refused():
+    words = [LABELS * 3, LABELS[::-1] * 3, LABELS[:1] * 6, LABELS[1:] * 6]
+    with pytest.raises(BadWordsError, match="no word is short enough"):
+        select_setting(words, [1, 1, 1, 0], np.random.default_rng(0), bases=[(1, 1)])
+
+
 def test_presets_are_the_settings_of_the_paper():
     assert preset("doorkey-d1") == Setting(5, 4, 4)
     assert preset("blocked-unlock-pickup-d2") == Setting(11, 6, 7)

@@ -115,9 +115,20 @@ def test_a_typing_error_in_the_directory_to_resume_is_not_passed_over(wfairl, de
 
 def test_a_run_is_not_put_into_a_file(wfairl, demos, tmp_path):
     (tmp_path / "file").write_text("mine")
-    code, _, err = wfairl("train", demos, "--method", "bc", "-o", tmp_path / "file")
-    assert (code, "file: a file; a run is a directory" in err) == (2, True)
+    for command in (("train", demos, "--method", "bc"), ("run", "doorkey"), ("reproduce", "--quick")):
+        code, _, err = wfairl(*command, "-o", tmp_path / "file")
+        assert (code, err.count("\n")) == (2, 1)
+    assert (code, "file: a file; a directory is needed" in err) == (2, True)
     assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_a_run_is_not_put_into_a_reproduction(wfairl, demos, tmp_path):
+    (tmp_path / "all").mkdir()
+    (tmp_path / "all" / "results.json").write_text("{}")
+    for command in (("train", demos, "--method", "bc"), ("run", "doorkey")):
+        code, _, err = wfairl(*command, "-o", tmp_path / "all")
+        assert (code, "all: there is a reproduction; a run needs another directory" in err) == (2, True)
+    assert [path.name for path in (tmp_path / "all").iterdir()] == ["results.json"]
 
 
 def test_help_teaches_the_methods(wfairl):

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from oracles_report import read_page
 
+from wfairl.experiment import Config, run
+from wfairl.learning.trainer import Settings
+
 
 @pytest.fixture(scope="module")
 def small_run(tmp_path_factory):
-    from wfairl.experiment import Config, run
-    from wfairl.learning.trainer import Settings
-
     directory = tmp_path_factory.mktemp("cli") / "run"
     run(Config("doorkey", successes=4, failures=4, training=Settings(epochs=1), test_scenes=2), directory)
     return directory
@@ -81,6 +81,7 @@ def test_a_page_without_a_result_names_the_command_that_gives_it_one(wfairl, sma
         (["multiroom", "--policy", "RUN"], "is a run of doorkey, not multiroom"),
         (["doorkey", "--policy", "RUN", "--rng-seed", "1"], "--rng-seed 0 alone"),
         (["doorkey", "--policy", "EMPTY"], "not the directory of a run"),
+        (["doorkey", "--policy", "RUN", "--seeds", "6000"], "'optimal' of RUN is on others"),
     ],
 )
 def test_only_what_the_page_of_a_run_can_show_is_saved(wfairl, small_run, tmp_path, arguments, message):
@@ -88,8 +89,18 @@ def test_only_what_the_page_of_a_run_can_show_is_saved(wfairl, small_run, tmp_pa
     before = (small_run / "evaluation.json").read_bytes()
     code, out, err = wfairl("evaluate", *(places.get(word, word) for word in arguments), "--save")
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert message in err
+    assert message.replace("RUN", str(small_run)) in err
     assert (small_run / "evaluation.json").read_bytes() == before
+
+
+def test_a_run_that_is_resumed_keeps_what_was_saved_with_it(tmp_path):
+    config = Config("doorkey", successes=4, failures=4, test_scenes=1, training=Settings(epochs=0))
+    run(config, tmp_path, n_jobs=1)
+    path = tmp_path / "evaluation.json"
+    before = json.loads(path.read_text())
+    path.write_text(json.dumps({**before, "learned, at 0.25": before["learned, at 0.5"]}))
+    run(config, tmp_path, resume=True, n_jobs=1)
+    assert json.loads(path.read_text()) == {**before, "learned, at 0.25": before["learned, at 0.5"]}
 
 
 @pytest.mark.parametrize(
@@ -104,7 +115,7 @@ def test_a_reproduction_that_was_stopped_is_told_from_what_is_no_run(wfairl, tmp
 
 
 def test_a_folder_of_runs_is_no_reproduction(wfairl, tmp_path, small_run):
-    shutil.copytree(small_run, tmp_path / "runs" / "doorkey")
+    shutil.copytree(small_run, tmp_path / "runs" / "doorkey-20261116")
     assert "not the directory of a run" in wfairl("report", tmp_path).stderr
 
 

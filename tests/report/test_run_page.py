@@ -202,7 +202,7 @@ def test_a_missing_file_leaves_its_part_out_with_a_sentence(copied, name, title,
 @pytest.mark.parametrize(
     ("made", "file"),
     [
-        ("finished_run", "config.json"),  # killed while it was collecting demonstrations
+        ("finished_run", "config.json"),  # killed between the demonstrations and the training
         ("finished_run", "cost.safetensors"),
         ("cloned_run", "policy.safetensors"),
     ],

@@ -216,7 +216,7 @@ def test_what_is_smaller_than_in_the_paper_is_said_wherever_the_tables_are(kille
 
 def test_the_whole_protocol_has_no_notice(killed_and_resumed):
     tables = replace(read_tables(killed_and_resumed / RESULTS), protocol=Protocol())
-    assert "Smaller" not in tables.to_markdown()
+    assert tables.to_markdown().startswith("Mean return")
 
 
 def test_a_reproduction_without_an_automaton_has_no_empty_sections(killed_and_resumed):

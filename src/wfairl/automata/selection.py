@@ -100,7 +100,7 @@ def select_setting(
         track: wraps the iteration in a progress bar, such as `wfairl.progress.track`.
 
     Raises:
-        BadWordsError: fewer than two words have a score other than zero.
+        BadWordsError: fewer than two words have a score other than zero, or all are too long for the bases.
     """
     values = np.asarray(scores, np.float64)
     fold_of = _deal(values, folds, rng)
@@ -119,6 +119,8 @@ def select_setting(
         if (automaton := _learn(words, values, (rows, cols), max_rank)) is not None
         for rank in range(min(max_rank, automaton.rank))
     )
+    if not candidates:
+        raise BadWordsError("no word is short enough for any of these bases; give longer ones, or the full basis")
     best = min(candidate.held_out_loss for candidate in candidates)
     good = [c.setting for c in candidates if c.held_out_loss <= best + tolerance]
     return Selection(min(good, key=_size), best, tolerance, candidates)

@@ -85,7 +85,7 @@ class CloningConfig:
         networks: how many form the committee, and parts that the demonstrations are split into; at least 2.
         dropouts: chances of a hidden unit to be left out, to choose from.
         epochs: times over the demonstrations, at most.
-        patience: epochs without fewer held-out errors after which a network is done.
+        patience: epochs without a better one, by held-out errors and then loss, after which a network is done.
         batch_size: demonstrations a step of Adam.
         learning_rate: of Adam at the beginning; it falls to zero along half a cosine.
         weight_decay: of Adam, decoupled.
@@ -233,7 +233,7 @@ def make_lessons(task: Task, dataset: Dataset, sight: MapSight | AgentSight, idl
         NoSuccessfulDemonstrationError: there are fewer than two, of which one could teach and one be held out.
         ContradictionError: a world gives other states or labels than a demonstration tells.
     """
-    successes = [demonstration for demonstration in dataset if demonstration.is_success]
+    successes = [demonstration for demonstration in dataset if demonstration.is_success and demonstration.controls]
     if len(successes) < 2:
         raise NoSuccessfulDemonstrationError(
             f"{len(successes)} of the {len(dataset)} demonstrations succeeded: cloning needs two or more, one to learn"

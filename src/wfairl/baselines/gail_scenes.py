@@ -60,7 +60,7 @@ def prepare_lessons(task: Task, dataset: Dataset, config: GailConfig, n_jobs: in
     pool, judged = _generator_scenes(task, successes, config, n_jobs)
     sight = find_sight(config.view, task.make_world(successes[0].seed), config.radius)
     done = [make_lesson(task, demonstration, sight, idle=True) for demonstration in successes]
-    cloned = [make_lesson(task, demonstration, sight, config.idle) for demonstration in successes]
+    cloned = done if config.idle else [make_lesson(task, one, sight, idle=False) for one in successes]
     return Lessons(_transitions(done, task.horizon), pool, judged, sight, tuple(cloned))
 
 

@@ -1,5 +1,6 @@
 """`wfairl evaluate`."""
 
+import shlex
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -43,11 +44,11 @@ def evaluate_command(
 
     Example: wfairl evaluate doorkey --policy expert --temperature 0.5 --seeds 5000:5064
     """
-    if save:
-        check_savable(task_name, policy, rng_seed)
     task = find_task(task_name)
     scenes = parse_seeds(seeds)
     check_test_seeds(scenes)
+    if save:
+        check_savable(task_name, policy, scenes, rng_seed)
     with _one_thread_a_policy(policy):
         evaluation = evaluate(task, find_policy(task, policy, temperature, scenes), scenes, rng_seed, jobs)
     saved = _save(evaluation, Path(policy), temperature) if save else None
@@ -56,10 +57,10 @@ def evaluate_command(
     else:
         out.print(summary([evaluation]))
         if saved is not None:
-            out.print(f"saved to {saved}; `wfairl report {policy}` shows it")
+            out.print(f"saved to {saved}; `{shlex.join(['wfairl', 'report', policy])}` shows it")
 
 
-def check_savable(task: str, policy: str, rng_seed: int) -> None:
+def check_savable(task: str, policy: str, scenes: Sequence[int], rng_seed: int) -> None:
     """See that an evaluation can be kept with a run, before the time for it is spent.
 
     Raises:
@@ -75,18 +76,23 @@ def check_savable(task: str, policy: str, rng_seed: int) -> None:
         raise BadInputError(f"--save keeps results of a run's own task: {policy} is a run of {trained_for}, not {task}")
     if rng_seed != 0:
         raise BadInputError("--save takes the draws of --rng-seed 0 alone: the page of a run plays the same episodes")
-    read_evaluations(Path(policy))
+    for name, before in read_evaluations(Path(policy)).items():
+        if [episode["seed"] for episode in before["episodes"]] != list(scenes):
+            raise BadInputError(
+                f"--save keeps results on the same scenes, to be compared: {name!r} of {policy} is on others. Take its"
+                " --seeds, or remove evaluation.json there"
+            )
 
 
 def _save(evaluation: Evaluation, directory: Path, temperature: float | None) -> Path:
     """Keep an evaluation in the directory of its run, under the name that `wfairl run` would give it."""
-    from wfairl.experiment import learned_name, save_evaluation
+    from wfairl.experiment import learned_name, save_evaluations
     from wfairl.learning.run_directory import NO_AUTOMATON, WFA_IRL, read_config, read_document
     from wfairl.methods import own_temperature
 
     plans = read_document(directory)["method"] in (WFA_IRL, NO_AUTOMATON)
     acted_at = own_temperature(read_config(directory)) if plans and temperature is None else temperature
-    return save_evaluation(replace(evaluation, policy=learned_name(acted_at)), directory)
+    return save_evaluations([replace(evaluation, policy=learned_name(acted_at))], directory)
 
 
 def _one_thread_a_policy(name: str) -> AbstractContextManager[None]:

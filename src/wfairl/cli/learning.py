@@ -139,7 +139,7 @@ def train(
         "rewards": tuple(reward) if reward else None,
     }
     settings = {name: value for name, value in given.items() if value is not None}
-    _say_if_nothing_to_resume(resume, output)
+    _check_place(output, resume)
     _check_options(method, list(settings), task_model is not None)
     dataset = merge([load(path) for path in demos])
     trained = train_method(
@@ -158,7 +158,12 @@ def train(
         _print_trained(trained, output)
 
 
-def _say_if_nothing_to_resume(resume: bool, directory: Path) -> None:
+def _check_place(directory: Path, resume: bool) -> None:
+    """Refuse the directory of a reproduction, and say so if there is nothing to go on with."""
+    from wfairl.reproduction.layout import is_reproduction
+
+    if is_reproduction(directory):
+        raise BadInputError(f"{directory}: there is a reproduction; a run needs another directory")
     if resume and not directory.exists():
         sys.stderr.write(f"wfairl: {directory}: there is no run to go on with; a new one begins\n")
 
@@ -295,7 +300,7 @@ def run_command(
         test_scenes=test_scenes,
     )
     directory = Path("runs", task) if output is None else output
-    _say_if_nothing_to_resume(resume, directory)
+    _check_place(directory, resume)
     result = run(config, directory, resume, jobs)
     report = write_run_report(directory, n_jobs=jobs)
     if as_json:

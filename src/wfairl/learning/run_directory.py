@@ -22,7 +22,7 @@ from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations.collection import FIRST_TRAINING_SEED
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.errors import BadInputError
-from wfairl.files import read_json, write_json
+from wfairl.files import check_directory, read_json, write_json
 from wfairl.learning.checkpoint import CHECKPOINT, OtherConfigurationError
 from wfairl.learning.cost_model import DEFAULT_ACTIVATION, DEFAULT_FLOOR, CostModel, check_output
 from wfairl.learning.scene import LeftOut, MakeWorld, prepare_scenes
@@ -257,8 +257,7 @@ def check_free(directory: Path, config: dict[str, Any], resume: bool, found: Seq
         RunExistsError: there is a run, and it shall not be resumed.
         OtherConfigurationError: the run that is there has another configuration.
     """
-    if directory.is_file():
-        raise BadInputError(f"{directory}: a file; a run is a directory")
+    check_directory(directory)
     if (directory / CONFIG).exists() or (directory / CHECKPOINT).exists():
         if not resume:
             raise RunExistsError(directory)

@@ -3,6 +3,7 @@
 import shlex
 from dataclasses import asdict
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from wfairl.experiment import Config
@@ -71,7 +72,7 @@ def command_of(run: RunFiles) -> str:
 def _train_command(run: RunFiles) -> str:
     origin = run.config.get("origin", {})
     demonstrations = [str(name) for name in origin.get("demonstrations", ())] or ["DEMOS"]
-    method = ["--task-model", TASK_MODEL] if run.method == WFA_IRL else ["--method", run.method]
+    method = ["--task-model", str(Path(_place(run), TASK_MODEL))] if run.method == WFA_IRL else ["--method", run.method]
     options = [
         part
         for name, value in changed_settings(run).items()

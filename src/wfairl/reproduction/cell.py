@@ -11,13 +11,13 @@ from wfairl.baselines.policy_run import PolicyRun
 from wfairl.demonstrations import Dataset, collect, load, save
 from wfairl.evaluation import Evaluation, Policy, evaluate
 from wfairl.evaluation.policies import REFERENCES
-from wfairl.experiment import EVALUATION
+from wfairl.experiment import EVALUATION, learned_name
 from wfairl.files import write_json
 from wfairl.learning.run_directory import WFA_IRL, TrainedRun
 from wfairl.methods import load_policy, train
 from wfairl.reproduction.layout import RESULT, demonstrations_file, run_directory
 from wfairl.reproduction.paper import DATA_SETS
-from wfairl.reproduction.protocol import Cell, Protocol
+from wfairl.reproduction.protocol import COST_LEARNERS, Cell, Protocol
 from wfairl.reproduction.results import CHOSEN, CellResult, Trial
 from wfairl.worlds.tasks import Task, find_task
 
@@ -47,11 +47,17 @@ def run_cell(cell: Cell, protocol: Protocol, directory: Path) -> None:
     task, place = find_task(cell.task), run_directory(directory, cell, protocol)
     learned = _reference(task, cell) if cell.method in REFERENCES else _learn(task, cell, protocol, directory)
     tested = {name: evaluate(task, policy, protocol.test_seeds, n_jobs=1) for name, policy in learned.policies.items()}
-    learner = "" if cell.method in REFERENCES else "learned, "  # so that the run's own page knows whom it is about
-    write_json(place / EVALUATION, {f"{learner}{name}": one.to_document() for name, one in tested.items()})
+    write_json(place / EVALUATION, {_name_in_run(cell, name): one.to_document() for name, one in tested.items()})
     trials = tuple(_trial(name, evaluation, i == 0) for i, (name, evaluation) in enumerate(tested.items()))
     seconds = time.process_time() - begun
     CellResult(cell, protocol.key(cell), trials, learned.validation, learned.facts, seconds).save(place / RESULT)
+
+
+def _name_in_run(cell: Cell, policy: str) -> str:
+    """What the run's own page calls a policy that was tested."""
+    if cell.method in REFERENCES:
+        return policy
+    return f"learned, {policy}" if cell.method in COST_LEARNERS else learned_name(None)
 
 
 def stored_result(cell: Cell, protocol: Protocol, directory: Path) -> CellResult | None:

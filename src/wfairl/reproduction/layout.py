@@ -4,6 +4,7 @@ from pathlib import Path
 
 from wfairl.errors import BadInputError
 from wfairl.experiment import EXPERIMENT
+from wfairl.files import check_directory
 from wfairl.learning.checkpoint import CHECKPOINT
 from wfairl.learning.run_directory import CONFIG
 from wfairl.reproduction.protocol import DIGITS, Cell, Protocol, digest
@@ -30,10 +31,9 @@ class UnfinishedReproductionError(BadInputError):
 
 def is_reproduction(directory: Path) -> bool:
     """Whether a directory is that of a reproduction, finished or not."""
-    return any(
-        next(directory.glob(pattern), None) is not None
-        for pattern in (RESULTS, f"{DEMONSTRATIONS}/*-D[12]-*.safetensors", f"{RUNS}/*-{'[0-9a-f]' * DIGITS}")
-    )
+    demonstrations = f"{DEMONSTRATIONS}/*-D[12]-*.safetensors"
+    cells = f"{RUNS}/*-[0-9]*-[0-9]*-{'[0-9a-f]' * DIGITS}"
+    return any(next(directory.glob(pattern), None) is not None for pattern in (RESULTS, demonstrations, cells))
 
 
 def check_free(directory: Path) -> None:
@@ -42,6 +42,7 @@ def check_free(directory: Path) -> None:
     Raises:
         BadInputError: there is a run.
     """
+    check_directory(directory)
     if any((directory / name).exists() for name in (CONFIG, EXPERIMENT, CHECKPOINT)):
         raise BadInputError(
             f"{directory}: there is a run of `wfairl train` or `wfairl run`; a reproduction needs another directory"

@@ -15,7 +15,8 @@ from wfairl.reproduction.protocol import Protocol
 FULL = Protocol()
 
 BUDGETS = ("epochs", "networks", "pretraining", "iterations")
-"""Settings that say how much is trained."""
+SCENES = ("fresh_scenes", "validation_scenes")
+"""Settings that say how much is trained, and on how many scenes."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +30,8 @@ class ChangedSetting:
 
     @property
     def is_less(self) -> bool:
-        """Whether it is a smaller number, and not something else."""
-        return isinstance(self.default, int | float) and self.value < self.default
+        """Whether it is less of the same training, and not another one."""
+        return self.name in (*BUDGETS, *SCENES) and self.value < self.default
 
     @property
     def is_small_budget(self) -> bool:
@@ -79,7 +80,7 @@ def changed_settings(protocol: Protocol) -> list[ChangedSetting]:
         ChangedSetting(method, name, value, default)
         for method in protocol.methods
         for name, value in protocol.settings.get(method, {}).items()
-        if _plain(value) != _plain(default := find_method(method).settings()[name])
+        if _plain(value) != _plain(default := find_method(method).settings().get(name))
     ]
 
 
