@@ -32,6 +32,7 @@ from wfairl.evaluation.policies import PlannedPolicy, Policy
 from wfairl.learning.run_directory import (
     DEFAULT_TRAINING_TEMPERATURE,
     NO_AUTOMATON,
+    PLANNERS,
     WFA_IRL,
     Run,
     RunConfig,
@@ -100,6 +101,23 @@ class Method:
     train: Callable[[Order], Trained]
 
 
+def changed_settings(method: str, given: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Those of some settings that are not the method's defaults: what they are, and what they would be.
+
+    Both are as a file has them, with lists where records have tuples.
+    """
+    pairs = {
+        name: (_plain(given[name]), _plain(default))
+        for name, default in find_method(method).settings().items()
+        if name in given
+    }
+    return {name: (value, default) for name, (value, default) in pairs.items() if value != default}
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
 def train(
     method: str,
     dataset: Dataset,
@@ -154,7 +172,7 @@ def load_policy(directory: Path, task: Task, temperature: float | None = None) -
     method = read_document(directory)["method"]
     if method not in METHODS:
         raise broken_configuration(directory, f"unknown method {method!r}")
-    if method in (WFA_IRL, NO_AUTOMATON):
+    if method in PLANNERS:
         return load_planned_policy(directory, task, temperature)
     run = load_policy_run(directory)
     if isinstance(run.sight, MapSight):

@@ -87,10 +87,10 @@ def check_savable(task: str, policy: str, scenes: Sequence[int], rng_seed: int) 
 def _save(evaluation: Evaluation, directory: Path, temperature: float | None) -> Path:
     """Keep an evaluation in the directory of its run, under the name that `wfairl run` would give it."""
     from wfairl.experiment import learned_name, save_evaluations
-    from wfairl.learning.run_directory import NO_AUTOMATON, WFA_IRL, read_config, read_document
+    from wfairl.learning.run_directory import PLANNERS, read_config, read_document
     from wfairl.methods import own_temperature
 
-    plans = read_document(directory)["method"] in (WFA_IRL, NO_AUTOMATON)
+    plans = read_document(directory)["method"] in PLANNERS
     acted_at = own_temperature(read_config(directory)) if plans and temperature is None else temperature
     return save_evaluations([replace(evaluation, policy=learned_name(acted_at))], directory)
 

@@ -49,6 +49,62 @@ Jobs = Annotated[int, typer.Option(help="Scenes or networks to work on at once; 
 PLANNERS, CLONING, ADVERSARIAL = "wfa-irl and no-automaton", "bc", "gail"
 """Panels of the help."""
 
+MethodEpochs = Annotated[
+    int | None, typer.Option(min=0, help="Times over the demonstrations: 50, bc up to 150; PPO over a rollout: 2.")
+]
+MethodBatchSize = Annotated[
+    int | None, typer.Option(min=1, help="Demonstrations a step of Adam: 8, bc 2; steps in a batch of PPO: 1024.")
+]
+MethodLearningRate = Annotated[
+    float | None, typer.Option(help="Of Adam at the beginning: 0.001, bc 0.002, gail 0.0005. It falls as it goes.")
+]
+MethodWeightDecay = Annotated[float | None, typer.Option(help="Of Adam: 0.01; gail: of the discriminator's.")]
+MethodSeed = Annotated[int | None, typer.Option(min=0, help="Everything random follows from it; 0.")]
+MethodCost = Annotated[str | None, typer.Option(help=f"{COST_HELP} Default: local.", rich_help_panel=PLANNERS)]
+MethodActivation = Annotated[
+    str | None,
+    typer.Option(help="Output of the cost: softplus, or relu as in the paper.", rich_help_panel=PLANNERS),
+]
+Floor = Annotated[float | None, typer.Option(help="The least cost of a transition: 0.05.", rich_help_panel=PLANNERS)]
+TrainingTemperature = Annotated[
+    float | None,
+    typer.Option(
+        help="To train at. Default: that of the demonstrations, 0.5 if that is 0 or unknown.",
+        rich_help_panel=PLANNERS,
+    ),
+]
+MethodHeldOut = Annotated[
+    float | None,
+    typer.Option(help="Part of the demonstrations that only choose the epoch: 0.25.", rich_help_panel=PLANNERS),
+]
+View = Annotated[
+    str | None,
+    typer.Option(
+        help="What the networks of bc and gail are shown: agent (the map around it), or map, as in the paper.",
+        rich_help_panel=CLONING,
+    ),
+]
+Networks = Annotated[
+    int | None,
+    typer.Option(help="In the committee, each trained without another part of DEMOS: 4.", rich_help_panel=CLONING),
+]
+DropoutRates = Annotated[
+    list[float] | None,
+    typer.Option(help="Dropout to choose from: 0.3; repeat it for several.", rich_help_panel=CLONING),
+]
+Iterations = Annotated[
+    int | None,
+    typer.Option(help="Rollouts, each with an update of both networks: 100.", rich_help_panel=ADVERSARIAL),
+]
+Rewards = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Of the generator, log-d or minus-log-1-d: the better of both.",
+        rich_help_panel=ADVERSARIAL,
+    ),
+]
+"""Options of `train`: None is the method's own default, which the help names."""
+
 
 @app.command(help=TRAIN_EXAMPLE)
 def train(
@@ -57,62 +113,21 @@ def train(
     method: Annotated[str, typer.Option(help="wfa-irl, no-automaton, bc or gail.")] = "wfa-irl",
     task_model: Annotated[Path | None, typer.Option(help="What `learn-task` wrote; for wfa-irl alone.")] = None,
     resume: Resume = False,
-    epochs: Annotated[
-        int | None, typer.Option(min=0, help="Times over the demonstrations: 50, bc up to 150; PPO over a rollout: 2.")
-    ] = None,
-    batch_size: Annotated[
-        int | None, typer.Option(min=1, help="Demonstrations a step of Adam: 8, bc 2; steps in a batch of PPO: 1024.")
-    ] = None,
-    learning_rate: Annotated[
-        float | None, typer.Option(help="Of Adam at the beginning: 0.001, bc 0.002, gail 0.0005. It falls as it goes.")
-    ] = None,
-    weight_decay: Annotated[float | None, typer.Option(help="Of Adam: 0.01; gail: of the discriminator's.")] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Everything random follows from it; 0.")] = None,
-    cost: Annotated[str | None, typer.Option(help=f"{COST_HELP} Default: local.", rich_help_panel=PLANNERS)] = None,
-    activation: Annotated[
-        str | None,
-        typer.Option(help="Output of the cost: softplus, or relu as in the paper.", rich_help_panel=PLANNERS),
-    ] = None,
-    floor: Annotated[
-        float | None, typer.Option(help="The least cost of a transition: 0.05.", rich_help_panel=PLANNERS)
-    ] = None,
-    temperature: Annotated[
-        float | None,
-        typer.Option(
-            help="To train at. Default: that of the demonstrations, 0.5 if that is 0 or unknown.",
-            rich_help_panel=PLANNERS,
-        ),
-    ] = None,
-    held_out: Annotated[
-        float | None,
-        typer.Option(help="Part of the demonstrations that only choose the epoch: 0.25.", rich_help_panel=PLANNERS),
-    ] = None,
-    view: Annotated[
-        str | None,
-        typer.Option(
-            help="What the networks of bc and gail are shown: agent (the map around it), or map, as in the paper.",
-            rich_help_panel=CLONING,
-        ),
-    ] = None,
-    networks: Annotated[
-        int | None,
-        typer.Option(help="In the committee, each trained without another part of DEMOS: 4.", rich_help_panel=CLONING),
-    ] = None,
-    dropout: Annotated[
-        list[float] | None,
-        typer.Option(help="Dropout to choose from: 0.3; repeat it for several.", rich_help_panel=CLONING),
-    ] = None,
-    iterations: Annotated[
-        int | None,
-        typer.Option(help="Rollouts, each with an update of both networks: 100.", rich_help_panel=ADVERSARIAL),
-    ] = None,
-    reward: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Of the generator, log-d or minus-log-1-d: the better of both.",
-            rich_help_panel=ADVERSARIAL,
-        ),
-    ] = None,
+    epochs: MethodEpochs = None,
+    batch_size: MethodBatchSize = None,
+    learning_rate: MethodLearningRate = None,
+    weight_decay: MethodWeightDecay = None,
+    seed: MethodSeed = None,
+    cost: MethodCost = None,
+    activation: MethodActivation = None,
+    floor: Floor = None,
+    temperature: TrainingTemperature = None,
+    held_out: MethodHeldOut = None,
+    view: View = None,
+    networks: Networks = None,
+    dropout: DropoutRates = None,
+    iterations: Iterations = None,
+    reward: Rewards = None,
     jobs: Jobs = 2,
     as_json: AsJson = False,
 ) -> None:

@@ -34,6 +34,7 @@ FORMAT = "wfairl-run"
 VERSION = 1
 
 WFA_IRL, NO_AUTOMATON = "wfa-irl", "no-automaton"
+PLANNERS = (WFA_IRL, NO_AUTOMATON)
 """The methods that learn a cost: with an automaton that was learned, and until the goal alone."""
 
 CONFIG, TASK_MODEL, COST = "config.json", "task.json", "cost.safetensors"
@@ -93,7 +94,7 @@ class RunConfig:
                 f"the temperature of demonstrations must be 0 or more and finite, not {self.temperature}:"
                 " a random walk shows nothing that could be imitated"
             )
-        if self.method not in (WFA_IRL, NO_AUTOMATON):
+        if self.method not in PLANNERS:
             raise BadInputError(f"the methods that learn a cost are {WFA_IRL} and {NO_AUTOMATON}, not {self.method!r}")
         find_cost_model(self.cost)
         check_output(self.floor, self.activation)
@@ -189,7 +190,7 @@ def read_config(directory: Path) -> RunConfig:
         OtherMethodError: the run is of a method that learns no cost.
     """
     document = read_document(directory)
-    if document["method"] not in (WFA_IRL, NO_AUTOMATON):
+    if document["method"] not in PLANNERS:
         raise OtherMethodError(f"{directory}: a run of the method {document['method']}, which learns no cost")
     try:
         return RunConfig(**{**document, "training": Settings(**document["training"]), "seen": tuple(document["seen"])})

@@ -9,7 +9,7 @@ from wfairl.demonstrations import Dataset, load
 from wfairl.experiment import DEMONSTRATIONS, EXPERIMENT, read_evaluations
 from wfairl.files import NotJsonError, parse_json, read_json, read_text
 from wfairl.learning.checkpoint import METRICS
-from wfairl.learning.run_directory import CONFIG, FORMAT, NO_AUTOMATON, TASK_MODEL, WFA_IRL, BrokenRunError, unfinished
+from wfairl.learning.run_directory import CONFIG, FORMAT, PLANNERS, TASK_MODEL, WFA_IRL, BrokenRunError, unfinished
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class RunFiles:
     @property
     def plans(self) -> bool:
         """Whether the policy plans with an automaton and a cost; otherwise it is a network."""
-        return self.method in (WFA_IRL, NO_AUTOMATON)
+        return self.method in PLANNERS
 
     @property
     def task(self) -> str:

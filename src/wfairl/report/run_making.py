@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from wfairl import methods
 from wfairl.experiment import Config
 from wfairl.learning.run_directory import CONFIG, TASK_MODEL, WFA_IRL, training_temperature
-from wfairl.methods import find_method
 from wfairl.report.blocks import Command, Facts, prose
 from wfairl.report.page import Section
 from wfairl.report.provenance import provenance
@@ -86,11 +86,9 @@ def _train_command(run: RunFiles) -> str:
 def changed_settings(run: RunFiles) -> dict[str, Any]:
     """The settings of a run's method that are not the default, by name."""
     given = {**run.config, **run.config.get("training", {})}
-    defaults = find_method(run.method).settings()
-    if run.plans:  # it trains at the demonstrations' temperature unless told otherwise
-        defaults["temperature"] = training_temperature(run.config.get("temperature"))
-    plain = {name: list(value) if isinstance(value, tuple) else value for name, value in defaults.items()}
-    return {name: given[name] for name, value in plain.items() if name in given and given[name] != value}
+    if run.plans and given.get("temperature") == training_temperature(run.config.get("temperature")):
+        del given["temperature"]  # it trains at the demonstrations' temperature unless told otherwise
+    return {name: value for name, (value, _) in methods.changed_settings(run.method, given).items()}
 
 
 def _place(run: RunFiles) -> str:

@@ -13,11 +13,11 @@ from wfairl.evaluation import Evaluation, Policy, evaluate
 from wfairl.evaluation.policies import REFERENCES
 from wfairl.experiment import EVALUATION, learned_name
 from wfairl.files import write_json
-from wfairl.learning.run_directory import WFA_IRL, TrainedRun
+from wfairl.learning.run_directory import PLANNERS, WFA_IRL, TrainedRun
 from wfairl.methods import load_policy, train
 from wfairl.reproduction.layout import RESULT, demonstrations_file, run_directory
 from wfairl.reproduction.paper import DATA_SETS
-from wfairl.reproduction.protocol import COST_LEARNERS, Cell, Protocol
+from wfairl.reproduction.protocol import Cell, Protocol
 from wfairl.reproduction.results import CHOSEN, CellResult, Trial
 from wfairl.worlds.tasks import Task, find_task
 
@@ -57,7 +57,7 @@ def _name_in_run(cell: Cell, policy: str) -> str:
     """What the run's own page calls a policy that was tested."""
     if cell.method in REFERENCES:
         return policy
-    return f"learned, {policy}" if cell.method in COST_LEARNERS else learned_name(None)
+    return f"learned, {policy}" if cell.method in PLANNERS else learned_name(None)
 
 
 def stored_result(cell: Cell, protocol: Protocol, directory: Path) -> CellResult | None:

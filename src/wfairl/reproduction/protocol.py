@@ -9,7 +9,7 @@ from typing import Any
 
 from wfairl.errors import BadInputError
 from wfairl.experiment import FIRST_TEST_SEED
-from wfairl.learning.run_directory import NO_AUTOMATON, WFA_IRL
+from wfairl.learning.run_directory import PLANNERS
 from wfairl.learning.storage import find_cost_model
 from wfairl.methods import find_method
 from wfairl.reproduction.paper import DATA_SETS, METHODS, REFERENCES, TASKS
@@ -19,8 +19,6 @@ VARIANTS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
 }
 """Ways to train a method, by their settings. All are computed and shown; the one that does best on scenes for
 validation stands for the method."""
-
-COST_LEARNERS = (WFA_IRL, NO_AUTOMATON)
 
 
 @dataclass(frozen=True)
@@ -151,6 +149,6 @@ def narrowed(
     changes: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
     if cost is not None:
         find_cost_model(cost)  # refused now rather than in every cell
-        learners = {method: {**protocol.settings.get(method, {}), "cost": cost} for method in COST_LEARNERS}
+        learners = {method: {**protocol.settings.get(method, {}), "cost": cost} for method in PLANNERS}
         changes["settings"] = {**protocol.settings, **learners}
     return replace(protocol, **changes)

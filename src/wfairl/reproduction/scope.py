@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wfairl.methods import find_method
+from wfairl import methods
 from wfairl.report.text import counted
 from wfairl.reproduction.paper import METHODS, TASKS
 from wfairl.reproduction.protocol import Protocol
@@ -79,8 +79,7 @@ def changed_settings(protocol: Protocol) -> list[ChangedSetting]:
     return [
         ChangedSetting(method, name, value, default)
         for method in protocol.methods
-        for name, value in protocol.settings.get(method, {}).items()
-        if _plain(value) != _plain(default := find_method(method).settings().get(name))
+        for name, (value, default) in methods.changed_settings(method, protocol.settings.get(method, {})).items()
     ]
 
 
@@ -113,8 +112,3 @@ def _titles(tasks: Sequence[str]) -> list[str]:
 def _listed(names: Sequence[str]) -> str:
     *others, last = names
     return f"{', '.join(others)} and {last}" if others else last
-
-
-def _plain(value: Any) -> Any:
-    """As a file would have it: lists where records have tuples."""
-    return list(value) if isinstance(value, tuple) else value
