@@ -33,8 +33,8 @@ from wfairl.learning.run_directory import make_cost
 from wfairl.learning.threads import one_torch_thread
 from wfairl.planning.cost import Cost, unit_cost
 from wfairl.planning.product import Product
-from wfairl.worlds.minigrid_rules import CONTROLS
-from wfairl.worlds.minigrid_view import view_states
+from wfairl.worlds.minigrid.rules import CONTROLS
+from wfairl.worlds.minigrid.view import view_states
 from wfairl.worlds.tasks import Task, find_task
 
 SUCCESSES, FAILURES, TEMPERATURE = 32, 128, 0.5

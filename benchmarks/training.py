@@ -33,7 +33,7 @@ from wfairl.learning.scene import Scene, prepare_scenes
 from wfairl.learning.threads import one_torch_thread
 from wfairl.learning.trainer import Settings, train
 from wfairl.planning.shortest_path import cost_to_go
-from wfairl.worlds.minigrid_view import GridView, view_states
+from wfairl.worlds.minigrid.view import GridView, view_states
 from wfairl.worlds.tasks import find_task
 from wfairl.worlds.world import ACCEPTED, DEAD
 

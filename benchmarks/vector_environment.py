@@ -21,9 +21,9 @@ from minigrid.wrappers import FullyObsWrapper
 from rich.console import Console
 from rich.table import Table
 
-from wfairl.worlds.minigrid_rules import CONTROLS
+from wfairl.worlds.minigrid.rules import CONTROLS
 from wfairl.worlds.tasks import Task, all_tasks
-from wfairl.worlds.vector_environment import CompiledVectorEnv, compile_scenes
+from wfairl.worlds.minigrid.vector_environment import CompiledVectorEnv, compile_scenes
 
 SCENES = 256
 FIRST_SCENE = 1_000_000

@@ -24,8 +24,8 @@ from rich.console import Console
 from rich.table import Table
 
 from wfairl.worlds import MiniGridWorld, find_task
-from wfairl.worlds import minigrid_rules as rules
-from wfairl.worlds.minigrid_search import walk
+from wfairl.worlds.minigrid import rules
+from wfairl.worlds.minigrid.search import walk
 from wfairl.worlds.world import ACCEPTED
 
 MODEL_STEPS = 2_000_000

@@ -17,9 +17,9 @@ from wfairl.planning.cost import Cost, unit_cost
 from wfairl.planning.policy import sample_control
 from wfairl.planning.product import Product, build_product
 from wfairl.planning.shortest_path import cost_to_go
-from wfairl.worlds.minigrid import MiniGridWorld
-from wfairl.worlds.minigrid_environment import make_environment, reset
-from wfairl.worlds.propositions import AgentOn, Carrying, DoorOpen
+from wfairl.worlds.minigrid.world import MiniGridWorld
+from wfairl.worlds.minigrid.environment import make_environment, reset
+from wfairl.worlds.minigrid.propositions import AgentOn, Carrying, DoorOpen
 from wfairl.worlds.world import Label, World
 
 

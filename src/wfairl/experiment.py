@@ -24,7 +24,8 @@ from wfairl.learning.run_directory import (
 from wfairl.learning.threads import one_torch_thread
 from wfairl.learning.trainer import Settings
 from wfairl.methods import policy_of
-from wfairl.worlds.tasks import Task, find_task
+from wfairl.worlds.registry import find_task
+from wfairl.worlds.task import Task
 
 EXPERIMENT, DEMONSTRATIONS, EVALUATION = "experiment.json", "demonstrations.safetensors", "evaluation.json"
 

@@ -45,7 +45,8 @@ from wfairl.learning.run_directory import (
     training_temperature,
 )
 from wfairl.learning.trainer import Settings
-from wfairl.worlds.tasks import Task, find_task
+from wfairl.worlds.registry import find_task
+from wfairl.worlds.task import Task
 
 GAIL = "gail"
 
@@ -188,7 +189,7 @@ def load_planned_policy(directory: Path, task: Task, temperature: float | None =
         OtherMethodError: the run is of a method that learns no cost.
     """
     run = load_run(directory)
-    foreign = frozenset().union(*run.task_model.finite.alphabet) - set(task.proposition_names)
+    foreign = frozenset().union(*run.task_model.finite.alphabet) - set(task.propositions)
     if foreign:
         raise BadInputError(
             f"{directory}: a run of the task {run.config.task!r}, whose automaton reads {', '.join(sorted(foreign))};"

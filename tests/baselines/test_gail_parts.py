@@ -24,11 +24,11 @@ from wfairl.demonstrations.collection import FIRST_TRAINING_SEED
 from wfairl.errors import BadInputError
 from wfairl.evaluation.evaluate import run_episode
 from wfairl.planning.agent import Status
-from wfairl.worlds.minigrid_packing import pack
-from wfairl.worlds.minigrid_view import HANDS
-from wfairl.worlds.propositions import AgentOn
+from wfairl.worlds.minigrid.packing import pack
+from wfairl.worlds.minigrid.view import HANDS
+from wfairl.worlds.minigrid.propositions import AgentOn
 from wfairl.worlds.tasks import DOORKEY, Rule, Task, all_tasks
-from wfairl.worlds.vector_environment import CompiledVectorEnv, GridBank, compile_scenes
+from wfairl.worlds.minigrid.vector_environment import CompiledVectorEnv, GridBank, compile_scenes
 
 HEIGHT, WIDTH = 5, 6
 

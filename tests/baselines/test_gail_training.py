@@ -17,10 +17,10 @@ from wfairl.demonstrations import collect
 from wfairl.demonstrations.minari import MissingExtraError
 from wfairl.learning.checkpoint import BrokenCheckpointError, OtherConfigurationError
 from wfairl.learning.run_directory import RunExistsError
-from wfairl.worlds.minigrid_rules import CONTROLS
-from wfairl.worlds.propositions import AgentOn
+from wfairl.worlds.minigrid.rules import CONTROLS
+from wfairl.worlds.minigrid.propositions import AgentOn
 from wfairl.worlds.tasks import DOORKEY, Rule, Task
-from wfairl.worlds.vector_environment import CompiledVectorEnv, compile_scenes
+from wfairl.worlds.minigrid.vector_environment import CompiledVectorEnv, compile_scenes
 
 pytest.importorskip("stable_baselines3")
 

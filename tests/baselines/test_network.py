@@ -11,7 +11,7 @@ from wfairl.demonstrations import FIRST_TRAINING_SEED, Dataset, Demonstration
 from wfairl.demonstrations.collection import SCENES_PER_COLLECTION
 from wfairl.errors import BadInputError
 from wfairl.learning.grid_network import OtherMapError
-from wfairl.worlds.minigrid_view import view_states
+from wfairl.worlds.minigrid.view import view_states
 
 
 def random_network(size: int, seed: int, outputs: int = 6) -> StateNetwork:

@@ -22,8 +22,8 @@ from wfairl.evaluation import run_episode
 from wfairl.learning.grid_network import OtherMapError
 from wfairl.learning.run_directory import BrokenRunError, OtherMethodError, RunExistsError, read_config
 from wfairl.learning.storage import write_tensors
-from wfairl.worlds.minigrid_rules import WALL
-from wfairl.worlds.propositions import AgentOn
+from wfairl.worlds.minigrid.rules import WALL
+from wfairl.worlds.minigrid.propositions import AgentOn
 from wfairl.worlds.tasks import Rule, Task, find_task
 
 TASK = find_task("doorkey")

@@ -8,8 +8,8 @@ from oracles_worlds import fewest_steps, stands_on_an_end
 from wfairl.demonstrations import solve
 from wfairl.planning.plan import UnsatisfiableTaskError
 from wfairl.worlds import MiniGridWorld, Rule, find_task
-from wfairl.worlds.minigrid_environment import make_environment, reset
-from wfairl.worlds.propositions import AgentOn
+from wfairl.worlds.minigrid.environment import make_environment, reset
+from wfairl.worlds.minigrid.propositions import AgentOn
 
 
 def on_goal(env):

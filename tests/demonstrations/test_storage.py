@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wfairl.array_files import write_arrays
+from wfairl.safetensors_files import write_arrays
 from wfairl.demonstrations import Dataset, Demonstration, collect, load, save, storage
 from wfairl.demonstrations.storage import BrokenDatasetError
 from wfairl.errors import BadInputError

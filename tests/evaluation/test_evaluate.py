@@ -14,7 +14,7 @@ from wfairl.evaluation.evaluate import episode_return
 from wfairl.planning.agent import Status
 from wfairl.planning.cost import unit_cost
 from wfairl.worlds import Rule, Task, find_task
-from wfairl.worlds.propositions import AgentAt, AgentOn, Carrying
+from wfairl.worlds.minigrid.propositions import AgentAt, AgentOn, Carrying
 
 TEST_SEEDS = range(5000, 5064)
 PAPER = {

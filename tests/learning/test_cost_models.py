@@ -14,7 +14,7 @@ from wfairl.learning.grid_costs import LocalCost, OtherMapError, PaperCost
 from wfairl.learning.scene import Scene
 from wfairl.learning.storage import COST_MODELS, BrokenCostError, load_cost, save_cost, write_tensors
 from wfairl.planning.shortest_path import cost_to_go
-from wfairl.worlds.minigrid_view import view_states
+from wfairl.worlds.minigrid.view import view_states
 
 GRID_MODELS = (PaperCost, LocalCost)
 FEATURE_MODELS = (LinearCost, TabularCost)

@@ -10,9 +10,9 @@ from wfairl.planning.cost import unit_cost
 from wfairl.planning.plan import UnsatisfiableTaskError, find_plan
 from wfairl.planning.policy import NoLiveControlError
 from wfairl.planning.product import build_product
-from wfairl.worlds.minigrid import MiniGridWorld
-from wfairl.worlds.minigrid_environment import make_environment
-from wfairl.worlds.propositions import AgentOn, Carrying, DoorOpen
+from wfairl.worlds.minigrid.world import MiniGridWorld
+from wfairl.worlds.minigrid.environment import make_environment
+from wfairl.worlds.minigrid.propositions import AgentOn, Carrying, DoorOpen
 
 RING = TableWorld(np.array([[1, 0], [2, 1], [3, 2], [0, 3]]), np.array([[0, 0], [0, 0], [1, 0], [0, 2]]))
 """x0 -> x1 -> x2 -> x3 -> x0, or stay; the way into x3 shows a, staying there shows b."""

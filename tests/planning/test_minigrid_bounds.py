@@ -7,9 +7,9 @@ from wfairl.planning.cost import unit_cost
 from wfairl.planning.plan import find_plan
 from wfairl.planning.product import build_product
 from wfairl.planning.shortest_path import cost_to_go, reverse_graph
-from wfairl.worlds.minigrid import MiniGridWorld
-from wfairl.worlds.minigrid_environment import make_environment, reset
-from wfairl.worlds.propositions import AgentAt, AgentOn, AwayFromDoor, Carrying, DoorOpen, Facing
+from wfairl.worlds.minigrid.world import MiniGridWorld
+from wfairl.worlds.minigrid.environment import make_environment, reset
+from wfairl.worlds.minigrid.propositions import AgentAt, AgentOn, AwayFromDoor, Carrying, DoorOpen, Facing
 from wfairl.worlds.tasks import all_tasks
 from wfairl.worlds.world import ACCEPTED
 

@@ -6,9 +6,9 @@ from strategies_planning import Problem, TableWorld, problems
 from wfairl.automata.finite import ForeignLabelError, from_rule
 from wfairl.errors import BadInputError
 from wfairl.planning.product import AcceptsEmptyWordError, Product, ProductTooLargeError, build_product
-from wfairl.worlds.minigrid import MiniGridWorld
-from wfairl.worlds.minigrid_environment import make_environment
-from wfairl.worlds.propositions import AgentOn, Carrying, DoorOpen
+from wfairl.worlds.minigrid.world import MiniGridWorld
+from wfairl.worlds.minigrid.environment import make_environment
+from wfairl.worlds.minigrid.propositions import AgentOn, Carrying, DoorOpen
 from wfairl.worlds.world import ACCEPTED, DEAD, to_label
 
 CORRIDOR = TableWorld(np.array([[0, 1], [0, 2], [1, 2]]), np.array([[0, 0], [0, 1], [0, 3]]))

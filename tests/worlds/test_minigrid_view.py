@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from minigrid.core.constants import IDX_TO_OBJECT
 
-from wfairl.worlds.minigrid_view import HANDS, SIGHTS, view_states
+from wfairl.worlds.minigrid.view import HANDS, SIGHTS, view_states
 from wfairl.worlds.tasks import all_tasks
 
 DOOR_STATES = ("open door", "closed door", "locked door")

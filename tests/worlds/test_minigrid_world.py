@@ -10,8 +10,8 @@ from oracles_worlds import RandomScene, fingerprint, reachable
 
 from wfairl.errors import BadInputError
 from wfairl.worlds import MiniGridWorld, TooManyNodesError, UnknownPhysicsError, check_world
-from wfairl.worlds.minigrid_environment import make_environment, reset
-from wfairl.worlds.propositions import AgentAt, AgentOn, AwayFromDoor, Carrying, DoorOpen, Facing
+from wfairl.worlds.minigrid.environment import make_environment, reset
+from wfairl.worlds.minigrid.propositions import AgentAt, AgentOn, AwayFromDoor, Carrying, DoorOpen, Facing
 
 
 def random_scene(seed, **settings):

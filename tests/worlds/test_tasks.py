@@ -9,7 +9,7 @@ from wfairl.demonstrations import solve
 from wfairl.errors import BadInputError
 from wfairl.worlds import Rule, Task, all_tasks, find_task, register_task
 from wfairl.worlds import tasks as tasks_module
-from wfairl.worlds.propositions import Carrying
+from wfairl.worlds.minigrid.propositions import Carrying
 
 MEAN_OPTIMAL_STEPS = {"doorkey": 16.73, "multiroom": 20.29, "blocked-unlock-pickup": 22.4}
 

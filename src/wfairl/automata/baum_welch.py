@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from wfairl.automata.automaton import Label
 from wfairl.automata.corpus import Corpus, build_prefix_tree
 from wfairl.automata.weighted import WeightedAutomaton
-from wfairl.worlds.world import Label
 
 TINY = 1e-300
 """Keeps the logarithm of an impossible word finite."""

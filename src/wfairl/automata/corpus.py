@@ -13,8 +13,8 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from wfairl.automata.automaton import Label
 from wfairl.automata.words import Word, sort_labels
-from wfairl.worlds.world import Label
 
 UNKNOWN = -1
 """The symbol of a label that the alphabet lacks."""

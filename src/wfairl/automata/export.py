@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl import __version__
+from wfairl.automata.automaton import DEAD
 from wfairl.automata.finite import FiniteAutomaton
 from wfairl.automata.layout import (
     FONT_SIZE,
@@ -22,7 +23,6 @@ from wfairl.automata.task_model import EdgeCounts
 from wfairl.automata.words import format_label
 from wfairl.errors import BadInputError
 from wfairl.files import write_atomically
-from wfairl.worlds.world import DEAD
 
 INK, PAPER, ACCENT = "#1b1f24", "#ffffff", "#1f6f54"
 ACCEPTING_FILL, STATE_FILL = "#dff2e9", "#f3f5f7"

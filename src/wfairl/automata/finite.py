@@ -9,16 +9,16 @@ tells all WFA states apart. States with the same last label are merged when thes
 within a tolerance. A state is live if acceptance can be reached from it; the others are dropped.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wfairl.automata.automaton import DEAD, Automaton, Guard, Label
 from wfairl.automata.weighted import WeightedAutomaton, span_of_products
-from wfairl.automata.words import Word, compress
+from wfairl.automata.words import Word, compress, format_label
 from wfairl.errors import BadInputError, FailedRunError
-from wfairl.worlds.world import ACCEPTED, DEAD, MAX_PROPOSITIONS, Label, to_label, to_mask
 
 DEFAULT_TOLERANCE = 1e-6
 DEFAULT_MAX_STATES = 10_000
@@ -46,13 +46,9 @@ class NoAcceptedWordError(FailedRunError):
     """No word that the automaton can read reaches the threshold."""
 
 
-class ForeignLabelError(BadInputError):
-    """An automaton and a world do not speak of the same propositions."""
-
-
 @dataclass(frozen=True, eq=False)
-class FiniteAutomaton:
-    """A deterministic automaton over live states; state 0 is the initial one.
+class FiniteAutomaton(Automaton):
+    """A table over the live states; state 0 is the initial one, and labels outside the alphabet lead to `DEAD`.
 
     Attributes:
         alphabet: the labels it can read.
@@ -88,27 +84,28 @@ class FiniteAutomaton:
         object.__setattr__(self, "_index", {label: i for i, label in enumerate(self.alphabet)})
 
     @property
-    def states(self) -> int:
-        """The number of states."""
-        return len(self.accepting)
+    def propositions(self) -> frozenset[str]:
+        """See `Automaton`."""
+        return frozenset().union(*self.alphabet)
 
-    def read(self, state: int, label: Label) -> int:
-        """The state after reading a label, or `DEAD`."""
-        if state == DEAD or label not in self._index:
-            return DEAD
-        return int(self.transitions[state, self._index[label]])
+    def column(self, label: Label) -> NDArray[np.int32]:
+        """See `Automaton`."""
+        if label not in self._index:
+            return np.full(self.states, DEAD, np.int32)
+        return self.transitions[:, self._index[label]]
 
-    def run(self, word: Iterable[Label]) -> list[int]:
-        """The states along a word, from the initial one on; after `DEAD` only `DEAD`."""
-        path = [0]
-        for label in word:
-            path.append(self.read(path[-1], label))
-        return path
+    def changes(self, propositions: Collection[str]) -> list[tuple[int, Guard, int]]:
+        """See `Automaton`."""
+        return [
+            (source, Guard(label, frozenset(propositions) - label), int(target))
+            for source in range(self.states)
+            for label, target in zip(self.alphabet, self.transitions[source], strict=True)
+            if target not in (DEAD, source)
+        ]
 
-    def accepts(self, word: Iterable[Label]) -> bool:
-        """Whether the whole word, compressed, has a value that reaches the threshold."""
-        state = self.run(word)[-1]
-        return state != DEAD and bool(self.accepting[state])
+    def lacking(self, state: int, shown: Collection[Label]) -> tuple[str, ...]:
+        """See `Automaton`."""
+        return tuple(format_label(label) for label in self.expected(state) if label not in shown)
 
     def expected(self, state: int) -> tuple[Label, ...]:
         """The labels that lead from a state to another live one."""
@@ -133,28 +130,6 @@ class FiniteAutomaton:
         sources, labels = np.nonzero(self.transitions != DEAD)
         weights[labels, sources, self.transitions[sources, labels]] = 1
         return WeightedAutomaton(self.alphabet, np.eye(self.states)[0], self.accepting.astype(np.float64), weights)
-
-    def mode_table(self, propositions: Sequence[str]) -> NDArray[np.int32]:
-        """The successor table for the label masks of a world, shape [states, 2 ** propositions].
-
-        Labels outside the alphabet lead to `DEAD`, transitions into an accepting state to `ACCEPTED`.
-
-        Raises:
-            ForeignLabelError: a label names a proposition that the world lacks.
-        """
-        if len(propositions) > MAX_PROPOSITIONS:
-            raise ForeignLabelError(f"a world has at most {MAX_PROPOSITIONS} propositions, not {len(propositions)}")
-        foreign = sorted(frozenset().union(*self.alphabet) - set(propositions))
-        if foreign:
-            raise ForeignLabelError(
-                f"the automaton reads {', '.join(foreign)}, which the world does not know (it has "
-                f"{', '.join(propositions)}); learn the automaton from words of this task"
-            )
-        table = np.full((self.states, 2 ** len(propositions)), DEAD, np.int32)
-        masks = [to_mask(label, propositions) for label in self.alphabet]
-        ends = (self.transitions != DEAD) & self.accepting[self.transitions]
-        table[:, masks] = np.where(ends, ACCEPTED, self.transitions)
-        return table
 
 
 def quotient(
@@ -209,32 +184,6 @@ def quotient(
         tolerance=tolerance,
         deviation=_deviation(automaton, explored, keep_repeats, words),
     )
-
-
-def from_rule(visit: Sequence[str], avoid: Iterable[str], propositions: Sequence[str]) -> FiniteAutomaton:
-    """The automaton of a rule: the propositions of `visit` come true in this order, `avoid` never does.
-
-    One label may serve several propositions in a row. A label with something to avoid is dead until
-    the rule is fulfilled, also as the label that would have fulfilled it. State i has seen the
-    first i propositions of `visit`; the alphabet is all labels over `propositions`.
-
-    Raises:
-        ForeignLabelError: `visit` or `avoid` names something that is not among `propositions`.
-    """
-    forbidden = frozenset(avoid)
-    foreign = sorted((set(visit) | forbidden) - set(propositions))
-    if foreign:
-        raise ForeignLabelError(f"the rule speaks of {', '.join(foreign)}, which is not among the propositions")
-    alphabet = tuple(to_label(mask, propositions) for mask in range(2 ** len(propositions)))
-    transitions = np.full((len(visit) + 1, len(alphabet)), len(visit), np.int32)
-    for seen in range(len(visit)):
-        for i, label in enumerate(alphabet):
-            after = seen
-            while after < len(visit) and visit[after] in label:
-                after += 1
-            transitions[seen, i] = DEAD if label & forbidden else after
-    accepting = np.arange(len(visit) + 1) == len(visit)
-    return FiniteAutomaton(alphabet, transitions, accepting, accepting.astype(np.float64), (None,) * len(accepting))
 
 
 @dataclass(frozen=True)

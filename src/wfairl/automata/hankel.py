@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from wfairl.automata.automaton import Label
 from wfairl.automata.corpus import TOO_DEEP, Corpus, PrefixTree, build_prefix_tree, merge_equal_words
 from wfairl.automata.words import Word
 from wfairl.errors import BadInputError
-from wfairl.worlds.world import Label
 
 Matrix: TypeAlias = NDArray[np.float64] | csr_array
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from wfairl.automata.automaton import DEAD, Label
 from wfairl.automata.finite import FiniteAutomaton
 from wfairl.automata.words import format_label
-from wfairl.worlds.world import DEAD, Label
 
 RADIUS = 22.0
 FONT_SIZE = 14.0

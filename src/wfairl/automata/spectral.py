@@ -18,6 +18,7 @@ from scipy.sparse.linalg import svds
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from wfairl.automata.automaton import Label
 from wfairl.automata.corpus import Corpus, encode, encode_all, merge_equal_words
 from wfairl.automata.hankel import BasisChoice, HankelBlocks, Matrix, Statistic, apply_statistic, blocks_from_corpus
 from wfairl.automata.ngram import fit_ngrams
@@ -25,7 +26,6 @@ from wfairl.automata.smoothing import SmoothedDistribution, choose_weight
 from wfairl.automata.weighted import WeightedAutomaton
 from wfairl.automata.words import Word
 from wfairl.errors import BadInputError, FailedRunError
-from wfairl.worlds.world import Label
 
 Scores: TypeAlias = Sequence[float] | NDArray[np.float64]
 

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 
+from wfairl.automata.automaton import Label
 from wfairl.automata.corpus import Corpus, PrefixTree, build_prefix_tree
 from wfairl.automata.hankel import BasisChoice, Statistic, apply_statistic, blocks_from_corpus
 from wfairl.automata.spectral import LostRankError, assemble, factorise, words_from_statistic
 from wfairl.automata.weighted import WeightedAutomaton
-from wfairl.worlds.world import Label
 
 BASIS = BasisChoice(rows=4, cols=4, max_prefixes=800, max_suffixes=800)
 MAX_RANK = 20

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from wfairl.automata.automaton import DEAD, Label
 from wfairl.automata.finite import (
     DEFAULT_MAX_STATES,
     DEFAULT_TOLERANCE,
@@ -23,7 +24,6 @@ from wfairl.automata.weighted import WeightedAutomaton
 from wfairl.automata.words import Word, compress, with_optional_start
 from wfairl.errors import BadInputError
 from wfairl.files import read_json, write_json
-from wfairl.worlds.world import DEAD, Label
 
 FORMAT = "wfairl-task-model"
 VERSION = 1

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wfairl.automata.automaton import Label
 from wfairl.automata.corpus import Corpus, build_prefix_tree, encode
 from wfairl.automata.words import Word
 from wfairl.errors import BadInputError
-from wfairl.worlds.world import Label
 
 MINIMAL_TOLERANCE = 1e-10
 """A direction shorter than this, relative to the vector it came from, is rounding."""

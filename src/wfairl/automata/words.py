@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wfairl.automata.automaton import Label
 from wfairl.errors import BadInputError
 from wfairl.files import NotJsonError, parse_json, read_text, write_atomically
-from wfairl.worlds.world import Label
 
 Word = tuple[Label, ...]
 

@@ -61,8 +61,8 @@ from wfairl.learning.threads import one_torch_thread
 from wfairl.learning.trainer import LARGEST_SEED, DivergedError
 from wfairl.parallel import map_in_threads
 from wfairl.progress import progress_bar
-from wfairl.worlds.minigrid_rules import CONTROLS
-from wfairl.worlds.tasks import Task
+from wfairl.worlds.minigrid.rules import CONTROLS
+from wfairl.worlds.task import Task
 
 METHOD = "bc"
 

@@ -28,8 +28,8 @@ from wfairl.files import write_atomically
 from wfairl.learning.checkpoint import METRICS
 from wfairl.learning.run_directory import RunExistsError
 from wfairl.progress import progress_bar
-from wfairl.worlds.tasks import Task
-from wfairl.worlds.vector_environment import compile_scenes
+from wfairl.worlds.minigrid.vector_environment import compile_scenes
+from wfairl.worlds.task import Task
 
 
 @dataclass(frozen=True, eq=False)

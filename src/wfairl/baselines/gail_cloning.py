@@ -16,7 +16,7 @@ from wfairl.baselines.network import StateNetwork
 from wfairl.baselines.validation import join
 from wfairl.learning.adam import Adam
 from wfairl.learning.grid_network import Dropout
-from wfairl.worlds.minigrid_rules import CONTROLS
+from wfairl.worlds.minigrid.rules import CONTROLS
 
 BATCH, RATE, WEIGHT_DECAY, DROPOUT = 2, 2e-3, 1e-2, 0.3
 """Demonstrations a step of Adam, its learning rate (which falls to zero in a straight line) and weight decay, and the

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from wfairl.baselines.network import StateNetwork
 from wfairl.learning.grid_network import pairs
-from wfairl.worlds.vector_environment import GridBank
+from wfairl.worlds.minigrid.vector_environment import GridBank
 
 
 class FrozenNetwork:

@@ -16,8 +16,8 @@ from wfairl.baselines.sight import AgentSight, MapSight, find_sight
 from wfairl.baselines.validation import join
 from wfairl.demonstrations.demonstration import Dataset, Demonstration
 from wfairl.errors import BadInputError
-from wfairl.worlds.tasks import Task
-from wfairl.worlds.vector_environment import ScenePool, compile_scenes, join_pools
+from wfairl.worlds.minigrid.vector_environment import ScenePool, compile_scenes, join_pools
+from wfairl.worlds.task import Task
 
 FIRST_GENERATOR_SEED = 800_000_000
 SCENES_PER_SEED = 10_000

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.baselines.sight import UP, AgentSight, MapSight
-from wfairl.worlds.minigrid_batch import CARRIED, GRID, PLACE
-from wfairl.worlds.minigrid_rules import WALL
-from wfairl.worlds.minigrid_view import DIRECTIONS
-from wfairl.worlds.vector_environment import Columns, GridBank
+from wfairl.worlds.minigrid.batch import CARRIED, GRID, PLACE
+from wfairl.worlds.minigrid.rules import WALL
+from wfairl.worlds.minigrid.vector_environment import Columns, GridBank
+from wfairl.worlds.minigrid.view import DIRECTIONS
 
 UNKNOWN = -1
 """A surrounding that has not been looked at yet."""

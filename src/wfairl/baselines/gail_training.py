@@ -35,8 +35,8 @@ from wfairl.baselines.generator import JudgedVecEnv, gridwise_batches, make_ppo
 from wfairl.baselines.network import StateNetwork
 from wfairl.errors import FailedRunError
 from wfairl.learning.threads import one_torch_thread
-from wfairl.worlds.minigrid_rules import CONTROLS
-from wfairl.worlds.vector_environment import CompiledVectorEnv, ScenePool
+from wfairl.worlds.minigrid.rules import CONTROLS
+from wfairl.worlds.minigrid.vector_environment import CompiledVectorEnv, ScenePool
 
 LAST_RATE = 0.1
 """The learning rate of PPO falls in a straight line to this part of what it was."""

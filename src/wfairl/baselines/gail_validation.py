@@ -11,8 +11,8 @@ from wfairl.baselines.gail_network import FrozenNetwork
 from wfairl.baselines.gail_sight import open_eyes
 from wfairl.baselines.network import StateNetwork
 from wfairl.baselines.sight import AgentSight, MapSight
-from wfairl.worlds.minigrid_rules import CONTROLS
-from wfairl.worlds.vector_environment import CompiledVectorEnv, ScenePool
+from wfairl.worlds.minigrid.rules import CONTROLS
+from wfairl.worlds.minigrid.vector_environment import CompiledVectorEnv, ScenePool
 
 TEMPERATURES = (0.0, 0.25, 0.5, 1.0)
 """To choose from: 0 takes the likeliest control, 1 acts as trained."""

@@ -25,8 +25,8 @@ from wfairl.baselines.gail_sight import open_eyes
 from wfairl.baselines.network import StateNetwork
 from wfairl.baselines.sight import AgentSight, MapSight
 from wfairl.errors import BadInputError
-from wfairl.worlds.minigrid_batch import COLUMNS
-from wfairl.worlds.vector_environment import LARGEST_GRID_NUMBER, CompiledVectorEnv, GridBank
+from wfairl.worlds.minigrid.batch import COLUMNS
+from wfairl.worlds.minigrid.vector_environment import LARGEST_GRID_NUMBER, CompiledVectorEnv, GridBank
 
 
 class StatePolicy(ActorCriticPolicy):

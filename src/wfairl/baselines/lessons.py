@@ -9,7 +9,7 @@ from torch import Tensor
 from wfairl.baselines.network import StateBatch
 from wfairl.baselines.sight import AgentSight, MapSight, mirror
 from wfairl.demonstrations.demonstration import Demonstration, check_against
-from wfairl.worlds.tasks import Task
+from wfairl.worlds.task import Task
 
 
 @dataclass(frozen=True, eq=False)

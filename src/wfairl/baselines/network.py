@@ -25,8 +25,8 @@ from wfairl.learning.grid_network import (
     pairs,
     used,
 )
-from wfairl.worlds.minigrid import MiniGridWorld
-from wfairl.worlds.minigrid_view import DIRECTIONS, HANDS, view_states
+from wfairl.worlds.minigrid.view import DIRECTIONS, HANDS, view_states
+from wfairl.worlds.minigrid.world import MiniGridWorld
 from wfairl.worlds.world import World
 
 

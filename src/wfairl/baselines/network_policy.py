@@ -17,11 +17,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from wfairl.automata.automaton import Label
 from wfairl.baselines.network import StateBatch, StateNetwork, minigrid
 from wfairl.baselines.sight import Sight
 from wfairl.planning.agent import Status
-from wfairl.worlds.minigrid import MiniGridWorld
-from wfairl.worlds.world import Label, World
+from wfairl.worlds.minigrid.world import MiniGridWorld
+from wfairl.worlds.world import World
 
 
 @dataclass(frozen=True)

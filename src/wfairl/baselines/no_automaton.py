@@ -8,11 +8,11 @@ state of the world, and planning and learning are those of the paper's method.
 from dataclasses import replace
 from pathlib import Path
 
-from wfairl.automata.finite import from_rule
+from wfairl.automata.rules import goal_alone
 from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.learning.run_directory import NO_AUTOMATON, RunConfig, TrainedRun, train_run
-from wfairl.worlds.tasks import Task
+from wfairl.worlds.task import Task
 
 
 def train_without_automaton(
@@ -30,5 +30,5 @@ def goal_model(task: Task, dataset: Dataset) -> TaskModel:
         task: its goal is the last proposition that its rule visits.
         dataset: how well the goal alone explains its scores is part of the model's summary.
     """
-    automaton = from_rule([task.rule.visit[-1]], [], task.proposition_names)
+    automaton = goal_alone(task.rule, task.propositions)
     return TaskModel.from_finite(automaton, dataset.words, dataset.scores)

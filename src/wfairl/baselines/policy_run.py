@@ -27,7 +27,7 @@ from wfairl.learning.run_directory import (
     write_document,
 )
 from wfairl.learning.storage import read_tensors, write_tensors
-from wfairl.worlds.minigrid_rules import CONTROLS
+from wfairl.worlds.minigrid.rules import CONTROLS
 
 FORMAT = "wfairl-policy"
 POLICY = "policy.safetensors"

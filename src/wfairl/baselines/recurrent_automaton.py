@@ -23,12 +23,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from wfairl.automata.automaton import Label
 from wfairl.automata.corpus import Corpus, encode
 from wfairl.automata.finite import NO_LABEL, FiniteAutomaton, TooManyStatesError, quotient
 from wfairl.automata.task_model import TaskModel
 from wfairl.automata.words import Word, compress, with_optional_start
 from wfairl.baselines.recurrent import RecurrentLearner, Track
-from wfairl.worlds.world import Label
 
 DEFAULT_MAX_STATES = 1_000
 

@@ -17,8 +17,8 @@ from torch import Tensor
 from wfairl.baselines.network import StateBatch, StateNetwork, map_size, minigrid, observe
 from wfairl.errors import BadInputError
 from wfairl.learning.grid_network import OtherMapError
-from wfairl.worlds.minigrid_rules import CONTROLS, WALL
-from wfairl.worlds.minigrid_view import DIRECTIONS, GridView, view_states
+from wfairl.worlds.minigrid.rules import CONTROLS, WALL
+from wfairl.worlds.minigrid.view import DIRECTIONS, GridView, view_states
 from wfairl.worlds.world import World
 
 UP = 3

@@ -6,13 +6,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from wfairl.automata.automaton import Label
 from wfairl.baselines.network import StateBatch, StateNetwork
 from wfairl.baselines.network_policy import log_probabilities, softmax
 from wfairl.baselines.sight import Sight
 from wfairl.evaluation.evaluate import episode_return
-from wfairl.worlds.minigrid import MiniGridWorld
-from wfairl.worlds.tasks import Task
-from wfairl.worlds.world import Label
+from wfairl.worlds.minigrid.world import MiniGridWorld
+from wfairl.worlds.task import Task
 
 
 class Trials:

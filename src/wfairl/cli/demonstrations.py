@@ -15,7 +15,7 @@ from wfairl.demonstrations.log import read_log
 from wfairl.demonstrations.minari import export_minari, import_minari
 from wfairl.demonstrations.storage import load, save
 from wfairl.errors import BadInputError
-from wfairl.worlds.tasks import find_task
+from wfairl.worlds.registry import find_task
 
 TaskName = Annotated[str, typer.Argument(metavar="TASK", help="A task; `wfairl tasks` lists them.")]
 Output = Annotated[Path, typer.Option("-o", "--output", metavar="DEMOS", help="The file to write, *.safetensors.")]

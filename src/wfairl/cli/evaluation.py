@@ -15,7 +15,8 @@ from wfairl.cli.app import AsJson, app, out, print_json
 from wfairl.errors import BadInputError
 from wfairl.evaluation.evaluate import Evaluation, check_test_seeds, evaluate
 from wfairl.evaluation.policies import REFERENCES, Policy
-from wfairl.worlds.tasks import Task, find_task
+from wfairl.worlds.registry import find_task
+from wfairl.worlds.task import Task
 
 DEFAULT_TEMPERATURE = 0.5
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from wfairl.automata.finite import FiniteAutomaton
     from wfairl.planning.cost import Cost
     from wfairl.planning.plan import Plan
-    from wfairl.worlds.tasks import Task
+    from wfairl.worlds.task import Task
 
 PLAN_EXAMPLE = """
 Plan one episode of a task: the cheapest controls that its automaton accepts.
@@ -65,11 +65,10 @@ def plan(
 
 def _automaton_and_cost(task: "Task", task_model: Path | None, run: Path | None) -> "tuple[FiniteAutomaton, Cost]":
     """What was named, and where nothing was: the automaton of the run or of the task's rule, and a cost of 1."""
-    from wfairl.automata.finite import from_rule
     from wfairl.automata.task_model import TaskModel
     from wfairl.planning.cost import unit_cost
 
-    automaton = from_rule(task.rule.visit, task.rule.avoid, task.proposition_names)
+    automaton = task.rule
     cost: Cost = unit_cost
     if run is not None:
         from wfairl.methods import load_planned_policy  # torch is slow to import

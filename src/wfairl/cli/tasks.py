@@ -3,7 +3,7 @@
 from rich.table import Table
 
 from wfairl.cli.app import AsJson, app, out, print_json
-from wfairl.worlds.tasks import all_tasks
+from wfairl.worlds.registry import all_tasks
 
 
 @app.command()
@@ -15,7 +15,7 @@ def tasks(as_json: AsJson = False) -> None:
                 task.name: {
                     "summary": task.summary,
                     "environment_id": task.environment_id,
-                    "propositions": list(task.proposition_names),
+                    "propositions": list(task.propositions),
                     "rule": {"visit": list(task.rule.visit), "avoid": sorted(task.rule.avoid)},
                     "horizon": task.horizon,
                 }
@@ -27,7 +27,7 @@ def tasks(as_json: AsJson = False) -> None:
         done = " then ".join(task.rule.visit) + "".join(f", never {name}" for name in sorted(task.rule.avoid))
         table = Table(show_header=False, box=None, padding=(0, 2, 0, 2))
         table.add_row("to do", task.summary)
-        table.add_row("propositions", ", ".join(task.proposition_names))
+        table.add_row("propositions", ", ".join(task.propositions))
         table.add_row("done when", f"{done}, within {task.horizon} steps")
         table.add_row("environment", task.environment_id)
         out.print(task.name, style="bold")

@@ -1,7 +1,7 @@
 """What was seen: demonstrations, who made them, and where they are kept."""
 
 from wfairl.demonstrations.collection import FIRST_TRAINING_SEED, collect
-from wfairl.demonstrations.demonstration import Dataset, Demonstration, check_against, merge, replay
+from wfairl.demonstrations.demonstration import Dataset, Demonstration, merge, replay
 from wfairl.demonstrations.expert import Expert, solve
 from wfairl.demonstrations.log import read_log
 from wfairl.demonstrations.storage import load, save
@@ -11,7 +11,6 @@ __all__ = [
     "Dataset",
     "Demonstration",
     "Expert",
-    "check_against",
     "collect",
     "load",
     "merge",

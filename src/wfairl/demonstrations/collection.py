@@ -9,6 +9,7 @@ of the task, so that collections with different seeds share no scene, and scenes
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +17,10 @@ from wfairl.demonstrations.demonstration import FAILURE_SCORE, SUCCESS_SCORE, Da
 from wfairl.demonstrations.expert import solve
 from wfairl.errors import BadInputError, FailedRunError
 from wfairl.parallel import map_in_threads
-from wfairl.planning.cost import Cost, unit_cost
+from wfairl.planning.cost import Cost, true_cost
 from wfairl.progress import progress_bar
-from wfairl.worlds.tasks import Task
+from wfairl.worlds.task import Task
+from wfairl.worlds.world import LimitedWorld, World, available_controls
 
 FIRST_TRAINING_SEED = 1_000_000
 SCENES_PER_COLLECTION = 1_000_000
@@ -40,7 +42,7 @@ class TooFewDemonstrationsError(FailedRunError):
 
 
 def collect(
-    task: Task, successes: int, failures: int, temperature: float, seed: int, cost: Cost = unit_cost, n_jobs: int = 2
+    task: Task, successes: int, failures: int, temperature: float, seed: int, cost: Cost | None = None, n_jobs: int = 2
 ) -> Dataset:
     """Collect demonstrations, each in a scene of its own.
 
@@ -50,7 +52,7 @@ def collect(
         failures: how many random walks over the horizon that do not; score 0.
         temperature: of the expert, 0 for strictly optimal ones.
         seed: of the collection.
-        cost: the expert's true cost.
+        cost: what transitions cost the expert; the task's true cost unless given.
         n_jobs: scenes to work on at once; it changes nothing in the result.
 
     Raises:
@@ -68,22 +70,34 @@ def collect(
     if not temperature >= 0:
         raise BadInputError(f"the temperature must lie between 0 (optimal) and inf (random), not {temperature}")
 
+    expert_cost = true_cost(task) if cost is None else cost
+
     def succeed(scene: int) -> Demonstration | None:
         world = task.make_world(scene)
-        controls, succeeded = solve(world, task.rule, cost).act(temperature, task.horizon, _generator(scene))
+        controls, succeeded = solve(world, task.rule, expert_cost).act(temperature, task.horizon, _generator(scene))
         return replay(world, controls, SUCCESS_SCORE, scene) if succeeded else None
 
     def fail(scene: int) -> Demonstration | None:
         world = task.make_world(scene)
-        controls = _generator(scene).integers(len(world.controls), size=task.horizon).tolist()
-        walk = replay(world, controls, FAILURE_SCORE, scene)
-        return None if task.rule.succeeds(walk.labels) else walk
+        walked = replay(world, _random_controls(world, task.horizon, _generator(scene)), FAILURE_SCORE, scene)
+        return None if task.rule.fulfilled_at(walked.labels) else walked
 
     found = [
         *_gather(succeed, successes, seed, _SUCCESSES, f"{task.name}: experts at temperature {temperature:g}", n_jobs),
         *_gather(fail, failures, seed, _FAILURES, f"{task.name}: random walks", n_jobs),
     ]
     return Dataset(task.name, tuple(found), temperature)
+
+
+def _random_controls(world: World[Any], steps: int, rng: np.random.Generator) -> list[int]:
+    """A random walk: every control that can be chosen is equally likely."""
+    if not isinstance(world, LimitedWorld):
+        return rng.integers(len(world.controls), size=steps).tolist()
+    state, controls = world.initial_state, []
+    for _ in range(steps):
+        controls.append(int(rng.choice(np.flatnonzero(available_controls(world, state)))))
+        state = world.step(state, controls[-1])
+    return controls
 
 
 def _generator(scene: int) -> np.random.Generator:

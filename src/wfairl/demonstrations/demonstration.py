@@ -1,15 +1,22 @@
-"""What was seen: one demonstration, and a data set of them. Frozen, and checked when they are made."""
+"""What was seen: one demonstration, and a data set of them. Frozen, and checked when they are made.
+
+A demonstration holds what was done and what held after it. The states in between follow from the world of its scene,
+whatever they are, and are replayed where somebody needs them.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from wfairl.automata.automaton import Label
 from wfairl.automata.words import Word, compress
 from wfairl.errors import BadInputError
-from wfairl.worlds.world import Label, World
+from wfairl.worlds.world import World, available_controls
 
 SUCCESS_SCORE = 1.0
 FAILURE_SCORE = 0.0
@@ -23,7 +30,7 @@ class BadDemonstrationError(BadInputError):
 
 
 class ContradictionError(BadDemonstrationError):
-    """The world gives another state or label than the demonstration tells."""
+    """The world gives another label than the demonstration tells, or cannot follow it."""
 
 
 class MixedTasksError(BadInputError):
@@ -35,25 +42,18 @@ class Demonstration:
     """One execution of a task in one scene.
 
     Attributes:
-        states: x_0, ..., x_T, one more than controls.
         controls: u_0, ..., u_{T-1}, indices into the world's controls.
         labels: sigma_0, ..., sigma_{T-1}, what held after each transition.
         score: how well it went; 1 for success and 0 for failure here, any finite number elsewhere.
         seed: which scene of the task it was.
     """
 
-    states: tuple[Hashable, ...]
     controls: tuple[int, ...]
     labels: tuple[Label, ...]
     score: float
     seed: int
 
     def __post_init__(self) -> None:
-        if len(self.states) != len(self.controls) + 1:
-            raise BadDemonstrationError(
-                f"seed {self.seed}: {len(self.controls)} controls need {len(self.controls) + 1} states, "
-                f"not {len(self.states)}"
-            )
         if len(self.labels) != len(self.controls):
             raise BadDemonstrationError(
                 f"seed {self.seed}: {len(self.controls)} controls need as many labels, not {len(self.labels)}"
@@ -139,34 +139,48 @@ def merge(datasets: Sequence[Dataset]) -> Dataset:
     )
 
 
-def replay(world: World[Any], controls: Sequence[int], score: float, seed: int) -> Demonstration:
-    """The demonstration that a sequence of controls makes in a world."""
+def replay(world: World[Any], controls: Sequence[int | str], score: float, seed: int) -> Demonstration:
+    """The demonstration that a sequence of controls, by index or by name, makes in a world.
+
+    Raises:
+        BadDemonstrationError: a control is none of the world's, or cannot be chosen where it is.
+    """
+    numbers = tuple(control_number(world, control, f"seed {seed}: step {t}") for t, control in enumerate(controls))
+    _, labels = walk(world, numbers, seed)
+    return Demonstration(numbers, labels, float(score), seed)
+
+
+def walk(world: World[Any], controls: Sequence[int], seed: int) -> tuple[tuple[Any, ...], tuple[Label, ...]]:
+    """The states, one more than controls, and the labels along controls from the initial state of a world.
+
+    Args:
+        world: the scene.
+        controls: the controls, by index.
+        seed: of the scene, for messages.
+
+    Raises:
+        BadDemonstrationError: a control cannot be chosen where it is.
+    """
     states, labels = [world.initial_state], []
-    for step, control in enumerate(map(int, controls)):
-        if not 0 <= control < len(world.controls):
+    for step, control in enumerate(controls):
+        if not available_controls(world, states[-1])[control]:
             raise BadDemonstrationError(
-                f"seed {seed}: step {step}: control {control} is out of range: there are {len(world.controls)}, "
-                + ", ".join(world.controls)
+                f"seed {seed}: step {step}: the control {world.controls[control]!r} is not available there"
             )
         states.append(world.step(states[-1], control))
         labels.append(world.label(states[-2], control, states[-1]))
-    return Demonstration(tuple(states), tuple(map(int, controls)), tuple(labels), float(score), seed)
+    return tuple(states), tuple(labels)
 
 
-def check_against(world: World[Any], demonstration: Demonstration) -> None:
-    """Refuse a demonstration that the world contradicts.
+def control_number(world: World[Any], control: Any, where: str) -> int:
+    """The index of a control that is given by name or by index.
 
     Raises:
-        ContradictionError: says at which step states or labels part.
+        BadDemonstrationError: the world has no such control.
     """
-    told = replay(world, demonstration.controls, demonstration.score, demonstration.seed)
-    where = f"seed {demonstration.seed}"
-    if told.states[0] != demonstration.states[0]:
-        raise ContradictionError(
-            f"{where}: the world starts in another state; is it another scene, or another version?"
-        )
-    for step in range(len(demonstration)):
-        if told.states[step + 1] != demonstration.states[step + 1]:
-            raise ContradictionError(f"{where}: step {step}: the world goes to another state")
-        if told.labels[step] != demonstration.labels[step]:
-            raise ContradictionError(f"{where}: step {step}: the world gives another label")
+    names = list(world.controls)
+    if isinstance(control, str) and control in names:
+        return names.index(control)
+    if isinstance(control, int | np.integer) and not isinstance(control, bool) and 0 <= control < len(names):
+        return int(control)
+    raise BadDemonstrationError(f"{where}: {control!r} is not a control; there are {len(names)}, {', '.join(names)}")

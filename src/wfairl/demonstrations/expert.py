@@ -11,14 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from wfairl.automata.finite import from_rule
+from wfairl.automata.automaton import ACCEPTED, Automaton
 from wfairl.planning.cost import Cost, unit_cost
 from wfairl.planning.plan import check_satisfiable
 from wfairl.planning.policy import sample_control
 from wfairl.planning.product import Product, build_product
 from wfairl.planning.shortest_path import CostToGo, cost_to_go
-from wfairl.worlds.tasks import Rule
-from wfairl.worlds.world import ACCEPTED, World
+from wfairl.worlds.world import World
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,13 +46,14 @@ class Expert:
         node = 0
         controls: list[int] = []
         while node >= 0 and len(controls) < horizon:
-            control = sample_control(self.solution.control_cost_to_go[node], temperature, rng)
+            Q, available = self.solution.control_cost_to_go[node], self.product.available[node]
+            control = sample_control(Q, temperature, rng, available)
             controls.append(control)
             node = int(self.product.successors[node, control])
         return controls, node == ACCEPTED
 
 
-def solve(world: World[Any], rule: Rule, cost: Cost = unit_cost) -> Expert:
+def solve(world: World[Any], rule: Automaton, cost: Cost = unit_cost) -> Expert:
     """The expert of one scene.
 
     Args:
@@ -64,7 +64,7 @@ def solve(world: World[Any], rule: Rule, cost: Cost = unit_cost) -> Expert:
     Raises:
         UnsatisfiableTaskError: the rule cannot be fulfilled in this scene.
     """
-    product = build_product(world, from_rule(rule.visit, rule.avoid, world.propositions))
+    product = build_product(world, rule)
     solution = cost_to_go(product.graph, cost(product))
     check_satisfiable(product, solution)
     return Expert(product, solution)

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol, cast
 
 import gymnasium
 import numpy as np
@@ -27,10 +27,11 @@ from wfairl.demonstrations.demonstration import (
     Dataset,
     Demonstration,
     replay,
+    walk,
 )
 from wfairl.errors import BadInputError
 from wfairl.progress import track
-from wfairl.worlds.tasks import Task
+from wfairl.worlds.task import Task
 
 LONGEST_MISSION = 1024
 """MiniGrid's own mission space is a function, which Minari cannot store; a text of this length can."""
@@ -38,6 +39,19 @@ LONGEST_MISSION = 1024
 
 class MissingExtraError(BadInputError):
     """An optional dependency is not installed."""
+
+
+class GymnasiumTask(Task, Protocol):
+    """A task whose scenes are Gymnasium environments: what Minari can hold."""
+
+    @property
+    def environment_id(self) -> str:
+        """Gymnasium's id."""
+        ...
+
+    def make_environment(self, seed: int, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
+        """The environment of one seed, reset."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -63,9 +77,10 @@ def export_minari(dataset: Dataset, task: Task, dataset_id: str, root: Path | No
     minari = _import_minari()
     from minari.data_collector import EpisodeBuffer
 
+    source = _gymnasium_task(task)
     episodes: list[EpisodeBuffer] = []
     for demonstration in track(dataset, "export"):
-        record = _run(task, demonstration)
+        record = _run(source, demonstration)
         episodes.append(
             EpisodeBuffer(
                 id=len(episodes),
@@ -78,7 +93,7 @@ def export_minari(dataset: Dataset, task: Task, dataset_id: str, root: Path | No
                 infos={"score": np.full(len(demonstration) + 1, demonstration.score)},
             )
         )
-    environment = task.make_environment(seed=0)
+    environment = source.make_environment(seed=0)
     space = environment.observation_space
     assert isinstance(space, gymnasium.spaces.Dict)
     with _datasets_path(root):
@@ -108,6 +123,7 @@ def import_minari(dataset_id: str, task: Task, root: Path | None = None) -> Impo
         BadInputError: there is no such data set, or it is of another environment.
     """
     minari = _import_minari()
+    task = _gymnasium_task(task)
     with _datasets_path(root):
         try:
             source = minari.load_dataset(dataset_id)
@@ -137,20 +153,34 @@ class _Record:
     truncations: list[bool]
 
 
-def _run(task: Task, demonstration: Demonstration) -> _Record:
-    """Run the controls in the real environment, which must go where the demonstration says.
+def _gymnasium_task(task: Task) -> GymnasiumTask:
+    """Refuse a task without an environment of Gymnasium's.
+
+    Raises:
+        BadInputError: it has none.
+    """
+    if not hasattr(task, "make_environment") or not hasattr(task, "environment_id"):
+        raise BadInputError(
+            f"the task {task.name!r} has no Gymnasium environment, which Minari's data sets are of;"
+            " demonstrations of any task are kept as *.safetensors"
+        )
+    return cast(GymnasiumTask, task)
+
+
+def _run(task: GymnasiumTask, demonstration: Demonstration) -> _Record:
+    """Run the controls in the real environment, which must go where the model does.
 
     Raises:
         ContradictionError: says at which step they part; a demonstration that goes on after the end does.
     """
-    environment = task.make_environment(demonstration.seed)
-    world = task.world_of(environment)
-    real: Any = environment.unwrapped
+    simulator = task.make_simulator(demonstration.seed)
+    world, real = simulator.world, cast(Any, simulator).environment.unwrapped
+    states, _ = walk(world, demonstration.controls, demonstration.seed)
     observations: dict[str, list[Any]] = {key: [value] for key, value in real.gen_obs().items()}
     rewards, terminations, truncations = [], [], []
     for step, control in enumerate(demonstration.controls):
         observation, reward, terminated, truncated, _ = real.step(control)
-        if world.state_of(environment) != demonstration.states[step + 1]:
+        if cast(Any, world).state_of(real) != states[step + 1]:
             raise ContradictionError(f"seed {demonstration.seed}: step {step}: the world goes to another state")
         for key, value in observation.items():
             observations[key].append(value)
@@ -160,7 +190,7 @@ def _run(task: Task, demonstration: Demonstration) -> _Record:
     return _Record(observations, rewards, terminations, truncations)
 
 
-def _to_demonstration(episode: Any, seed: Any, task: Task) -> Demonstration:
+def _to_demonstration(episode: Any, seed: Any, task: GymnasiumTask) -> Demonstration:
     if seed is None or not 0 <= int(seed) <= LARGEST_SEED:
         raise ContradictionError(f"the episode's seed is {seed}, so its scene cannot be made again")
     controls = np.asarray(episode.actions).reshape(-1).tolist()
@@ -186,7 +216,7 @@ def _score(episode: Any, demonstration: Demonstration, task: Task) -> float:
     scores = np.asarray((episode.infos or {}).get("score", [])).reshape(-1)
     if scores.size:
         return float(scores[0])
-    return SUCCESS_SCORE if task.rule.succeeds(demonstration.labels) else FAILURE_SCORE
+    return FAILURE_SCORE if task.rule.fulfilled_at(demonstration.labels) is None else SUCCESS_SCORE
 
 
 @contextmanager

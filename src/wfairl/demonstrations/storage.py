@@ -1,14 +1,16 @@
-"""Data sets on disk: one safetensors file of arrays with a JSON header; see `array_files`.
+"""Data sets on disk: one safetensors file of arrays with a JSON header; see `safetensors_files`.
 
-Version 1. The header holds `task`, `temperature` and `propositions`. For N demonstrations with T_n controls each, the
-arrays are
+Version 2. The header holds `task`, `temperature` and `labels`, the distinct labels as lists of propositions. For N
+demonstrations with T_n controls each, the arrays are
 
-    lengths   [N] of int64            T_n
-    seeds     [N] of int64
-    scores    [N] of float64
-    controls  [sum T_n] of uint8
-    labels    [sum T_n] of uint16     bit i of a label stands for propositions[i]
-    states    [sum (T_n + 1), words] of uint64    packed states, the least significant word first
+    lengths      [N] of int64            T_n
+    seeds        [N] of int64
+    scores       [N] of float64
+    controls     [sum T_n] of uint16
+    label_index  [sum T_n] of uint16     which of the header's labels held after each control
+
+States are not kept: they follow from the controls in the world of the seed. Version 1, which is still read, kept labels
+as masks over the header's `propositions`, and packed states of MiniGrid, which are passed over.
 """
 
 from pathlib import Path
@@ -17,21 +19,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.array_files import read_arrays, write_arrays
+from wfairl.automata.automaton import Label
+from wfairl.automata.words import sort_labels
 from wfairl.demonstrations.demonstration import BadDemonstrationError, Dataset, Demonstration
 from wfairl.errors import BadInputError
-from wfairl.worlds.world import to_label, to_mask
+from wfairl.safetensors_files import read_arrays, write_arrays
 
 FORMAT = "wfairl-demonstrations"
-VERSION = 1
-ARRAYS = {
-    "lengths": np.int64,
-    "seeds": np.int64,
-    "scores": np.float64,
-    "controls": np.uint8,
-    "labels": np.uint16,
-    "states": np.uint64,
+VERSION = 2
+ARRAYS: dict[int, dict[str, Any]] = {
+    1: {"lengths": np.int64, "seeds": np.int64, "scores": np.float64, "controls": np.uint8, "labels": np.uint16},
+    2: {
+        "lengths": np.int64,
+        "seeds": np.int64,
+        "scores": np.float64,
+        "controls": np.uint16,
+        "label_index": np.uint16,
+    },
 }
+"""The arrays that a file of each version must have, and their types."""
 
 
 class BrokenDatasetError(BadInputError):
@@ -39,14 +45,14 @@ class BrokenDatasetError(BadInputError):
 
 
 def save(dataset: Dataset, path: Path) -> None:
-    """Write a data set, atomically.
-
-    Raises:
-        BadInputError: a state is not an integer; keep the controls of such a world in a log and replay them.
-    """
-    propositions = sorted({name for item in dataset for label in item.labels for name in label})
-    header = {"task": dataset.task, "temperature": _to_json(dataset.temperature), "propositions": propositions}
-    write_arrays(path, FORMAT, VERSION, header, _to_arrays(dataset, propositions))
+    """Write a data set, atomically."""
+    labels = sort_labels(label for item in dataset for label in item.labels)
+    header = {
+        "task": dataset.task,
+        "temperature": _to_json(dataset.temperature),
+        "labels": [sorted(label) for label in labels],
+    }
+    write_arrays(path, FORMAT, VERSION, header, _to_arrays(dataset, labels))
 
 
 def load(path: Path, task: str | None = None) -> Dataset:
@@ -59,74 +65,72 @@ def load(path: Path, task: str | None = None) -> Dataset:
     Raises:
         BrokenDatasetError: names the file and what is wrong with it.
     """
-    header, arrays = read_arrays(path, FORMAT, VERSION, BrokenDatasetError)
-    header = _check_header(path, header)
-    _check_arrays(path, arrays)
-    if task is not None and header["task"] != task:
-        raise BrokenDatasetError(f"{path}: demonstrations of the task {header['task']!r}, not of {task!r}")
+    version, header, arrays = read_arrays(path, FORMAT, tuple(ARRAYS), BrokenDatasetError)
+    name, temperature, labels = _read_header(path, version, header, arrays)
+    _check_arrays(path, ARRAYS[version], arrays)
+    if task is not None and name != task:
+        raise BrokenDatasetError(f"{path}: demonstrations of the task {name!r}, not of {task!r}")
     try:
-        return _to_dataset(header, arrays)
-    except BadDemonstrationError as error:
+        return Dataset(name, tuple(_demonstrations(arrays, labels, arrays["label_index"])), temperature)
+    except (BadDemonstrationError, IndexError) as error:
         raise BrokenDatasetError(f"{path}: {error}") from None
 
 
-def _to_arrays(dataset: Dataset, propositions: list[str]) -> dict[str, NDArray[Any]]:
-    states = [state for item in dataset for state in item.states]
-    if not all(isinstance(state, int) and state >= 0 for state in states):
-        raise BadInputError(
-            "only states that are integers can be stored; keep a log of controls and replay it in the world"
-        )
-    words = max(1, *(-(-state.bit_length() // 64) for state in states)) if states else 1  # type: ignore[attr-defined]
-    packed = b"".join(state.to_bytes(8 * words, "little") for state in states)  # type: ignore[attr-defined]
+def _to_arrays(dataset: Dataset, labels: tuple[Label, ...]) -> dict[str, NDArray[Any]]:
+    number = {label: i for i, label in enumerate(labels)}
     values: dict[str, Any] = {
         "lengths": [len(item) for item in dataset],
         "seeds": [item.seed for item in dataset],
         "scores": [item.score for item in dataset],
         "controls": [control for item in dataset for control in item.controls],
-        "labels": [to_mask(label, propositions) for item in dataset for label in item.labels],
-        "states": np.frombuffer(packed, np.uint64).reshape(-1, words),
+        "label_index": [number[label] for item in dataset for label in item.labels],
     }
-    return {name: np.asarray(values[name], kind) for name, kind in ARRAYS.items()}
+    return {name: np.asarray(values[name], kind) for name, kind in ARRAYS[VERSION].items()}
 
 
-def _to_dataset(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Dataset:
-    propositions = header["propositions"]
-    states = [int.from_bytes(words.tobytes(), "little") for words in arrays["states"]]
-    labels = [to_label(int(mask), propositions) for mask in arrays["labels"]]
-    controls = arrays["controls"].tolist()
-    demonstrations = []
-    end = 0
+def _demonstrations(
+    arrays: dict[str, NDArray[Any]], labels: list[Label], label_index: NDArray[Any]
+) -> list[Demonstration]:
+    controls, shown = arrays["controls"].tolist(), label_index.tolist()
+    found, end = [], 0
     for number, length in enumerate(arrays["lengths"].tolist()):
         start, end = end, end + length
-        demonstrations.append(
+        found.append(
             Demonstration(
-                states=tuple(states[start + number : end + number + 1]),
                 controls=tuple(controls[start:end]),
-                labels=tuple(labels[start:end]),
+                labels=tuple(labels[i] for i in shown[start:end]),
                 score=float(arrays["scores"][number]),
                 seed=int(arrays["seeds"][number]),
             )
         )
-    return Dataset(header["task"], tuple(demonstrations), header["temperature"])
+    return found
 
 
-def _check_header(path: Path, header: dict[str, Any]) -> dict[str, Any]:
-    """A digest says that a file is whole, not that it was written by us."""
+def _read_header(
+    path: Path, version: int, header: dict[str, Any], arrays: dict[str, NDArray[Any]]
+) -> tuple[str, float | None, list[Label]]:
+    """Task, temperature and labels; a digest says that a file is whole, not that it was written by us."""
     try:
-        names = [str(name) for name in header["propositions"]]
-        return {"task": str(header["task"]), "temperature": _from_json(header["temperature"]), "propositions": names}
+        temperature = _from_json(header["temperature"])
+        if version == 1:
+            masks, arrays["label_index"] = np.unique(arrays["labels"], return_inverse=True)
+            names = [str(name) for name in header["propositions"]]
+            labels = [frozenset(name for i, name in enumerate(names) if mask >> i & 1) for mask in masks.tolist()]
+        else:
+            labels = [frozenset(map(str, label)) for label in header["labels"]]
+        return str(header["task"]), temperature, labels
     except (KeyError, TypeError, ValueError):
         raise BrokenDatasetError(f"{path}: its header is not that of a data set") from None
 
 
-def _check_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
-    for name, kind in ARRAYS.items():
+def _check_arrays(path: Path, kinds: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+    for name, kind in kinds.items():
         if name not in arrays or arrays[name].dtype != kind:
             raise BrokenDatasetError(f"{path}: the array {name!r} is missing or of the wrong type")
     count, total = arrays["lengths"].size, int(arrays["lengths"].sum())
-    shapes = {"seeds": (count,), "scores": (count,), "controls": (total,), "labels": (total,)}
-    fit = all(arrays[name].shape == shape for name, shape in shapes.items()) and (arrays["lengths"] >= 0).all()
-    if not fit or arrays["states"].ndim != 2 or len(arrays["states"]) != total + count:
+    per_demonstration = all(arrays[name].shape == (count,) for name in ("lengths", "seeds", "scores"))
+    per_step = all(arrays[name].shape == (total,) for name in ("controls", "label_index"))
+    if not (per_demonstration and per_step and (arrays["lengths"] >= 0).all()):
         raise BrokenDatasetError(f"{path}: its arrays do not fit each other")
 
 

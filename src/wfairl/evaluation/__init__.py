@@ -1,7 +1,8 @@
-"""Agents run in the real environment, and how well they did."""
+"""Policies run in simulators, and how well they did."""
 
-from wfairl.evaluation.evaluate import Episode, Evaluation, evaluate, run_episode
+from wfairl.evaluation.evaluate import Episode, Evaluation, evaluate
 from wfairl.evaluation.policies import PlannedPolicy, Policy, RandomPolicy, expert_policy
+from wfairl.evaluation.rollout import Trajectory, roll_out
 
 __all__ = [
     "Episode",
@@ -9,7 +10,8 @@ __all__ = [
     "PlannedPolicy",
     "Policy",
     "RandomPolicy",
+    "Trajectory",
     "evaluate",
     "expert_policy",
-    "run_episode",
+    "roll_out",
 ]

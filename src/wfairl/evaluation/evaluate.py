@@ -1,43 +1,38 @@
-"""A policy run in the real Gymnasium environment, one episode a scene, and how well it did.
+"""A policy run in the simulator of a task, one episode per scene, and how well it did.
 
 The return of an episode is the paper's (as recovered in docs/protocol.md):
 
     1 - 0.9 * steps / horizon   if it succeeds within the horizon, else 0.
 
-Success is what the task's true rule says of the labels that the real environment gave, not what the agent's
-automaton believes; for the paper's tasks that is when the environment itself ends the episode with a reward.
+Beside it stand what the episode cost under the task's true cost and, where a cost was learned, under that one: a policy
+that takes more steps may well be the better one.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from wfairl.automata.words import Word, compress
+from wfairl.automata.words import Word
 from wfairl.demonstrations.collection import FIRST_TRAINING_SEED
 from wfairl.errors import BadInputError
 from wfairl.evaluation.policies import Policy
+from wfairl.evaluation.rollout import Trajectory, roll_out
 from wfairl.parallel import map_in_threads
-from wfairl.planning.agent import Status
-from wfairl.planning.plan import UnsatisfiableTaskError
+from wfairl.planning.cost import Cost, true_cost
 from wfairl.progress import track
-from wfairl.worlds.tasks import Task
-from wfairl.worlds.world import Label
+from wfairl.worlds.task import Task
 
-SUCCESS = "success"
-OUT_OF_TIME = "horizon"
-LOST = "lost"
-STOPPED_EARLY = "stopped early"
-UNSATISFIABLE = "unsatisfiable"
-"""How an episode ended: it succeeded; the horizon came; the agent had no control left that its automaton would
-accept, or the environment ended the episode; its automaton accepted what was no success; it saw no way at all."""
+
+class BrokenEvaluationError(BadInputError):
+    """A document is not an evaluation."""
 
 
 @dataclass(frozen=True)
 class Episode:
-    """One run in one scene.
+    """How one episode went.
 
     Attributes:
         seed: the scene.
@@ -47,6 +42,8 @@ class Episode:
         word: the labels, consecutive equal ones once.
         controls: what was done.
         outcome: how it ended.
+        cost: what it cost under the task's true cost.
+        learned_cost: what it cost under a learned cost, None if there is none.
     """
 
     seed: int
@@ -56,11 +53,58 @@ class Episode:
     word: Word
     controls: tuple[int, ...]
     outcome: str
+    cost: float
+    learned_cost: float | None = None
+
+    @classmethod
+    def of(cls, trajectory: Trajectory, task: Task, learned: Cost | None = None) -> Self:
+        """What is kept of a trajectory."""
+        return cls(
+            seed=trajectory.seed,
+            steps=len(trajectory),
+            success=trajectory.is_success,
+            episode_return=episode_return(len(trajectory), trajectory.is_success, task.horizon),
+            word=trajectory.word,
+            controls=trajectory.controls,
+            outcome=trajectory.outcome,
+            cost=trajectory.cost(true_cost(task)),
+            learned_cost=None if learned is None else trajectory.cost(learned),
+        )
+
+    def to_document(self) -> dict[str, Any]:
+        """The episode as a JSON object."""
+        return {
+            "seed": self.seed,
+            "steps": self.steps,
+            "success": self.success,
+            "return": self.episode_return,
+            "word": [sorted(label) for label in self.word],
+            "controls": list(self.controls),
+            "outcome": self.outcome,
+            "cost": self.cost,
+            "learned_cost": self.learned_cost,
+        }
+
+    @classmethod
+    def from_document(cls, document: Any) -> Self:
+        """Read an episode; those of older versions cost their steps."""
+        learned = document.get("learned_cost")
+        return cls(
+            seed=int(document["seed"]),
+            steps=int(document["steps"]),
+            success=bool(document["success"]),
+            episode_return=float(document["return"]),
+            word=tuple(frozenset(map(str, label)) for label in document["word"]),
+            controls=tuple(map(int, document["controls"])),
+            outcome=str(document["outcome"]),
+            cost=float(document.get("cost", document["steps"])),
+            learned_cost=None if learned is None else float(learned),
+        )
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Episodes of one policy on one task."""
+    """Episodes of one policy on one task, at least one."""
 
     task: str
     policy: str
@@ -85,31 +129,56 @@ class Evaluation:
         """The part of the episodes that succeeded."""
         return float(np.mean([episode.success for episode in self.episodes]))
 
+    @property
+    def mean_cost(self) -> float | None:
+        """The mean true cost of the episodes that succeeded; None if none did."""
+        costs = [episode.cost for episode in self.episodes if episode.success]
+        return float(np.mean(costs)) if costs else None
+
+    @property
+    def mean_learned_cost(self) -> float | None:
+        """The mean learned cost of the episodes that succeeded; None if none did, or nothing was learned."""
+        costs = [one.learned_cost for one in self.episodes if one.success and one.learned_cost is not None]
+        return float(np.mean(costs)) if costs else None
+
     def to_document(self) -> dict[str, Any]:
         """The evaluation as one JSON object."""
         return {
             "task": self.task,
             "policy": self.policy,
             "horizon": self.horizon,
-            "episodes": [
-                {
-                    "seed": episode.seed,
-                    "steps": episode.steps,
-                    "success": episode.success,
-                    "return": episode.episode_return,
-                    "word": [sorted(label) for label in episode.word],
-                    "controls": list(episode.controls),
-                    "outcome": episode.outcome,
-                }
-                for episode in self.episodes
-            ],
+            "episodes": [episode.to_document() for episode in self.episodes],
             "mean_return": self.mean_return,
             "standard_error": self.standard_error,
             "success_rate": self.success_rate,
+            "mean_cost": self.mean_cost,
+            "mean_learned_cost": self.mean_learned_cost,
         }
 
+    @classmethod
+    def from_document(cls, document: Any) -> Self:
+        """Read an evaluation; what follows from the episodes is computed from them.
 
-def evaluate(task: Task, policy: Policy, seeds: Sequence[int], rng_seed: int = 0, n_jobs: int = 2) -> Evaluation:
+        Raises:
+            BrokenEvaluationError: the document is not one.
+        """
+        try:
+            episodes = tuple(Episode.from_document(one) for one in document["episodes"])
+            if not episodes:
+                raise ValueError("it has no episodes")
+            return cls(str(document["task"]), str(document["policy"]), int(document["horizon"]), episodes)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise BrokenEvaluationError(f"not an evaluation ({error})") from None
+
+
+def evaluate(
+    task: Task,
+    policy: Policy,
+    seeds: Sequence[int],
+    rng_seed: int = 0,
+    n_jobs: int = 2,
+    learned: Cost | None = None,
+) -> Evaluation:
     """Run a policy once in each scene.
 
     Args:
@@ -118,6 +187,7 @@ def evaluate(task: Task, policy: Policy, seeds: Sequence[int], rng_seed: int = 0
         seeds: the scenes; below `FIRST_TRAINING_SEED`, so that nobody has trained on them.
         rng_seed: for the draws of the policy; with the scene it decides the episode.
         n_jobs: episodes to run at once; it changes nothing in the result.
+        learned: a learned cost under which the episodes are priced too.
 
     Raises:
         BadInputError: there are no seeds, or one is of a training scene.
@@ -125,38 +195,15 @@ def evaluate(task: Task, policy: Policy, seeds: Sequence[int], rng_seed: int = 0
     check_test_seeds(seeds)
 
     def run(seed: int) -> Episode:
-        return run_episode(task, policy, seed, np.random.default_rng([rng_seed, seed]))
+        return Episode.of(roll_out(task, policy, seed, episode_rng(seed, rng_seed)), task, learned)
 
     episodes = track(map_in_threads(run, seeds, n_jobs=n_jobs), f"{task.name}: {policy.name}", total=len(seeds))
     return Evaluation(task.name, policy.name, task.horizon, tuple(episodes))
 
 
-def run_episode(task: Task, policy: Policy, seed: int, rng: np.random.Generator) -> Episode:
-    """One episode in the real environment, which the agent sees through the model's eyes only."""
-    environment = task.make_environment(seed)
-    world = task.world_of(environment)
-    try:
-        actor = policy.actor(world, rng)
-    except UnsatisfiableTaskError:
-        return _episode(task, seed, [], [], UNSATISFIABLE)
-    state, status = world.initial_state, Status.RUNNING
-    controls: list[int] = []
-    labels: list[Label] = []
-    while status is Status.RUNNING and len(controls) < task.horizon:
-        control = actor.choose()
-        _, _, terminated, _, _ = environment.step(control)
-        next_state = world.state_of(environment)
-        label = world.label(state, control, next_state)
-        controls.append(control)
-        labels.append(label)
-        if task.rule.succeeds(labels):
-            return _episode(task, seed, controls, labels, SUCCESS)
-        if terminated:
-            return _episode(task, seed, controls, labels, LOST)
-        status = actor.observe(next_state, label)
-        state = next_state
-    outcome = {Status.RUNNING: OUT_OF_TIME, Status.LOST: LOST, Status.ACCEPTED: STOPPED_EARLY}[status]
-    return _episode(task, seed, controls, labels, outcome)
+def episode_rng(seed: int, rng_seed: int = 0) -> np.random.Generator:
+    """What a policy draws from in a scene: with it, `roll_out` gives the episode that `evaluate` counted."""
+    return np.random.default_rng([rng_seed, seed])
 
 
 def episode_return(steps: int, success: bool, horizon: int) -> float:
@@ -178,16 +225,3 @@ def check_test_seeds(seeds: Sequence[int]) -> None:
                 f"seed {seed} is not a test seed: those lie between 0 and {FIRST_TRAINING_SEED - 1:,}, "
                 "and demonstrations come from the scenes above"
             )
-
-
-def _episode(task: Task, seed: int, controls: list[int], labels: list[Label], outcome: str) -> Episode:
-    success = outcome == SUCCESS
-    return Episode(
-        seed=seed,
-        steps=len(controls),
-        success=success,
-        episode_return=episode_return(len(controls), success, task.horizon),
-        word=compress(labels),
-        controls=tuple(controls),
-        outcome=outcome,
-    )

@@ -7,11 +7,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.automata.finite import FiniteAutomaton, from_rule
+from wfairl.automata.automaton import Automaton, Label
 from wfairl.planning.agent import Agent, Status
-from wfairl.planning.cost import Cost, unit_cost
-from wfairl.worlds.tasks import Task
-from wfairl.worlds.world import Label, World
+from wfairl.planning.cost import Cost, true_cost
+from wfairl.worlds.task import Task
+from wfairl.worlds.world import World, available_controls
 
 
 class Actor(Protocol):
@@ -59,7 +59,7 @@ class PlannedPolicy:
     """
 
     name: str
-    automaton: FiniteAutomaton
+    automaton: Automaton
     cost: Cost
     temperature: float
 
@@ -72,34 +72,35 @@ class PlannedPolicy:
 
 @dataclass(frozen=True)
 class RandomPolicy:
-    """Every control equally likely, always."""
+    """Every control that can be chosen equally likely, always."""
 
     name: str = "random"
 
     def actor(self, world: World[Any], rng: np.random.Generator) -> Actor:
         """See `Policy`."""
-        return _RandomActor(len(world.controls), rng)
+        return _RandomActor(world, rng)
 
 
-@dataclass(frozen=True)
 class _RandomActor:
-    controls: int
-    rng: np.random.Generator
+    def __init__(self, world: World[Any], rng: np.random.Generator):
+        self._world, self._rng, self._state = world, rng, world.initial_state
 
     def choose(self) -> int:
-        return int(self.rng.integers(self.controls))
+        return int(self._rng.choice(np.flatnonzero(available_controls(self._world, self._state))))
 
     def probabilities(self) -> NDArray[np.float64]:
-        return np.full(self.controls, 1 / self.controls)
+        available = available_controls(self._world, self._state)
+        return available / available.sum()
 
-    def observe(self, state: Any, label: Label) -> Status:  # noqa: ARG002 - it does not look
+    def observe(self, state: Any, label: Label) -> Status:  # noqa: ARG002 - it knows no task
+        self._state = state
         return Status.RUNNING
 
 
-def expert_policy(task: Task, temperature: float, cost: Cost = unit_cost) -> PlannedPolicy:
-    """The paper's expert, which knows the true rule and the true cost."""
-    rule = from_rule(task.rule.visit, task.rule.avoid, task.proposition_names)
-    return PlannedPolicy("optimal" if temperature == 0 else "expert", rule, cost, temperature)
+def expert_policy(task: Task, temperature: float, cost: Cost | None = None) -> PlannedPolicy:
+    """The paper's expert, which knows the true rule and the true cost: the task's own unless given."""
+    name = "optimal" if temperature == 0 else "expert"
+    return PlannedPolicy(name, task.rule, true_cost(task) if cost is None else cost, temperature)
 
 
 REFERENCES: dict[str, Callable[[Task, float], Policy]] = {

@@ -1,7 +1,7 @@
 """What the demonstrator cared about: cost models, and how they are learned through the planner."""
 
 from wfairl.learning.cost_model import CostModel
-from wfairl.learning.feature_costs import LinearCost, TabularCost
+from wfairl.learning.feature_costs import LinearCost, SharedLinearCost, TabularCost
 from wfairl.learning.gradient import control_cost_to_go, log_likelihood, trace_paths
 from wfairl.learning.grid_costs import LocalCost, PaperCost
 from wfairl.learning.run_directory import Run, RunConfig, load_run, train_run
@@ -18,6 +18,7 @@ __all__ = [
     "RunConfig",
     "Scene",
     "Settings",
+    "SharedLinearCost",
     "TabularCost",
     "TrainingResult",
     "control_cost_to_go",

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from wfairl.errors import BadInputError
 from wfairl.files import write_atomically
 from wfairl.learning.adam import Adam
-from wfairl.learning.cost_model import CostModel, Looks
+from wfairl.learning.cost_model import CostModel, Inputs
 from wfairl.learning.scene import Scene
 from wfairl.learning.storage import read_tensors, write_tensors
 from wfairl.planning.product import Product
@@ -109,23 +109,20 @@ def _copied(tensors: Mapping[str, Tensor]) -> Tensors:
     return {name: tensor.detach().clone() for name, tensor in tensors.items()}
 
 
-def fingerprint(model: CostModel, scenes: Sequence[Scene], looks: Mapping[Product, Looks], settings: Any) -> str:
+def fingerprint(model: CostModel, scenes: Sequence[Scene], inputs: Mapping[Product, Inputs], settings: Any) -> str:
     """What is trained, from where, on what and how, as one number.
 
     Args:
         model: with the parameters that it starts from.
         scenes: the demonstrations.
-        looks: what the nodes of each product look like to the model; products count in this order.
+        inputs: what the model sees of each product; products count in this order.
         settings: how to train, a dataclass of plain JSON.
     """
     digest = hashlib.sha256()
     feed(digest, [model.kind, model.settings, asdict(settings)], *model.state_dict().values())
-    for product, look in looks.items():
-        automaton = product.automaton
-        alphabet = [sorted(label) for label in automaton.alphabet]
-        feed(digest, alphabet, automaton.transitions, automaton.accepting)
-        feed(digest, product.successors, look.of_node, *look.parts)
-    numbers = {product: number for number, product in enumerate(looks)}
+    for product, seen in inputs.items():
+        feed(digest, product.successors, product.automaton_states, seen.numbers, *seen.parts)
+    numbers = {product: number for number, product in enumerate(inputs)}
     for scene in scenes:
         feed(digest, numbers[scene.product], scene.nodes, scene.controls)
     return digest.hexdigest()

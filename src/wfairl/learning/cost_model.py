@@ -1,23 +1,23 @@
-"""The contract of a learnable cost c_theta(x, u): what it looks at, and one number for each look and control.
+"""The contract of a learnable cost c_theta(x, u): which transitions are alike to it, and one number for each kind.
 
 A cost model says two things, and everything else follows:
 
-    observe(product)   what the nodes look like to it; many nodes look the same
-    raw(looks, rows)   one unbounded number for each row = look * controls + control, differentiably
+    inputs_of(product)            what the model sees of the transitions; many are alike and share a row
+    preactivation(inputs, rows)   one unbounded number z for each row, differentiably
 
 The cost itself is bounded below, so that every path that goes on costs something:
 
-    c_theta = floor + softplus(raw + b),   b such that raw = 0 costs 1       (the safer default)
-    c_theta = floor + relu(raw + 1 - floor)                                  (the paper's output)
+    c_theta = floor + softplus(z + b),   b such that z = 0 costs 1       (the safer default)
+    c_theta = floor + relu(z + 1 - floor)                                (the paper's output)
 
-Every model here starts with raw = 0 everywhere: until the data say otherwise, all controls cost 1.
+Every model here starts with z = 0 everywhere: until the data say otherwise, all controls cost 1.
 """
 
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 import torch
@@ -35,23 +35,66 @@ DEFAULT_ACTIVATION = "softplus"
 Activation = Callable[[Tensor, float], Tensor]
 
 ACTIVATIONS: dict[str, Activation] = {
-    "softplus": lambda raw, floor: floor + functional.softplus(raw + math.log(math.expm1(1 - floor))),
-    "relu": lambda raw, floor: floor + functional.relu(raw + 1 - floor),
+    "softplus": lambda z, floor: floor + functional.softplus(z + math.log(math.expm1(1 - floor))),
+    "relu": lambda z, floor: floor + functional.relu(z + 1 - floor),
 }
-"""From raw numbers and the floor to costs, by the name that files and the command line have for it."""
+"""From z and the floor to costs, by the name that files and the command line have for it."""
+
+
+class Inputs(Protocol):
+    """What a cost model sees of the transitions of a product.
+
+    Attributes:
+        parts: what the model made of the distinct rows; each model says what they are.
+    """
+
+    @property
+    def parts(self) -> tuple[Tensor, ...]: ...  # noqa: D102
+
+    @property
+    def numbers(self) -> NDArray[np.int32]:
+        """What tells the transitions of a product apart, for a digest."""
+        ...
+
+    def rows(self, transitions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The row of each transition node * controls + control, shape [transitions]."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
-class Looks:
-    """What the nodes of a product look like to one cost model.
+class NodeInputs:
+    """Inputs that depend on the node, and on the control by itself: row = number of the node * controls + control.
 
     Attributes:
-        of_node: number of the look of each node, shape [nodes] of int32.
-        parts: what the model made of the distinct looks; each model says what they are.
+        numbers: the number of each node, the same for nodes that are alike; shape [nodes] of int32.
+        controls: how many there are.
+        parts: see `Inputs`; one row for each number.
     """
 
-    of_node: NDArray[np.int32]
+    numbers: NDArray[np.int32]
+    controls: int
     parts: tuple[Tensor, ...]
+
+    def rows(self, transitions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """See `Inputs`."""
+        return self.numbers[transitions // self.controls].astype(np.int64) * self.controls + transitions % self.controls
+
+
+@dataclass(frozen=True, eq=False)
+class TransitionInputs:
+    """Inputs of every transition by itself.
+
+    Attributes:
+        numbers: the row of each transition, shape [nodes * controls] of int32.
+        parts: see `Inputs`; one row for each number.
+    """
+
+    numbers: NDArray[np.int32]
+    parts: tuple[Tensor, ...]
+
+    def rows(self, transitions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """See `Inputs`."""
+        return self.numbers[transitions].astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,14 +102,14 @@ class View:
     """A product as a cost model sees it, and the transitions whose cost a search asks for. Made once, used often.
 
     Attributes:
-        looks: what the nodes look like.
+        inputs: what the model sees.
         shape: nodes and controls of the product.
         transitions: node * controls + control of what a search asks for, shape [transitions] of int32.
-        rows: the distinct look * controls + control among them, shape [rows] of int64.
+        rows: the distinct rows among them, shape [rows] of int64.
         row_of: which row each transition has, shape [transitions] of int32.
     """
 
-    looks: Looks
+    inputs: Inputs
     shape: tuple[int, int]
     transitions: NDArray[np.int32]
     rows: Tensor
@@ -77,10 +120,12 @@ class CostModel(nn.Module, ABC):
     """A cost c_theta(x, u) of at least `floor`.
 
     Attributes:
+        learning_rate: of Adam, unless one says otherwise: a table of weights takes larger steps than a network.
         kind: what files and the command line call this kind of model.
         settings: the arguments that make an untrained model of the same shape, as plain JSON.
     """
 
+    learning_rate: ClassVar[float] = 1e-3
     kind: ClassVar[str]
     settings: dict[str, Any]
 
@@ -104,42 +149,41 @@ class CostModel(nn.Module, ABC):
         return {}
 
     @abstractmethod
-    def observe(self, product: Product) -> Looks:
-        """What the nodes of a product look like.
+    def inputs_of(self, product: Product) -> Inputs:
+        """What the model sees of the transitions of a product.
 
         Raises:
             BadInputError: the model cannot look at this kind of world.
         """
 
     @abstractmethod
-    def raw(self, looks: Looks, rows: Tensor) -> Tensor:
-        """One unbounded number for each row = look * controls + control, shape [rows]; 0 stands for a cost of 1."""
+    def preactivation(self, inputs: Inputs, rows: Tensor) -> Tensor:
+        """z of each row, unbounded, shape [rows]; 0 stands for a cost of 1."""
 
     def view(self, product: Product, transitions: NDArray[np.int64] | None = None) -> View:
         """What `table` and `forward` need of a product.
 
         Args:
             product: world and automaton.
-            transitions: node * controls + control of those that `table` shall give; all of them if None.
+            transitions: node * controls + control of those that `table` shall give; all that can be chosen if None.
         """
-        looks = self.observe(product)
-        nodes, controls = product.successors.shape
+        inputs = self.inputs_of(product)
         if transitions is None:
-            transitions = np.arange(nodes * controls)
-        rows, row_of = _distinct(_rows(looks, transitions, controls))
+            transitions = np.flatnonzero(product.available)
+        rows, row_of = _distinct(inputs.rows(transitions))
         # A run keeps the views of all its scenes: half the bytes matter.
         asked = transitions.astype(np.int32), torch.from_numpy(rows), row_of.astype(np.int32)
-        return View(looks, (nodes, controls), *asked)
+        return View(inputs, product.successors.shape, *asked)
 
     def forward(self, view: View, transitions: NDArray[np.int64]) -> Tensor:
         """The cost of these transitions, differentiably; shape [transitions]."""
-        rows, row_of = _distinct(_rows(view.looks, transitions, view.shape[1]))
-        return self._costs(view.looks, torch.from_numpy(rows))[torch.from_numpy(row_of)]
+        rows, row_of = _distinct(view.inputs.rows(transitions))
+        return self._costs(view.inputs, torch.from_numpy(rows))[torch.from_numpy(row_of)]
 
     @torch.no_grad()
     def table(self, view: View) -> NDArray[np.float64]:
         """The costs for a search, shape [nodes, controls]; 1 for transitions that the view does not ask for."""
-        costs = self._costs(view.looks, view.rows).double().numpy()
+        costs = self._costs(view.inputs, view.rows).double().numpy()
         table = np.ones(view.shape)
         table.reshape(-1)[view.transitions] = costs[view.row_of]
         return table
@@ -148,8 +192,8 @@ class CostModel(nn.Module, ABC):
         """The model as the planner takes a cost."""
         return lambda product: self.table(self.view(product))
 
-    def _costs(self, looks: Looks, rows: Tensor) -> Tensor:
-        return ACTIVATIONS[self.activation](self.raw(looks, rows), self.floor)
+    def _costs(self, inputs: Inputs, rows: Tensor) -> Tensor:
+        return ACTIVATIONS[self.activation](self.preactivation(inputs, rows), self.floor)
 
 
 def check_output(floor: float, activation: str) -> None:
@@ -162,10 +206,6 @@ def check_output(floor: float, activation: str) -> None:
         raise BadInputError(f"the floor of a cost must lie between 0 and 1, not {floor}")
     if activation not in ACTIVATIONS:
         raise BadInputError(f"unknown activation {activation!r} of a cost; known are {', '.join(ACTIVATIONS)}")
-
-
-def _rows(looks: Looks, transitions: NDArray[np.int64], controls: int) -> NDArray[np.int64]:
-    return looks.of_node[transitions // controls].astype(np.int64) * controls + transitions % controls
 
 
 def _distinct(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -1,7 +1,8 @@
-"""Costs over `world.features`, for a user's own world.
+"""Costs over the features of transitions, for any world.
 
-linear    raw = phi(x) . w_u + b_u
-tabular   raw = one number for each distinct phi(x) met in training and each control, 0 for others
+linear          z = phi(x, u, x') . w_u + b_u      weights of its own for every control
+shared-linear   z = phi(x, u, x') . w + b          the same weights whatever the control
+tabular         z = one number for each distinct phi met in training and each control, 0 for others
 """
 
 from collections.abc import Sequence
@@ -13,14 +14,18 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from wfairl.errors import BadInputError
-from wfairl.learning.cost_model import DEFAULT_ACTIVATION, DEFAULT_FLOOR, CostModel, Looks
+from wfairl.learning.cost_model import DEFAULT_ACTIVATION, DEFAULT_FLOOR, CostModel, Inputs, TransitionInputs
 from wfairl.planning.product import Product
 
 
 class LinearCost(CostModel):
-    """Linear in the features of the state, with weights of its own for every control. Looks: the features."""
+    """Linear in the features of the transition, with weights of its own for every control.
+
+    Inputs: the features [rows, features] and the control [rows] of each row.
+    """
 
     kind = "linear"
+    learning_rate = 5e-2
 
     def __init__(
         self, features: int, controls: int, floor: float = DEFAULT_FLOOR, activation: str = DEFAULT_ACTIVATION
@@ -33,36 +38,67 @@ class LinearCost(CostModel):
     @classmethod
     def for_products(cls, products: Sequence[Product], **settings: Any) -> Self:
         """See `CostModel`."""
-        world = products[0].world
-        return cls(len(world.features(world.initial_state)), len(world.controls), **settings)
+        return cls(_width(products[0]), len(products[0].world.controls), **settings)
 
     @classmethod
     def shapes(cls, **sizes: int) -> dict[str, tuple[int, ...]]:
         """See `CostModel`."""
         return {"weight": (sizes["features"], sizes["controls"])}
 
-    def observe(self, product: Product) -> Looks:
+    def inputs_of(self, product: Product) -> TransitionInputs:
         """See `CostModel`."""
-        of_node, features = distinct_features(product)
-        if features.shape[1] != len(self.weight):
-            raise BadInputError(f"this cost is over {len(self.weight)} features, and the world has {features.shape[1]}")
-        return Looks(of_node, (torch.from_numpy(features),))
+        return _features_by_control(product, *self.weight.shape)
 
-    def raw(self, looks: Looks, rows: Tensor) -> Tensor:
+    def preactivation(self, inputs: Inputs, rows: Tensor) -> Tensor:
         """See `CostModel`."""
-        (features,) = looks.parts
-        scores = features.to(self.weight.dtype) @ self.weight + self.bias
-        return scores.reshape(-1)[rows]
+        features, control = (part[rows] for part in inputs.parts)
+        return (features.to(self.weight.dtype) * self.weight.T[control]).sum(dim=1) + self.bias[control]
+
+
+class SharedLinearCost(CostModel):
+    """Linear in the features of the transition, whatever the control. Inputs: the features, shape [rows, features]."""
+
+    kind = "shared-linear"
+    learning_rate = 5e-2
+
+    def __init__(self, features: int, floor: float = DEFAULT_FLOOR, activation: str = DEFAULT_ACTIVATION):
+        super().__init__(floor, activation)
+        self.settings |= {"features": features}
+        self.weight = nn.Parameter(torch.zeros(features))
+        self.bias = nn.Parameter(torch.zeros(()))
+
+    @classmethod
+    def for_products(cls, products: Sequence[Product], **settings: Any) -> Self:
+        """See `CostModel`."""
+        return cls(_width(products[0]), **settings)
+
+    @classmethod
+    def shapes(cls, **sizes: int) -> dict[str, tuple[int, ...]]:
+        """See `CostModel`."""
+        return {"weight": (sizes["features"],)}
+
+    def inputs_of(self, product: Product) -> TransitionInputs:
+        """See `CostModel`."""
+        numbers, features = _distinct_features(product, len(self.weight))
+        return TransitionInputs(numbers, (torch.from_numpy(features),))
+
+    def preactivation(self, inputs: Inputs, rows: Tensor) -> Tensor:
+        """See `CostModel`."""
+        (features,) = inputs.parts
+        return features[rows].to(self.weight.dtype) @ self.weight + self.bias
 
 
 class TabularCost(CostModel):
-    """One cost for each distinct vector of features and each control. Looks: number of the vector, or one past the end.
+    """One cost for each distinct vector of features and each control.
+
+    Inputs: the number of the vector, or one past the end for an unknown one, and the control; shape [rows] each.
 
     Attributes:
         known: the vectors of features that it has entries for, shape [entries, features].
     """
 
     kind = "tabular"
+    learning_rate = 5e-2
     known: Tensor
 
     def __init__(
@@ -81,9 +117,9 @@ class TabularCost(CostModel):
     @classmethod
     def for_products(cls, products: Sequence[Product], **settings: Any) -> Self:
         """A table with an entry for everything that can be met in these products."""
-        met = np.unique(np.concatenate([distinct_features(product)[1] for product in products]), axis=0)
-        entries, features = met.shape
-        model = cls(entries, features, len(products[0].world.controls), **settings)
+        width = _width(products[0])
+        met = np.unique(np.concatenate([_distinct_features(product, width)[1] for product in products]), axis=0)
+        model = cls(*met.shape, len(products[0].world.controls), **settings)
         model.known.copy_(torch.from_numpy(met))
         return model
 
@@ -93,35 +129,47 @@ class TabularCost(CostModel):
         entries = sizes["entries"]
         return {"known": (entries, sizes["features"]), "entries": (entries, sizes["controls"])}
 
-    def observe(self, product: Product) -> Looks:
+    def inputs_of(self, product: Product) -> TransitionInputs:
         """See `CostModel`."""
-        of_node, features = distinct_features(product)
-        if features.shape[1] != self.known.shape[1]:
-            raise BadInputError(
-                f"this cost is over {self.known.shape[1]} features, and the world has {features.shape[1]}"
-            )
+        inputs = _features_by_control(product, self.known.shape[1], self.entries.shape[1])
+        features, control = inputs.parts
         # Adding zero turns -0 into 0: equal vectors have equal bytes.
         numbers = {row.tobytes(): number for number, row in enumerate(self.known.double().numpy() + 0.0)}
-        found = [numbers.get(row.tobytes(), len(numbers)) for row in features + 0.0]
-        return Looks(of_node, (torch.tensor(found),))
+        found = [numbers.get(row.tobytes(), len(numbers)) for row in features.numpy() + 0.0]
+        return TransitionInputs(inputs.numbers, (torch.tensor(found, dtype=torch.int64), control))
 
-    def raw(self, looks: Looks, rows: Tensor) -> Tensor:
+    def preactivation(self, inputs: Inputs, rows: Tensor) -> Tensor:
         """See `CostModel`."""
-        (numbers,) = looks.parts
-        controls = self.entries.shape[1]
-        unknown = self.entries.new_zeros(1, controls)
-        return torch.cat([self.entries, unknown])[numbers[rows // controls], rows % controls]
+        number, control = (part[rows] for part in inputs.parts)
+        unknown = self.entries.new_zeros(1, self.entries.shape[1])
+        return torch.cat([self.entries, unknown])[number, control]
 
 
-def distinct_features(product: Product) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """The number of each node's features among the distinct ones, and those, shape [distinct, features]."""
-    if isinstance(product.states, tuple):
-        numbers: dict[Any, int] = {}
-        state_of_node = np.array([numbers.setdefault(state, len(numbers)) for state in product.states])
-        states = list(numbers)
-    else:
-        _, first, state_of_node = np.unique(product.states, axis=0, return_index=True, return_inverse=True)
-        states = [product.state(int(node)) for node in first]
-    features = np.array([product.world.features(state) for state in states], np.float64)
-    distinct, of_state = np.unique(features, axis=0, return_inverse=True)
-    return of_state.reshape(-1)[state_of_node.reshape(-1)].astype(np.int32), distinct
+def _width(product: Product) -> int:
+    _, features = product.transition_features(np.flatnonzero(product.available)[:1])
+    return features.shape[1]
+
+
+def _distinct_features(product: Product, width: int) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """The number of each transition's features, shape [nodes * controls], and the distinct ones [rows, features].
+
+    Raises:
+        BadInputError: the world has another number of features than the cost was made for.
+    """
+    transitions = np.flatnonzero(product.available)
+    found, features = product.transition_features(transitions)
+    if features.shape[1] != width:
+        raise BadInputError(f"this cost is over {width} features, and the world has {features.shape[1]}")
+    numbers = np.zeros(product.successors.size, np.int32)
+    numbers[transitions] = found
+    return numbers, features
+
+
+def _features_by_control(product: Product, width: int, controls: int) -> TransitionInputs:
+    """Rows for pairs of distinct features and a control: row = number of the features * controls + control."""
+    numbers, features = _distinct_features(product, width)
+    if product.successors.shape[1] != controls:
+        raise BadInputError(f"this cost is for {controls} controls, and the world has {product.successors.shape[1]}")
+    control = np.arange(len(numbers)) % controls
+    parts = torch.from_numpy(np.repeat(features, controls, axis=0)), torch.arange(len(features) * controls) % controls
+    return TransitionInputs((numbers * controls + control).astype(np.int32), parts)

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from wfairl.automata.automaton import ACCEPTED
 from wfairl.planning.shortest_path import CostToGo
-from wfairl.worlds.world import ACCEPTED
 
 END = -1
 """In the tree of optimal paths: acceptance comes next, or there is no path at all."""
@@ -102,7 +102,7 @@ class _ControlCostToGo(torch.autograd.Function):
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
         first = gradients[0].reshape(-1).contiguous().numpy()
-        tree = _hand_on(first, ctx.paths.entry, ctx.paths.following)
+        tree = _accumulate_weights(first, ctx.paths.entry, ctx.paths.following)
         return torch.from_numpy(np.concatenate([first, tree])).to(ctx.dtype), None
 
 
@@ -140,7 +140,7 @@ def _trace(
 
 
 @njit(cache=True, nogil=True)
-def _hand_on(
+def _accumulate_weights(
     weights: NDArray[np.float64], entry: NDArray[np.int64], following: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     """The weight that passes through every node of the tree."""

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from wfairl.learning.cost_model import DEFAULT_ACTIVATION, DEFAULT_FLOOR, CostModel, Looks
+from wfairl.learning.cost_model import DEFAULT_ACTIVATION, DEFAULT_FLOOR, CostModel, Inputs, NodeInputs
 from wfairl.learning.grid_network import (
     CARRIED,
     CONTROL,
@@ -28,16 +28,16 @@ from wfairl.learning.grid_network import (
     used,
 )
 from wfairl.planning.product import Product
-from wfairl.worlds.minigrid import MiniGridWorld
-from wfairl.worlds.minigrid_rules import CONTROLS
-from wfairl.worlds.minigrid_view import DIRECTIONS, HANDS, SIGHTS, GridView, view_states
+from wfairl.worlds.minigrid.rules import CONTROLS
+from wfairl.worlds.minigrid.view import DIRECTIONS, HANDS, SIGHTS, GridView, view_states
+from wfairl.worlds.minigrid.world import MiniGridWorld
 
 
 class PaperCost(CostModel):
     """The network of the paper's appendix; made for maps of one size.
 
-    Looks: the distinct grids [grids, height, width], and for each look the numbers of its grid, its
-    position and direction (cell * 4 + direction), and what is carried; shape [looks, 3].
+    Inputs: the distinct grids [grids, height, width], and for each number the number of its grid, its
+    position and direction (cell * 4 + direction), and what is carried; shape [numbers, 3].
     """
 
     kind = "paper"
@@ -66,7 +66,7 @@ class PaperCost(CostModel):
         """See `CostModel`; the dense layer is smaller than a constant times the table of positions."""
         return {"position.weight": (sizes["height"] * sizes["width"], POSITION)}
 
-    def observe(self, product: Product) -> Looks:
+    def inputs_of(self, product: Product) -> NodeInputs:
         """See `CostModel`."""
         view = _view(product)
         if view.grids.shape[1:] != (self.height, self.width):
@@ -76,13 +76,12 @@ class PaperCost(CostModel):
                 f" other size, such as {height} x {width}. Train a local cost, which carries over."
             )
         columns, of_node = distinct_columns(columns_of(view), self.height * self.width)
-        return Looks(
-            of_node.astype(np.int32), (torch.from_numpy(view.grids), torch.from_numpy(columns.astype(np.int32)))
-        )
+        parts = torch.from_numpy(view.grids), torch.from_numpy(columns.astype(np.int32))
+        return NodeInputs(of_node.astype(np.int32), len(CONTROLS), parts)
 
-    def raw(self, looks: Looks, rows: Tensor) -> Tensor:
+    def preactivation(self, inputs: Inputs, rows: Tensor) -> Tensor:
         """See `CostModel`."""
-        grids, columns = looks.parts
+        grids, columns = inputs.parts
         grid, place, carried = columns[rows // len(CONTROLS)].long().T
         shown, grid = used(grid, len(grids))
         on_grid, of_position, of_direction, of_carried, of_control = self.dense.weight.split(self.sizes, dim=1)
@@ -109,7 +108,7 @@ class PaperCost(CostModel):
 class LocalCost(CostModel):
     """Looks only at the agent's cell, the cell in front, what it carries and the control: any map will do.
 
-    Looks: what is under the agent, ahead of it and in its hands, shape [looks, 3].
+    Inputs: what is under the agent, ahead of it and in its hands, shape [numbers, 3].
     """
 
     kind = "local"
@@ -129,18 +128,18 @@ class LocalCost(CostModel):
         _minigrid(products[0])
         return cls(**settings)
 
-    def observe(self, product: Product) -> Looks:
+    def inputs_of(self, product: Product) -> NodeInputs:
         """See `CostModel`."""
         view = _view(product)
         keys = (view.under * len(SIGHTS) + view.ahead) * len(HANDS) + view.carried
         distinct, of_node = np.unique(keys, return_inverse=True)
         rest, carried = np.divmod(distinct, len(HANDS))
         columns = np.stack([*np.divmod(rest, len(SIGHTS)), carried], axis=1)
-        return Looks(of_node.astype(np.int32), (torch.from_numpy(columns.astype(np.int32)),))
+        return NodeInputs(of_node.astype(np.int32), len(CONTROLS), (torch.from_numpy(columns.astype(np.int32)),))
 
-    def raw(self, looks: Looks, rows: Tensor) -> Tensor:
+    def preactivation(self, inputs: Inputs, rows: Tensor) -> Tensor:
         """See `CostModel`."""
-        (columns,) = looks.parts
+        (columns,) = inputs.parts
         under, ahead, carried = columns[rows // len(CONTROLS)].long().T
         tables = (self.under.weight, self.ahead.weight, self.carried.weight, self.control.weight)
         return self.head(tables, (under, ahead, carried, rows % len(CONTROLS))).squeeze(1)

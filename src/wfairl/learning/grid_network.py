@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from wfairl.errors import BadInputError
-from wfairl.worlds.minigrid_view import DIRECTIONS, HANDS, SIGHTS, GridView
+from wfairl.worlds.minigrid.view import DIRECTIONS, HANDS, SIGHTS, GridView
 
 FILTERS = (16, 32, 64)
 FILTER_SIZE = 2

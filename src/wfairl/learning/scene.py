@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.automata.finite import FiniteAutomaton
+from wfairl.automata.automaton import ACCEPTED, DEAD, UNAVAILABLE, Automaton
 from wfairl.automata.words import format_label
-from wfairl.demonstrations.demonstration import Demonstration, check_against
+from wfairl.demonstrations.demonstration import ContradictionError, Demonstration
 from wfairl.errors import BadInputError
 from wfairl.parallel import map_in_threads
 from wfairl.planning.product import Product, build_product
 from wfairl.progress import track
-from wfairl.worlds.world import ACCEPTED, DEAD, World, to_label
+from wfairl.worlds.world import World
 
 MakeWorld = Callable[[int], World[Any]]
 """From the seed of a demonstration to the world that it was given in."""
@@ -73,7 +73,7 @@ class Scenes:
 def prepare_scenes(
     demonstrations: Sequence[Demonstration],
     make_world: MakeWorld,
-    automaton: FiniteAutomaton,
+    automaton: Automaton,
     threshold: float,
     n_jobs: int = 2,
 ) -> Scenes:
@@ -89,7 +89,7 @@ def prepare_scenes(
     Raises:
         NoSuccessfulDemonstrationError: no score reaches the threshold.
         NoUsableDemonstrationError: the automaton accepts none of them.
-        ContradictionError: a world gives other states or labels than a demonstration tells.
+        ContradictionError: a world gives other labels than a demonstration tells.
         ForeignLabelError: the automaton reads what the worlds do not have.
     """
     successes = [i for i, demonstration in enumerate(demonstrations) if demonstration.score >= threshold]
@@ -102,8 +102,7 @@ def prepare_scenes(
     products = _products(worlds, automaton, n_jobs)
     scenes, left_out = [], []
     for i, product in zip(successes, products, strict=True):
-        check_against(product.world, demonstrations[i])
-        placed = _place(demonstrations[i].controls, product)
+        placed = _place(demonstrations[i], product)
         if isinstance(placed, Scene):
             scenes.append(placed)
         else:
@@ -116,7 +115,7 @@ def prepare_scenes(
     return Scenes(tuple(scenes), tuple(left_out))
 
 
-def _products(worlds: Sequence[World[Any]], automaton: FiniteAutomaton, n_jobs: int) -> list[Product]:
+def _products(worlds: Sequence[World[Any]], automaton: Automaton, n_jobs: int) -> list[Product]:
     """The product of each world, made once for each world object and sorted for searches."""
     distinct = {id(world): world for world in worlds}
 
@@ -130,16 +129,28 @@ def _products(worlds: Sequence[World[Any]], automaton: FiniteAutomaton, n_jobs: 
     return [product_of[id(world)] for world in worlds]
 
 
-def _place(controls: Sequence[int], product: Product) -> Scene | str:
-    """The demonstration on its product up to acceptance, or why it does not get there."""
-    nodes = [0]
-    for step, control in enumerate(controls):
+def _place(demonstration: Demonstration, product: Product) -> Scene | str:
+    """The demonstration on its product up to acceptance, or why it does not get there.
+
+    Raises:
+        ContradictionError: the world gives other labels than the demonstration tells, or cannot follow it.
+    """
+    controls, nodes = demonstration.controls, [0]
+    for step, (control, label) in enumerate(zip(controls, demonstration.labels, strict=True)):
+        where = f"seed {demonstration.seed}: step {step}"
+        if control >= len(product.world.controls):
+            raise ContradictionError(f"{where}: the world has only {len(product.world.controls)} controls")
         after = int(product.successors[nodes[-1], control])
+        name = product.world.controls[control]
+        if after == UNAVAILABLE:
+            raise ContradictionError(f"{where}: the control {name!r} is not available there")
+        if product.label(nodes[-1], control) != label:
+            raise ContradictionError(
+                f"{where}: the world gives another label; is it another scene, or another version?"
+            )
         if after == ACCEPTED:
             return Scene(product, np.array(nodes), np.array(controls[: step + 1], np.int64))
         if after == DEAD:
-            label = to_label(int(product.labels[nodes[-1], control]), product.world.propositions)
-            name = product.world.controls[control]
             return f"after '{name}' at step {step}, with the label '{format_label(label)}', nothing can be accepted"
         nodes.append(after)
     return f"its word is not accepted: after {len(controls)} steps something is still missing"

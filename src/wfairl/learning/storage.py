@@ -7,17 +7,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from wfairl.array_files import read_arrays, write_arrays
 from wfairl.errors import BadInputError
 from wfairl.learning.cost_model import CostModel
-from wfairl.learning.feature_costs import LinearCost, TabularCost
+from wfairl.learning.feature_costs import LinearCost, SharedLinearCost, TabularCost
 from wfairl.learning.grid_costs import LocalCost, PaperCost
+from wfairl.safetensors_files import read_arrays, write_arrays
 
 FORMAT = "wfairl-cost"
 VERSION = 1
 
 COST_MODELS: dict[str, type[CostModel]] = {
-    model.kind: model for model in (PaperCost, LocalCost, LinearCost, TabularCost)
+    model.kind: model for model in (PaperCost, LocalCost, LinearCost, SharedLinearCost, TabularCost)
 }
 """The kinds of cost models, by the name that files and the command line have for them."""
 
@@ -87,6 +87,6 @@ def write_tensors(path: Path, form: str, tensors: Mapping[str, Tensor], header: 
 
 def read_tensors(path: Path, form: str, error: type[BadInputError]) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """The tensors and the header of a file that `write_tensors` wrote; see `read_arrays`."""
-    header, arrays = read_arrays(path, form, VERSION, error)
+    _, header, arrays = read_arrays(path, form, (VERSION,), error)
     # Cloned into torch's own aligned memory: kernels round differently where memory is not aligned.
     return {name: torch.from_numpy(array).clone() for name, array in arrays.items()}, header

@@ -164,8 +164,8 @@ def prepare_training(
     if not scenes:
         raise BadInputError("there are no demonstrations to train on")
     lessons = _look(model, scenes)
-    looks = {lesson.scene.product: lesson.view.looks for lesson in lessons}
-    identity = fingerprint(model, scenes, looks, settings)
+    inputs = {lesson.scene.product: lesson.view.inputs for lesson in lessons}
+    identity = fingerprint(model, scenes, inputs, settings)
     checkpoint = read_checkpoint(directory / CHECKPOINT, identity) if directory is not None and resume else None
     return Training(model, lessons, settings, directory, identity, checkpoint)
 

@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.automata.finite import FiniteAutomaton
+from wfairl.automata.automaton import DEAD, Automaton, Label
 from wfairl.errors import BadInputError
 from wfairl.planning.cost import Cost
 from wfairl.planning.plan import check_satisfiable
 from wfairl.planning.policy import probabilities, sample_control
 from wfairl.planning.product import DEFAULT_MAX_STATES, Product, build_product
 from wfairl.planning.shortest_path import CostToGo, cost_to_go
-from wfairl.worlds.world import DEAD, Label, World
+from wfairl.worlds.world import World, available_controls
 
 
 class Status(Enum):
@@ -57,7 +57,7 @@ class Agent:
 
     def __init__(
         self,
-        automaton: FiniteAutomaton,
+        automaton: Automaton,
         cost: Cost,
         temperature: float,
         rng: np.random.Generator,
@@ -87,13 +87,14 @@ class Agent:
         """
         if self.status is Status.ACCEPTED:
             raise BadInputError("the task is accepted; start the agent again for another episode")
-        return sample_control(self.control_cost_to_go, self.temperature, self.rng)
+        return sample_control(self.control_cost_to_go, self.temperature, self.rng, self._available)
 
     def observe(self, state: Any, label: Label) -> Status:
         """Take in the state that the last control led to and the label of that transition."""
         if self.status is Status.ACCEPTED:
             raise BadInputError("the task is accepted; start the agent again for another episode")
         self.automaton_state = self.automaton.read(self.automaton_state, label)
+        self._state = state
         if self.automaton_state == DEAD:
             self.status = Status.LOST
         elif self.automaton.accepting[self.automaton_state]:
@@ -104,7 +105,7 @@ class Agent:
 
     def probabilities(self) -> NDArray[np.float64]:
         """The chance of each control in `choose`, which raises the same errors; shape [controls]."""
-        return probabilities(self.control_cost_to_go, self.temperature)
+        return probabilities(self.control_cost_to_go, self.temperature, self._available)
 
     @property
     def control_cost_to_go(self) -> NDArray[np.float64]:
@@ -112,6 +113,10 @@ class Agent:
         if self.status is Status.LOST:
             return np.full(len(self.world.controls), np.inf)
         return self._solution.control_cost_to_go[self._node]
+
+    @property
+    def _available(self) -> NDArray[np.bool_]:
+        return available_controls(self.world, self._state)
 
     def _stand_at(self, state: Any) -> None:
         node = self._node_after(state)
@@ -126,13 +131,17 @@ class Agent:
     def _node_after(self, state: Any) -> int | None:
         """The node of what was observed: nearly always a successor, otherwise anywhere in the product."""
         for node in self.product.successors[self._node]:
-            if node >= 0 and self.product.modes[node] == self.automaton_state and self.product.state(node) == state:
+            if (
+                node >= 0
+                and self.product.automaton_states[node] == self.automaton_state
+                and self.product.state(node) == state
+            ):
                 return int(node)
         return self.product.find(state, self.automaton_state)
 
     def _plan_from(self, state: Any, automaton_state: int) -> None:
         self.product = build_product(self.world, self.automaton, self.max_states, start=(state, automaton_state))
         self._solution: CostToGo = cost_to_go(self.product.graph, self.cost(self.product))
-        self._node = 0
+        self._node, self._state = 0, state
         self.automaton_state = automaton_state
         self.status = Status.RUNNING

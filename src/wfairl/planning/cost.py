@@ -6,11 +6,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.planning.product import Product
+from wfairl.worlds.task import FeatureCost, Task
 
 Cost = Callable[[Product], NDArray[np.float64]]
-"""From a product to c(s, u), finite and above zero; shape [nodes, controls]."""
+"""From a product to c(s, u), finite and above zero; shape [nodes, controls]. Where a control cannot be chosen, any."""
 
 
 def unit_cost(product: Product) -> NDArray[np.float64]:
     """Every control costs 1 everywhere, also one that does nothing."""
     return np.ones(product.successors.shape)
+
+
+def feature_cost(cost: FeatureCost) -> Cost:
+    """The cost of a product whose transitions cost what a function of their features says."""
+
+    def costs(product: Product) -> NDArray[np.float64]:
+        table = np.ones(product.successors.shape)
+        transitions = np.flatnonzero(product.available)
+        number, features = product.transition_features(transitions)
+        table.reshape(-1)[transitions] = np.asarray(cost(features), np.float64)[number]
+        return table
+
+    return costs
+
+
+def true_cost(task: Task) -> Cost:
+    """What transitions cost the expert of a task."""
+    return unit_cost if task.true_cost is None else feature_cost(task.true_cost)

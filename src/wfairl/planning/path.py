@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wfairl.automata.finite import FiniteAutomaton
+from wfairl.automata.automaton import DEAD, Automaton, Label
 from wfairl.automata.words import Word, compress
-from wfairl.worlds.world import DEAD, Label, World
+from wfairl.worlds.world import World
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Path:
 
 
 def walk_path(
-    world: World[Any], automaton: FiniteAutomaton, controls: Sequence[int], state: Any, automaton_state: int = 0
+    world: World[Any], automaton: Automaton, controls: Sequence[int], state: Any, automaton_state: int = 0
 ) -> Path:
     """The path of controls from a world state and an automaton state."""
     states, automaton_states, labels = [state], [automaton_state], []

@@ -6,13 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.automata.finite import FiniteAutomaton
-from wfairl.automata.words import format_label
+from wfairl.automata.automaton import Automaton, Label
 from wfairl.errors import FailedRunError
 from wfairl.planning.path import Path
 from wfairl.planning.product import Product
 from wfairl.planning.shortest_path import CostToGo, cost_to_go
-from wfairl.worlds.world import Label, to_label
 
 
 class UnsatisfiableTaskError(FailedRunError):
@@ -54,47 +52,30 @@ def check_satisfiable(product: Product, solution: CostToGo) -> None:
     """
     if solution.cost_to_go[0] < np.inf:
         return
-    shown = {int(mode): np.unique(product.labels[product.modes == mode]).tolist() for mode in np.unique(product.modes)}
-    raise unsatisfiable(product.automaton, product.world.propositions, shown)
+    raise unsatisfiable(product.automaton, product.shown_labels())
 
 
-def unsatisfiable(
-    automaton: FiniteAutomaton, propositions: Sequence[str], shown: Mapping[int, Collection[int]]
-) -> UnsatisfiableTaskError:
+def unsatisfiable(automaton: Automaton, shown: Mapping[int, Collection[Label]]) -> UnsatisfiableTaskError:
     """The error that says which labels could never be produced.
 
     Args:
         automaton: the task.
-        propositions: those of the world.
-        shown: the masks of all labels that transitions show, by the automaton state in which they do.
+        shown: all labels that transitions show, by the automaton state in which they do.
     """
+    lacking = {state: automaton.lacking(state, labels) for state, labels in sorted(shown.items())}
     waiting = "; ".join(
-        f"in automaton state {mode} it waits for {_some(labels)}"
-        for mode, labels in missing_labels(automaton, propositions, shown).items()
+        f"in automaton state {state} it waits for {_some(texts)}" for state, texts in lacking.items() if texts
     )
-    ever = frozenset().union(*(to_label(mask, propositions) for masks in shown.values() for mask in masks))
-    never = ", ".join(sorted(frozenset().union(*automaton.alphabet) - ever))
+    ever = frozenset().union(*(label for labels in shown.values() for label in labels))
+    never = ", ".join(sorted(automaton.propositions - ever))
     return UnsatisfiableTaskError(
-        f"the task cannot be satisfied in this world: {waiting}, and no controls produce that there"
-        f"{f' ({never} can never hold on the way)' if never else ''}."
+        f"the task cannot be satisfied in this world: {waiting or 'every way on is blocked'}, and no controls produce"
+        f" that there{f' ({never} can never hold on the way)' if never else ''}."
         " Plan in another world (another seed), or learn the automaton from words that cover worlds like this one."
     )
 
 
-def missing_labels(
-    automaton: FiniteAutomaton, propositions: Sequence[str], shown: Mapping[int, Collection[int]]
-) -> dict[int, tuple[Label, ...]]:
-    """The labels that would lead on from each automaton state that was reached, and that no transition shows there."""
-    missing = {}
-    for mode, masks in sorted(shown.items()):
-        labels = {to_label(mask, propositions) for mask in masks}
-        lacking = tuple(label for label in automaton.expected(mode) if label not in labels)
-        if lacking:
-            missing[mode] = lacking
-    return missing
-
-
-def _some(labels: tuple[Label, ...], most: int = 4) -> str:
-    """The first few labels, for people."""
-    more = len(labels) - most
-    return " or ".join(f"'{format_label(label)}'" for label in labels[:most]) + (f" or {more} more" if more > 0 else "")
+def _some(texts: Sequence[str], most: int = 4) -> str:
+    """The first few, for people."""
+    more = len(texts) - most
+    return " or ".join(f"'{text}'" for text in texts[:most]) + (f" or {more} more" if more > 0 else "")

@@ -6,8 +6,8 @@ Equation (3) of the paper, at temperature eta:
 
 and its two limits: at eta = 0 the controls of least Q are equally likely and the others impossible;
 at eta = inf all controls are equally likely. A control with Q = inf has probability 0 at every finite
-temperature. At eta = inf it is as likely as any other: that is the random explorer, which does not
-know the task.
+temperature. At eta = inf it is as likely as any other that can be chosen: that is the random explorer, which does
+not know the task.
 """
 
 import numpy as np
@@ -24,12 +24,16 @@ class NoLiveControlError(FailedRunError):
     """No control leads to acceptance, so a policy of finite temperature has nothing to choose from."""
 
 
-def probabilities(control_cost_to_go: NDArray[np.float64], temperature: float) -> NDArray[np.float64]:
+def probabilities(
+    control_cost_to_go: NDArray[np.float64], temperature: float, available: NDArray[np.bool_] | None = None
+) -> NDArray[np.float64]:
     """pi(u | s) for every control.
 
     Args:
         control_cost_to_go: Q(s, u), inf for a control that leads nowhere; shape [..., controls].
         temperature: eta, from 0 (greedy) to inf (random).
+        available: which controls can be chosen, shape [..., controls]; all of them if None. It matters at
+            temperature inf alone: at any other, Q = inf says enough.
 
     Returns:
         Probabilities that sum to 1 over the controls, shape [..., controls].
@@ -37,15 +41,18 @@ def probabilities(control_cost_to_go: NDArray[np.float64], temperature: float) -
     Raises:
         NoLiveControlError: Q is inf for all controls of a state, at finite temperature.
     """
-    return np.exp(log_probabilities(control_cost_to_go, temperature))
+    return np.exp(log_probabilities(control_cost_to_go, temperature, available))
 
 
-def log_probabilities(control_cost_to_go: NDArray[np.float64], temperature: float) -> NDArray[np.float64]:
+def log_probabilities(
+    control_cost_to_go: NDArray[np.float64], temperature: float, available: NDArray[np.bool_] | None = None
+) -> NDArray[np.float64]:
     """log pi(u | s) for every control, -inf where the probability is 0; as `probabilities`."""
     _check_temperature(temperature)
     Q = np.asarray(control_cost_to_go, dtype=np.float64)
     if temperature == np.inf:
-        return np.full(Q.shape, -np.log(Q.shape[-1]))
+        choices = np.ones(Q.shape, bool) if available is None else np.broadcast_to(available, Q.shape)
+        return np.where(choices, -np.log(choices.sum(axis=-1, keepdims=True)), -np.inf)
     least = Q.min(axis=-1, keepdims=True)
     if not (least < np.inf).all():
         raise NoLiveControlError("no control leads to acceptance: Q is inf for all of them")
@@ -60,19 +67,27 @@ def log_probabilities(control_cost_to_go: NDArray[np.float64], temperature: floa
 
 
 def sample_controls(
-    control_cost_to_go: NDArray[np.float64], temperature: float, rng: np.random.Generator
+    control_cost_to_go: NDArray[np.float64],
+    temperature: float,
+    rng: np.random.Generator,
+    available: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.int64]:
     """Draw a control for every state from the policy; shape [...] for Q of shape [..., controls]."""
-    cumulative = probabilities(control_cost_to_go, temperature).cumsum(axis=-1)
+    cumulative = probabilities(control_cost_to_go, temperature, available).cumsum(axis=-1)
     cumulative /= cumulative[..., -1:]
     # The first control whose cumulative probability lies above the draw, which is never one of probability 0.
     draw = rng.random(cumulative.shape[:-1])
     return (cumulative <= draw[..., None]).sum(axis=-1)
 
 
-def sample_control(control_cost_to_go: NDArray[np.float64], temperature: float, rng: np.random.Generator) -> int:
+def sample_control(
+    control_cost_to_go: NDArray[np.float64],
+    temperature: float,
+    rng: np.random.Generator,
+    available: NDArray[np.bool_] | None = None,
+) -> int:
     """Draw one control from the policy of one state, Q of shape [controls]."""
-    return int(sample_controls(control_cost_to_go, temperature, rng))
+    return int(sample_controls(control_cost_to_go, temperature, rng, available))
 
 
 def _check_temperature(temperature: float) -> None:

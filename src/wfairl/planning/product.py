@@ -5,8 +5,9 @@ A node is a pair (world state x, automaton state q). From node 0 = (x_0, q_0) a 
     T((x, q), u) = (f(x, u), q after reading l(x, u)).
 
 A transition into an accepting q ends the task: it leads to `ACCEPTED`. One that leaves the live part
-of the automaton can never succeed: it leads to `DEAD`. Only what can be reached is ever built, and
-nodes are numbered breadth first in the order of controls, whoever builds them.
+of the automaton can never succeed: it leads to `DEAD`. A control that cannot be chosen leads to `UNAVAILABLE`.
+Only what can be reached is ever built, and nodes are numbered breadth first in the order of controls, whoever
+builds them.
 """
 
 from collections.abc import Sequence
@@ -17,17 +18,12 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.automata.finite import FiniteAutomaton
+from wfairl.automata.automaton import DEAD, UNAVAILABLE, Automaton, Label
 from wfairl.errors import BadInputError
 from wfairl.planning.path import Path, walk_path
 from wfairl.planning.shortest_path import ReversedGraph, reverse_graph
-from wfairl.worlds.world import (
-    CompiledWorld,
-    Label,
-    TooManyNodesError,
-    World,
-    to_mask,
-)
+from wfairl.worlds.graph import IGNORE_LABELS
+from wfairl.worlds.world import CompiledWorld, LabelTable, TooManyNodesError, World, available_controls
 
 DEFAULT_MAX_STATES = 5_000_000
 """About half a gigabyte for a world of six controls."""
@@ -50,21 +46,64 @@ class Product:
         automaton: the task.
         states: world state of each node, packed for a compiled world (shape [nodes, words] of uint64),
             a tuple of values otherwise; `state` gives either as the world's own value.
-        modes: automaton state of each node, shape [nodes] of int32.
-        successors: node after each control, `DEAD` or `ACCEPTED`; shape [nodes, controls] of int32.
-        labels: label mask of each transition, shape [nodes, controls] of uint16.
+        automaton_states: automaton state of each node, shape [nodes] of int32.
+        successors: node after each control, `DEAD`, `ACCEPTED` or `UNAVAILABLE`; shape [nodes, controls] of int32.
+        label_index: which of `labels` each transition shows, shape [nodes, controls] of uint16.
+        labels: the distinct labels.
     """
 
     world: World[Any]
-    automaton: FiniteAutomaton
+    automaton: Automaton
     states: NDArray[np.uint64] | tuple[Any, ...]
-    modes: NDArray[np.int32]
+    automaton_states: NDArray[np.int32]
     successors: NDArray[np.int32]
-    labels: NDArray[np.uint16]
+    label_index: NDArray[np.uint16]
+    labels: tuple[Label, ...]
 
     def __len__(self) -> int:
         """The number of nodes."""
-        return len(self.modes)
+        return len(self.automaton_states)
+
+    @property
+    def available(self) -> NDArray[np.bool_]:
+        """Which controls can be chosen, shape [nodes, controls]."""
+        return self.successors != UNAVAILABLE
+
+    def label(self, node: int, control: int) -> Label:
+        """What a transition shows."""
+        return self.labels[self.label_index[node, control]]
+
+    def shown_labels(self) -> dict[int, set[Label]]:
+        """The labels that transitions show, by the automaton state in which they do."""
+        shown = {}
+        for state in np.unique(self.automaton_states):
+            rows = self.automaton_states == state
+            found = np.unique(self.label_index[rows][self.available[rows]])
+            shown[int(state)] = {self.labels[i] for i in found}
+        return shown
+
+    def transition_features(self, transitions: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """The features of transitions, the distinct ones once.
+
+        Args:
+            transitions: node * controls + control, all of them available; shape [transitions].
+
+        Returns:
+            Number of each transition's features, shape [transitions], and those, shape [distinct, features].
+        """
+        if not isinstance(self.states, tuple):
+            return cast(CompiledWorld, self.world).transition_features(self.states, transitions)
+        numbers: dict[bytes, int] = {}
+        rows: list[NDArray[np.float64]] = []
+        number = np.empty(len(transitions), np.int32)
+        for i, transition in enumerate(transitions):
+            node, control = divmod(int(transition), len(self.world.controls))
+            state = self.states[node]
+            row = np.asarray(self.world.features(state, control, self.world.step(state, control)), np.float64) + 0.0
+            number[i] = numbers.setdefault(row.tobytes(), len(rows))
+            if number[i] == len(rows):
+                rows.append(row)
+        return number, np.array(rows)
 
     def state(self, node: int) -> Any:
         """The world state of a node."""
@@ -83,7 +122,7 @@ class Product:
 
     @cached_property
     def _nodes(self) -> dict[tuple[Any, int], int]:
-        return {(self.state(node), int(mode)): node for node, mode in enumerate(self.modes)}
+        return {(self.state(node), int(read)): node for node, read in enumerate(self.automaton_states)}
 
     def walk(self, controls: Sequence[int], start: int = 0) -> tuple[int, ...]:
         """The nodes that controls lead through, up to where the product ends: `ACCEPTED` or `DEAD`.
@@ -103,12 +142,14 @@ class Product:
     def follow(self, controls: Sequence[int], start: int = 0) -> Path:
         """The path that controls take from a node, up to where the product ends; see `walk`."""
         steps = len(self.walk(controls, start)) - 1
-        return walk_path(self.world, self.automaton, controls[:steps], self.state(start), int(self.modes[start]))
+        return walk_path(
+            self.world, self.automaton, controls[:steps], self.state(start), int(self.automaton_states[start])
+        )
 
 
 def build_product(
     world: World[Any],
-    automaton: FiniteAutomaton,
+    automaton: Automaton,
     max_states: int = DEFAULT_MAX_STATES,
     start: tuple[Any, int] | None = None,
 ) -> Product:
@@ -126,13 +167,16 @@ def build_product(
         ForeignLabelError: the automaton speaks of propositions that the world lacks.
     """
     check_initial_state(automaton)
-    next_mode = automaton.mode_table(world.propositions)
-    state, mode = (world.initial_state, 0) if start is None else start
+    automaton.check_propositions(world.propositions)
+    state, automaton_state = (world.initial_state, 0) if start is None else start
     try:
         if isinstance(world, CompiledWorld):
-            explored = world.explore(next_mode, max_states, state, mode)
-            return Product(world, automaton, explored.states, explored.modes, explored.successors, explored.labels)
-        return Product(world, automaton, *_explore_plain(world, next_mode, max_states, state, mode))
+            explored = world.explore(automaton, max_states, state, automaton_state)
+            return Product(
+                world, automaton, explored.states, explored.automaton_states,
+                explored.successors, explored.label_index, explored.labels,
+            )  # fmt: skip
+        return _explore_plain(world, automaton, max_states, state, automaton_state)
     except TooManyNodesError:
         raise ProductTooLargeError(
             f"the product of world and automaton has more than {max_states:,} states. Raise max_states (--max-states;"
@@ -140,7 +184,20 @@ def build_product(
         ) from None
 
 
-def check_initial_state(automaton: FiniteAutomaton) -> None:
+def states_alone(world: World[Any], states: Sequence[Any]) -> Product:
+    """World states as nodes that lead nowhere, for costs of what happened in them."""
+    shape = (len(states), len(world.controls))
+    packed: NDArray[np.uint64] | tuple[Any, ...] = tuple(states)
+    if isinstance(world, CompiledWorld):
+        packed = np.array([world.pack(state) for state in states], np.uint64).reshape(len(states), -1)
+    successors = np.full(shape, DEAD, np.int32)
+    successors[~np.array([available_controls(world, state) for state in states]).reshape(shape)] = UNAVAILABLE
+    return Product(
+        world, IGNORE_LABELS, packed, np.zeros(len(states), np.int32), successors, np.zeros(shape, np.uint16), ()
+    )
+
+
+def check_initial_state(automaton: Automaton) -> None:
     """Refuse an automaton that accepts the empty word.
 
     Raises:
@@ -153,38 +210,40 @@ def check_initial_state(automaton: FiniteAutomaton) -> None:
         )
 
 
-_Nodes = tuple[NDArray[np.uint64] | tuple[Any, ...], NDArray[np.int32], NDArray[np.int32], NDArray[np.uint16]]
-"""States, modes, successors and labels of a `Product`."""
-
-
-def _explore_plain(world: World[Any], next_mode: NDArray[np.int32], max_states: int, state: Any, mode: int) -> _Nodes:
+def _explore_plain(
+    world: World[Any], automaton: Automaton, max_states: int, state: Any, automaton_state: int
+) -> Product:
     """Breadth first, in the order of controls."""
-    mask_of: dict[Label, int] = {}
-    nodes = {(state, mode): 0}
-    queue = [(state, mode)]
+    labels = LabelTable(automaton)
+    nodes = {(state, automaton_state): 0}
+    queue = [(state, automaton_state)]
     successors: list[list[int]] = []
-    labels: list[list[int]] = []
-    for state, mode in queue:  # grows while we walk it
+    label_index: list[list[int]] = []
+    for state, automaton_state in queue:  # grows while we walk it
         successors.append([])
-        labels.append([])
+        label_index.append([])
+        available = available_controls(world, state)
         for control in range(len(world.controls)):
-            next_state = world.step(state, control)
-            label = world.label(state, control, next_state)
-            if label not in mask_of:
-                mask_of[label] = to_mask(label, world.propositions)
-            after = int(next_mode[mode, mask_of[label]])
+            after, number = UNAVAILABLE, 0
+            if available[control]:
+                next_state = world.step(state, control)
+                number = labels.number(world.label(state, control, next_state))
+                after = int(labels.rows[number, automaton_state])
             if after >= 0:
                 pair = (next_state, after)
                 after = nodes.setdefault(pair, len(queue))
                 if after == len(queue):
                     queue.append(pair)
             successors[-1].append(after)
-            labels[-1].append(mask_of[label])
+            label_index[-1].append(number)
         if len(queue) > max_states:
             raise TooManyNodesError
-    return (
+    return Product(
+        world,
+        automaton,
         tuple(state for state, _ in queue),
-        np.array([mode for _, mode in queue], np.int32),
+        np.array([automaton_state for _, automaton_state in queue], np.int32),
         np.array(successors, np.int32),
-        np.array(labels, np.uint16),
+        np.array(label_index, np.uint16),
+        tuple(labels.labels),
     )

@@ -25,8 +25,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from wfairl.automata.automaton import ACCEPTED, UNAVAILABLE
 from wfairl.errors import BadInputError
-from wfairl.worlds.world import ACCEPTED, DEAD
 
 WIDTH = 3.0
 """Mean costs by which the threshold between the piles rises; measured, and flat between 2 and 6."""
@@ -46,7 +46,7 @@ class ReversedGraph:
     Rank 0 is acceptance itself; ranks 1, 2, ... are the nodes that can reach it, breadth first.
 
     Attributes:
-        successors: node after each control, `DEAD` or `ACCEPTED`; shape [nodes, controls] of int32.
+        successors: node after each control, `DEAD`, `ACCEPTED` or `UNAVAILABLE`; shape [nodes, controls] of int32.
         order: node of each rank, the number of nodes at rank 0; shape [ranks] of uint32.
         first: transitions into rank r are those from first[r] to first[r + 1]; shape [ranks + 1] of uint32.
         source: rank from which a transition leads; shape [transitions] of uint32.
@@ -80,13 +80,13 @@ def reverse_graph(successors: NDArray[np.int32]) -> ReversedGraph:
     """Sort a graph once, for any number of calls of `cost_to_go`.
 
     Args:
-        successors: node after each control, `DEAD` or `ACCEPTED`; shape [nodes, controls].
+        successors: node after each control, `DEAD`, `ACCEPTED` or `UNAVAILABLE`; shape [nodes, controls].
     """
     successors = np.ascontiguousarray(successors, dtype=np.int32)
     if successors.ndim != 2:
         raise BadInputError(f"successors must have the shape [nodes, controls], not {successors.shape}")
-    if successors.size and (successors.min() < ACCEPTED or successors.max() >= len(successors)):
-        raise BadInputError(f"successors must be nodes below {len(successors)}, DEAD or ACCEPTED")
+    if successors.size and (successors.min() < UNAVAILABLE or successors.max() >= len(successors)):
+        raise BadInputError(f"successors must be nodes below {len(successors)}, DEAD, ACCEPTED or UNAVAILABLE")
     return ReversedGraph(successors, *_reverse(successors))
 
 
@@ -179,7 +179,7 @@ def _sort_by_target(successors: NDArray[np.int32]) -> tuple[NDArray[np.uint32], 
     for node in range(nodes):
         for control in range(controls):
             target = successors[node, control]
-            if target != DEAD and target != node:
+            if (target >= 0 or target == ACCEPTED) and target != node:
                 first[(nodes if target == ACCEPTED else target) + 1] += np.uint32(1)
     for node in range(nodes + 1):
         first[node + 1] += first[node]
@@ -188,7 +188,7 @@ def _sort_by_target(successors: NDArray[np.int32]) -> tuple[NDArray[np.uint32], 
     for node in range(nodes):
         for control in range(controls):
             target = successors[node, control]
-            if target != DEAD and target != node:
+            if (target >= 0 or target == ACCEPTED) and target != node:
                 target = nodes if target == ACCEPTED else target
                 transition[free[target]] = node * controls + control
                 free[target] += np.uint32(1)

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wfairl.automata.automaton import Label
 from wfairl.automata.finite import FiniteAutomaton
 from wfairl.automata.words import Word, compress
 from wfairl.evaluation.evaluate import Episode, run_episode
 from wfairl.evaluation.policies import Actor, Policy
 from wfairl.planning.agent import Status
-from wfairl.worlds.tasks import Task
-from wfairl.worlds.world import Label, World
+from wfairl.worlds.task import Task
+from wfairl.worlds.world import World
 
 TILE = 40
 """Pixels of a tile's side."""

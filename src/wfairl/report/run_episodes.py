@@ -18,7 +18,7 @@ from wfairl.report.page import Section
 from wfairl.report.player import EpisodePlayer
 from wfairl.report.recording import Recording, record_episode
 from wfairl.report.run_files import RunFiles, is_learned
-from wfairl.worlds.tasks import Task
+from wfairl.worlds.task import Task
 
 DEFAULT_SCENES = 3
 TITLE = "Watch it act"

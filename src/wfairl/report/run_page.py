@@ -32,7 +32,8 @@ from wfairl.report.run_making import making_section
 from wfairl.report.run_training import training_section
 from wfairl.report.tables import Column, Table
 from wfairl.report.text import Chips, Code, Inline, Number, Text, brief_number, counted, number, percent, with_error
-from wfairl.worlds.tasks import Task, find_task
+from wfairl.worlds.registry import find_task
+from wfairl.worlds.task import Task
 
 REPORT = "report.html"
 

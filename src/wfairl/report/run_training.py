@@ -15,7 +15,7 @@ from wfairl.report.page import Block, Section
 from wfairl.report.run_episodes import scenes_of
 from wfairl.report.run_files import RunFiles
 from wfairl.report.text import Code, Text, brief_number, number
-from wfairl.worlds.tasks import Task
+from wfairl.worlds.task import Task
 
 AXES = ("epoch", "iteration")
 """What may count the entries of the metrics, by the method."""

@@ -19,7 +19,8 @@ from wfairl.reproduction.layout import RESULT, demonstrations_file, run_director
 from wfairl.reproduction.paper import DATA_SETS
 from wfairl.reproduction.protocol import Cell, Protocol
 from wfairl.reproduction.results import CHOSEN, CellResult, Trial
-from wfairl.worlds.tasks import Task, find_task
+from wfairl.worlds.registry import find_task
+from wfairl.worlds.task import Task
 
 GREEDY = "greedy"
 

@@ -36,7 +36,7 @@ from wfairl.reproduction.protocol import Protocol
 from wfairl.reproduction.results import CHOSEN, best_variants
 from wfairl.reproduction.scope import is_comparable
 from wfairl.reproduction.tables import Tables
-from wfairl.worlds.tasks import find_task
+from wfairl.worlds.registry import find_task
 
 SHOWN_SEED = 0
 """The training seed whose runs the pictures are of."""

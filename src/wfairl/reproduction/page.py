@@ -19,7 +19,7 @@ from wfairl.reproduction.protocol import Protocol
 from wfairl.reproduction.results import CHOSEN, Row
 from wfairl.reproduction.scope import changed_settings, included, shortfall
 from wfairl.reproduction.tables import ABSENT, Tables
-from wfairl.worlds.tasks import find_task
+from wfairl.worlds.registry import find_task
 
 PLAYED_SCENES = 2
 

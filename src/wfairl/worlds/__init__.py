@@ -1,23 +1,27 @@
-"""What can happen: states, controls and labels."""
+"""What can happen: states, controls and labels; scenes, and tasks in them."""
 
-from wfairl.worlds.minigrid import MiniGridWorld
-from wfairl.worlds.minigrid_environment import UnknownPhysicsError
-from wfairl.worlds.tasks import Rule, Task, all_tasks, find_task, register_task
-from wfairl.worlds.world import ACCEPTED, DEAD, BrokenLawError, Label, TooManyNodesError, World, check_world
+from wfairl.worlds.graph import GraphWorld, TransitionTable, explore_world
+from wfairl.worlds.registry import all_tasks, find_task, load_tasks, register_task
+from wfairl.worlds.simulator import ModelSimulator, Observation, Simulator
+from wfairl.worlds.task import ModelTask, Task, check_task
+from wfairl.worlds.world import BrokenLawError, TooManyNodesError, World, check_world
 
 __all__ = [
-    "ACCEPTED",
-    "DEAD",
     "BrokenLawError",
-    "Label",
-    "MiniGridWorld",
-    "Rule",
+    "GraphWorld",
+    "ModelSimulator",
+    "ModelTask",
+    "Observation",
+    "Simulator",
     "Task",
     "TooManyNodesError",
-    "UnknownPhysicsError",
+    "TransitionTable",
     "World",
     "all_tasks",
+    "check_task",
     "check_world",
+    "explore_world",
     "find_task",
+    "load_tasks",
     "register_task",
 ]

@@ -4,9 +4,15 @@ A world is the set {X, U, x_0, f, AP, l} of the paper without its cost, which is
 
     x_{t+1} = f(x_t, u_t)            `step`
     sigma_t = l(x_t, u_t) ⊆ AP       `label`, the propositions that hold after the transition
+    phi(x_t, u_t, x_{t+1})           `features`, what a linear or tabular cost may look at
 
-Anything with the attributes and methods of `World` is a world. `check_world` tests the laws that
-the type checker cannot see.
+Anything with the attributes and methods of `World` is a world. `check_world` tests the laws that the type checker
+cannot see. What a world may offer besides:
+
+    is_available(state, control)     False where a control cannot be chosen; without it, every control can be
+    render(state)                    the state as an image, shape [height, width, 3] of uint8
+    locate(state)                    where the agent is in that image, for pictures of a trajectory
+    feature_names                    what the features are called, for people
 """
 
 from collections import deque
@@ -17,21 +23,13 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from wfairl.automata.automaton import Automaton, Label
 from wfairl.errors import BadInputError
 
 State = TypeVar("State", bound=Hashable)
 
-Label = frozenset[str]
-"""A set of propositions; in arrays, a bit mask: bit i stands for `propositions[i]`."""
-
-MAX_PROPOSITIONS = 16
-"""Tables indexed by label masks have 2 ** len(propositions) columns."""
-
-DEAD = -1
-"""In a successor table: the transition leads to no live mode."""
-
-ACCEPTED = -2
-"""In a successor table: the transition ends the task."""
+MAX_LABELS = 65_536
+"""Distinct labels of one search; a transition keeps the index of its label in 16 bits."""
 
 
 @runtime_checkable
@@ -40,7 +38,7 @@ class World(Protocol[State]):
 
     Attributes:
         controls: the names of the controls; a control is an index into them.
-        propositions: the names of the atomic propositions, at most `MAX_PROPOSITIONS`.
+        propositions: the names of the atomic propositions.
         initial_state: the state x_0.
     """
 
@@ -49,83 +47,155 @@ class World(Protocol[State]):
     initial_state: State
 
     def step(self, state: State, control: int) -> State:
-        """The next state f(x, u). Defined for every control in every state, and pure."""
+        """The next state f(x, u). Defined for every available control in every state, and pure."""
         ...
 
     def label(self, state: State, control: int, next_state: State) -> Label:
         """The propositions that hold after the transition."""
         ...
 
-    def features(self, state: State) -> NDArray[np.float64]:
+    def features(self, state: State, control: int, next_state: State) -> NDArray[np.float64]:
         """What a linear or tabular cost may look at, shape [features]; the same shape everywhere."""
+        ...
+
+
+@runtime_checkable
+class LimitedWorld(World[Any], Protocol):
+    """A world in which some controls cannot be chosen everywhere."""
+
+    def is_available(self, state: Any, control: int) -> bool:
+        """Whether the control can be chosen; in every state that can be reached, at least one can."""
+        ...
+
+
+@runtime_checkable
+class Renderer(Protocol):
+    """A world that can show its states."""
+
+    def render(self, state: Any) -> NDArray[np.uint8]:
+        """The state as an image, shape [height, width, 3]; the same shape for all states of a world."""
+        ...
+
+
+@runtime_checkable
+class Located(Renderer, Protocol):
+    """A world that can also tell where the agent is in the picture of a state."""
+
+    def locate(self, state: Any) -> tuple[float, float]:
+        """The pixel (x, y) of the agent, from the upper left corner of what `render` gives."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class Exploration:
-    """A world walked in step with a table of modes.
+    """A world walked in step with an automaton.
 
-    Node i is the pair (world state `states[i]`, mode `modes[i]`); node 0 is the start.
+    Node i is the pair (world state `states[i]`, automaton state `automaton_states[i]`); node 0 is the start.
 
     Attributes:
         states: packed world states, shape [nodes, words] of uint64.
-        modes: mode of each node, shape [nodes] of int32.
-        successors: node after each control, `DEAD` or `ACCEPTED`; shape [nodes, controls] of int32.
-        labels: label mask of each transition, shape [nodes, controls] of uint16.
+        automaton_states: automaton state of each node, shape [nodes] of int32.
+        successors: node after each control, `DEAD`, `ACCEPTED` or `UNAVAILABLE`; shape [nodes, controls] of int32.
+        label_index: which of `labels` each transition shows, shape [nodes, controls] of uint16.
+        labels: the distinct labels.
     """
 
     states: NDArray[np.uint64]
-    modes: NDArray[np.int32]
+    automaton_states: NDArray[np.int32]
     successors: NDArray[np.int32]
-    labels: NDArray[np.uint16]
+    label_index: NDArray[np.uint16]
+    labels: tuple[Label, ...]
 
 
 @runtime_checkable
 class CompiledWorld(World[Any], Protocol):
     """A world that can also explore itself at machine speed, over states packed to integers."""
 
-    def explore(self, next_mode: NDArray[np.int32], max_nodes: int, state: Any, mode: int) -> Exploration:
-        """Every (state, mode) that can be reached from a state and a mode.
+    def explore(self, automaton: Automaton, max_nodes: int, state: Any, automaton_state: int) -> Exploration:
+        """Every pair of states that can be reached from a state and an automaton state.
 
         Args:
-            next_mode: mode after reading a label mask, `DEAD` or `ACCEPTED`;
-                shape [modes, 2 ** propositions].
+            automaton: what reads the labels.
             max_nodes: stop with `TooManyNodesError` beyond this number.
             state: where to start.
-            mode: the mode to start in.
+            automaton_state: the automaton state to start in.
         """
+        ...
+
+    def pack(self, state: Any) -> NDArray[np.uint64]:
+        """The 64-bit words of a state, shape [words]."""
         ...
 
     def unpack(self, words: NDArray[np.uint64]) -> Any:
         """The state whose packed form is `words`, shape [words]."""
         ...
 
+    def transition_features(
+        self, states: NDArray[np.uint64], transitions: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """The features of many transitions, the distinct ones once.
+
+        Args:
+            states: packed states, shape [states, words].
+            transitions: row of `states` * controls + control, all of which are available; shape [transitions].
+
+        Returns:
+            Number of each transition's features, shape [transitions], and those, shape [distinct, features].
+        """
+        ...
+
 
 class TooManyNodesError(BadInputError):
-    """A search met more nodes than its limit allows."""
+    """A search met more nodes, or more distinct labels, than its limit allows."""
 
 
 class BrokenLawError(BadInputError):
-    """A world breaks a law of the contract."""
+    """A world or a task breaks a law of its contract."""
 
 
-def to_mask(label: Label, propositions: Sequence[str]) -> int:
-    """The bit mask of a label.
+class LabelTable:
+    """An automaton as a compiled search reads it: a row of successors for each label, added as labels are met.
 
-    Raises:
-        BadInputError: the label holds something that is not among the propositions.
+    Attributes:
+        labels: the labels so far, in the order in which they were met.
     """
-    unknown = sorted(label - set(propositions))
-    if unknown:
-        raise BadInputError(
-            f"label holds {', '.join(unknown)}, which is not among the propositions {', '.join(propositions)}"
-        )
-    return sum(1 << i for i, proposition in enumerate(propositions) if proposition in label)
+
+    def __init__(self, automaton: Automaton):
+        self.automaton = automaton
+        self.labels: list[Label] = []
+        self._numbers: dict[Label, int] = {}
+        self._rows = np.empty((16, automaton.states), np.int32)
+
+    @property
+    def rows(self) -> NDArray[np.int32]:
+        """State after each label, `DEAD` or `ACCEPTED`; shape [labels, automaton states]."""
+        return self._rows[: len(self.labels)]
+
+    def number(self, label: Label) -> int:
+        """The index of a label, which gets a row if it is new.
+
+        Raises:
+            TooManyNodesError: there are too many distinct labels.
+        """
+        if label not in self._numbers:
+            number = len(self.labels)
+            if number == MAX_LABELS:
+                raise TooManyNodesError(
+                    f"more than {MAX_LABELS:,} distinct labels; leave out what the task is not about"
+                )
+            if number == len(self._rows):
+                self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
+            self._rows[number] = self.automaton.successor_row(label)
+            self._numbers[label] = number
+            self.labels.append(label)
+        return self._numbers[label]
 
 
-def to_label(mask: int, propositions: Sequence[str]) -> Label:
-    """The label of a bit mask."""
-    return frozenset(proposition for i, proposition in enumerate(propositions) if mask >> i & 1)
+def available_controls(world: World[Any], state: Any) -> NDArray[np.bool_]:
+    """Which controls can be chosen in a state, shape [controls]."""
+    if not isinstance(world, LimitedWorld):
+        return np.ones(len(world.controls), bool)
+    return np.array([world.is_available(state, control) for control in range(len(world.controls))])
 
 
 def check_world(world: World[Any], max_states: int = 1_000) -> int:
@@ -140,13 +210,20 @@ def check_world(world: World[Any], max_states: int = 1_000) -> int:
     _check_attributes(world)
     seen = {world.initial_state}
     queue = deque(seen)
-    width = _features(world, world.initial_state).shape
+    widths: set[int] = set()
     while queue:
         state = queue.popleft()
-        if _features(world, state).shape != width:
-            raise BrokenLawError(f"features: their shape changes from {width} at state {state!r}")
-        for control in range(len(world.controls)):
+        controls = np.flatnonzero(available_controls(world, state)).tolist()
+        if not controls:
+            raise BrokenLawError(f"availability: no control can be chosen at state {state!r}")
+        for control in controls:
             next_state = _check_transition(world, state, control)
+            widths.add(len(_features(world, state, control, next_state)))
+            if len(widths) > 1:
+                first, second = sorted(widths)
+                raise BrokenLawError(
+                    f"features: {first} of them elsewhere and {second} at state {state!r}, or the reverse"
+                )
             if next_state not in seen and len(seen) < max_states:
                 seen.add(next_state)
                 queue.append(next_state)
@@ -164,8 +241,6 @@ def _check_attributes(world: World[Any]) -> None:
             raise BrokenLawError(f"{name}: they must be distinct strings, not {values!r}")
     if not world.controls:
         raise BrokenLawError("controls: there must be at least one")
-    if len(world.propositions) > MAX_PROPOSITIONS:
-        raise BrokenLawError(f"propositions: at most {MAX_PROPOSITIONS}, not {len(world.propositions)}")
     _check_hashable(world.initial_state, "initial_state")
 
 
@@ -201,8 +276,12 @@ def _check_hashable(state: Any, where: str) -> None:
         raise BrokenLawError(f"hashability: {where} gives a {type(state).__name__}, which has no hash") from None
 
 
-def _features(world: World[Any], state: Any) -> NDArray[np.float64]:
-    features = np.asarray(world.features(state), dtype=np.float64)
+def _features(world: World[Any], state: Any, control: int, next_state: Any) -> NDArray[np.float64]:
+    where = f"at state {state!r} under control {world.controls[control]!r}"
+    try:
+        features = np.asarray(world.features(state, control, next_state), dtype=np.float64)
+    except Exception as error:
+        raise BrokenLawError(f"totality: features fails {where} ({type(error).__name__}: {error})") from error
     if features.ndim != 1 or not np.isfinite(features).all():
-        raise BrokenLawError(f"features: they must be a finite vector, not {features!r}, at state {state!r}")
+        raise BrokenLawError(f"features: they must be a finite vector, not {features!r}, {where}")
     return features

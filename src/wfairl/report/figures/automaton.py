@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.patches import Circle, FancyArrowPatch
 from matplotlib.path import Path as Curve
 
+from wfairl.automata.automaton import DEAD
 from wfairl.automata.finite import FiniteAutomaton
 from wfairl.automata.layout import FONT_SIZE, RADIUS, Layout, lay_out
 from wfairl.automata.task_model import EdgeCounts, TaskModel
@@ -26,7 +27,6 @@ from wfairl.report.figures.style import (
     write,
 )
 from wfairl.report.text import counted
-from wfairl.worlds.world import DEAD
 
 POINTS = 72.0
 SMALLEST = 6.5

@@ -1,6 +1,6 @@
 """Labels as what changes: on paper, `+door2` says more in less room than `door1 & door2 & key`."""
 
-from wfairl.worlds.world import Label
+from wfairl.automata.automaton import Label
 
 MINUS = "\N{MINUS SIGN}"
 

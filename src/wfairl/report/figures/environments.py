@@ -7,7 +7,8 @@ from wfairl.report.figures.drawn import DrawnFigure
 from wfairl.report.figures.frame import photograph, show_frame
 from wfairl.report.figures.names import goal_of, title_of
 from wfairl.report.figures.style import INK, NORMAL, PAGE, QUIET, SMALL, new_figure, place, write_at
-from wfairl.worlds.tasks import Task, all_tasks
+from wfairl.worlds.registry import all_tasks
+from wfairl.worlds.task import Task
 
 TALLEST = 1.55
 """Inches of a scene at most: what the paper's three tasks in a row have. Fewer do not grow beyond that."""
@@ -49,7 +50,7 @@ def draw_environments(
 
 def _lines(task: Task, characters: int) -> list[tuple[str, str]]:
     """The lines of text under a scene, and the colour of each."""
-    said = textwrap.wrap("labels: " + ", ".join(task.proposition_names), characters)
+    said = textwrap.wrap("labels: " + ", ".join(task.propositions), characters)
     facts = [f"horizon: {task.horizon} steps", *said]
     return [(task.environment_id, QUIET), *((fact, INK) for fact in facts)]
 
@@ -64,6 +65,6 @@ def _caption(tasks: Sequence[Task], seed: int) -> str:
 
 def _alt(tasks: Sequence[Task]) -> str:
     return "Pictures of " + "; ".join(
-        f"{task.name} with the propositions {', '.join(task.proposition_names)} and a horizon of {task.horizon} steps"
+        f"{task.name} with the propositions {', '.join(task.propositions)} and a horizon of {task.horizon} steps"
         for task in tasks
     )

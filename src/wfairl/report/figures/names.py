@@ -2,7 +2,8 @@
 
 import re
 
-from wfairl.worlds.tasks import Task, all_tasks
+from wfairl.worlds.registry import all_tasks
+from wfairl.worlds.task import Task
 
 _PAPER_NAME = re.compile(r"^(?P<goal>.*\S)\s*\((?P<number>T\d+)\)$")
 """The summary of a task of the paper ends in its number there."""

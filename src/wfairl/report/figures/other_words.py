@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wfairl.automata.finite import FiniteAutomaton, from_rule
+from wfairl.automata.automaton import Label
+from wfairl.automata.finite import FiniteAutomaton
 from wfairl.automata.task_model import fit_task_model
 from wfairl.automata.words import format_word
 from wfairl.demonstrations.demonstration import Dataset
@@ -23,8 +24,7 @@ from wfairl.report.figures.changes import EXPLANATION, format_change
 from wfairl.report.figures.drawn import DrawnFigure
 from wfairl.report.figures.style import NORMAL, PAGE, SMALL, new_figure, place, without_frame, write_at
 from wfairl.report.text import counted
-from wfairl.worlds.tasks import Task
-from wfairl.worlds.world import Label
+from wfairl.worlds.task import Task
 
 FRAMES_PER_ROW = 2
 APART, GAP, TITLE, LINE = 0.35, 0.1, 0.21, 0.2
@@ -131,7 +131,7 @@ def find_other_word(
 
 def _expert_path(task: Task, seed: int) -> Path:
     world = task.make_world(seed)
-    product = build_product(world, from_rule(task.rule.visit, task.rule.avoid, world.propositions))
+    product = build_product(world, task.rule)
     return find_plan(product, unit_cost(product)).path
 
 

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.automata.finite import from_rule
 from wfairl.errors import BadInputError
 from wfairl.evaluation.policies import Policy
 from wfairl.planning.agent import Status
@@ -37,7 +36,7 @@ from wfairl.report.figures.style import (
     write,
     write_at,
 )
-from wfairl.worlds.tasks import Task
+from wfairl.worlds.task import Task
 from wfairl.worlds.world import World
 
 CRITICAL_CONTROL = "toggle"
@@ -78,7 +77,7 @@ def find_critical_state(
     Raises:
         BadInputError: it does not take it as often.
     """
-    product = build_product(world, from_rule(task.rule.visit, task.rule.avoid, world.propositions))
+    product = build_product(world, task.rule)
     path = find_plan(product, unit_cost(product)).path
     steps = [t for t, taken in enumerate(path.controls) if world.controls[taken] == control]
     if occurrence >= len(steps):

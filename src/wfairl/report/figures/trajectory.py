@@ -6,6 +6,7 @@ from typing import Any
 
 from matplotlib.patches import Circle, FancyArrowPatch
 
+from wfairl.automata.automaton import Label
 from wfairl.automata.finite import FiniteAutomaton
 from wfairl.automata.words import format_word
 from wfairl.planning.cost import Cost, unit_cost
@@ -30,9 +31,8 @@ from wfairl.report.figures.style import (
     write,
 )
 from wfairl.report.text import counted
-from wfairl.worlds.minigrid import MiniGridWorld
-from wfairl.worlds.tasks import Task
-from wfairl.worlds.world import Label
+from wfairl.worlds.minigrid.world import MiniGridWorld
+from wfairl.worlds.task import Task
 
 FADING = 0.65
 CHAIN = 1.35

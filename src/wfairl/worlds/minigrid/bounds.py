@@ -9,35 +9,36 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from wfairl.worlds import minigrid_rules as rules
-from wfairl.worlds.minigrid_rules import Layout
+from wfairl.worlds.minigrid import rules
+from wfairl.worlds.minigrid.rules import Layout
 
 TURNS = 4
 
 
 class LabelBounds:
-    """Lower bounds on the steps to labels, in one scene; see `steps_to_labels`."""
+    """Lower bounds on the steps to labels, in one scene; see `steps_to_change`."""
 
     def __init__(self, layout: Layout, atoms: NDArray[np.int32]):
         self.layout, self.atoms = layout, atoms
-        self._masks = (np.arange(1 << len(atoms))[:, None] >> np.arange(len(atoms)) & 1).astype(bool)
         self._before: dict[int, NDArray[np.float64]] = {}
         self._on: dict[tuple[int, ...], NDArray[np.float64]] = {}
 
-    def steps_to_labels(self, fields: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Lower bound on the steps from a state until a transition shows a label; shape [2 ** propositions].
+    def steps_to_change(self, fields: NDArray[np.int32]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Lower bounds on the steps from a state until a transition after which a proposition holds, or does not.
 
         Args:
-            fields: the state, unpacked; see `minigrid_rules`.
+            fields: the state, unpacked; see `rules`.
+
+        Returns:
+            Steps until each proposition holds and until it does not, each of shape [propositions].
         """
-        # A label is shown no sooner than each of its propositions is as the label wants it.
         to_true, to_false = np.ones(len(self.atoms)), np.ones(len(self.atoms))
         for i in range(len(self.atoms)):
             if rules.holds(self.layout.table, self.atoms, i, fields):
                 to_false[i] = self._steps_to_end(self.atoms[i], fields)
             else:
                 to_true[i] = self._steps_to_begin(self.atoms[i], fields)
-        return np.where(self._masks, to_true, to_false).max(axis=1, initial=1.0)
+        return to_true, to_false
 
     def _steps_to_begin(self, atom: NDArray[np.int32], fields: NDArray[np.int32]) -> float:
         """Lower bound for an atom that does not hold, to hold."""

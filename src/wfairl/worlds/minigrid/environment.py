@@ -12,6 +12,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 from minigrid.core.constants import COLOR_TO_IDX, OBJECT_TO_IDX, STATE_TO_IDX
+from minigrid.core.grid import Grid
 from minigrid.envs.dynamicobstacles import DynamicObstaclesEnv
 from minigrid.envs.memory import MemoryEnv
 from minigrid.minigrid_env import MiniGridEnv
@@ -19,11 +20,14 @@ from minigrid.wrappers import NoDeath, StochasticActionWrapper
 from numpy.typing import NDArray
 
 from wfairl.errors import BadInputError
-from wfairl.worlds import minigrid_rules as rules
-from wfairl.worlds.minigrid_rules import CARRIED, COLORS, GONE, INSIDE, NOTHING, OBJECTS, TERRAINS, Layout
+from wfairl.worlds.minigrid import rules
+from wfairl.worlds.minigrid.rules import CARRIED, COLORS, GONE, INSIDE, NOTHING, OBJECTS, TERRAINS, Layout
 
 KNOWN_OBJECTS = "minigrid.core.world_object"
 """The module whose objects the rules are about."""
+
+TILE_PIXELS = 32
+"""Of the side of a cell in a picture; MiniGrid's own."""
 
 _RESETTING = threading.Lock()
 
@@ -235,6 +239,12 @@ def scene_of(layout: Layout, fields: NDArray[np.int32]) -> Scene:
         carried=carried,
         terminated=bool(rules.is_final(layout.table, fields)),
     )
+
+
+def render_scene(scene: Scene) -> NDArray[np.uint8]:
+    """The picture that MiniGrid draws of a state, without its mark of what the agent sees; [height, width, 3]."""
+    grid, _ = Grid.decode(scene.grid)
+    return grid.render(TILE_PIXELS, scene.position, scene.direction)
 
 
 def _xy(cell: int, width: int) -> tuple[int, int]:

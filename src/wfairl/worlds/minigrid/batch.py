@@ -1,6 +1,6 @@
 """Many MiniGrid scenes stepped at once, compiled: one episode a row, each in a scene of its own.
 
-The rules are those of `minigrid_rules`; here they are only applied to the rows of a batch. Layouts of different
+The rules are those of `rules`; here they are only applied to the rows of a batch. Layouts of different
 scenes are rows of one table, padded at the end, and so are the fields of their states.
 """
 
@@ -8,7 +8,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from wfairl.worlds.minigrid_rules import (
+from wfairl.automata.automaton import ACCEPTED, DEAD
+from wfairl.worlds.minigrid.rules import (
     AGENT,
     BALL,
     BOX,
@@ -34,8 +35,8 @@ from wfairl.worlds.minigrid_rules import (
     label_mask,
     object_entry,
 )
-from wfairl.worlds.minigrid_view import CLOSED_DOOR, DIRECTIONS, HANDS, LOCKED_DOOR, OPEN_DOOR, SIGHTS
-from wfairl.worlds.world import ACCEPTED, DEAD
+from wfairl.worlds.minigrid.search import EMPTY_SLOT, mask_slot
+from wfairl.worlds.minigrid.view import CLOSED_DOOR, DIRECTIONS, HANDS, LOCKED_DOOR, OPEN_DOOR, SIGHTS
 
 GRID, PLACE, CARRIED, COLUMNS = range(4)
 """Columns of what a row shows: number of its grid, cell * 4 + direction, index into `HANDS`."""
@@ -50,12 +51,10 @@ SIGHT_OF_KIND = tuple(SIGHTS.index(HANDS[1 + kind]) for kind in (KEY, BALL, BOX)
 def step_all(
     layouts: NDArray[np.int32],
     atoms: NDArray[np.int32],
-    next_mode: NDArray[np.int32],
     scenes: NDArray[np.int64],
     controls: NDArray[np.int64],
     fields: NDArray[np.int32],
-    modes: NDArray[np.int32],
-    outcomes: NDArray[np.int8],
+    masks: NDArray[np.uint64],
     changed: NDArray[np.bool_],
 ) -> None:
     """Apply one control to every row, in place.
@@ -63,26 +62,55 @@ def step_all(
     Args:
         layouts: the table of each scene's layout, shape [scenes, longest].
         atoms: the atoms of each scene's labels, shape [scenes, propositions, 5].
-        next_mode: how much of the rule is fulfilled after reading a label, `DEAD` or `ACCEPTED`;
-            shape [modes, 2 ** propositions].
         scenes: the scene of each row, shape [rows].
         controls: shape [rows].
         fields: the states, shape [rows, most fields]; becomes the next states.
-        modes: how much of the rule each row has fulfilled, or `DEAD`, shape [rows]; becomes the next modes.
-        outcomes: becomes `RUNNING`, `SUCCEEDED` or `ENDED`; shape [rows].
+        masks: becomes the label mask of each transition, shape [rows].
         changed: becomes whether the grid may have changed; shape [rows].
     """
     for i in range(scenes.size):
         layout = layouts[scenes[i]]
         moved = apply_control(layout, fields[i], controls[i])
         changed[i] = moved and controls[i] >= PICKUP  # to turn and to walk leave the grid as it is
+        masks[i] = label_mask(layout, atoms[scenes[i]], fields[i])
+
+
+@njit(cache=True, nogil=True)
+def read_all(
+    layouts: NDArray[np.int32],
+    mask_slots: NDArray[np.uint64],
+    rows: NDArray[np.int32],
+    first: int,
+    scenes: NDArray[np.int64],
+    fields: NDArray[np.int32],
+    masks: NDArray[np.uint64],
+    automaton_states: NDArray[np.int32],
+    outcomes: NDArray[np.int8],
+) -> int:
+    """Let the automaton of every row, from the first on, read its label, in place.
+
+    Args:
+        layouts, scenes, fields, masks: see `step_all`.
+        mask_slots, rows: the automaton of the task's rule; see `search.MaskNumbers`.
+        first: the row to begin with.
+        automaton_states: `DEAD` where the rule is broken, shape [rows]; becomes the next ones.
+        outcomes: becomes `RUNNING`, `SUCCEEDED` or `ENDED`; shape [rows].
+
+    Returns:
+        The row whose label is not known yet, or the number of rows.
+    """
+    for i in range(first, scenes.size):
+        known = mask_slots[mask_slot(mask_slots, masks[i]), 1]
+        if known == EMPTY_SLOT:
+            return i
         outcomes[i] = RUNNING
-        if modes[i] != DEAD:
-            modes[i] = next_mode[modes[i], label_mask(layout, atoms[scenes[i]], fields[i])]
-        if modes[i] == ACCEPTED:
+        if automaton_states[i] != DEAD:
+            automaton_states[i] = rows[np.int64(known) - 1, automaton_states[i]]
+        if automaton_states[i] == ACCEPTED:
             outcomes[i] = SUCCEEDED
-        elif is_final(layout, fields[i]):
+        elif is_final(layouts[scenes[i]], fields[i]):
             outcomes[i] = ENDED
+    return scenes.size
 
 
 @njit(cache=True, nogil=True)

@@ -7,7 +7,7 @@ random order: so the same content gives the same bytes.)
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,14 +32,14 @@ def write_arrays(path: Path, form: str, version: int, header: dict[str, Any], ar
 
 
 def read_arrays(
-    path: Path, form: str, version: int, error: type[BadInputError]
-) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The header and the arrays of a file that `write_arrays` wrote.
+    path: Path, form: str, versions: Sequence[int], error: type[BadInputError]
+) -> tuple[int, dict[str, Any], dict[str, NDArray[Any]]]:
+    """The version, the header and the arrays of a file that `write_arrays` wrote.
 
     Args:
         path: the file.
         form: the format that it must be of.
-        version: the version of the format that is understood.
+        versions: the versions of the format that are understood.
         error: what to raise for a file that is cut short, damaged, or of another format or version.
     """
     read_bytes(path)  # a missing or unreadable file is named here
@@ -51,14 +51,14 @@ def read_arrays(
         raise error(f"{path}: cut short, damaged, or not of the format {form} ({problem})") from None
     if not isinstance(metadata, dict) or metadata.get("format") != form:
         raise error(f"{path}: not of the format {form}")
-    if metadata.get("version") != version:
-        raise error(
-            f"{path}: format version {metadata.get('version')}, and this wfairl reads version {version}; update wfairl"
-        )
+    version = metadata.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or version not in versions:
+        known = ", ".join(map(str, versions))
+        raise error(f"{path}: format version {version}, and this wfairl reads version {known}; update wfairl")
     header = metadata.get("header")
     if not isinstance(header, dict) or _digest(header, arrays) != metadata.get("digest"):
         raise error(f"{path}: damaged: its content does not match its digest")
-    return header, arrays
+    return version, header, arrays
 
 
 def _digest(header: dict[str, Any], arrays: Arrays) -> str:

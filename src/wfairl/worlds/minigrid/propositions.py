@@ -5,7 +5,7 @@ A proposition is a small frozen record; a world gets them by name:
     {"key": Carrying("key"), "door": DoorOpen(), "goal": AgentOn("goal")}
 
 It holds or not after a transition. Each is translated once, for one scene, into a row of five integers
-(an *atom*) that the compiled rules answer; see `minigrid_rules.holds`.
+(an *atom*) that the compiled rules answer; see `rules.holds`.
 """
 
 from collections.abc import Sequence
@@ -14,12 +14,16 @@ from typing import Protocol
 
 import numpy as np
 
+from wfairl.automata.automaton import Label
 from wfairl.errors import BadInputError
-from wfairl.worlds import minigrid_rules as rules
-from wfairl.worlds.minigrid_rules import NOTHING, Layout
+from wfairl.worlds.minigrid import rules
+from wfairl.worlds.minigrid.rules import NOTHING, Layout
+
+MAX_PROPOSITIONS = 64
+"""A label of a compiled scene is a mask of 64 bits."""
 
 Atom = tuple[int, int, int, int, int]
-"""A question and what it is about, padded with zeros; see `minigrid_rules.holds`."""
+"""A question and what it is about, padded with zeros; see `rules.holds`."""
 
 
 class Proposition(Protocol):
@@ -120,6 +124,11 @@ class AwayFromDoor:
         """See `Proposition`."""
         first, end = _objects(layout, self.kind, self.color)
         return (rules.ALL_APART, first, end, _door_cell(layout, self.door_color, None), self.distance)
+
+
+def to_label(mask: int, propositions: Sequence[str]) -> Label:
+    """The label of a mask, whose bit i stands for `propositions[i]`."""
+    return frozenset(proposition for i, proposition in enumerate(propositions) if mask >> i & 1)
 
 
 def _objects(layout: Layout, kind: str, color: str | None) -> tuple[int, int]:

@@ -279,12 +279,12 @@ def _put(layout: Table, fields: NDArray[np.int32], thing: int, place: int) -> No
 
 
 @njit(cache=True, nogil=True)
-def label_mask(layout: Table, atoms: NDArray[np.int32], fields: NDArray[np.int32]) -> int:
+def label_mask(layout: Table, atoms: NDArray[np.int32], fields: NDArray[np.int32]) -> np.uint64:
     """The label of a state: bit i is set if atom i holds."""
-    mask = 0
+    mask = np.uint64(0)
     for i in range(atoms.shape[0]):
         if holds(layout, atoms, i, fields):
-            mask |= 1 << i
+            mask |= np.uint64(1) << np.uint64(i)
     return mask
 
 

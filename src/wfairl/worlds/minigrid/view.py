@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.worlds import minigrid_rules as rules
-from wfairl.worlds.minigrid import MiniGridWorld
-from wfairl.worlds.minigrid_packing import unpack_all
-from wfairl.worlds.minigrid_rules import NOTHING, OBJECTS, TERRAINS
+from wfairl.worlds.minigrid import rules
+from wfairl.worlds.minigrid.packing import unpack_all
+from wfairl.worlds.minigrid.rules import NOTHING, OBJECTS, TERRAINS
+from wfairl.worlds.minigrid.world import MiniGridWorld
 
 SIGHTS = (*TERRAINS[: rules.DOOR], "open door", "closed door", "locked door", *OBJECTS)
 """What a cell can show; a cell of a grid is an index into them."""

@@ -17,10 +17,13 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from wfairl.automata.automaton import Automaton, Label
 from wfairl.errors import BadInputError
-from wfairl.worlds import minigrid_rules as rules
-from wfairl.worlds.minigrid_bounds import LabelBounds
-from wfairl.worlds.minigrid_environment import (
+from wfairl.worlds.graph import IGNORE_LABELS
+from wfairl.worlds.minigrid import rules
+from wfairl.worlds.minigrid.bounds import LabelBounds
+from wfairl.worlds.minigrid.environment import (
+    TILE_PIXELS,
     Scene,
     UnknownPhysicsError,
     cells_of,
@@ -28,14 +31,15 @@ from wfairl.worlds.minigrid_environment import (
     has_own_step,
     layout_of,
     read_contents,
+    render_scene,
     scene_of,
     unwrap,
 )
-from wfairl.worlds.minigrid_packing import pack, unpack
-from wfairl.worlds.minigrid_rules import CONTROLS, NOTHING, OBJECTS, TERRAINS, Layout
-from wfairl.worlds.minigrid_search import explore, walk
-from wfairl.worlds.propositions import Proposition
-from wfairl.worlds.world import MAX_PROPOSITIONS, Exploration, Label, TooManyNodesError, to_label
+from wfairl.worlds.minigrid.packing import pack, unpack, unpack_all
+from wfairl.worlds.minigrid.propositions import MAX_PROPOSITIONS, Proposition, to_label
+from wfairl.worlds.minigrid.rules import COLORS, CONTROLS, NOTHING, OBJECTS, TERRAINS, Layout
+from wfairl.worlds.minigrid.search import MaskNumbers, cells_after, explore, walk
+from wfairl.worlds.world import Exploration, TooManyNodesError
 
 DEFAULT_MAX_NODES = 20_000_000
 
@@ -81,7 +85,8 @@ class MiniGridWorld:
 
     def label(self, state: int, control: int, next_state: int) -> Label:  # noqa: ARG002 - part of the contract
         """The propositions that hold in the next state."""
-        return to_label(rules.label_mask(self.layout.table, self.atoms, self._fields(next_state)), self.propositions)
+        mask = rules.label_mask(self.layout.table, self.atoms, self._fields(next_state))
+        return to_label(int(mask), self.propositions)
 
     def walk(self, controls: Sequence[int]) -> tuple[list[int], list[Label]]:
         """The states (one more) and labels along a sequence of controls from the initial state."""
@@ -91,50 +96,81 @@ class MiniGridWorld:
         states, masks = walk(self.layout.table, self.atoms, self.pack(self.initial_state), sequence)
         return [self.unpack(words) for words in states], [to_label(int(mask), self.propositions) for mask in masks]
 
-    def features(self, state: int) -> NDArray[np.float64]:
-        """Indicators of what is in front of the agent, under it, and in its hands; shape [21]."""
-        layout, fields = self.layout.table, self._fields(state)
-        front = rules.cell_in_front(layout, fields)
-        thing = rules.object_at(layout, fields, front) if front != NOTHING else NOTHING
-        ahead = np.zeros(len(TERRAINS) + len(OBJECTS) + 2)
-        if thing != NOTHING:
-            ahead[len(TERRAINS) + self.layout.objects[thing, rules.KIND]] = 1
-        else:
-            terrain = rules.WALL if front == NOTHING else self.layout.cells[front, rules.TERRAIN]
-            ahead[terrain] = 1
-            if terrain == rules.DOOR:
-                door = rules.door_state(layout, fields, self.layout.cells[front, rules.DOOR_AT])
-                ahead[-2:] = bool(door & rules.IS_OPEN), bool(door & rules.IS_LOCKED)
-        under = np.zeros(len(TERRAINS))
-        under[self.layout.cells[fields[rules.AGENT], rules.TERRAIN]] = 1
-        hands = np.zeros(1 + len(OBJECTS))
-        carried = rules.carried_object(layout, fields)
-        hands[0 if carried == NOTHING else 1 + self.layout.objects[carried, rules.KIND]] = 1
-        return np.concatenate([ahead, under, hands])
+    def features(self, state: int, control: int, next_state: int) -> NDArray[np.float64]:  # noqa: ARG002
+        """See `transition_features`, for one transition."""
+        _, features = self.transition_features(self.pack(state)[None], np.array([control]))
+        return features[0]
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """What the features of a transition are called."""
+        ahead = [f"{name} ahead" for name in (*TERRAINS, *OBJECTS, "open door", "locked door")]
+        under = [f"on {name}" for name in TERRAINS]
+        hands = [f"{name} in hand" for name in ("nothing", *OBJECTS)]
+        return (*ahead, *under, *hands, *(f"to {color} floor" for color in COLORS))
+
+    def transition_features(
+        self, states: NDArray[np.uint64], transitions: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """Indicators of what is in front of the agent, under it and in its hands, and of the floor it arrives on.
+
+        Arguments and result are those of `CompiledWorld.transition_features`.
+        """
+        rows, controls = transitions // len(CONTROLS), (transitions % len(CONTROLS)).astype(np.int64)
+        fields = unpack_all(self.layout.table, np.ascontiguousarray(states))
+        before = self._state_features(fields)[rows]
+        floor = np.where(
+            self.layout.cells[:, rules.TERRAIN] == rules.FLOOR, self.layout.cells[:, rules.TERRAIN_COLOR], -1
+        )
+        arrived = floor[cells_after(self.layout.table, np.ascontiguousarray(states), rows, controls)]
+        entered = (arrived[:, None] == np.arange(len(COLORS))).astype(np.uint8)
+        distinct, number = np.unique(np.hstack([before, entered]), axis=0, return_inverse=True)
+        return number.reshape(-1).astype(np.int32), distinct.astype(np.float64)
+
+    def _state_features(self, fields: NDArray[np.int32]) -> NDArray[np.uint8]:
+        """What is in front of the agent, under it, and in its hands; shape [states, 21]."""
+        cells, many = self.layout.cells, np.arange(len(fields))
+        under = cells[fields[:, rules.AGENT], rules.TERRAIN]
+        front = cells[fields[:, rules.AGENT], rules.FRONT + fields[:, rules.DIRECTION]]
+        terrain = np.where(front == NOTHING, rules.WALL, cells[front, rules.TERRAIN])
+        ahead = terrain.copy()
+        carried = np.zeros(len(fields), np.int64)
+        for thing, kind in enumerate(self.layout.objects[:, rules.KIND]):
+            place = fields[:, rules.FIRST_OBJECT + thing]
+            ahead = np.where((place == front) & (front != NOTHING), len(TERRAINS) + kind, ahead)
+            carried[place == len(cells) + rules.CARRIED] = 1 + kind
+        is_door = ahead == rules.DOOR
+        doors = rules.FIRST_OBJECT + len(self.layout.objects) + np.where(is_door, cells[front, rules.DOOR_AT], 0)
+        door = np.where(is_door, fields[many, np.minimum(doors, fields.shape[1] - 1)], 0)
+        features = np.zeros((len(fields), 2 * len(TERRAINS) + 2 * len(OBJECTS) + 3), np.uint8)
+        seen = len(TERRAINS) + len(OBJECTS)
+        features[many, ahead] = 1
+        features[:, seen] = (door & rules.IS_OPEN) != 0
+        features[:, seen + 1] = (door & rules.IS_LOCKED) != 0
+        features[many, seen + 2 + under] = 1
+        features[many, seen + 2 + len(TERRAINS) + carried] = 1
+        return features
 
     def explore(
         self,
-        next_mode: NDArray[np.int32] | None = None,
+        automaton: Automaton | None = None,
         max_nodes: int = DEFAULT_MAX_NODES,
         state: int | None = None,
-        mode: int = 0,
+        automaton_state: int = 0,
     ) -> Exploration:
-        """Every (state, mode) that can be reached; without a table, every state of the world.
+        """Every pair of states that can be reached; without an automaton, every state of the world.
 
         Args:
-            next_mode: see `CompiledWorld.explore`.
-            max_nodes: limit of the search.
+            automaton, max_nodes, automaton_state: see `CompiledWorld`.
             state: where to start; the initial state if None.
-            mode: the mode to start in.
 
         Raises:
             TooManyNodesError: the limit was met.
         """
-        if next_mode is None:
-            next_mode = np.zeros((1, 1 << len(self.propositions)), np.int32)
+        masks = MaskNumbers(IGNORE_LABELS if automaton is None else automaton, self.propositions)
         start = self.pack(self.initial_state if state is None else state)
-        table = np.ascontiguousarray(next_mode, np.int32)
-        exploration = Exploration(*explore(self.layout.table, self.atoms, table, start, mode, max_nodes))
+        found = explore(self.layout.table, self.atoms, masks, start, automaton_state, max_nodes)
+        exploration = Exploration(*found, tuple(masks.table.labels))
         if len(exploration.states) > max_nodes:
             raise TooManyNodesError(
                 f"more than {max_nodes:,} states can be reached; "
@@ -142,9 +178,18 @@ class MiniGridWorld:
             )
         return exploration
 
-    def steps_to_labels(self, state: int) -> NDArray[np.float64]:
-        """Lower bound on the steps until a transition shows a label, which directs A*; shape [2 ** propositions]."""
-        return self._label_bounds.steps_to_labels(self._fields(state))
+    def render(self, state: int) -> NDArray[np.uint8]:
+        """The state as MiniGrid itself draws it; see `Renderer`."""
+        return render_scene(self.scene(state))
+
+    def locate(self, state: int) -> tuple[float, float]:
+        """Where the agent is in the picture of a state; see `Located`."""
+        cell = int(self._fields(state)[rules.AGENT])
+        return (cell % self.layout.width + 0.5) * TILE_PIXELS, (cell // self.layout.width + 0.5) * TILE_PIXELS
+
+    def steps_to_change(self, state: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Lower bounds on the steps until propositions hold or do not, which direct A*; see `BoundedWorld`."""
+        return self._label_bounds.steps_to_change(self._fields(state))
 
     @cached_property
     def _label_bounds(self) -> LabelBounds:

@@ -23,22 +23,23 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from wfairl.automata.automaton import DEAD
 from wfairl.errors import BadInputError
 from wfairl.parallel import map_in_threads
-from wfairl.worlds import minigrid_batch as batch
-from wfairl.worlds.minigrid import MiniGridWorld
-from wfairl.worlds.minigrid_packing import unpack
-from wfairl.worlds.minigrid_rules import CONTROLS
-from wfairl.worlds.minigrid_view import DIRECTIONS, HANDS
-from wfairl.worlds.tasks import Rule, Task
-from wfairl.worlds.world import ACCEPTED, DEAD, to_label
+from wfairl.worlds.minigrid import batch
+from wfairl.worlds.minigrid.packing import unpack
+from wfairl.worlds.minigrid.rules import CONTROLS
+from wfairl.worlds.minigrid.search import MaskNumbers
+from wfairl.worlds.minigrid.tasks import MiniGridTask
+from wfairl.worlds.minigrid.view import DIRECTIONS, HANDS
+from wfairl.worlds.minigrid.world import MiniGridWorld
 
 Columns = NDArray[np.int64]
 """Number of the grid, cell * 4 + direction, what is carried; shape [rows, 3]."""
 
 LARGEST_GRID_NUMBER = 2**31 - 1
 
-PER_SCENE = ("seeds", "layouts", "atoms", "fields", "largest", "modes", "field_counts")
+PER_SCENE = ("seeds", "layouts", "atoms", "fields", "largest", "automaton_states", "field_counts")
 """Arrays of a `ScenePool` with one row a scene."""
 
 
@@ -54,12 +55,12 @@ class ScenePool:
         atoms: the atoms of each scene's labels, shape [scenes, propositions, 5] of int32.
         fields: the state in which each scene begins, padded; shape [scenes, most fields] of int32.
         largest: the largest value of each field, padded; shape [scenes, most fields] of int32.
-        modes: how much of the rule is fulfilled there, shape [scenes] of int32.
+        automaton_states: where the task's rule stands there, shape [scenes] of int32.
         field_counts: how many fields the states of each scene have, shape [scenes].
-        next_mode: the task's rule as a table; see `minigrid_batch.step_all`.
+        rule: the task's rule, by the label masks met so far.
     """
 
-    task: Task
+    task: MiniGridTask
     seeds: NDArray[np.int64]
     height: int
     width: int
@@ -67,9 +68,9 @@ class ScenePool:
     atoms: NDArray[np.int32]
     fields: NDArray[np.int32]
     largest: NDArray[np.int32]
-    modes: NDArray[np.int32]
+    automaton_states: NDArray[np.int32]
     field_counts: NDArray[np.int64]
-    next_mode: NDArray[np.int32]
+    rule: MaskNumbers
 
     def __len__(self) -> int:
         """The number of scenes."""
@@ -82,25 +83,50 @@ class ScenePool:
         return replace(self, **arrays)
 
     def walk(self, scene: int, controls: Sequence[int]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """The states and modes that controls lead through from where a scene begins, which is the first of them.
+        """The states that controls lead through from where a scene begins, which is the first of them.
 
         Args:
             scene: an index.
             controls: one fewer than the states.
 
         Returns:
-            Fields of shape [states, most fields] and modes of shape [states], as in the pool.
+            Fields of shape [states, most fields] and automaton states of shape [states], as in the pool.
         """
         at = np.array([scene])
-        fields, modes = self.fields[at], self.modes[at]
-        walked = [(fields.copy(), modes.copy())]
+        rows = _Rows(self, at, self.fields[at], self.automaton_states[at])
+        walked = [(rows.fields.copy(), rows.automaton_states.copy())]
         for control in controls:
-            batch.step_all(
-                self.layouts, self.atoms, self.next_mode,
-                at, np.array([control], np.int64), fields, modes, np.zeros(1, np.int8), np.zeros(1, bool),
-            )  # fmt: skip
-            walked.append((fields.copy(), modes.copy()))
+            rows.step(np.array([control], np.int64))
+            walked.append((rows.fields.copy(), rows.automaton_states.copy()))
         return np.concatenate([one for one, _ in walked]), np.concatenate([one for _, one in walked])
+
+
+class _Rows:
+    """Episodes in scenes of a pool, stepped in place; see `batch.step_all` and `batch.read_all` for the arrays."""
+
+    def __init__(
+        self,
+        pool: ScenePool,
+        scenes: NDArray[np.int64],
+        fields: NDArray[np.int32],
+        automaton_states: NDArray[np.int32],
+    ):
+        self.pool, self.scenes, self.fields, self.automaton_states = pool, scenes, fields, automaton_states
+        self.masks = np.zeros(len(scenes), np.uint64)
+        self.outcomes = np.zeros(len(scenes), np.int8)
+        self.changed = np.zeros(len(scenes), bool)
+
+    def step(self, controls: NDArray[np.int64]) -> None:
+        pool, rule = self.pool, self.pool.rule
+        batch.step_all(pool.layouts, pool.atoms, self.scenes, controls, self.fields, self.masks, self.changed)
+        row = 0
+        while row < len(controls):
+            row = batch.read_all(
+                pool.layouts, rule.slots, rule.rows, row,
+                self.scenes, self.fields, self.masks, self.automaton_states, self.outcomes,
+            )  # fmt: skip
+            if row < len(controls):
+                rule.add(int(self.masks[row]))
 
 
 def join_pools(*pools: ScenePool) -> ScenePool:
@@ -109,7 +135,7 @@ def join_pools(*pools: ScenePool) -> ScenePool:
     return replace(pools[0], **arrays)
 
 
-def compile_scenes(task: Task, seeds: Sequence[int], n_jobs: int = 1) -> ScenePool:
+def compile_scenes(task: MiniGridTask, seeds: Sequence[int], n_jobs: int = 1) -> ScenePool:
     """Read the scenes of some seeds once.
 
     Raises:
@@ -134,9 +160,9 @@ def compile_scenes(task: Task, seeds: Sequence[int], n_jobs: int = 1) -> ScenePo
         atoms=np.stack([world.atoms for world in worlds]),
         fields=_padded(states),
         largest=_padded([world.layout.largest_values for world in worlds]),
-        modes=np.zeros(len(worlds), np.int32),
+        automaton_states=np.zeros(len(worlds), np.int32),
         field_counts=np.array([len(fields) for fields in states], np.int64),
-        next_mode=_mode_table(task.rule, worlds[0].propositions),
+        rule=MaskNumbers(task.rule, worlds[0].propositions),
     )
 
 
@@ -150,18 +176,6 @@ def _padded(rows: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
     table = np.zeros((len(rows), max(map(len, rows))), np.int32)
     for i, row in enumerate(rows):
         table[i, : len(row)] = row
-    return table
-
-
-def _mode_table(rule: Rule, propositions: Sequence[str]) -> NDArray[np.int32]:
-    """A rule as modes: how many of `visit` have come true; shape [visit, 2 ** propositions]."""
-    table = np.empty((len(rule.visit), 1 << len(propositions)), np.int32)
-    for visited in range(len(rule.visit)):
-        for mask in range(table.shape[1]):
-            label, after = to_label(mask, propositions), visited
-            while after < len(rule.visit) and rule.visit[after] in label:
-                after += 1
-            table[visited, mask] = DEAD if label & rule.avoid else ACCEPTED if after == len(rule.visit) else after
     return table
 
 
@@ -232,11 +246,10 @@ class CompiledVectorEnv(VectorEnv[Columns, NDArray[np.int64], NDArray[Any]]):
         self.bank = GridBank(pool.height, pool.width)
         self.scenes = np.zeros(num_envs, np.int64)
         self.fields = pool.fields[self.scenes]
-        self.modes = np.zeros(num_envs, np.int32)
+        self.automaton_states = np.zeros(num_envs, np.int32)
         self.steps = np.zeros(num_envs, np.int64)
         self._columns = np.zeros((num_envs, batch.COLUMNS), np.int64)
-        self._outcomes = np.zeros(num_envs, np.int8)
-        self._changed = np.zeros(num_envs, bool)
+        self._rows = _Rows(pool, self.scenes, self.fields, self.automaton_states)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -262,14 +275,11 @@ class CompiledVectorEnv(VectorEnv[Columns, NDArray[np.int64], NDArray[Any]]):
         if controls.shape != (self.num_envs,) or controls.min() < 0 or controls.max() >= len(CONTROLS):
             raise BadInputError(f"a step takes {self.num_envs} controls between 0 and {len(CONTROLS) - 1}")
         pool, horizon = self.pool, self.pool.task.horizon
-        batch.step_all(
-            pool.layouts, pool.atoms, pool.next_mode,
-            self.scenes, controls, self.fields, self.modes, self._outcomes, self._changed,
-        )  # fmt: skip
+        self._rows.step(controls)
         self.steps += 1
-        self._look(np.flatnonzero(self._changed))
-        rewards = np.where(self._outcomes == batch.SUCCEEDED, 1 - 0.9 * self.steps / horizon, 0.0)
-        terminated, truncated = self._outcomes != batch.RUNNING, self.steps >= horizon
+        self._look(np.flatnonzero(self._rows.changed))
+        rewards = np.where(self._rows.outcomes == batch.SUCCEEDED, 1 - 0.9 * self.steps / horizon, 0.0)
+        terminated, truncated = self._rows.outcomes != batch.RUNNING, self.steps >= horizon
         over = terminated | truncated
         info: dict[str, Any] = {}
         if over.any():
@@ -288,7 +298,7 @@ class CompiledVectorEnv(VectorEnv[Columns, NDArray[np.int64], NDArray[Any]]):
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
         """Where every episode stands, copied; the bank and the draws of scenes to come are not part of it."""
-        return {name: getattr(self, name).copy() for name in ("scenes", "fields", "modes", "steps")}
+        return {name: getattr(self, name).copy() for name in ("scenes", "fields", "automaton_states", "steps")}
 
     def restore(self, snapshot: dict[str, NDArray[Any]]) -> Columns:
         """Put every episode where a snapshot of the same pool has it, and empty the bank; see `forget`.
@@ -304,7 +314,7 @@ class CompiledVectorEnv(VectorEnv[Columns, NDArray[np.int64], NDArray[Any]]):
         # What lies outside of these would lead compiled code outside of its arrays.
         for name, least, largest in (
             ("fields", 0, self.pool.largest[snapshot["scenes"]]),
-            ("modes", DEAD, len(self.pool.next_mode) - 1),
+            ("automaton_states", DEAD, self.pool.task.rule.states - 1),
             ("steps", 0, self.pool.task.horizon - 1),
         ):
             if (snapshot[name] < least).any() or (snapshot[name] > largest).any():
@@ -317,7 +327,7 @@ class CompiledVectorEnv(VectorEnv[Columns, NDArray[np.int64], NDArray[Any]]):
         """Put some rows at the beginning of scenes, drawn if none are given."""
         self.scenes[rows] = self.np_random.integers(len(self.pool), size=len(rows)) if scenes is None else scenes
         self.fields[rows] = self.pool.fields[self.scenes[rows]]
-        self.modes[rows] = self.pool.modes[self.scenes[rows]]
+        self.automaton_states[rows] = self.pool.automaton_states[self.scenes[rows]]
         self.steps[rows] = 0
 
     def _look(self, changed: NDArray[np.int64]) -> None:

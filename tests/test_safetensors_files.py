@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from wfairl.array_files import read_arrays, write_arrays
+from wfairl.safetensors_files import read_arrays, write_arrays
 from wfairl.errors import BadInputError
 
 ARRAYS = {"b": np.arange(6.0).reshape(2, 3)[:, ::-1], "a": np.zeros((0, 4), np.uint16), "scalar": np.array(7)}

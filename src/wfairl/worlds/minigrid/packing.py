@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from wfairl.worlds.minigrid_rules import (
+from wfairl.worlds.minigrid.rules import (
     BITS,
     DOORS_COUNT,
     FIELD_COLUMNS,

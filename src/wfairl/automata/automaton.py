@@ -1,0 +1,147 @@
+"""The contract of a task automaton, deterministic and finite, and what it reads.
+
+An automaton says one thing, and everything else follows:
+
+    column(label)     the state after reading a label, from each state
+
+A planner asks for the columns of the labels that a world shows, and of no others: an automaton may speak of any
+number of propositions, and nothing is ever tabulated over all sets of them.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.errors import BadInputError
+
+Label = frozenset[str]
+"""A set of propositions: those that hold after a transition."""
+
+DEAD = -1
+"""In a table of successors: from here the task can never be fulfilled."""
+
+ACCEPTED = -2
+"""In a table of successors: the transition fulfils the task."""
+
+UNAVAILABLE = -3
+"""In a table of successors: the control cannot be chosen here."""
+
+
+class ForeignLabelError(BadInputError):
+    """An automaton and a world do not speak of the same propositions."""
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A conjunction: everything in `true` holds and nothing in `false` does. Without literals it always holds."""
+
+    true: frozenset[str] = frozenset()
+    false: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        if self.true & self.false:
+            both = ", ".join(sorted(self.true & self.false))
+            raise BadInputError(f"a guard asks for {both} to hold and not to hold at once")
+
+    def holds(self, label: Label) -> bool:
+        """Whether a label fulfils the guard."""
+        return self.true <= label and not self.false & label
+
+    def both(self, other: "Guard") -> "Guard | None":
+        """The guard that holds where both do, None if that is nowhere."""
+        true, false = self.true | other.true, self.false | other.false
+        return None if true & false else Guard(true, false)
+
+    @property
+    def literals(self) -> int:
+        """The number of literals."""
+        return len(self.true) + len(self.false)
+
+    def __str__(self) -> str:
+        return " & ".join([*sorted(self.true), *(f"!{name}" for name in sorted(self.false))]) or "anything"
+
+
+class Automaton(ABC):
+    """A deterministic automaton over labels; state 0 is the initial one.
+
+    Attributes:
+        accepting: whether a word that ends in a state is accepted, shape [states] of bool.
+        keep_repeats: whether a label that repeats the one before it is read again.
+    """
+
+    accepting: NDArray[np.bool_]
+    keep_repeats: bool
+
+    @property
+    @abstractmethod
+    def propositions(self) -> frozenset[str]:
+        """The propositions that it speaks of."""
+
+    @abstractmethod
+    def column(self, label: Label) -> NDArray[np.int32]:
+        """The state after reading a label, or `DEAD`, from each state; shape [states]."""
+
+    @abstractmethod
+    def changes(self, propositions: Collection[str]) -> list[tuple[int, Guard, int]]:
+        """Every way from one live state to another: where from, what must hold for it, where to.
+
+        Args:
+            propositions: of the world whose labels are read; what is true of none of them is meant to be false.
+        """
+
+    @abstractmethod
+    def lacking(self, state: int, shown: Collection[Label]) -> tuple[str, ...]:
+        """What would lead on from a state and none of the shown labels does, each as people say it."""
+
+    @property
+    def states(self) -> int:
+        """The number of states."""
+        return len(self.accepting)
+
+    def read(self, state: int, label: Label) -> int:
+        """The state after reading a label, or `DEAD`."""
+        return DEAD if state == DEAD else int(self.column(label)[state])
+
+    def run(self, word: Iterable[Label]) -> list[int]:
+        """The states along a word, from the initial one on; after `DEAD` only `DEAD`."""
+        path = [0]
+        for label in word:
+            path.append(self.read(path[-1], label))
+        return path
+
+    def accepts(self, word: Iterable[Label]) -> bool:
+        """Whether the whole word is accepted."""
+        state = self.run(word)[-1]
+        return state != DEAD and bool(self.accepting[state])
+
+    def fulfilled_at(self, word: Sequence[Label]) -> int | None:
+        """The number of labels after which the word is accepted for the first time, None if it never is."""
+        state = 0
+        for position, label in enumerate(word, start=1):
+            state = self.read(state, label)
+            if state == DEAD:
+                return None
+            if self.accepting[state]:
+                return position
+        return None
+
+    def successor_row(self, label: Label) -> NDArray[np.int32]:
+        """As `column`, for a search: `ACCEPTED` where the state after the label is accepting; shape [states]."""
+        after = self.column(label)
+        return np.where((after != DEAD) & self.accepting[after], np.int32(ACCEPTED), after)
+
+    def check_propositions(self, propositions: Sequence[str]) -> None:
+        """Refuse a world that lacks something the automaton speaks of.
+
+        Raises:
+            ForeignLabelError: names what is lacking.
+        """
+        foreign = sorted(self.propositions - set(propositions))
+        if foreign:
+            raise ForeignLabelError(
+                f"the automaton reads {', '.join(foreign)}, which the world does not know (it has "
+                f"{', '.join(propositions)}); learn the automaton from words of this task"
+            )

@@ -1,0 +1,125 @@
+"""GuardedAutomaton: an automaton whose edges say what they wait for, as a person would.
+
+An edge carries a guard, a conjunction of literals: `coffee & !office`. In each state the edges are tried in order, and
+the first whose guard holds is taken; a label that fulfils no guard leaves the state as it is. So an automaton over
+many propositions is as small as what it says of them.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.automata.automaton import DEAD, Automaton, Guard, Label
+from wfairl.errors import BadInputError
+
+
+@dataclass(frozen=True)
+class Edge:
+    """What to wait for, and the state that follows; `DEAD` if the task is lost then."""
+
+    guard: Guard
+    target: int
+
+
+@dataclass(frozen=True, eq=False)
+class GuardedAutomaton(Automaton):
+    """A deterministic automaton with guards; state 0 is the initial one.
+
+    Attributes:
+        edges: of each state, in the order in which they are tried.
+        accepting: whether a word that ends in a state is accepted, shape [states] of bool.
+        keep_repeats: reading a label twice leads where the edges say; True, since they may say anything.
+    """
+
+    edges: tuple[tuple[Edge, ...], ...]
+    accepting: NDArray[np.bool_]
+    keep_repeats: bool = True
+    _columns: dict[Label, NDArray[np.int32]] = field(init=False, repr=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "accepting", np.asarray(self.accepting, bool))
+        if not self.edges or len(self.edges) != len(self.accepting):
+            raise BadInputError(f"{len(self.edges)} states with edges, and {len(self.accepting)} that accept or do not")
+        for edge in (edge for row in self.edges for edge in row):
+            if not DEAD <= edge.target < len(self.edges):
+                raise BadInputError(f"an edge leads to {edge.target}, which is none of the {len(self.edges)} states")
+
+    @property
+    def propositions(self) -> frozenset[str]:
+        """See `Automaton`."""
+        guards = [edge.guard for row in self.edges for edge in row]
+        return frozenset().union(*(guard.true | guard.false for guard in guards))
+
+    def column(self, label: Label) -> NDArray[np.int32]:
+        """See `Automaton`."""
+        if label not in self._columns:
+            after = [_first(row, label, state) for state, row in enumerate(self.edges)]
+            self._columns[label] = np.array(after, np.int32)
+        return self._columns[label]
+
+    def changes(self, propositions: Collection[str]) -> list[tuple[int, Guard, int]]:  # noqa: ARG002
+        """See `Automaton`."""
+        return [
+            (source, edge.guard, edge.target)
+            for source, row in enumerate(self.edges)
+            for edge in row
+            if edge.target not in (DEAD, source)
+        ]
+
+    def lacking(self, state: int, shown: Collection[Label]) -> tuple[str, ...]:
+        """See `Automaton`."""
+        leads_on = [edge.guard for edge in self.edges[state] if edge.target not in (DEAD, state)]
+        return tuple(str(guard) for guard in leads_on if not any(guard.holds(label) for label in shown))
+
+
+def _first(edges: Sequence[Edge], label: Label, state: int) -> int:
+    return next((edge.target for edge in edges if edge.guard.holds(label)), state)
+
+
+def conjunction(one: GuardedAutomaton, other: GuardedAutomaton) -> GuardedAutomaton:
+    """The automaton that accepts what both accept; pairs of states that can be reached, breadth first.
+
+    The pairs of edges are tried in lexicographic order, so that the first that holds is that of the first edge
+    of `one` that holds and the first of `other`.
+    """
+    numbers = {(0, 0): 0}
+    queue = [(0, 0)]
+    rows: list[tuple[Edge, ...]] = []
+    for pair in queue:  # grows while we walk it
+        row = []
+        for guard, targets in _pairs(one, other, pair):
+            if DEAD in targets:
+                row.append(Edge(guard, DEAD))
+                continue
+            if targets not in numbers:
+                numbers[targets] = len(queue)
+                queue.append(targets)
+            row.append(Edge(guard, numbers[targets]))
+        rows.append(_without_idle(row, numbers[pair]))
+    accepting = [one.accepting[a] and other.accepting[b] for a, b in queue]
+    return GuardedAutomaton(tuple(rows), np.array(accepting, bool))
+
+
+def _pairs(
+    one: GuardedAutomaton, other: GuardedAutomaton, pair: tuple[int, int]
+) -> Iterable[tuple[Guard, tuple[int, int]]]:
+    stay = [Edge(Guard(), state) for state in pair]
+    for first in (*one.edges[pair[0]], stay[0]):
+        for second in (*other.edges[pair[1]], stay[1]):
+            guard = first.guard.both(second.guard)
+            if guard is not None:
+                yield guard, (first.target, second.target)
+
+
+def _without_idle(row: Sequence[Edge], state: int) -> tuple[Edge, ...]:
+    """The edges that matter: no guard that an earlier, wider one has taken, and no loops at the end."""
+    kept: list[Edge] = []
+    for edge in row:
+        taken = any(one.guard.true <= edge.guard.true and one.guard.false <= edge.guard.false for one in kept)
+        if not taken:
+            kept.append(edge)
+    while kept and kept[-1].target == state:
+        kept.pop()
+    return tuple(kept)

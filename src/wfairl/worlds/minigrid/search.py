@@ -1,0 +1,360 @@
+"""Walks through a MiniGrid, compiled: along given controls, or to every state that the rules can reach.
+
+Exploration goes in step with an automaton, whose rows are by the index of a label. A label that has none yet stops the
+compiled search, gets one, and the search goes on. What is known is kept in a hash table with open addressing. A slot
+holds a node's *key* beside the node, so that most look-ups touch one line of memory: where state and automaton state
+fit into one word the key is that word itself, otherwise it is a hash of them and the state is compared as well.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from wfairl.automata.automaton import Automaton
+from wfairl.worlds.minigrid.packing import fields_count, pack, unpack
+from wfairl.worlds.minigrid.propositions import to_label
+from wfairl.worlds.minigrid.rules import (
+    AGENT,
+    ANY_IN_FRONT,
+    BITS,
+    CONTROLS,
+    DOOR_IN_FRONT,
+    FIELD_COLUMNS,
+    FIELD_TABLE,
+    LEFT,
+    RIGHT,
+    SHIFT,
+    WORD,
+    Table,
+    apply_control,
+    label_mask,
+)
+from wfairl.worlds.world import LabelTable
+
+EMPTY_SLOT = 0
+"""A slot's second entry is its node + 1."""
+
+FIRST_CAPACITY = 4096
+"""Nodes that there is room for at the start; the room doubles when it is used up."""
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+"""2 ** 64 divided by the golden ratio: multiplying by it spreads keys over the high bits (Knuth, vol. 3, 6.4)."""
+
+LINE_BITS, LINE_MASK = np.uint64(3), np.uint64(7)
+"""Slots that belong together: eight, two cache lines."""
+
+
+@njit(cache=True, nogil=True)
+def walk(
+    layout: Table, atoms: NDArray[np.int32], start: NDArray[np.uint64], controls: NDArray[np.int64]
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """The states [controls + 1, words] and label masks [controls] along a sequence of controls."""
+    states = np.empty((controls.size + 1, start.size), np.uint64)
+    labels = np.empty(controls.size, np.uint64)
+    fields = np.empty(fields_count(layout), np.int32)
+    states[0] = start
+    unpack(layout, start, fields)
+    for t in range(controls.size):
+        apply_control(layout, fields, controls[t])
+        pack(layout, fields, states[t + 1])
+        labels[t] = label_mask(layout, atoms, fields)
+    return states, labels
+
+
+def explore(
+    layout: Table,
+    atoms: NDArray[np.int32],
+    masks: "MaskNumbers",
+    start: NDArray[np.uint64],
+    automaton_state: int,
+    max_nodes: int,
+) -> tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int32], NDArray[np.uint16]]:
+    """Every pair of states reachable from (start, automaton_state), breadth first in the order of controls.
+
+    Returns:
+        states, automaton states, successors and label indices as in `Exploration`. If there are more than
+        `max_nodes`, the walk stops and returns some more than that.
+    """
+    # NumPy makes the tables, not the compiled code: it asks for huge pages, and look-ups are all over them.
+    tables = _tables(FIRST_CAPACITY, start.size)
+    masks.add(int(label_at(layout, atoms, start)))
+    node, count = 0, _begin(layout, atoms, masks.slots, masks.rows, start, automaton_state, *tables)
+    while node < count <= max_nodes:
+        if count + len(CONTROLS) > len(tables[0]):
+            tables = _grown(tables, count)
+        node, count, is_new, mask = _expand(layout, atoms, masks.slots, masks.rows, node, count, max_nodes, *tables)
+        if is_new:
+            masks.add(int(mask))
+    states, automaton_states, _, successors, labels, _ = tables
+    return states[:count], automaton_states[:count], successors[:count], labels[:count]
+
+
+class MaskNumbers:
+    """An automaton by label masks: those met so far are numbered, in a hash table for compiled code.
+
+    Attributes:
+        slots: mask and number + 1, which is 0 in an empty slot; shape [slots, 2] of uint64.
+        table: the labels of the masks, in the order of their numbers, and what follows each.
+    """
+
+    def __init__(self, automaton: Automaton, propositions: Sequence[str]):
+        self.slots = np.zeros((64, 2), np.uint64)
+        self.table = LabelTable(automaton)
+        self._propositions = propositions
+        self._masks: list[int] = []
+
+    @property
+    def rows(self) -> NDArray[np.int32]:
+        """See `LabelTable`."""
+        return self.table.rows
+
+    def add(self, mask: int) -> None:
+        """Number a mask; one that has a number keeps it."""
+        if mask in self._masks:
+            return
+        self.table.number(to_label(mask, self._propositions))
+        self._masks.append(mask)
+        if 2 * len(self._masks) > len(self.slots):
+            self.slots = np.zeros((2 * len(self.slots), 2), np.uint64)
+            for number, one in enumerate(self._masks, start=1):
+                _insert(self.slots, np.uint64(one), number)
+        else:
+            _insert(self.slots, np.uint64(mask), len(self._masks))
+
+
+@njit(cache=True, nogil=True)
+def _insert(slots: NDArray[np.uint64], mask: np.uint64, number: int) -> None:
+    slot = mask_slot(slots, mask)
+    slots[slot, 0], slots[slot, 1] = mask, number
+
+
+@njit(cache=True, nogil=True)
+def mask_slot(slots: NDArray[np.uint64], mask: np.uint64) -> int:
+    """The slot that holds a mask, or the empty one where it belongs."""
+    last = slots.shape[0] - 1
+    slot = int(mask * GOLDEN >> np.uint64(32)) & last
+    while slots[slot, 1] != EMPTY_SLOT and slots[slot, 0] != mask:
+        slot = (slot + 1) & last
+    return slot
+
+
+@njit(cache=True, nogil=True)
+def label_at(layout: Table, atoms: NDArray[np.int32], state: NDArray[np.uint64]) -> np.uint64:
+    """The label mask of a packed state."""
+    fields = np.empty(fields_count(layout), np.int32)
+    unpack(layout, state, fields)
+    return label_mask(layout, atoms, fields)
+
+
+@njit(cache=True, nogil=True)
+def cells_after(
+    layout: Table, states: NDArray[np.uint64], rows: NDArray[np.int64], controls: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """The agent's cell after a control in each of some states: rows and controls of shape [transitions]."""
+    cells = np.empty(rows.size, np.int64)
+    fields = np.empty(fields_count(layout), np.int32)
+    for i in range(rows.size):
+        unpack(layout, states[rows[i]], fields)
+        apply_control(layout, fields, controls[i])
+        cells[i] = fields[AGENT]
+    return cells
+
+
+Tables = tuple[Any, Any, Any, Any, Any, Any]
+"""states, automaton states, label of each state, successors, labels of transitions; and the slots, twice as many."""
+
+
+def _tables(capacity: int, words: int) -> Tables:
+    """Room for so many nodes."""
+    return (
+        np.empty((capacity, words), np.uint64),
+        np.empty(capacity, np.int32),
+        np.empty(capacity, np.uint16),
+        np.empty((capacity, len(CONTROLS)), np.int32),
+        np.empty((capacity, len(CONTROLS)), np.uint16),
+        np.zeros((2 * capacity, 2), np.uint64),
+    )
+
+
+def _grown(tables: Tables, count: int) -> Tables:
+    """Twice the room, with the same nodes in it."""
+    states, *_, slots = tables
+    larger = _tables(2 * len(states), states.shape[1])
+    for old, new in zip(tables[:-1], larger[:-1], strict=True):
+        new[:count] = old[:count]
+    _rehash(slots, larger[-1])
+    return larger
+
+
+@njit(cache=True, nogil=True)
+def _begin(
+    layout: Table,
+    atoms: NDArray[np.int32],
+    mask_slots: NDArray[np.uint64],
+    rows: NDArray[np.int32],
+    start: NDArray[np.uint64],
+    automaton_state: int,
+    states: NDArray[np.uint64],
+    automaton_states: NDArray[np.int32],
+    state_labels: NDArray[np.uint16],
+    successors: NDArray[np.int32],  # noqa: ARG001 - the tables are handed on as they are
+    labels: NDArray[np.uint16],  # noqa: ARG001
+    slots: NDArray[np.uint64],
+) -> int:
+    """Put the start into empty tables; the number of nodes, 1."""
+    states[0], automaton_states[0] = start, automaton_state
+    state_labels[0] = mask_slots[mask_slot(mask_slots, label_at(layout, atoms, start)), 1] - np.uint64(1)
+    key = _key(start, automaton_state, _free_bits(layout, start.size, rows.shape[1]))
+    slot = _first_slot(key, slots.shape[0] - 1)
+    slots[slot, 0], slots[slot, 1] = key, 1
+    return 1
+
+
+@njit(cache=True, nogil=True)
+def _expand(
+    layout: Table,
+    atoms: NDArray[np.int32],
+    mask_slots: NDArray[np.uint64],
+    rows: NDArray[np.int32],
+    node: int,
+    count: int,
+    max_nodes: int,
+    states: NDArray[np.uint64],
+    automaton_states: NDArray[np.int32],
+    state_labels: NDArray[np.uint16],
+    successors: NDArray[np.int32],
+    labels: NDArray[np.uint16],
+    slots: NDArray[np.uint64],
+) -> tuple[int, int, bool, np.uint64]:
+    """Expand nodes until none is left, the tables are full, there are too many, or a label is new.
+
+    Returns:
+        The next node, the number of nodes, whether a label is new, and its mask. A node on which a new label was met
+        is expanded from its beginning the next time, which finds again what it has added.
+    """
+    here = np.empty(fields_count(layout), np.int32)
+    fields = np.empty(fields_count(layout), np.int32)
+    words = np.empty(states.shape[1], np.uint64)
+    looks_ahead = _looks_ahead(atoms)
+    shift = _free_bits(layout, words.size, rows.shape[1])
+    while node < count <= max_nodes and count + len(CONTROLS) <= automaton_states.size:
+        unpack(layout, states[node], here)
+        reading = automaton_states[node]
+        for control in range(len(CONTROLS)):
+            for i in range(here.size):  # faster than a slice, compiled
+                fields[i] = here[i]
+            changed = apply_control(layout, fields, control)
+            label = np.int64(state_labels[node])
+            if changed and (looks_ahead or control not in (LEFT, RIGHT)):
+                mask = label_mask(layout, atoms, fields)
+                known = mask_slots[mask_slot(mask_slots, mask), 1]
+                if known == EMPTY_SLOT:
+                    return node, count, True, mask
+                label = np.int64(known) - 1
+            read = rows[label, reading]
+            labels[node, control] = label
+            if read < 0:
+                successors[node, control] = read
+                continue
+            if not changed and read == reading:
+                successors[node, control] = node
+                continue
+            pack(layout, fields, words)
+            key = _key(words, read, shift)
+            slot = _slot_of(slots, states, automaton_states, words, read, key, shift)
+            if slots[slot, 1] == EMPTY_SLOT:
+                for i in range(words.size):
+                    states[count, i] = words[i]
+                automaton_states[count], state_labels[count] = read, label
+                count += 1
+                slots[slot, 0] = key
+                slots[slot, 1] = count
+            successors[node, control] = slots[slot, 1] - 1
+        node += 1
+    return node, count, False, np.uint64(0)
+
+
+@njit(cache=True, nogil=True)
+def _looks_ahead(atoms: NDArray[np.int32]) -> bool:
+    """Whether a label can change by turning, because an atom asks what is in front of the agent."""
+    for i in range(atoms.shape[0]):  # noqa: SIM110 - compiled
+        if atoms[i, 0] in (ANY_IN_FRONT, DOOR_IN_FRONT):
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _free_bits(layout: Table, words: int, automaton_states: int) -> int:
+    """Where in the only word of a state the automaton state can be put, or -1 if it does not fit there."""
+    last = layout[FIELD_TABLE] + FIELD_COLUMNS * (fields_count(layout) - 1)
+    used = layout[last + SHIFT] + layout[last + BITS]
+    more = 0
+    while 1 << more < automaton_states:
+        more += 1
+    return used if words == 1 and layout[last + WORD] == 0 and used + more < 64 else -1
+
+
+@njit(cache=True, nogil=True)
+def _key(words: NDArray[np.uint64], automaton_state: int, shift: int) -> np.uint64:
+    """State and automaton state in one word if they fit (`shift` says where), else a hash of them."""
+    if shift >= 0:
+        return words[0] | (np.uint64(automaton_state) << np.uint64(shift))
+    key = np.uint64(automaton_state)
+    for i in range(words.size):
+        key = (key ^ words[i]) * GOLDEN
+        key ^= key >> np.uint64(29)
+    return key
+
+
+@njit(cache=True, nogil=True)
+def _slot_of(
+    slots: NDArray[np.uint64],
+    states: NDArray[np.uint64],
+    automaton_states: NDArray[np.int32],
+    words: NDArray[np.uint64],
+    automaton_state: int,
+    key: np.uint64,
+    shift: int,
+) -> int:
+    """The slot that holds a node, or the empty one where it belongs."""
+    last = slots.shape[0] - 1
+    slot = _first_slot(key, last)
+    while slots[slot, 1] != EMPTY_SLOT:
+        if slots[slot, 0] == key:
+            known = np.int64(slots[slot, 1]) - 1
+            if shift >= 0 or (automaton_states[known] == automaton_state and _same(states, known, words)):
+                break
+        slot = (slot + 1) & last
+    return slot
+
+
+@njit(cache=True, nogil=True)
+def _first_slot(key: np.uint64, last: int) -> int:
+    """Where to look first: the low bits of a key, direction and a bit of the cell, choose within a line of slots.
+
+    So a state and those it reaches by turning are looked up in the same place of memory.
+    """
+    return int(((key >> LINE_BITS) * GOLDEN >> np.uint64(32) << LINE_BITS) | (key & LINE_MASK)) & last
+
+
+@njit(cache=True, nogil=True)
+def _rehash(slots: NDArray[np.uint64], larger: NDArray[np.uint64]) -> None:
+    """Put all entries into more slots; equal keys may stand several times, and stay so."""
+    last = larger.shape[0] - 1
+    for i in range(slots.shape[0]):
+        if slots[i, 1] != EMPTY_SLOT:
+            slot = _first_slot(slots[i, 0], last)
+            while larger[slot, 1] != EMPTY_SLOT:
+                slot = (slot + 1) & last
+            larger[slot, 0], larger[slot, 1] = slots[i, 0], slots[i, 1]
+
+
+@njit(cache=True, nogil=True)
+def _same(states: NDArray[np.uint64], node: int, words: NDArray[np.uint64]) -> bool:
+    for i in range(words.size):  # noqa: SIM110 - compiled
+        if states[node, i] != words[i]:
+            return False
+    return True

@@ -1,0 +1,27 @@
+"""The real MiniGrid environment as a simulator: stepped by Gymnasium, read back into the model's terms."""
+
+from typing import Any
+
+import gymnasium
+
+from wfairl.worlds.minigrid.world import MiniGridWorld
+from wfairl.worlds.simulator import Observation
+
+
+class MiniGridSimulator:
+    """A real environment that was just reset, and the model of its scene.
+
+    Attributes:
+        environment: the environment.
+        world: the model.
+    """
+
+    def __init__(self, environment: gymnasium.Env[Any, Any], world: MiniGridWorld):
+        self.environment, self.world = environment, world
+        self._state = world.initial_state
+
+    def step(self, control: int) -> Observation:
+        """See `Simulator`."""
+        _, _, terminated, _, _ = self.environment.step(control)
+        before, self._state = self._state, self.world.state_of(self.environment)
+        return Observation(self._state, self.world.label(before, control, self._state), bool(terminated))

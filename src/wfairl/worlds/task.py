@@ -1,0 +1,159 @@
+"""The contract of a task: a family of scenes, one for each seed, with labels, a true rule and a horizon.
+
+A task around a world of your own is one value:
+
+    TASK = ModelTask(
+        name="corridor",
+        summary="fetch the parcel and bring it home",
+        propositions=("parcel", "home"),
+        rule=visit_in_order("parcel", "home"),
+        horizon=40,
+        scene=lambda seed: Corridor(length=4 + seed % 5),
+    )
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from inspect import getattr_static
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.automata.automaton import Automaton
+from wfairl.errors import BadInputError
+from wfairl.worlds.graph import GraphWorld, explore_world
+from wfairl.worlds.simulator import ModelSimulator, Simulator
+from wfairl.worlds.world import BrokenLawError, CompiledWorld, World, check_world
+
+FeatureCost = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+"""From features of transitions, shape [transitions, features], to their costs, shape [transitions]."""
+
+CHECKED_STATES = 200
+"""States of a scene on which `check_task` tests the laws of a world."""
+
+
+class Task(Protocol):
+    """A family of scenes, one for each seed.
+
+    Attributes:
+        name: what the command line calls it.
+        title: what a table calls it.
+        summary: one line for people.
+        propositions: what labels are made of, the same in every scene.
+        rule: when a word counts as success. The learner never sees it; the expert and the scores come from it.
+        horizon: number of steps in which an episode must succeed.
+        default_cost: the kind of cost model that suits its worlds.
+        true_cost: what a transition costs the expert, by its features; None for 1 everywhere.
+    """
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def title(self) -> str: ...  # noqa: D102
+    @property
+    def summary(self) -> str: ...  # noqa: D102
+    @property
+    def propositions(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def rule(self) -> Automaton: ...  # noqa: D102
+    @property
+    def horizon(self) -> int: ...  # noqa: D102
+    @property
+    def default_cost(self) -> str: ...  # noqa: D102
+    @property
+    def true_cost(self) -> FeatureCost | None: ...  # noqa: D102
+
+    def make_world(self, seed: int) -> World[Any]:
+        """The model of the scene of one seed."""
+        ...
+
+    def make_simulator(self, seed: int) -> Simulator:
+        """What an agent acts in, in the scene of one seed."""
+        ...
+
+
+@dataclass(frozen=True)
+class ModelTask:
+    """A task whose scenes are worlds of one's own; each is explored once, and then planned in at compiled speed.
+
+    Attributes:
+        name, summary, propositions, rule, horizon, default_cost, true_cost: see `Task`.
+        scene: the world of a seed.
+        title: see `Task`; the name unless given.
+        simulator: what an agent acts in, from the world of a scene; the model itself unless given.
+    """
+
+    name: str
+    summary: str
+    propositions: tuple[str, ...]
+    rule: Automaton
+    horizon: int
+    scene: Callable[[int], World[Any]]
+    title: str = ""
+    default_cost: str = "linear"
+    true_cost: FeatureCost | None = None
+    simulator: Callable[[World[Any]], Simulator] = ModelSimulator
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "propositions", tuple(self.propositions))
+        object.__setattr__(self, "title", self.title or self.name)
+        check_horizon(self.name, self.horizon)
+
+    def make_world(self, seed: int) -> World[Any]:
+        """See `Task`."""
+        world = self.scene(seed)
+        return world if isinstance(world, CompiledWorld) else explore_world(world)
+
+    def make_simulator(self, seed: int) -> Simulator:
+        """See `Task`."""
+        return self.simulator(self.make_world(seed))
+
+
+def check_horizon(name: str, horizon: int) -> None:
+    """Refuse a horizon in which nothing can be done.
+
+    Raises:
+        BadInputError: it is not 1 or more.
+    """
+    if horizon < 1:
+        raise BadInputError(f"the horizon of the task {name!r} must be 1 or more, not {horizon}")
+
+
+def missing_attributes(value: Any) -> list[str]:
+    """What a value lacks of the contract of a task, found without computing anything."""
+    wanted = [name for name in vars(Task) if not name.startswith("_")]
+    absent = object()
+    return [name for name in wanted if getattr_static(value, name, absent) is absent]
+
+
+def check_task(task: Task, seed: int = 0) -> None:
+    """Verify the laws of the contract on one scene.
+
+    Raises:
+        BrokenLawError: says which law broke.
+    """
+    missing = missing_attributes(task)
+    if missing:
+        raise BrokenLawError(f"contract: {type(task).__name__} is no task: it has no {', '.join(missing)}")
+    named = f"task {task.name!r}"
+    foreign = sorted(task.rule.propositions - set(task.propositions))
+    if foreign:
+        raise BrokenLawError(f"{named}: rule: it speaks of {', '.join(foreign)}, which the task does not have")
+    if task.rule.accepting[0]:
+        raise BrokenLawError(f"{named}: rule: it is fulfilled before anything happens")
+    try:
+        world = task.make_world(seed)
+    except BadInputError:
+        raise
+    except Exception as error:
+        raise BrokenLawError(
+            f"{named}: make_world: the scene of seed {seed} cannot be made ({type(error).__name__}: {error})"
+        ) from error
+    if not isinstance(world, GraphWorld):
+        check_world(world, CHECKED_STATES)
+    if tuple(world.propositions) != tuple(task.propositions):
+        raise BrokenLawError(
+            f"{named}: propositions: the task has {', '.join(task.propositions)},"
+            f" the world of seed {seed} {', '.join(world.propositions)}"
+        )
