@@ -1,21 +1,28 @@
-"""The methods whose result is networks that act: behavioural cloning and GAIL."""
+"""The methods whose result is networks that act: behavioural cloning and GAIL.
+
+Their modules are imported when they are used: torch and Stable-Baselines3 take seconds.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from wfairl.baselines.cloning import CloningConfig, train_cloning
-from wfairl.baselines.network_policy import NetworkPolicy
-from wfairl.baselines.policy_run import PolicyRun, load_policy_run
+from wfairl.evaluation.policies import Policy
 from wfairl.methods.method import Method, Trained, TrainingRequest
 from wfairl.worlds.task import Task
+
+if TYPE_CHECKING:
+    from wfairl.baselines.policy_run import PolicyRun
 
 
 class NetworkMethod(Method):
     """A method that acts as it has chosen on validation scenes."""
 
-    def load(self, directory: Path, task: Task, temperature: float | None) -> NetworkPolicy:
+    def load(self, directory: Path, task: Task, temperature: float | None) -> Policy:
         """See `Method`."""
+        from wfairl.baselines.network_policy import NetworkPolicy
+        from wfairl.baselines.policy_run import load_policy_run
+
         run = load_policy_run(directory)
         run.encoder.check(task.make_world(seed=0))
         acts_at = run.selection.temperature if temperature is None else temperature
@@ -32,10 +39,14 @@ class BehaviouralCloning(NetworkMethod):
 
     def settings_type(self) -> type[Any]:
         """See `Method`."""
+        from wfairl.baselines.cloning import CloningConfig
+
         return CloningConfig
 
     def train(self, request: TrainingRequest) -> Trained:
         """See `Method`."""
+        from wfairl.baselines.cloning import train_cloning
+
         settings = self.make_settings(request.settings)
         trained = train_cloning(
             request.task, request.dataset, settings, request.directory, request.resume, request.n_jobs, request.origin
@@ -74,7 +85,7 @@ class Gail(NetworkMethod):
         return describe(run)
 
 
-def describe(run: PolicyRun) -> Trained:
+def describe(run: "PolicyRun") -> Trained:
     """What there is to say of networks that act: how they were chosen."""
     selection = run.selection
     lines = [("method", run.config.method)]
