@@ -27,7 +27,6 @@ from wfairl.worlds.world import (
     LabelTable,
     TooManyNodesError,
     World,
-    available_controls,
     check_world,
 )
 
@@ -392,10 +391,10 @@ def explore_world(world: World[Any], max_states: int = DEFAULT_MAX_STATES) -> Gr
     label_index: list[int] = []
     feature_index: list[int] = []
     labels, features = LabelNumbers(), _FeatureNumbers()
+    is_available = getattr(world, "is_available", None)
     for state in queue:  # grows while we walk it
-        available = available_controls(world, state)
         for control in controls:
-            if not available[control]:
+            if is_available is not None and not is_available(state, control):
                 successors.append(UNAVAILABLE)
                 label_index.append(0)
                 feature_index.append(0)
@@ -449,7 +448,7 @@ class _FeatureNumbers:
         self._numbers: dict[bytes, int] = {}
 
     def number(self, features: Any) -> int:
-        row = np.asarray(features, np.float64) + 0.0  # turns -0 into 0: equal vectors have equal bytes
+        row = np.asarray(features, np.float64)
         found = self._numbers.setdefault(row.tobytes(), len(self.rows))
         if found == len(self.rows):
             self.rows.append(row)
