@@ -111,6 +111,12 @@ def test_follow_refuses_controls_that_do_not_exist():
         product.follow([0, 2])
 
 
+def test_follow_refuses_controls_that_cannot_be_chosen():
+    product = build_product(TableWorld(np.array([[0, UNAVAILABLE]]), np.array([[0, 1]])), rule("a"))
+    with pytest.raises(BadInputError, match="control 1 is not available in state 'x0'"):
+        product.follow([0, 1])
+
+
 def test_automaton_that_accepts_the_empty_word_is_a_named_outcome():
     with pytest.raises(AcceptsEmptyWordError, match="empty word"):
         build_product(CORRIDOR, avoid("b"))
