@@ -122,7 +122,9 @@ def forge(path, header=None, **arrays):
     write_arrays(path, storage.FORMAT, storage.VERSION, plain if header is None else header, {**content, **arrays})
 
 
-@pytest.mark.parametrize("header", [{}, {"task": "x", "temperature": "hot", "labels": []}, {"task": "x", "temperature": 0.5, "labels": 3}])
+@pytest.mark.parametrize(
+    "header", [{}, {"task": "x", "temperature": "hot", "labels": []}, {"task": "x", "temperature": 0.5, "labels": 3}]
+)
 def test_a_header_that_is_none_is_named_although_its_digest_fits(path, header):
     forge(path, header)
     with pytest.raises(BrokenDatasetError, match="its header is not that of a data set"):
@@ -181,7 +183,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_litter(path, monkeypatch):
                 "controls": np.zeros(1, np.uint16),
                 "label_index": np.array([7], np.uint16),
             },
-            "list index out of range",
+            "its arrays do not fit the 0 labels of its header",
         ),
         ({"lengths": np.array([0]), "seeds": np.array([-4]), "scores": np.zeros(1)}, "the seed must lie between"),
     ],

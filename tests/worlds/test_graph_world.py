@@ -162,7 +162,10 @@ def test_what_an_edge_shows_holds_when_it_is_taken():
     world = GraphWorld.from_networkx(graph, start="yard")
     assert world.propositions == ("bridge", "gate", "market", "toll")
     product = build_product(world, rule(["gate", "market"]))
-    assert find_plan(product, unit_cost(product)).path.labels == (frozenset({"gate"}), frozenset({"toll", "bridge", "market"}))
+    assert find_plan(product, unit_cost(product)).path.labels == (
+        frozenset({"gate"}),
+        frozenset({"toll", "bridge", "market"}),
+    )
     with pytest.raises(UnsatisfiableTaskError):
         solve(world, all_of(visit_in_order("market"), avoid("toll")))
 
