@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from wfairl.demonstrations import FIRST_TRAINING_SEED, collect, replay, solve
 from wfairl.automata.rules import visit_in_order
+from wfairl.demonstrations import FIRST_TRAINING_SEED, collect, replay, solve
 from wfairl.demonstrations.collection import TooFewDemonstrationsError
 from wfairl.errors import BadInputError
 from wfairl.planning import unit_cost

@@ -1,6 +1,7 @@
 """A world as arrays is the world that it was made from: the same transitions, products and plans."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import networkx
 import numpy as np
@@ -45,6 +46,14 @@ def test_an_explored_world_steps_like_the_plain_one(world: TableWorld):
     assert check_world(explored) == len(explored.table.successors)
 
 
+def plan_or_why_not(product, costs):
+    try:
+        plan = find_plan(product, costs)
+        return plan.cost, plan.path.controls, plan.path.word
+    except UnsatisfiableTaskError as error:
+        return str(error)
+
+
 @given(problems())
 def test_the_product_and_the_plan_of_a_graph_are_those_of_the_plain_world(problem: Problem):
     plain = build_product(problem.world, problem.automaton)
@@ -57,16 +66,8 @@ def test_the_product_and_the_plan_of_a_graph_are_those_of_the_plain_world(proble
         assert compiled.label(node, control) == plain.label(node, control)
     costs = [feature_cost(lambda features: 1 + features.sum(axis=1))(product) for product in (plain, compiled)]
     np.testing.assert_array_equal(costs[0][plain.available], costs[1][plain.available])
-    try:
-        expected = find_plan(plain, costs[0])
-    except UnsatisfiableTaskError as error:
-        with pytest.raises(UnsatisfiableTaskError) as caught:
-            find_plan(compiled, costs[1])
-        assert str(caught.value) == str(error)
-        return
-    found = find_plan(compiled, costs[1])
-    assert (found.cost, found.path.controls) == (expected.cost, expected.path.controls)
-    assert found.path.word == expected.path.word
+    expected, found = (plan_or_why_not(*both) for both in zip((plain, compiled), costs, strict=True))
+    assert found == expected
 
 
 @given(problems(), st.data())
@@ -149,7 +150,7 @@ def test_roads_are_as_long_as_networkx_says(network):
         assert plan.cost == pytest.approx(lengths[goal])
         path = [world.name(state) for state in plan.path.states]
         assert (path[0], path[-1]) == (start, goal)
-        assert all(directed.has_edge(one, other) for one, other in zip(path, path[1:], strict=False))
+        assert all(directed.has_edge(one, other) for one, other in pairwise(path))
 
 
 def test_what_an_edge_shows_holds_when_it_is_taken():

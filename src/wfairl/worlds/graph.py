@@ -198,8 +198,8 @@ class GraphWorld:
         """The world of a NetworkX graph; an edge that is not directed leads both ways.
 
         Args:
-            graph: the graph. The attribute `label` of a node, one proposition or a collection of them, holds on arriving in it;
-                that of an edge is what the edge shows.
+            graph: the graph. The attribute `label` of a node, one proposition or a collection of them, holds on
+                arriving in it; that of an edge is what the edge shows.
             start: the node where the scene starts.
             features: names of numeric edge attributes; one feature that is always 1 if empty.
             label: the name of that attribute.
