@@ -10,7 +10,7 @@ from wfairl.automata.rules import visit_in_order
 from wfairl.errors import BadInputError
 from wfairl.worlds import GraphWorld, ModelTask, all_tasks, find_task, load_tasks, register_task, registry
 
-OURS = ["doorkey", "multiroom", "blocked-unlock-pickup"]
+OURS = [task.name for task in all_tasks()]
 
 TASK_FILE = """
     from dataclasses import dataclass
