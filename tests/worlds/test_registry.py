@@ -55,6 +55,11 @@ def own_task(name="own", **changes):
     return ModelTask(name, **{**settings, **changes})
 
 
+def test_our_own_tasks_begin_with_the_papers():
+    assert OURS[:3] == ["doorkey", "multiroom", "blocked-unlock-pickup"]
+    assert len(set(OURS)) == len(OURS)
+
+
 def test_a_file_makes_its_tasks_known_after_ours(write):
     source = write(TASK_FILE)
     assert [task.name for task in load_tasks(source)] == ["first", "second"]
