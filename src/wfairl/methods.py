@@ -17,15 +17,9 @@ from wfairl.baselines.cloning import CloningConfig, train_cloning
 from wfairl.baselines.network_policy import NetworkPolicy
 from wfairl.baselines.no_automaton import train_without_automaton
 from wfairl.baselines.policy_run import (
-    Choice,
     PolicyRun,
-    PolicyRunConfig,
-    begin_run,
-    check_run,
-    finish_run,
     load_policy_run,
 )
-from wfairl.baselines.sight import MapSight
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.errors import BadInputError
 from wfairl.evaluation.policies import PlannedPolicy, Policy
@@ -176,10 +170,9 @@ def load_policy(directory: Path, task: Task, temperature: float | None = None) -
     if method in PLANNERS:
         return load_planned_policy(directory, task, temperature)
     run = load_policy_run(directory)
-    if isinstance(run.sight, MapSight):
-        run.sight.check(task.make_world(seed=0))
-    temperature = run.choice.temperature if temperature is None else temperature
-    return NetworkPolicy(str(directory), run.networks, run.sight, temperature)
+    run.encoder.for_world(task.make_world(seed=0))  # what does not fit is refused at once
+    temperature = run.selection.temperature if temperature is None else temperature
+    return NetworkPolicy(str(directory), run.networks, run.encoder, temperature)
 
 
 def load_planned_policy(directory: Path, task: Task, temperature: float | None = None) -> PlannedPolicy:
@@ -285,17 +278,10 @@ def _train_cloning(order: Order) -> PolicyRun:
 
 
 def _train_gail(order: Order) -> PolicyRun:
-    from wfairl.baselines.gail import check_extra, train_gail  # Stable-Baselines3 is an extra, and slow to import
-    from wfairl.baselines.gail_settings import GailConfig
+    from wfairl.baselines.gail import GailConfig, train_gail  # Stable-Baselines3 is an extra, and slow to import
 
-    check_extra()
     config = GailConfig(**order.settings)
-    run_config = PolicyRunConfig(GAIL, order.task.name, asdict(config), seen_tests(order.dataset), order.origin)
-    check_run(run_config, order.directory, order.resume)
-    begin_run(run_config, order.directory, order.resume)
-    result = train_gail(order.task, order.dataset, config, order.directory, order.resume, order.n_jobs)
-    choice = Choice(result.temperature, result.to_document(), result.best.held_out.best)
-    return finish_run(run_config, order.directory, [result.network], result.sight, choice)
+    return train_gail(order.task, order.dataset, config, order.directory, order.resume, order.n_jobs, order.origin).run
 
 
 def _cost_settings() -> dict[str, Any]:
@@ -308,7 +294,7 @@ def _cloning_settings() -> dict[str, Any]:
 
 
 def _gail_settings() -> dict[str, Any]:
-    from wfairl.baselines.gail_settings import GailConfig
+    from wfairl.baselines.gail import GailConfig
 
     return asdict(GailConfig())
 

@@ -188,7 +188,7 @@ def _trained_document(trained: "Trained") -> dict[str, object]:
 
     if isinstance(trained, TrainedRun):
         return _document(trained)
-    return {"temperature": trained.choice.temperature, "choice": trained.choice.details}
+    return {"temperature": trained.selection.temperature, "choice": trained.selection.details}
 
 
 def _print_trained(trained: "Trained", directory: Path) -> None:
@@ -227,12 +227,12 @@ def _policy_table(run: "PolicyRun", directory: Path) -> Table:
     """How a network that acts was chosen."""
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     table.add_row("method", run.config.method)
-    for name, value in run.choice.details.items():
+    for name, value in run.selection.details.items():
         for told, one in _facts(name, value):
             table.add_row(told, one)
-    how = "greedily" if run.choice.temperature == 0 else f"at temperature {run.choice.temperature:g}"
+    how = "greedily" if run.selection.temperature == 0 else f"at temperature {run.selection.temperature:g}"
     reason = "which was best on scenes for validation"
-    if run.choice.validation_return == 0:
+    if run.selection.validation_return == 0:
         reason = "though it solved no scene for validation so or otherwise: train longer, or from more demonstrations"
     table.add_row("acts", f"{how}, {reason}")
     table.add_row("written to", str(directory))

@@ -131,7 +131,7 @@ def _planner(task: Task, cell: Cell, trained: TrainedRun, place: Path) -> Learne
 
 def _network(task: Task, cell: Cell, trained: PolicyRun, place: Path) -> Learned:
     """As the method has chosen on scenes for validation."""
-    choice = trained.choice
+    choice = trained.selection
     name = cell.variant or CHOSEN
     return Learned({name: load_policy(place, task)}, choice.validation_return, choice.details)
 
