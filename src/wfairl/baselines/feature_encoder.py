@@ -187,7 +187,7 @@ class _FeatureBatch:
         self.bank = Bank((encoder.size,), np.float32)
         self._encoder, self._pool = encoder, pool
         self._vectors: dict[int, Vectors] = {}
-        self.clear()
+        self._numbers: dict[int, NDArray[np.int64]] = {}
 
     def encode(self, columns: Columns) -> Columns:
         encoded = np.empty((len(columns), 1), np.int64)
@@ -211,7 +211,7 @@ class _FeatureBatch:
 
     def clear(self) -> None:
         self.bank.clear()
-        self._numbers: dict[int, NDArray[np.int64]] = {}
+        self._numbers.clear()
 
 
 def _graph(world: World[Any]) -> GraphWorld:

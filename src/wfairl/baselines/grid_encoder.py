@@ -227,7 +227,7 @@ class _AgentBatch:
     def __init__(self, encoder: AgentEncoder, grids: Bank):
         self.bank = Bank(encoder.size, np.uint8)
         self._encoder, self._grids = encoder, grids
-        self.clear()
+        self._numbers = np.empty((0, 0), np.int32)
 
     def encode(self, columns: Columns) -> Columns:
         grids, places = columns[:, grid_batch.GRID], columns[:, grid_batch.PLACE]

@@ -66,24 +66,25 @@ class FrozenNetwork:
     def __init__(self, network: StateNetwork, bank: Bank):
         self._network, self._bank, self._known = network, bank, 0
         self._tables = network.index_tables()
+        self._table = torch.empty(0)
+        self._available: Tensor | None = None
 
     @torch.no_grad()
     def __call__(self, columns: Tensor) -> Tensor:
         """The outputs, shape [rows, outputs], of observations of shape [rows, columns]."""
         if len(self._bank) > self._known:
-            self._add(torch.from_numpy(self._bank.entries[self._known :].copy()))
+            entries = torch.from_numpy(self._bank.entries[self._known :].copy())
+            table, available = self._network.entry_table(entries), self._network.available(entries)
+            if self._known:
+                table = torch.cat([self._table, table])
+            if self._known and available is not None and self._available is not None:
+                available = torch.cat([self._available, available])
+            self._table, self._available, self._known = table, available, len(table)
         number, *indices = columns.T
-        hidden = self._entries[number]
+        hidden = self._table[number]
         for table, index in zip(self._tables, indices, strict=True):
             hidden = hidden + table[index]
         return mask_unavailable(self._network.head.from_hidden(hidden), self._available, number)
-
-    def _add(self, entries: Tensor) -> None:
-        table, available = self._network.entry_table(entries), self._network.available(entries)
-        if self._known:
-            table = torch.cat([self._entries, table])
-            available = None if available is None else torch.cat([self._available, available])  # type: ignore[list-item]
-        self._entries, self._available, self._known = table, available, len(table)
 
 
 def mask_unavailable(outputs: Tensor, available: Tensor | None, numbers: Tensor) -> Tensor:
