@@ -24,7 +24,7 @@ import copy
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -43,11 +43,10 @@ from wfairl.baselines.policy_run import (
     POLICY,
     ModelSelection,
     PolicyRun,
-    PolicyRunConfig,
     begin_run,
-    check_run,
     finish_run,
     load_policy_run,
+    run_config,
 )
 from wfairl.baselines.validation import ValidationReturns, draw_by_inversion, validate, validation_seeds
 from wfairl.demonstrations.demonstration import Dataset
@@ -56,7 +55,7 @@ from wfairl.files import write_atomically
 from wfairl.learning.adam import Adam
 from wfairl.learning.checkpoint import METRICS, Checkpoint, EpochMetrics, feed, read_checkpoint, write_checkpoint
 from wfairl.learning.grid_network import Dropout
-from wfairl.learning.run_directory import seen_tests
+from wfairl.learning.run_directory import check_free
 from wfairl.learning.scene import NoSuccessfulDemonstrationError
 from wfairl.learning.threads import one_torch_thread
 from wfairl.learning.trainer import LARGEST_SEED
@@ -174,7 +173,7 @@ def train_cloning(
     directory: Path,
     resume: bool = False,
     n_jobs: int = 2,
-    origin: dict[str, Any] | None = None,
+    origin: Mapping[str, Any] | None = None,
 ) -> TrainedClone:
     """Learn a policy from the successful demonstrations, in a directory.
 
@@ -193,15 +192,15 @@ def train_cloning(
         NoSuccessfulDemonstrationError: there is nothing to learn from.
         DivergedError: numbers are no longer finite.
     """
-    run_config = PolicyRunConfig(METHOD, task.name, asdict(config), seen_tests(dataset), origin or {})
-    check_run(run_config, directory, resume)
+    described = run_config(METHOD, dataset, config, origin)
+    check_free(directory, described, resume)
     encoder = find_encoder(task.make_world(dataset.demonstrations[0].seed), config.view, config.radius)
     batches = imitation_batches(task, dataset, encoder, config.idle)
     trainings = [
         _Training(batches, encoder, config, rate, part) for rate in config.dropouts for part in range(config.networks)
     ]
     begun = [one.begin(directory) for one in trainings]  # what is refused is refused before anything is written
-    begin_run(run_config, directory, resume)
+    begin_run(described, directory, resume)
     with _meter(len(trainings) * config.epochs) as advance:
         members = list(map_in_threads(partial(_run, directory, advance), begun, n_jobs))
     _write_metrics(trainings, members, directory)
@@ -222,7 +221,7 @@ def train_cloning(
         },
         validation.best,
     )
-    return TrainedClone(finish_run(run_config, directory, networks, encoder, selection), committee)
+    return TrainedClone(finish_run(described, directory, networks, encoder, selection), committee)
 
 
 def imitation_batches(task: Task, dataset: Dataset, encoder: Encoder, idle: bool = False) -> list[ImitationBatch]:

@@ -1,15 +1,14 @@
 """A run whose result is networks that act: `config.json`, `metrics.jsonl`, `checkpoint/`, `policy.safetensors`.
 
-    begin_run(config, directory, resume)                               before anything is trained
-    finish_run(config, directory, networks, encoder, selection)        writes the policy
-    load_policy_run(directory)                                         reads what `NetworkPolicy` needs
+    begin_run(config, directory, resume)                             before anything is trained
+    finish_run(config, directory, networks, encoder, selection)      writes the policy
+    load_policy_run(directory)                                       reads what `NetworkPolicy` needs
 
-`config.json` has the temperature at which the policy acts unless another is given. A method finds it at the end, on
-validation scenes: until then there is none, and a run is resumed without asking for it.
+`config.json` holds what training finds, too: the temperature at which the policy acts unless another is given.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,44 +18,25 @@ from torch import Tensor
 from wfairl.baselines.encoder import Encoder
 from wfairl.baselines.encoders import encoder_from_document, encoder_to_document
 from wfairl.baselines.network import StateNetwork
+from wfairl.demonstrations.demonstration import Dataset
 from wfairl.errors import BadInputError
 from wfairl.learning.run_directory import (
+    RunConfig,
     broken_configuration,
     check_free,
-    read_document,
+    read_config,
+    seen_tests,
     unfinished,
-    write_document,
+    write_config,
 )
 from wfairl.learning.storage import read_tensors, write_tensors
 
 FORMAT = "wfairl-policy"
 POLICY = "policy.safetensors"
 
-FOUND = ("temperature", "choice", "validation_return")
-"""What of a configuration is found by training: nobody has to know it to resume."""
-
 
 class BrokenPolicyError(BadInputError):
     """A file is not a policy, or one that was cut or changed."""
-
-
-@dataclass(frozen=True)
-class PolicyRunConfig:
-    """What was trained, and how.
-
-    Attributes:
-        method: the name of the method.
-        task: the name of the task.
-        training: the method's own settings, as plain JSON.
-        seen: scenes for testing that demonstrations came from all the same; see `seen_tests`.
-        origin: where the demonstrations came from, for people.
-    """
-
-    method: str
-    task: str
-    training: dict[str, Any]
-    seen: tuple[int, ...] = ()
-    origin: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -65,7 +45,7 @@ class ModelSelection:
 
     Attributes:
         temperature: at which to act.
-        details: how that and the rest was chosen, as plain JSON; for people.
+        details: how that and the rest was chosen, as plain JSON; for the reader.
         validation_return: mean return on validation scenes, None if there were none.
     """
 
@@ -78,39 +58,42 @@ class ModelSelection:
 class PolicyRun:
     """What a policy needs of a run."""
 
-    config: PolicyRunConfig
+    config: RunConfig
     selection: ModelSelection
     networks: tuple[StateNetwork, ...]
     encoder: Encoder
 
 
-def check_run(config: PolicyRunConfig, directory: Path, resume: bool = False) -> None:
-    """See that a run can begin in a directory, or go on.
+def run_config(method: str, dataset: Dataset, settings: Any, origin: Mapping[str, Any] | None) -> RunConfig:
+    """The configuration of a run before it has found anything.
 
-    Raises:
-        RunExistsError: there is a run, and `resume` is not set.
-        OtherConfigurationError: the existing run has another configuration.
+    Args:
+        method: the name of the method.
+        dataset: the demonstrations.
+        settings: the method's own, a dataclass.
+        origin: where the demonstrations came from, for the reader.
     """
-    check_free(directory, _document(config), resume, FOUND)
+    seen = seen_tests(dataset)
+    return RunConfig(method, dataset.task, dataset.temperature, asdict(settings), seen, dict(origin or {}))
 
 
-def begin_run(config: PolicyRunConfig, directory: Path, resume: bool = False) -> None:
-    """Write down what is about to be trained; errors as in `check_run`."""
-    check_run(config, directory, resume)
+def begin_run(config: RunConfig, directory: Path, resume: bool = False) -> None:
+    """Write down what is about to be trained; errors as in `check_free`."""
+    check_free(directory, config, resume)
     if not (directory / POLICY).exists():
-        write_document(directory, {**_document(config), "temperature": None})
+        write_config(directory, config)
 
 
 def finish_run(
-    config: PolicyRunConfig,
-    directory: Path,
-    networks: Sequence[StateNetwork],
-    encoder: Encoder,
-    selection: ModelSelection,
+    config: RunConfig, directory: Path, networks: Sequence[StateNetwork], encoder: Encoder, selection: ModelSelection
 ) -> PolicyRun:
     """Write the policy, and the temperature at which it acts."""
-    document = {**_document(config), "temperature": selection.temperature, "choice": selection.details}
-    write_document(directory, {**document, "validation_return": selection.validation_return})
+    found = {
+        "temperature": selection.temperature,
+        "selection": selection.details,
+        "validation_return": selection.validation_return,
+    }
+    write_config(directory, replace(config, found=found))
     save_policy(networks, encoder, directory / POLICY)
     return PolicyRun(config, selection, tuple(networks), encoder)
 
@@ -121,16 +104,15 @@ def load_policy_run(directory: Path) -> PolicyRun:
     Raises:
         BrokenRunError, BrokenPolicyError: says what is missing or broken.
     """
-    document = read_document(directory)
+    config = read_config(directory)
     if not (directory / POLICY).exists():
         raise unfinished(directory)
     try:
-        seen = tuple(document["seen"])
-        config = PolicyRunConfig(document["method"], document["task"], document["training"], seen, document["origin"])
-        selection = ModelSelection(float(document["temperature"]), document["choice"], document["validation_return"])
+        found = config.found
+        selection = ModelSelection(float(found["temperature"]), found["selection"], found["validation_return"])
     except (KeyError, TypeError, ValueError) as error:
         raise broken_configuration(directory, str(error)) from None
-    return PolicyRun(config, selection, *load_policy_file(directory / POLICY))
+    return PolicyRun(replace(config, found={}), selection, *load_policy_file(directory / POLICY))
 
 
 def save_policy(networks: Sequence[StateNetwork], encoder: Encoder, path: Path) -> None:
@@ -172,13 +154,3 @@ def _network(encoder: Encoder, tensors: dict[str, Tensor]) -> StateNetwork:
         network = encoder.make_network(len(encoder.controls))
     network.load_state_dict(tensors, strict=True)
     return network
-
-
-def _document(config: PolicyRunConfig) -> dict[str, Any]:
-    return {
-        "method": config.method,
-        "task": config.task,
-        "training": config.training,
-        "seen": list(config.seen),
-        "origin": config.origin,
-    }

@@ -9,7 +9,7 @@ testing, choose the reward, the iteration, and the temperature at which to act.
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,20 +19,13 @@ from wfairl.baselines.gail.checkpoint import CHECKPOINTS, IterationMetrics
 from wfairl.baselines.gail.scenes import GailData, prepare_data
 from wfairl.baselines.gail.settings import GailConfig
 from wfairl.baselines.network import StateNetwork
-from wfairl.baselines.policy_run import (
-    ModelSelection,
-    PolicyRun,
-    PolicyRunConfig,
-    begin_run,
-    check_run,
-    finish_run,
-)
+from wfairl.baselines.policy_run import ModelSelection, PolicyRun, begin_run, finish_run, run_config
 from wfairl.baselines.validation import ValidationReturns, validation_seeds
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.demonstrations.minari import MissingExtraError
 from wfairl.files import write_atomically
 from wfairl.learning.checkpoint import METRICS, feed
-from wfairl.learning.run_directory import seen_tests
+from wfairl.learning.run_directory import check_free
 from wfairl.progress import progress_bar
 from wfairl.worlds.task import Task
 from wfairl.worlds.vector_environment import compile_scenes
@@ -79,7 +72,7 @@ def train_gail(
     directory: Path,
     resume: bool = False,
     n_jobs: int = 1,
-    origin: dict[str, Any] | None = None,
+    origin: Mapping[str, Any] | None = None,
 ) -> TrainedGail:
     """Learn a policy from the successful demonstrations, in a directory.
 
@@ -101,11 +94,11 @@ def train_gail(
     check_extra()
     from wfairl.baselines.gail.training import train_with_reward, without_value
 
-    run_config = PolicyRunConfig(METHOD, task.name, asdict(config), seen_tests(dataset), origin or {})
-    check_run(run_config, directory, resume)
+    described = run_config(METHOD, dataset, config, origin)
+    check_free(directory, described, resume)
     data = prepare_data(task, dataset, config, n_jobs)
     validation = compile_scenes(task, validation_seeds(config.validation_scenes, dataset), n_jobs)
-    begin_run(run_config, directory, resume)
+    begin_run(described, directory, resume)
     fingerprint = _fingerprint(data, config)
     trials: list[GailTrial] = []
     lines: list[dict[str, Any]] = []
@@ -127,7 +120,7 @@ def train_gail(
     _write_metrics(lines, directory)
     best = best_trial(trials)
     selection = ModelSelection(best.validation.temperature, _details(trials), best.validation.best)
-    return TrainedGail(finish_run(run_config, directory, [best.network], data.encoder, selection), tuple(trials))
+    return TrainedGail(finish_run(described, directory, [best.network], data.encoder, selection), tuple(trials))
 
 
 def best_trial(trials: Sequence[GailTrial]) -> GailTrial:
