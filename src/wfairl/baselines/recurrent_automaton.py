@@ -90,7 +90,7 @@ def fit_recurrent_task(
     shown, shown_scores = with_optional_start(read, scores) if optional_start else (read, list(scores))
     learner = (learner or RecurrentLearner()).fit(shown, shown_scores, track)
     finite = extract_automaton(learner, shown, threshold, keep_repeats, max_states)
-    model = TaskModel.from_finite(finite, read, scores, keep_repeats=keep_repeats, max_states=max_states)
+    model = TaskModel.of_automaton(finite, "gru", read, scores)
     held_out = learner.held_out_
     right = (learner.held_out_predictions_ >= threshold) == (np.array(shown_scores)[held_out] >= threshold)
     return RecurrentTask(
