@@ -18,7 +18,7 @@ from PIL import Image, ImageDraw, ImageFont
 CELL = 32
 """Pixels of the side of a cell."""
 
-FLOOR, WALL, LINE, INK, AGENT = "#ffffff", "#4b525b", "#d3d7dc", "#1b1f24", "#d55e00"
+FLOOR, WALL, LINE, INK, AGENT = "#ffffff", "#4b525b", "#c3c9d0", "#1b1f24", "#d55e00"
 
 LARGEST = 640
 """Pixels of the longer side of a drawn graph."""
