@@ -9,8 +9,9 @@ number of propositions, and nothing is ever tabulated over all sets of them.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,6 +65,31 @@ class Guard:
         return " & ".join([*sorted(self.true), *(f"!{name}" for name in sorted(self.false))]) or "anything"
 
 
+EdgeCounts = Mapping[tuple[int, Label], int]
+"""How many words took an edge, by the state it leaves and the label it reads."""
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """An edge as it is drawn.
+
+    Attributes:
+        source: the state that it leaves.
+        target: the state that it leads to, or `DEAD`.
+        text: what it waits for, for people.
+        takes: whether it is taken on a label.
+    """
+
+    source: int
+    target: int
+    text: str
+    takes: Callable[[Label], bool]
+
+    def count(self, counts: EdgeCounts) -> int:
+        """How many words took it."""
+        return sum(times for (state, label), times in counts.items() if state == self.source and self.takes(label))
+
+
 class Automaton(ABC):
     """A deterministic automaton over labels; state 0 is the initial one.
 
@@ -91,6 +117,14 @@ class Automaton(ABC):
         Args:
             propositions: of the world whose labels are read; what is true of none of them is meant to be false.
         """
+
+    @abstractmethod
+    def arrows(self) -> list[Arrow]:
+        """The edges for a drawing, without loops that say nothing."""
+
+    @abstractmethod
+    def to_document(self) -> dict[str, Any]:
+        """The automaton as a JSON object; `automaton_from_document` reads it back."""
 
     @abstractmethod
     def lacking(self, state: int, shown: Collection[Label]) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """An automaton as a picture (SVG, PNG) or for other tools (DOT, HOA); the suffix of the file says which."""
 
+from collections.abc import Iterator, Sequence
 from html import escape
 from io import BytesIO
 from pathlib import Path
@@ -8,19 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl import __version__
-from wfairl.automata.automaton import DEAD
+from wfairl.automata.automaton import DEAD, Automaton, EdgeCounts, Guard
 from wfairl.automata.finite import FiniteAutomaton
+from wfairl.automata.guarded import Edge, GuardedAutomaton
 from wfairl.automata.layout import (
     FONT_SIZE,
     LINE_HEIGHT,
+    LOST,
     RADIUS,
     TIMES,
     DrawnEdge,
     Layout,
     lay_out,
 )
-from wfairl.automata.task_model import EdgeCounts
-from wfairl.automata.words import format_label
 from wfairl.errors import BadInputError
 from wfairl.files import write_atomically
 
@@ -36,7 +37,7 @@ class UnknownFormatError(BadInputError):
     """The suffix of a file names no format that an automaton can be written in."""
 
 
-def write_drawing(path: Path, automaton: FiniteAutomaton, edge_counts: EdgeCounts | None = None) -> None:
+def write_drawing(path: Path, automaton: Automaton, edge_counts: EdgeCounts | None = None) -> None:
     """Write the automaton in the format that the suffix names: .svg, .png, .dot, .hoa.
 
     Raises:
@@ -84,13 +85,16 @@ def to_svg(layout: Layout) -> str:
         accepting = bool(layout.accepting[state])
         fill = ACCEPTING_FILL if accepting else STATE_FILL
         circle = f'<circle cx="{x:.1f}" cy="{y:.1f}"'
-        parts.append(f'<g class="state{" accepting" if accepting else ""}" data-state="{state}">')
-        parts.append(f'{circle} r="{RADIUS:g}" fill="{fill}" stroke="{INK}" stroke-width="1.5"/>')
+        lost = state >= layout.states
+        kind = "lost" if lost else "state accepting" if accepting else "state"
+        parts.append(f'<g class="{kind}" data-state="{DEAD if lost else state}">')
+        if not lost:
+            parts.append(f'{circle} r="{RADIUS:g}" fill="{fill}" stroke="{INK}" stroke-width="1.5"/>')
         if accepting:
             parts.append(f'{circle} r="{RADIUS - RING_GAP:g}" fill="none" stroke="{INK}" stroke-width="1.2"/>')
         parts.append(
             f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="middle" dominant-baseline="central" '
-            f'fill="{INK}">{state}</text></g>'
+            f'fill="{INK}">{layout.name(state)}</text></g>'
         )
     return "\n".join([*parts, "</svg>\n"])
 
@@ -152,16 +156,17 @@ def to_png(layout: Layout, scale: float = 2.0) -> bytes:
             )
     for state, (x, y) in enumerate(layout.centres):
         fill = ACCEPTING_FILL if layout.accepting[state] else STATE_FILL
-        axes.add_patch(Circle((x, y), RADIUS, fc=fill, ec=INK, lw=1.5, zorder=3))
+        if state < layout.states:
+            axes.add_patch(Circle((x, y), RADIUS, fc=fill, ec=INK, lw=1.5, zorder=3))
         if layout.accepting[state]:
             axes.add_patch(Circle((x, y), RADIUS - RING_GAP, fc="none", ec=INK, lw=1.2, zorder=4))
-        axes.text(x, y, str(state), color=INK, size=FONT_SIZE, family=FONT, ha="center", va="center", zorder=5)
+        axes.text(x, y, layout.name(state), color=INK, size=FONT_SIZE, family=FONT, ha="center", va="center", zorder=5)
     stream = BytesIO()
     FigureCanvasAgg(figure).print_figure(stream, dpi=inch * scale, format="png")
     return stream.getvalue()
 
 
-def to_dot(automaton: FiniteAutomaton, edge_counts: EdgeCounts | None = None) -> str:
+def to_dot(automaton: Automaton, edge_counts: EdgeCounts | None = None) -> str:
     """The automaton in Graphviz's language, parallel edges as one with several lines of text."""
     counts = edge_counts or {}
     lines = [
@@ -174,24 +179,26 @@ def to_dot(automaton: FiniteAutomaton, edge_counts: EdgeCounts | None = None) ->
         shape = "doublecircle" if automaton.accepting[state] else "circle"
         lines.append(f"  {state} [shape={shape}];")
     lines.append("  start -> 0;")
-    gathered: dict[tuple[int, int], list[str]] = {}
-    for source, label, target in automaton.edges():
-        times = counts.get((source, label), 0)
-        text = _quote(format_label(label))[1:-1] + (f"  {TIMES}{times}" if times else "")
-        gathered.setdefault((source, target), []).append(text)
+    gathered: dict[tuple[int, str], list[str]] = {}
+    for arrow in automaton.arrows():
+        times = arrow.count(counts)
+        text = _quote(arrow.text)[1:-1] + (f"  {TIMES}{times}" if times else "")
+        gathered.setdefault((arrow.source, "lost" if arrow.target == DEAD else str(arrow.target)), []).append(text)
+    if any(target == "lost" for _, target in gathered):
+        lines.append(f'  lost [shape=none, label="{LOST}"];')
     for (source, target), texts in gathered.items():
         label_text = "\\n".join(texts)
         lines.append(f'  {source} -> {target} [label="{label_text}"];')
     return "\n".join([*lines, "}\n"])
 
 
-def to_hoa(automaton: FiniteAutomaton) -> str:
+def to_hoa(automaton: Automaton) -> str:
     """The automaton in the Hanoi omega-automata format, version 1.
 
     HOA knows infinite words: the accepting states of our finite words are marked with set 0 of a
-    Buchi condition, as tools for finite words expect. Labels outside the alphabet have no edge.
+    Buchi condition, as tools for finite words expect. What loses the task has no edge.
     """
-    propositions = sorted(frozenset().union(*automaton.alphabet))
+    propositions = sorted(automaton.propositions)
     lines = [
         "HOA: v1",
         f'tool: "wfairl" "{__version__}"',
@@ -206,11 +213,33 @@ def to_hoa(automaton: FiniteAutomaton) -> str:
     ]
     for state in range(automaton.states):
         lines.append(f"State: {state}" + (" {0}" if automaton.accepting[state] else ""))
+        lines += [f"  [{condition}] {target}" for condition, target in _hoa_edges(automaton, state, propositions)]
+    return "\n".join([*lines, "--END--\n"])
+
+
+def _hoa_edges(automaton: Automaton, state: int, propositions: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Condition and target of each edge; the edges of a guarded automaton exclude those that are tried before."""
+    if isinstance(automaton, FiniteAutomaton):
         for label, target in zip(automaton.alphabet, automaton.transitions[state], strict=True):
             if target != DEAD:
-                terms = [("" if name in label else "!") + str(i) for i, name in enumerate(propositions)]
-                lines.append(f"  [{'&'.join(terms) or 't'}] {target}")
-    return "\n".join([*lines, "--END--\n"])
+                yield _hoa_guard(Guard(label, frozenset(propositions) - label), propositions), int(target)
+        return
+    assert isinstance(automaton, GuardedAutomaton)
+    before: list[str] = []
+    for edge in (*automaton.edges[state], Edge(Guard(), state)):
+        guard = _hoa_guard(edge.guard, propositions)
+        if edge.target != DEAD:
+            yield " & ".join([*(f"!({one})" for one in before), f"({guard})"] if before else [guard]), edge.target
+        before.append(guard)
+
+
+def _hoa_guard(guard: Guard, propositions: Sequence[str]) -> str:
+    terms = [
+        ("" if name in guard.true else "!") + str(i)
+        for i, name in enumerate(propositions)
+        if name in guard.true | guard.false
+    ]
+    return "&".join(terms) or "t"
 
 
 def _quote(text: str) -> str:

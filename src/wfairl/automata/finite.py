@@ -11,11 +11,12 @@ within a tolerance. A state is live if acceptance can be reached from it; the ot
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.automata.automaton import DEAD, Automaton, Guard, Label
+from wfairl.automata.automaton import DEAD, Arrow, Automaton, Guard, Label
 from wfairl.automata.weighted import WeightedAutomaton, span_of_products
 from wfairl.automata.words import Word, compress, format_label
 from wfairl.errors import BadInputError, FailedRunError
@@ -33,6 +34,9 @@ LONGEST_RANDOM_WORD = 40
 
 ROUNDING = 1e-9
 """A value that misses the threshold by less was meant to reach it, such as the mean of scores 0 and 1."""
+
+KIND = "finite"
+"""What a file calls such an automaton."""
 
 NO_LABEL = -1
 """The last label of the initial state, in arrays."""
@@ -102,6 +106,47 @@ class FiniteAutomaton(Automaton):
             for label, target in zip(self.alphabet, self.transitions[source], strict=True)
             if target not in (DEAD, source)
         ]
+
+    def arrows(self) -> list[Arrow]:
+        """See `Automaton`: the loops that read the last label again say nothing."""
+        return [Arrow(source, target, format_label(label), label.__eq__) for source, label, target in self.edges()]
+
+    def to_document(self) -> dict[str, Any]:
+        """See `Automaton`."""
+        return {
+            "kind": KIND,
+            "alphabet": [sorted(label) for label in self.alphabet],
+            "transitions": self.transitions.tolist(),
+            "accepting": self.accepting.tolist(),
+            "values": self.values.tolist(),
+            "last_labels": [None if label is None else sorted(label) for label in self.last_labels],
+            "keep_repeats": self.keep_repeats,
+            "closed": self.closed,
+            "tolerance": self.tolerance,
+            "deviation": self.deviation,
+        }
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> "FiniteAutomaton":
+        """Read an automaton.
+
+        Raises:
+            KeyError, TypeError, ValueError: the document is not one.
+        """
+        alphabet = tuple(frozenset(map(str, label)) for label in document["alphabet"])
+        last = (None if label is None else frozenset(map(str, label)) for label in document["last_labels"])
+        accepting = np.array(document["accepting"], bool)
+        return cls(
+            alphabet=alphabet,
+            transitions=np.array(document["transitions"], np.int32).reshape(len(accepting), len(alphabet)),
+            accepting=accepting,
+            values=np.array(document["values"], np.float64),
+            last_labels=tuple(last),
+            keep_repeats=bool(document["keep_repeats"]),
+            closed=bool(document["closed"]),
+            tolerance=float(document["tolerance"]),
+            deviation=float(document["deviation"]),
+        )
 
     def lacking(self, state: int, shown: Collection[Label]) -> tuple[str, ...]:
         """See `Automaton`."""

@@ -7,12 +7,17 @@ many propositions is as small as what it says of them.
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.automata.automaton import DEAD, Automaton, Guard, Label
+from wfairl.automata.automaton import DEAD, Arrow, Automaton, Guard, Label
 from wfairl.errors import BadInputError
+
+KIND = "guarded"
+"""What a file calls such an automaton."""
 
 
 @dataclass(frozen=True)
@@ -68,10 +73,47 @@ class GuardedAutomaton(Automaton):
             if edge.target not in (DEAD, source)
         ]
 
+    def arrows(self) -> list[Arrow]:
+        """See `Automaton`."""
+        return [
+            Arrow(source, edge.target, str(edge.guard), partial(_takes, row, edge))
+            for source, row in enumerate(self.edges)
+            for edge in row
+            if edge.target != source
+        ]
+
+    def to_document(self) -> dict[str, Any]:
+        """See `Automaton`."""
+        edges = [
+            [{"true": sorted(one.guard.true), "false": sorted(one.guard.false), "target": one.target} for one in row]
+            for row in self.edges
+        ]
+        return {"kind": KIND, "edges": edges, "accepting": self.accepting.tolist()}
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> "GuardedAutomaton":
+        """Read an automaton.
+
+        Raises:
+            KeyError, TypeError, ValueError: the document is not one.
+        """
+        rows = tuple(
+            tuple(
+                Edge(Guard(frozenset(map(str, one["true"])), frozenset(map(str, one["false"]))), int(one["target"]))
+                for one in row
+            )
+            for row in document["edges"]
+        )
+        return cls(rows, np.array(document["accepting"], bool))
+
     def lacking(self, state: int, shown: Collection[Label]) -> tuple[str, ...]:
         """See `Automaton`."""
         leads_on = [edge.guard for edge in self.edges[state] if edge.target not in (DEAD, state)]
         return tuple(str(guard) for guard in leads_on if not any(guard.holds(label) for label in shown))
+
+
+def _takes(row: Sequence[Edge], edge: Edge, label: Label) -> bool:
+    return next((one for one in row if one.guard.holds(label)), None) is edge
 
 
 def _first(edges: Sequence[Edge], label: Label, state: int) -> int:

@@ -6,15 +6,13 @@ side with more room, and loops on top of their state. Labels avoid states, curve
 All lengths are in pixels, y downwards.
 """
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.automata.automaton import DEAD, Label
-from wfairl.automata.finite import FiniteAutomaton
-from wfairl.automata.words import format_label
+from wfairl.automata.automaton import DEAD, Arrow, Automaton, EdgeCounts
 
 RADIUS = 22.0
 FONT_SIZE = 14.0
@@ -23,6 +21,9 @@ LINE_HEIGHT = 18.0
 MARGIN = 26.0
 MAX_LINES = 4
 """Labels of parallel edges that are written out; the rest is counted."""
+
+LOST = "\N{MULTIPLICATION SIGN}"
+"""What is written where the task is lost."""
 
 SWEEPS = 8
 """Passes of the ordering within columns."""
@@ -58,10 +59,11 @@ class Layout:
     """A drawn automaton.
 
     Attributes:
-        centres: centre of each state, shape [states, 2].
-        accepting: shape [states] of bool.
+        centres: centre of each state and, where edges lose the task, of the place for that; shape [places, 2].
+        accepting: shape [places] of bool.
         edges: the edges.
         width, height: of the whole picture.
+        states: how many of the places are states.
     """
 
     centres: NDArray[np.float64]
@@ -69,6 +71,11 @@ class Layout:
     edges: tuple[DrawnEdge, ...]
     width: float
     height: float
+    states: int
+
+    def name(self, place: int) -> str:
+        """What is written into a place."""
+        return str(place) if place < self.states else LOST
 
 
 @dataclass(frozen=True)
@@ -87,41 +94,44 @@ class _Edge:
         return len(self.lines) * LINE_HEIGHT
 
 
-def lay_out(automaton: FiniteAutomaton, edge_counts: Mapping[tuple[int, Label], int] | None = None) -> Layout:
+def lay_out(automaton: Automaton, edge_counts: EdgeCounts | None = None) -> Layout:
     """Place the states and edges of an automaton.
 
-    The loop that reads the last label again, which every state has unless repeats are kept, is left out.
+    The loop that reads the last label again, which every state has unless repeats are kept, is left out. Where edges
+    lose the task, one more place, behind all states, stands for that.
     """
-    edges = _gather_edges(automaton, edge_counts or {})
-    depth = _depths(automaton)
+    arrows = automaton.arrows()
+    places = automaton.states + any(arrow.target == DEAD for arrow in arrows)
+    edges = _gather_edges(arrows, edge_counts or {}, automaton.states)
+    depth = _depths(places, edges)
     columns = _order_columns(depth, edges)
     centres = _place(columns, depth, edges)
     drawn = _draw_edges(centres, depth, edges)
-    return _fit_to_page(centres, automaton.accepting, drawn)
+    accepting = np.append(automaton.accepting, np.zeros(places - automaton.states, bool))
+    return _fit_to_page(centres, accepting, drawn, automaton.states)
 
 
-def _gather_edges(automaton: FiniteAutomaton, counts: Mapping[tuple[int, Label], int]) -> list[_Edge]:
-    gathered: dict[tuple[int, int], list[Label]] = {}
-    for source, label, target in automaton.edges():
-        gathered.setdefault((source, target), []).append(label)
+def _gather_edges(arrows: Sequence[Arrow], counts: EdgeCounts, lost: int) -> list[_Edge]:
+    """One edge for all arrows from one place to another; those that lose the task lead to the place `lost`."""
+    gathered: dict[tuple[int, int], list[Arrow]] = {}
+    for arrow in arrows:
+        gathered.setdefault((arrow.source, lost if arrow.target == DEAD else arrow.target), []).append(arrow)
     edges = []
-    for (source, target), labels in gathered.items():
-        lines = []
-        for label in labels:
-            times = counts.get((source, label), 0)
-            lines.append(format_label(label) + (f"  {TIMES}{times}" if times else ""))
+    for (source, target), group in gathered.items():
+        times = [arrow.count(counts) for arrow in group]
+        lines = [arrow.text + (f"  {TIMES}{n}" if n else "") for arrow, n in zip(group, times, strict=True)]
         if len(lines) > MAX_LINES:
             lines = [*lines[: MAX_LINES - 1], f"and {len(lines) - MAX_LINES + 1} more"]
-        edges.append(_Edge(source, target, tuple(lines), sum(counts.get((source, label), 0) for label in labels)))
+        edges.append(_Edge(source, target, tuple(lines), sum(times)))
     return edges
 
 
-def _depths(automaton: FiniteAutomaton) -> NDArray[np.int64]:
-    """Most steps from the initial state to each state, not counting edges that close a cycle; [states]."""
-    followers = [sorted({int(t) for t in row} - {DEAD, state}) for state, row in enumerate(automaton.transitions)]
+def _depths(places: int, edges: Sequence[_Edge]) -> NDArray[np.int64]:
+    """Most steps from the initial state to each place, not counting edges that close a cycle; [places]."""
+    followers = [sorted({edge.target for edge in edges if edge.source == place} - {place}) for place in range(places)]
     finished = _finish_order(followers)
     rank = {state: i for i, state in enumerate(reversed(finished))}  # topological, but for edges back
-    depth = np.zeros(automaton.states, np.int64)
+    depth = np.zeros(places, np.int64)
     for state in reversed(finished):
         for target in followers[state]:
             if rank[target] > rank[state]:
@@ -288,7 +298,9 @@ def _overlap(a: Box, b: Box) -> float:
     return max(0.0, min(a[2], b[2]) - max(a[0], b[0])) * max(0.0, min(a[3], b[3]) - max(a[1], b[1]))
 
 
-def _fit_to_page(centres: NDArray[np.float64], accepting: NDArray[np.bool_], drawn: list[DrawnEdge]) -> Layout:
+def _fit_to_page(
+    centres: NDArray[np.float64], accepting: NDArray[np.bool_], drawn: list[DrawnEdge], states: int
+) -> Layout:
     """Shift everything so that the picture starts at (0, 0) and nothing is cut off."""
     corners = [centres.min(axis=0) - (RADIUS + 40, RADIUS), centres.max(axis=0) + RADIUS]
     for edge in drawn:
@@ -307,4 +319,4 @@ def _fit_to_page(centres: NDArray[np.float64], accepting: NDArray[np.bool_], dra
         )
         for edge in drawn
     )
-    return Layout(centres - low, accepting, moved, float(high[0] - low[0]), float(high[1] - low[1]))
+    return Layout(centres - low, accepting, moved, float(high[0] - low[0]), float(high[1] - low[1]), states)

@@ -1,15 +1,21 @@
-"""TaskModel: what was learned of a task, in one file (`task.json`) that other commands read."""
+"""TaskModel: what was learned of a task, in one file (`task.json`) that other commands read.
+
+Whatever learned it, a model holds the automaton that a planner searches. One that was learned as a weighted automaton
+holds that too, and its words have its values; words of any other have the value 1 or 0.
+"""
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from wfairl.automata.automaton import DEAD, Label
+from wfairl.automata import finite as finite_module
+from wfairl.automata import guarded as guarded_module
+from wfairl.automata.automaton import DEAD, Automaton, EdgeCounts, Label
 from wfairl.automata.finite import (
     DEFAULT_MAX_STATES,
     DEFAULT_TOLERANCE,
@@ -19,17 +25,23 @@ from wfairl.automata.finite import (
     TooManyStatesError,
     quotient,
 )
+from wfairl.automata.guarded import GuardedAutomaton
 from wfairl.automata.spectral import SpectralLearner, mean_squared_error
 from wfairl.automata.weighted import WeightedAutomaton
-from wfairl.automata.words import Word, compress, with_optional_start
+from wfairl.automata.words import Word, compress, format_label, with_optional_start
 from wfairl.errors import BadInputError
 from wfairl.files import read_json, write_json
 
 FORMAT = "wfairl-task-model"
-VERSION = 1
+VERSION = 2
 
-EdgeCounts = dict[tuple[int, Label], int]
-"""How many words took an edge, by the state it leaves and the label it reads."""
+SPECTRAL = "spectral"
+
+KINDS: dict[str, type[FiniteAutomaton] | type[GuardedAutomaton]] = {
+    finite_module.KIND: FiniteAutomaton,
+    guarded_module.KIND: GuardedAutomaton,
+}
+"""The kinds of automata that a file may hold."""
 
 
 class BrokenTaskModelError(BadInputError):
@@ -41,28 +53,28 @@ class FitSummary:
     """How the automaton was learned.
 
     Attributes:
-        rank: number of states of the weighted automaton.
-        rows: length of the longest prefix of the basis.
-        cols: length of the longest suffix of the basis.
-        loss: mean squared error on the words it was learned from, eq. (2).
         words: number of words it was learned from.
         successes: how many of them have a score that reaches the threshold.
-        condition: largest over smallest singular value that was kept.
-        states: number of live states of the finite automaton.
+        loss: mean squared error on the words it was learned from, eq. (2).
+        states: number of states of the automaton.
         closed: whether that automaton holds all of them, within `max_states`.
-        deviation: its largest difference from the weighted automaton that was seen.
+        rank: number of states of the weighted automaton; None where there is none, and so on.
+        rows: length of the longest prefix of the basis.
+        cols: length of the longest suffix of the basis.
+        condition: largest over smallest singular value that was kept.
+        deviation: largest difference of the finite automaton from the weighted one that was seen.
     """
 
-    rank: int
-    rows: int
-    cols: int
-    loss: float
     words: int
     successes: int
-    condition: float
+    loss: float
     states: int
-    closed: bool
-    deviation: float
+    closed: bool = True
+    rank: int | None = None
+    rows: int | None = None
+    cols: int | None = None
+    condition: float | None = None
+    deviation: float | None = None
 
 
 @dataclass(frozen=True)
@@ -74,50 +86,69 @@ class Verdict:
         accepted: whether it reaches the threshold.
         lost_at: position of the label after which acceptance was out of reach; the length of the
             word if it only ended too early; None if it is accepted or there is no finite automaton.
-        expected: the labels that would have kept it live there.
+        expected: what would have kept it live there, each as people say it.
     """
 
     value: float
     accepted: bool
     lost_at: int | None
-    expected: tuple[Label, ...]
+    expected: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class TaskModel:
-    """A weighted automaton with what turns it into yes or no.
+    """The automaton of a task, and how it was learned.
 
     Attributes:
-        automaton: h.
+        learner: what learned it.
         threshold: words of this value or more are accepted.
         keep_repeats: whether repeated labels are read again.
-        tolerance: see `quotient`.
-        max_states: see `quotient`.
-        summary: how the automaton was learned.
-        edge_counts: successful words that took each edge of the finite automaton.
+        summary: how it was learned.
+        edge_counts: successful words that took each edge of the automaton.
+        automaton: what a planner searches; None where the weighted automaton does not close.
+        weighted: h; None for a model whose words have the value 1 or 0.
+        tolerance, max_states: see `quotient`.
+        facts: what else the learner has to say, as plain JSON.
     """
 
-    automaton: WeightedAutomaton
+    learner: str
     threshold: float
     keep_repeats: bool
-    tolerance: float
-    max_states: int
     summary: FitSummary
     edge_counts: EdgeCounts
+    automaton: Automaton | None
+    weighted: WeightedAutomaton | None = None
+    tolerance: float = DEFAULT_TOLERANCE
+    max_states: int = DEFAULT_MAX_STATES
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
-    def finite(self) -> FiniteAutomaton:
+    def finite(self) -> Automaton:
         """The automaton for the planner.
 
         Raises:
             TooManyStatesError, NoAcceptedWordError: see `quotient`.
         """
-        return quotient(self.automaton, self.threshold, self.tolerance, self.max_states, self.keep_repeats)
+        if self.automaton is not None:
+            return self.automaton
+        assert self.weighted is not None  # `_parse` and the learners see to it
+        return quotient(self.weighted, self.threshold, self.tolerance, self.max_states, self.keep_repeats)
+
+    @property
+    def alphabet(self) -> tuple[str, ...]:
+        """What it reads, each as people say it: labels, or propositions where it has guards."""
+        if self.weighted is not None:
+            return tuple(format_label(label) for label in self.weighted.alphabet)
+        if isinstance(self.automaton, FiniteAutomaton):
+            return tuple(format_label(label) for label in self.automaton.alphabet)
+        return tuple(sorted(self.finite.propositions))
 
     def values(self, words: Sequence[Word]) -> list[float]:
         """h of each word."""
         read = [self.as_read(word) for word in words]
-        return [float(value) for value in self.automaton.values(read)]
+        if self.weighted is None:
+            return [float(self.finite.accepts(word)) for word in read]
+        return [float(value) for value in self.weighted.values(read)]
 
     def as_read(self, word: Word) -> Word:
         """The word as the automaton reads it: compressed, unless repeats mean something."""
@@ -140,7 +171,7 @@ class TaskModel:
         except (TooManyStatesError, NoAcceptedWordError):
             return Verdict(value, False, None, ())
         lost_at = path.index(DEAD) - 1 if DEAD in path else len(word)
-        return Verdict(value, False, lost_at, self.finite.expected(path[lost_at]))
+        return Verdict(value, False, lost_at, self.finite.lacking(path[lost_at], ()))
 
     def save(self, path: Path) -> None:
         """Write the model as JSON."""
@@ -150,40 +181,50 @@ class TaskModel:
             {
                 "format": FORMAT,
                 "version": VERSION,
+                "learner": self.learner,
                 "threshold": self.threshold,
                 "keep_repeats": self.keep_repeats,
                 "tolerance": self.tolerance,
                 "max_states": self.max_states,
                 "summary": asdict(self.summary),
+                "facts": dict(self.facts),
                 "edge_counts": counts,
-                "automaton": self.automaton.to_document(),
+                "automaton": None if self.automaton is None else self.automaton.to_document(),
+                "weighted": None if self.weighted is None else self.weighted.to_document(),
             },
         )
 
     @classmethod
-    def from_finite(
+    def of_automaton(
         cls,
-        finite: FiniteAutomaton,
+        automaton: Automaton,
+        learner: str,
         words: Sequence[Word] = (),
         scores: Sequence[float] = (),
-        *,
-        keep_repeats: bool = True,
-        max_states: int = DEFAULT_MAX_STATES,
+        threshold: float = 0.5,
+        facts: Mapping[str, Any] | None = None,
     ) -> "TaskModel":
-        """The task of a finite automaton, whose value is 1 for the words it accepts and 0 for all others.
+        """The task of an automaton, whose value is 1 for the words it accepts and 0 for all others.
 
         Args:
-            finite: what to accept. How it was found does not matter: by a rule, or from another model.
+            automaton: what to accept. How it was found does not matter: by a rule, or by any learner.
+            learner: what found it.
             words: words to measure the loss on and to count edges with.
             scores: of each of these words.
-            keep_repeats: read repeats as the automaton's table has them, which is right for any. Without, they
-                are taken once: right where a label read twice leads where it leads once, and drawings then leave
-                these loops out.
-            max_states: see `quotient`.
+            threshold: the score from which on a word counts as success.
+            facts: what else there is to say, as plain JSON.
         """
-        learned = _Learned(finite.to_weighted(), max(map(len, words), default=0), max(map(len, words), default=0), 1.0)
-        read = [tuple(word) if keep_repeats else compress(word) for word in words]
-        return _complete(learned, read, scores, 0.5, keep_repeats, DEFAULT_TOLERANCE, max_states)
+        read = [tuple(word) if automaton.keep_repeats else compress(word) for word in words]
+        errors = [float(automaton.accepts(word)) - score for word, score in zip(read, scores, strict=True)]
+        successes = [word for word, score in zip(read, scores, strict=True) if score >= threshold]
+        summary = FitSummary(
+            words=len(read),
+            successes=len(successes),
+            loss=float(np.mean(np.square(errors))) if errors else 0.0,
+            states=automaton.states,
+        )
+        counts = count_edges(automaton, successes)
+        return cls(learner, threshold, automaton.keep_repeats, summary, counts, automaton, facts=facts or {})
 
     @classmethod
     def load(cls, path: Path) -> "TaskModel":
@@ -198,12 +239,12 @@ class TaskModel:
             raise BrokenTaskModelError(f"{error}; a task model is what `wfairl learn-task` writes") from None
         if not isinstance(document, dict) or document.get("format") != FORMAT:
             raise BrokenTaskModelError(f"{path}: not a task model; `wfairl learn-task` writes one")
-        if document.get("version") != VERSION:
+        if document.get("version") not in (1, VERSION):
             raise BrokenTaskModelError(
                 f"{path}: version {document.get('version')!r} of the format where {VERSION} is read; learn it again"
             )
         try:
-            return _parse(document)
+            return _parse(document if document["version"] == VERSION else _from_version_1(document))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             reason = f"no {error}" if isinstance(error, KeyError) else str(error)
             raise BrokenTaskModelError(f"{path}: a broken task model ({reason}); learn it again") from None
@@ -232,54 +273,31 @@ def fit_task_model(
     read = [tuple(word) if keep_repeats else compress(word) for word in words]
     shown = with_optional_start(read, scores) if optional_start else (read, scores)
     learner = SpectralLearner(rank=rank, rows=rows, cols=cols).fit(*shown)
-    learned = _Learned(learner.automaton_, learner.rows_, learner.cols_, learner.condition_)
-    return _complete(learned, read, scores, threshold, keep_repeats, tolerance, max_states)
-
-
-@dataclass(frozen=True, eq=False)
-class _Learned:
-    """A weighted automaton and where it came from; see `FitSummary`."""
-
-    automaton: WeightedAutomaton
-    rows: int
-    cols: int
-    condition: float
-
-
-def _complete(
-    learned: _Learned,
-    read: Sequence[Word],
-    scores: Sequence[float],
-    threshold: float,
-    keep_repeats: bool,
-    tolerance: float,
-    max_states: int,
-) -> TaskModel:
-    """The task model of a weighted automaton, with what the words, as it reads them, say of it."""
-    automaton = learned.automaton
+    weighted = learner.automaton_
     successes = [word for word, score in zip(read, scores, strict=True) if score >= threshold]
-    finite = quotient(automaton, threshold, tolerance, max_states, keep_repeats, words=read, allow_open=True)
+    finite = quotient(weighted, threshold, tolerance, max_states, keep_repeats, words=read, allow_open=True)
     summary = FitSummary(
-        rank=automaton.rank,
-        rows=learned.rows,
-        cols=learned.cols,
-        loss=mean_squared_error(automaton, read, scores) if read else 0.0,
         words=len(read),
         successes=len(successes),
-        condition=learned.condition,
+        loss=mean_squared_error(weighted, read, scores) if read else 0.0,
         states=finite.states,
         closed=finite.closed,
+        rank=weighted.rank,
+        rows=learner.rows_,
+        cols=learner.cols_,
+        condition=learner.condition_,
         deviation=finite.deviation,
     )
-    edge_counts = count_edges(finite, successes) if finite.closed else {}
-    return TaskModel(automaton, threshold, keep_repeats, tolerance, max_states, summary, edge_counts)
+    counts = count_edges(finite, successes) if finite.closed else {}
+    automaton = finite if finite.closed else None
+    return TaskModel(SPECTRAL, threshold, keep_repeats, summary, counts, automaton, weighted, tolerance, max_states)
 
 
-def count_edges(finite: FiniteAutomaton, words: Sequence[Word]) -> EdgeCounts:
+def count_edges(automaton: Automaton, words: Sequence[Word]) -> dict[tuple[int, Label], int]:
     """How many of the words take each edge between two different states."""
-    counts: EdgeCounts = {}
+    counts: dict[tuple[int, Label], int] = {}
     for word, times in Counter(words).items():
-        path = finite.run(word)
+        path = automaton.run(word)
         taken = {(a, label) for a, b, label in zip(path, path[1:], word, strict=False) if DEAD not in (a, b) and a != b}
         for edge in taken:
             counts[edge] = counts.get(edge, 0) + times
@@ -287,30 +305,47 @@ def count_edges(finite: FiniteAutomaton, words: Sequence[Word]) -> EdgeCounts:
 
 
 def _parse(document: dict[str, Any]) -> TaskModel:
-    summary = document["summary"]
-    counts = {(int(state), frozenset(map(str, label))): int(count) for state, label, count in document["edge_counts"]}
     threshold, tolerance = float(document["threshold"]), float(document["tolerance"])
     if not (np.isfinite(threshold) and np.isfinite(tolerance) and tolerance >= 0):
         raise ValueError("threshold and tolerance must be finite numbers")
     if not isinstance(document["keep_repeats"], bool):
         raise ValueError("keep_repeats must be true or false")
+    weighted, automaton = document["weighted"], document["automaton"]
+    if weighted is None and automaton is None:
+        raise ValueError("no automaton")
+    counts = {(int(state), frozenset(map(str, label))): int(count) for state, label, count in document["edge_counts"]}
     return TaskModel(
-        automaton=WeightedAutomaton.from_document(document["automaton"]),
+        learner=str(document["learner"]),
         threshold=threshold,
         keep_repeats=document["keep_repeats"],
+        summary=_parse_summary(document["summary"]),
+        edge_counts=counts,
+        automaton=None if automaton is None else KINDS[automaton["kind"]].from_document(automaton),
+        weighted=None if weighted is None else WeightedAutomaton.from_document(weighted),
         tolerance=tolerance,
         max_states=int(document["max_states"]),
-        summary=FitSummary(
-            rank=int(summary["rank"]),
-            rows=int(summary["rows"]),
-            cols=int(summary["cols"]),
-            loss=float(summary["loss"]),
-            words=int(summary["words"]),
-            successes=int(summary["successes"]),
-            condition=float(summary["condition"]),
-            states=int(summary["states"]),
-            closed=bool(summary["closed"]),
-            deviation=float(summary["deviation"]),
-        ),
-        edge_counts=counts,
+        facts=dict(document["facts"]),
     )
+
+
+def _parse_summary(summary: dict[str, Any]) -> FitSummary:
+    def optional(name: str, kind: type[int] | type[float]) -> Any:
+        return None if summary[name] is None else kind(summary[name])
+
+    return FitSummary(
+        words=int(summary["words"]),
+        successes=int(summary["successes"]),
+        loss=float(summary["loss"]),
+        states=int(summary["states"]),
+        closed=bool(summary["closed"]),
+        rank=optional("rank", int),
+        rows=optional("rows", int),
+        cols=optional("cols", int),
+        condition=optional("condition", float),
+        deviation=optional("deviation", float),
+    )
+
+
+def _from_version_1(document: dict[str, Any]) -> dict[str, Any]:
+    """A document of the first version, which knew weighted automata alone, as one of this version."""
+    return {**document, "learner": SPECTRAL, "facts": {}, "weighted": document["automaton"], "automaton": None}

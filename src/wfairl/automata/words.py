@@ -1,6 +1,6 @@
 """Words over labels: compression, readable text, and the files that words are kept in.
 
-A word is a tuple of labels, a label a set of propositions (`wfairl.worlds.world.Label`). On disk a
+A word is a tuple of labels, a label a set of propositions (`wfairl.automata.automaton.Label`). On disk a
 scored word is one JSON object a line, in which a bare string is a label with one proposition:
 
     {"word": [["key"], ["key", "door"], "goal"], "score": 1.0}
@@ -87,11 +87,6 @@ def format_label(label: Label) -> str:
 def format_word(word: Sequence[Label]) -> str:
     """A word for people: `-, key, door & key`."""
     return ", ".join(format_label(label) for label in word) if word else "(the empty word)"
-
-
-def format_choice(labels: Sequence[Label]) -> str:
-    """Labels to choose from, for people: `'key' or 'door & key'`."""
-    return " or ".join(f"'{format_label(label)}'" for label in labels) if labels else "nothing more"
 
 
 def sort_labels(labels: Iterable[Label]) -> tuple[Label, ...]:

@@ -31,4 +31,4 @@ def goal_model(task: Task, dataset: Dataset) -> TaskModel:
         dataset: how well the goal alone explains its scores is part of the model's summary.
     """
     automaton = goal_alone(task.rule, task.propositions)
-    return TaskModel.from_finite(automaton, dataset.words, dataset.scores)
+    return TaskModel.of_automaton(automaton, "goal alone", dataset.words, dataset.scores)

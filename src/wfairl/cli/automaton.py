@@ -182,7 +182,7 @@ def score(
                 "values": [verdict.value for verdict in verdicts],
                 "accepted": [verdict.accepted for verdict in verdicts],
                 "lost_at": [verdict.lost_at for verdict in verdicts],
-                "expected": [[sorted(label) for label in verdict.expected] for verdict in verdicts],
+                "expected": [list(verdict.expected) for verdict in verdicts],
             }
         )
         return
@@ -216,7 +216,7 @@ def draw(
     if as_json:
         print_json({"path": str(output), "states": model.finite.states})
     else:
-        out.print(f"{output}: {model.finite.states} states, {len(model.finite.edges())} edges")
+        out.print(f"{output}: {model.finite.states} states, {len(model.finite.arrows())} edges")
 
 
 def _read_words(path: Path) -> "ScoredWords":
@@ -265,7 +265,7 @@ def _summary_document(model: "TaskModel") -> dict[str, object]:
         "rows": model.summary.rows,
         "cols": model.summary.cols,
         "loss": model.summary.loss,
-        "alphabet": [sorted(label) for label in model.automaton.alphabet],
+        "alphabet": list(model.alphabet),
         "states": model.summary.states,
         "closed": model.summary.closed,
         "deviation": model.summary.deviation,
@@ -276,12 +276,11 @@ def _summary_document(model: "TaskModel") -> dict[str, object]:
 
 
 def _print_summary(model: "TaskModel", output: Path) -> None:
-    from wfairl.automata.words import format_label
 
     summary = model.summary
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     table.add_row("words", f"{summary.words}, of which {summary.successes} reach the threshold {model.threshold:g}")
-    table.add_row("alphabet", ", ".join(f"'{format_label(label)}'" for label in model.automaton.alphabet))
+    table.add_row("alphabet", ", ".join(f"'{text}'" for text in model.alphabet))
     table.add_row("rank / rows / cols", f"{summary.rank} / {summary.rows} / {summary.cols}")
     table.add_row("loss", f"{summary.loss:.3g}")
     table.add_row("states", f"{summary.states} live" + ("" if summary.closed else ", and more that were not explored"))
@@ -340,13 +339,13 @@ def _print_verdicts(words: "tuple[Word, ...]", verdicts: "list[Verdict]") -> Non
 
 
 def _explain(word: "Word", verdict: "Verdict") -> str:
-    from wfairl.automata.words import format_choice, format_label
+    from wfairl.automata.words import format_label
 
     if verdict.accepted:
         return "accepted"
     if verdict.lost_at is None:
         return "rejected"
-    expected = format_choice(verdict.expected)
+    expected = " or ".join(f"'{text}'" for text in verdict.expected) or "nothing more"
     if verdict.lost_at == len(word):
         return f"rejected: it ended where {expected} was expected"
     return f"rejected at label {verdict.lost_at + 1}, '{format_label(word[verdict.lost_at])}': expected {expected}"
