@@ -7,10 +7,9 @@ import base64
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from wfairl.automata.automaton import Automaton
+from wfairl.automata.automaton import Automaton, EdgeCounts
 from wfairl.automata.export import to_svg
 from wfairl.automata.layout import lay_out
-from wfairl.automata.task_model import EdgeCounts
 from wfairl.report.figures.automaton import with_label_differences
 from wfairl.report.figures.captioned import CaptionedFigure
 from wfairl.report.text import Text
@@ -125,6 +124,6 @@ class AutomatonDrawing:
         """The drawing, which may shrink a little; nothing if the automaton is too large."""
         if self.automaton.states > MAX_DRAWN_STATES:
             return ""
-        layout = lay_out(*with_label_differences(self.automaton, self.edge_counts))
+        layout = lay_out(with_label_differences(self.automaton), self.edge_counts)
         size = f"min-width:{LEAST_SCALE * layout.width:.0f}px;max-width:{layout.width:.0f}px"
         return to_svg(layout).replace("<svg ", f'<svg style="{size}" ', 1)
