@@ -153,9 +153,7 @@ class LineChart:
             mark = Mark(f"{across(x):.2f}%", f"{down(y):.2f}%", aside, anchor, text)
         return Plot(
             names=tuple(one.name for one in self.series),
-            curves=tuple(
-                " ".join(f"{across(x):.2f},{down(y):.3f}" for x, y in one.points) for one in self.series
-            ),
+            curves=tuple(" ".join(f"{across(x):.2f},{down(y):.3f}" for x, y in one.points) for one in self.series),
             x_ticks=tuple(Tick(f"{across(x):.2f}%", f"{x:.10g}") for x in x_ticks),
             y_ticks=tuple(Tick(f"{down(y):.2f}%", f"{y:.10g}") for y in y_ticks),
             mark=mark,

@@ -63,9 +63,7 @@ class EpisodePlayer:
             "atlas": atlas,
             "episodes": [
                 _episode(recording, numbering, automaton)
-                for recording, numbering, automaton in zip(
-                    self.recordings, numbers, self._automata[1], strict=True
-                )
+                for recording, numbering, automaton in zip(self.recordings, numbers, self._automata[1], strict=True)
             ],
         }
 

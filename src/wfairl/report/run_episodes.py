@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
-import numpy as np
-
 from wfairl.demonstrations import FIRST_TRAINING_SEED
+from wfairl.evaluation.evaluate import episode_rng
 from wfairl.evaluation.policies import REFERENCES, Policy
 from wfairl.experiment import FIRST_TEST_SEED, learned_name
 from wfairl.learning.run_directory import DEFAULT_TRAINING_TEMPERATURE
@@ -61,11 +60,11 @@ def policies_of(run: RunFiles, task: Task) -> Iterator[tuple[str, Policy]]:
 
 
 def scenes_of(run: RunFiles, count: int) -> list[int]:
-    """Scenes that the run was tested on, those first in which it failed; none that it has seen."""
+    """Scenes that the run was tested on, first those in which it failed; none that it has seen."""
     learned = [evaluation for name, evaluation in run.evaluation.items() if is_learned(name)]
-    episodes = [episode for evaluation in learned for episode in evaluation["episodes"]]
-    failed = [episode["seed"] for episode in episodes if not episode["success"]]
-    tested = [episode["seed"] for episode in episodes]
+    episodes = [episode for evaluation in learned for episode in evaluation.episodes]
+    failed = [episode.seed for episode in episodes if not episode.success]
+    tested = [episode.seed for episode in episodes]
     seen = set(run.config.get("seen", ()))
     untested = (seed for seed in range(FIRST_TEST_SEED, FIRST_TRAINING_SEED))
     candidates = dict.fromkeys((*failed, *tested)) if tested else untested
@@ -83,8 +82,3 @@ def _introduction(run: RunFiles, counted: bool) -> str:
         else ""
     )
     return f"{which}, step by step, with the chance that the policy gave to each control.{planned}"
-
-
-def episode_rng(seed: int) -> np.random.Generator:
-    """What `evaluate` draws from in a scene, so that the episodes shown are those that were counted."""
-    return np.random.default_rng([0, seed])

@@ -1,4 +1,4 @@
-"""What a run left on disk, read for people: each file on its own, those that a policy does not need only if there."""
+"""What a run left on disk, for its page: each file on its own, and those that a policy does not need only if there."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,7 +6,8 @@ from typing import Any
 
 from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations import Dataset, load
-from wfairl.experiment import DEMONSTRATIONS, EXPERIMENT, read_evaluations
+from wfairl.evaluation.evaluate import BrokenEvaluationError, Evaluation
+from wfairl.experiment import DEMONSTRATIONS, EVALUATION, EXPERIMENT
 from wfairl.files import NotJsonError, parse_json, read_json, read_text
 from wfairl.learning.checkpoint import METRICS
 from wfairl.learning.run_directory import CONFIG, FORMAT, PLANNERS, TASK_MODEL, WFA_IRL, BrokenRunError, unfinished
@@ -20,7 +21,7 @@ class RunFiles:
         directory: where they are.
         config: what was trained and how.
         experiment: the settings of the whole flow; None if the run was not made by `wfairl run`.
-        evaluation: evaluations by the name of the policy, as JSON; empty if there are none.
+        evaluation: evaluations by the name of the policy; empty if there are none.
         task_model: the automaton; None for a method without one.
         metrics: an entry for each epoch; empty if there are none.
         dataset: the demonstrations; None if they are elsewhere.
@@ -29,7 +30,7 @@ class RunFiles:
     directory: Path
     config: dict[str, Any]
     experiment: dict[str, Any] | None
-    evaluation: dict[str, dict[str, Any]]
+    evaluation: dict[str, Evaluation]
     task_model: TaskModel | None
     metrics: tuple[dict[str, Any], ...]
     dataset: Dataset | None
@@ -37,7 +38,7 @@ class RunFiles:
     @property
     def method(self) -> str:
         """What was trained."""
-        return str(self.config.get("method", WFA_IRL))  # there was no other once
+        return str(self.config.get("method", WFA_IRL))  # old runs do not say
 
     @property
     def plans(self) -> bool:
@@ -68,7 +69,7 @@ def read_run_files(directory: Path) -> RunFiles:
         directory=directory,
         config=_read_config(directory),
         experiment=_read_object(directory / EXPERIMENT),
-        evaluation=read_evaluations(directory),
+        evaluation=_read_evaluations(directory / EVALUATION),
         task_model=TaskModel.load(directory / TASK_MODEL) if (directory / TASK_MODEL).exists() else None,
         metrics=_read_metrics(directory / METRICS),
         dataset=load(directory / DEMONSTRATIONS) if (directory / DEMONSTRATIONS).exists() else None,
@@ -89,6 +90,13 @@ def _read_config(directory: Path) -> dict[str, Any]:
     if config.get("format") != FORMAT or not isinstance(config.get("task"), str):
         raise BrokenRunError(f"{directory / CONFIG}: not the configuration of a run that this wfairl can read")
     return config
+
+
+def _read_evaluations(path: Path) -> dict[str, Evaluation]:
+    try:
+        return {name: Evaluation.from_document(one) for name, one in (_read_object(path) or {}).items()}
+    except BrokenEvaluationError as error:
+        raise BrokenRunError(f"{path}: {error}") from None
 
 
 def _read_metrics(path: Path) -> tuple[dict[str, Any], ...]:

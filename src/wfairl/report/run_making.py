@@ -1,4 +1,4 @@
-"""How a run was made: its configuration, the versions at hand, and the command that makes it again."""
+"""How a run was made: its configuration, the installed versions, and the command that makes it again."""
 
 import shlex
 from dataclasses import asdict
@@ -44,7 +44,7 @@ def making_section(run: RunFiles) -> Section:
     return Section(
         "How it was made",
         (
-            prose(_told(run)),
+            prose(_introduction(run)),
             Command(command_of(run)),
             Facts(tuple((name, _shown(value)) for name, value in settings.items()), "Configuration"),
             Facts(
@@ -56,7 +56,7 @@ def making_section(run: RunFiles) -> Section:
 
 
 def command_of(run: RunFiles) -> str:
-    """What to type to have the same run again; settings that are the default are not named."""
+    """The command that makes the same run again; it names only settings that are not the default."""
     experiment = run.experiment
     if experiment is None:
         return _train_command(run)
@@ -87,7 +87,7 @@ def changed_settings(run: RunFiles) -> dict[str, Any]:
     """The settings of a run's method that are not the default, by name."""
     given = {**run.config, **run.config.get("training", {})}
     if run.plans and given.get("temperature") == training_temperature(run.config.get("temperature")):
-        del given["temperature"]  # it trains at the demonstrations' temperature unless told otherwise
+        del given["temperature"]  # the default is the demonstrations' temperature
     return {name: value for name, (value, _) in methods.changed_settings(run.method, given).items()}
 
 
@@ -96,19 +96,19 @@ def _place(run: RunFiles) -> str:
     return str(run.directory) if run.directory.name else run.directory.resolve().name
 
 
-def _told(run: RunFiles) -> str:
+def _introduction(run: RunFiles) -> str:
     """What there is to say of the command."""
     if run.experiment is not None:
         return SAME
     successes = run.config.get("origin", {}).get("successes")
-    told = (
+    text = (
         TRAINED
         if successes is None
         else f"A reproduction trained it, on the first {counted(successes, 'success', 'successes')} of these"
-        " demonstrations; by itself it is trained so:"
+        " demonstrations; this command trains it alone:"
     )
     without = [f"{name} {value}" for name, value in changed_settings(run).items() if name not in TRAIN_OPTIONS]
-    return f"{told[:-1]}, with settings that only Python has ({', '.join(without)}):" if without else told
+    return f"{text[:-1]}, with settings that only Python has ({', '.join(without)}):" if without else text
 
 
 def _changed(experiment: dict[str, Any], default: Config) -> tuple[dict[str, Any], dict[str, Any]]:

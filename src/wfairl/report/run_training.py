@@ -1,4 +1,4 @@
-"""How a run was trained: its curves, and what is known of the cost that came of it."""
+"""How a run was trained: its curves, and the cost that it learned."""
 
 import math
 from typing import Any, TypeGuard
@@ -26,7 +26,7 @@ VARIANTS = ("dropout", "reward")
 UNSHOWN = frozenset({*AXES, *VARIANTS, "network", "learning_rate", "seconds"})
 
 LOSSES = {"held_out_loss": "held-out demonstrations", "train_loss": "training"}
-"""The losses that belong into one chart, the first the most prominent."""
+"""The losses that share a chart, the first the most prominent."""
 
 Points = tuple[tuple[float, float], ...]
 
@@ -59,7 +59,7 @@ def _charts(variant: str, entries: list[dict[str, Any]], axis: str, keeps_least:
     networks = len({entry.get("network") for entry in entries})
     caption = "; ".join(part for part in (variant, f"mean of {networks} networks" if networks > 1 else "") if part)
     mark = _least(curves["held_out_loss"], axis) if keeps_least and "held_out_loss" in curves else None
-    charts = [LineChart(losses, axis, "loss a step (mean negative log-likelihood)", mark, caption)] if losses else []
+    charts = [LineChart(losses, axis, "loss per step (mean negative log-likelihood)", mark, caption)] if losses else []
     for name, points in curves.items():
         if name not in LOSSES:
             shown = name.replace("_", " ")
@@ -88,13 +88,13 @@ def _least(points: Points, axis: str) -> tuple[float, float, str]:
 
 
 def cost_maps(run: RunFiles, task: Task) -> tuple[Block, ...]:
-    """The cost of each control over the first scene that the page shows; a sentence if there is no plan there."""
+    """The cost of each control over the first scene that the page shows; a sentence where there is no such map."""
     try:
         policy = load_planned_policy(run.directory, task, 0.0)
         (seed,) = scenes_of(run, 1)
         return (figure_of(draw_cost_maps(task, seed, policy.automaton, policy.cost)),)
     except WfairlError as error:
-        return (prose(f"There are no maps of the cost: {error}."),)
+        return (prose(f"There are no maps of the cost: {str(error).rstrip('.')}."),)
 
 
 def _cost_facts(run: RunFiles) -> tuple[Block, ...]:
@@ -104,19 +104,18 @@ def _cost_facts(run: RunFiles) -> tuple[Block, ...]:
     entries: list[tuple[str, Text]] = [
         ("Model", f"{model.kind}, {run.config.get('activation', 'unknown')} output"),
         ("Parameters", number(parameters)),
-        ("Least cost of a transition", brief_number(float(run.config["floor"]))),
+        ("Lowest cost of a transition", brief_number(float(run.config["floor"]))),
         ("Epochs", number(max(len(run.metrics) - 1, 0))),
     ]
     if held_out:
         kept = min(held_out, key=lambda entry: entry["held_out_loss"])
         entries += [
             ("Epoch that was kept", number(kept["epoch"])),
-            ("Held-out loss a step", number(kept["held_out_loss"], 4)),
+            ("Held-out loss per step", number(kept["held_out_loss"], 4)),
             ("Before training", number(held_out[0]["held_out_loss"], 4)),
         ]
     note = (
-        "A cost is learned for every transition, so that the demonstrated controls become likely. The epoch that is "
-        "kept is the one at which demonstrations held out from training were most likely; before training, every "
-        "control costs 1."
+        "Training gives every transition a cost, so that the demonstrated controls become likely. It keeps the epoch at "
+        "which the demonstrations that it held out were most likely; before training, every control costs 1."
     )
     return (prose(note), Facts(tuple(entries)))

@@ -1,11 +1,11 @@
 """Pictures of states for worlds of your own: grids of cells, and graphs whose nodes have positions.
 
-    class Warehouse:
-        def render(self, state):
-            return draw_grid(self.rows, {"#": "#4b525b", "D": "#cfe8d5"}, agent=state.cell)
+class Warehouse:
+    def render(self, state):
+        return draw_grid(self.rows, {"#": "#4b525b", "D": "#cfe8d5"}, agent=state.cell)
 
-        def locate(self, state):
-            return cell_centre(*state.cell)
+    def locate(self, state):
+        return cell_centre(*state.cell)
 """
 
 from collections.abc import Mapping, Sequence

@@ -10,8 +10,8 @@ from wfairl.automata.automaton import Arrow, Automaton
 from wfairl.automata.finite import FiniteAutomaton
 from wfairl.automata.layout import FONT_SIZE, RADIUS, Layout, lay_out
 from wfairl.automata.task_model import TaskModel
-from wfairl.report.figures.label_differences import EXPLANATION, format_difference
 from wfairl.report.figures.captioned import CaptionedFigure
+from wfairl.report.figures.label_differences import EXPLANATION, format_difference
 from wfairl.report.figures.style import (
     BLUE,
     INK,

@@ -16,8 +16,8 @@ from wfairl.planning.cost import Cost, unit_cost
 from wfairl.planning.path import Path
 from wfairl.planning.plan import find_plan
 from wfairl.planning.product import build_product
-from wfairl.report.figures.label_differences import EXPLANATION, format_difference
 from wfairl.report.figures.captioned import CaptionedFigure
+from wfairl.report.figures.label_differences import EXPLANATION, format_difference
 from wfairl.report.figures.style import (
     COLUMN,
     INK,

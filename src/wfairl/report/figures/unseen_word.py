@@ -15,12 +15,12 @@ from wfairl.demonstrations.demonstration import Dataset
 from wfairl.errors import FailedRunError
 from wfairl.parallel import map_in_threads
 from wfairl.planning.cost import Cost, unit_cost
-from wfairl.planning.path import Path
 from wfairl.planning.film import film_path
+from wfairl.planning.path import Path
 from wfairl.planning.plan import UnsatisfiableTaskError, find_plan
 from wfairl.planning.product import build_product
-from wfairl.report.figures.label_differences import EXPLANATION, format_difference
 from wfairl.report.figures.captioned import CaptionedFigure
+from wfairl.report.figures.label_differences import EXPLANATION, format_difference
 from wfairl.report.figures.style import NORMAL, PAGE, SMALL, new_figure, place, without_frame, write_at
 from wfairl.report.text import counted
 from wfairl.worlds.task import Task
