@@ -79,7 +79,7 @@ def run_page(run: RunFiles, scenes: int = DEFAULT_SCENES, n_jobs: int = 2, made:
         making_section(run),
     )
     return Page(
-        title=task.title,
+        title=run.task,
         subtitle=f"{_capital(task.summary)}. Learned by {run.method}: {METHODS[run.method].summary}.",
         sections=sections,
         kind="wfairl · a run",

@@ -115,7 +115,7 @@ def _cost_facts(run: RunFiles) -> tuple[Block, ...]:
             ("Before training", number(held_out[0]["held_out_loss"], 4)),
         ]
     note = (
-        "Training gives every transition a cost, so that the demonstrated controls become likely. It keeps the epoch at "
-        "which the demonstrations that it held out were most likely; before training, every control costs 1."
+        "Training gives every transition a cost, so that the demonstrated controls become likely. It keeps the epoch "
+        "at which the demonstrations that it held out were most likely; before training, every control costs 1."
     )
     return (prose(note), Facts(tuple(entries)))

@@ -22,17 +22,17 @@ class Block(Protocol):
 
 def block_html(block: Block) -> str:
     """A block as HTML."""
-    return str(getattr(_environment().get_template("blocks.html.jinja").module, block.template)(block))
+    return str(getattr(environment().get_template("blocks.html.jinja").module, block.template)(block))
 
 
 def text_html(text: Text) -> str:
     """A text as HTML."""
-    return str(_environment().get_template("text.html.jinja").module.text(text))  # type: ignore[attr-defined]
+    return str(environment().get_template("text.html.jinja").module.text(text))  # type: ignore[attr-defined]
 
 
 def render(template: str, **values: object) -> str:
     """A template with its places filled in."""
-    return _environment().get_template(template).render(**values)
+    return environment().get_template(template).render(**values)
 
 
 def asset(name: str) -> Markup:
@@ -41,7 +41,7 @@ def asset(name: str) -> Markup:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("wfairl.report", "assets"),
         autoescape=True,
