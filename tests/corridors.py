@@ -34,9 +34,7 @@ class Corridor:
 
     def label(self, state, control, next_state):
         cell, has_parcel = next_state
-        return frozenset(
-            name for name, holds in zip(self.propositions, (has_parcel, cell == 0), strict=True) if holds
-        )
+        return frozenset(name for name, holds in zip(self.propositions, (has_parcel, cell == 0), strict=True) if holds)
 
     def features(self, state, control, next_state):
         return np.array([1.0, float(next_state[0] != state[0] and next_state[0] == self.length - 2)])

@@ -15,6 +15,7 @@ from oracles_report import numbers_in, read_page
 from wfairl.automata.automaton import Guard
 from wfairl.automata.finite import FiniteAutomaton
 from wfairl.automata.guarded import Edge, GuardedAutomaton
+from wfairl.automata.layout import TIMES
 from wfairl.report.blocks import (
     MAX_DRAWN_STATES,
     AutomatonDrawing,
@@ -83,7 +84,7 @@ def test_text_comes_back_as_it_was_and_is_never_markup(title, text):
     assert root.one("img").attributes["alt"] == text
     assert [element.tag for element in root.all("script")] == ["script"]
     # Edges of the one that knows its last labels say what changes.
-    assert [one.text for one in root.all("text", class_="label")] == [f"+{text}  ×3", text or "anything"]
+    assert [one.text for one in root.all("text", class_="label")] == [f"+{text}  {TIMES}3", text or "anything"]
 
 
 def test_only_the_pages_own_script_may_run_and_nothing_may_be_loaded():

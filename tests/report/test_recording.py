@@ -99,7 +99,10 @@ def test_the_players_data_say_what_was_recorded():
         assert episode["outcome"] == recording.episode.outcome
         controls = [moment["control"] for moment in episode["moments"]]
         assert controls == [*recording.episode.controls, None]
-        assert [moment["label"] for moment in episode["moments"]] == [None, *map(format_label, recording.trajectory.labels)]
+        assert [moment["label"] for moment in episode["moments"]] == [
+            None,
+            *map(format_label, recording.trajectory.labels),
+        ]
         for moment, entry in enumerate(episode["moments"]):
             assert episode["word"][: entry["read"]] == [format_label(label) for label in recording.word_at(moment)]
         drawn = [entry["probabilities"] for entry in episode["moments"][:-1]]

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
 import pytest
 import typer
 from oracles_report import numbers_in, player_data, read_page
@@ -25,7 +26,7 @@ from wfairl.report.page import page_html
 from wfairl.report.run_files import read_run_files
 from wfairl.report.run_making import TRAIN_OPTIONS, WITHOUT_OPTION, command_of
 from wfairl.report.run_page import run_page, write_run_report
-from wfairl.worlds.tasks import find_task
+from wfairl.worlds.registry import find_task
 
 
 @pytest.fixture(scope="module")
@@ -71,9 +72,12 @@ def test_the_numbers_of_the_result_are_those_of_the_evaluation(root, finished_ru
     evaluations = json.loads((finished_run / "evaluation.json").read_text())
     result = section(root, "Result")
     rows = result.one("tbody").all("tr")
-    assert [row.one("th").text for row in rows] == list(evaluations)
+    assert [row.one("th").text.partition(" (")[0] for row in rows] == list(evaluations)
+    assert "optimal (fewest steps)" in [row.one("th").text for row in rows]
     for row, evaluation in zip(rows, evaluations.values(), strict=True):
-        mean, error, success, steps, episodes = numbers_in(row)
+        mean, error, success, steps, *costs, episodes = numbers_in(row)
+        successes = [one for one in evaluation["episodes"] if one["success"]]
+        assert costs[:1] == ([pytest.approx(np.mean([one["cost"] for one in successes]))] if successes else [])
         assert (mean, error) == (evaluation["mean_return"], evaluation["standard_error"])
         assert success == evaluation["success_rate"]
         assert episodes == len(evaluation["episodes"])
@@ -110,7 +114,7 @@ def test_every_count_of_the_task_model_stands_on_an_edge(root, finished_run):
 def test_the_curves_and_the_epoch_are_those_of_the_metrics(root, finished_run):
     metrics = [json.loads(line) for line in (finished_run / "metrics.jsonl").read_text().splitlines()]
     losses = [entry["held_out_loss"] for entry in metrics]
-    assert numbers_in(fact(root, "Held-out loss a step")) == [min(losses)]
+    assert numbers_in(fact(root, "Held-out loss per step")) == [min(losses)]
     assert numbers_in(fact(root, "Before training")) == [losses[0]]
     assert numbers_in(fact(root, "Epoch that was kept")) == [losses.index(min(losses))]
     curves = section(root, "The cost it learned").all("polyline")
@@ -226,7 +230,7 @@ def test_a_task_that_is_not_known_here_leaves_the_page_as_it_was(copied):
     config = json.loads((copied / "config.json").read_text())
     (copied / "config.json").write_text(json.dumps({**config, "task": "my-own"}))
     before = (copied / "report.html").read_bytes()
-    with pytest.raises(BadInputError, match=r"unknown task 'my-own'.*the script that registers the task"):
+    with pytest.raises(BadInputError, match=r"unknown task 'my-own'.*wfairl --tasks my_tasks\.py"):
         write_run_report(copied)
     assert (copied / "report.html").read_bytes() == before
 

@@ -215,7 +215,9 @@ def task_section(run: RunFiles, model: TaskModel) -> Section:
     if model.summary.closed:
         by_difference = with_label_differences(model.finite) is not model.finite
         reads = (
-            f"when what is true changes, and named by the change {EXPLANATION}" if by_difference else "when it holds"
+            f"when what is true changes, and named by the change {EXPLANATION}"
+            if by_difference
+            else "when its guard holds"
         )
         caption = (
             f"State 0 is the start, a double ring accepts. An edge is taken {reads}; {TIMES} counts the successful "

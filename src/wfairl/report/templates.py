@@ -42,16 +42,17 @@ def asset(name: str) -> Markup:
 
 @cache
 def environment() -> Environment:
-    environment = Environment(
+    """Where the templates are found, and how they are filled in."""
+    made = Environment(
         loader=PackageLoader("wfairl.report", "assets"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.policies["json.dumps_kwargs"] = {
+    made.policies["json.dumps_kwargs"] = {
         "allow_nan": False,
         "ensure_ascii": False,
         "separators": (",", ":"),
     }
-    return environment
+    return made

@@ -116,11 +116,13 @@ def map_costs(task: Task, seed: int, automaton: Automaton, cost: Cost, automaton
     step = visited.index(automaton_state)
     inside = np.flatnonzero(product.automaton_states == automaton_state)
     inside = inside[:: -(-len(inside) // MOST_NODES)]
-    poses = _poses(located, product, inside)
-    places, number = np.unique(poses, axis=0, return_inverse=True)
-    acting = _means(np.where(product.available[inside], table[inside], np.nan), number.reshape(-1), len(places))
     is_oriented = isinstance(located, Oriented)
-    arriving = [] if is_oriented else [_arriving(located, product, inside, table, places)]
+    poses = _poses(located, product, inside)
+    arrivals, arrival_costs = (poses[:0], np.empty(0)) if is_oriented else _arrivals(located, product, inside, table)
+    places, number = np.unique(np.concatenate([poses, arrivals]), axis=0, return_inverse=True)
+    at, to = np.split(number.reshape(-1), [len(poses)])
+    acting = _means(np.where(product.available[inside], table[inside], np.nan), at, len(places))
+    arriving = [] if is_oriented else [_means(arrival_costs, to, len(places))]
     return CostMaps(
         names=(*([] if is_oriented else [ARRIVING]), *world.controls),
         places=places[:, :2],
@@ -149,20 +151,18 @@ def _means(costs: NDArray[np.float64], number: NDArray[np.int64], places: int) -
     return np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
 
 
-def _arriving(
-    world: Located, product: Product, nodes: NDArray[np.int64], table: NDArray[np.float64], places: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """The mean cost of transitions that move the agent to each place, shape [places]."""
-    where = {tuple(xy): i for i, xy in enumerate(places[:, :2].tolist())}
-    costs, number = [], []
-    for node in nodes.tolist():
-        here = world.locate(product.state(node))
-        for control, after in enumerate(product.successors[node].tolist()):
-            there = world.locate(product.state(after)) if after >= 0 else here
-            if there != here and there in where:
-                costs.append(table[node, control])
-                number.append(where[there])
-    return _means(np.array(costs), np.array(number, np.int64), len(places))
+def _arrivals(
+    world: Located, product: Product, nodes: NDArray[np.int64], table: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The transitions that move the agent: where to, shape [moves, 3] as in `_poses`, and their costs, [moves]."""
+    moves, costs = [], []
+    for row, control in np.argwhere(product.available[nodes]).tolist():
+        state = product.state(int(nodes[row]))
+        there = world.locate(product.world.step(state, control))
+        if there != world.locate(state):
+            moves.append((*there, 0.0))
+            costs.append(table[nodes[row], control])
+    return np.reshape(moves, (-1, 3)), np.array(costs)
 
 
 def draw_cost_maps(

@@ -11,7 +11,7 @@ from matplotlib.patches import Circle, FancyArrowPatch
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Automaton, Label
-from wfairl.automata.words import format_word
+from wfairl.automata.words import compress, format_word
 from wfairl.planning.cost import Cost, unit_cost
 from wfairl.planning.path import Path
 from wfairl.planning.plan import find_plan
@@ -229,7 +229,7 @@ def _caption(task: Task, seed: int, path: Path, parts: tuple[Part, ...], is_show
             if is_shown
             else f" The states {chain}; the scene has no renderer that tells where the agent is, and is left out"
         )
-        + f" {EXPLANATION}. The word is: {format_word(path.word)}."
+        + f" {EXPLANATION}. The word is: {format_word(compress(path.labels))}."
     )
 
 

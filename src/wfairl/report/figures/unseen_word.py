@@ -10,7 +10,7 @@ from typing import Any
 
 from wfairl.automata.automaton import Automaton, Label
 from wfairl.automata.task_model import fit_task_model
-from wfairl.automata.words import format_word
+from wfairl.automata.words import compress, format_word
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.errors import FailedRunError
 from wfairl.parallel import map_in_threads
@@ -202,13 +202,13 @@ def _caption(task: Task, pair: UnseenWord) -> str:
         )
     return (
         f"Agent and expert in the same scene of {task.name} ({pair.seed}), at the start and whenever the label changes"
-        f" {EXPLANATION}. {verdict} Word of the agent: {format_word(pair.agent.word)}."
-        f" Word of the expert: {format_word(pair.expert.word)}."
+        f" {EXPLANATION}. {verdict} Word of the agent: {format_word(compress(pair.agent.labels))}."
+        f" Word of the expert: {format_word(compress(pair.expert.labels))}."
     )
 
 
 def _alt(pair: UnseenWord) -> str:
-    return (
-        f"Two columns of pictures of one scene. The agent takes {len(pair.agent.controls)} steps with the word"
-        f" {format_word(pair.agent.word)}; the expert {len(pair.expert.controls)} with {format_word(pair.expert.word)}."
+    return "Two columns of pictures of one scene. " + "; ".join(
+        f"the {who} takes {counted(len(path.controls), 'step')} with the word {format_word(compress(path.labels))}"
+        for who, path in (("agent", pair.agent), ("expert", pair.expert))
     )
