@@ -1,36 +1,31 @@
-"""The whole flow for one task, one line a stage: demonstrations -> automaton -> cost -> agents in new scenes."""
+"""The whole flow for one task, one line per stage: demonstrations -> automaton -> cost -> agents in new scenes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from wfairl.automata.task_model import TaskModel, fit_task_model
 from wfairl.demonstrations import Dataset, collect, load, save
-from wfairl.evaluation import Evaluation, PlannedPolicy, Policy, RandomPolicy, evaluate, expert_policy
+from wfairl.errors import BadInputError
+from wfairl.evaluation import Evaluation, Policy, RandomPolicy, evaluate, expert_policy
+from wfairl.evaluation.evaluate import BrokenEvaluationError
 from wfairl.files import check_directory, read_json, write_json
 from wfairl.learning.checkpoint import OtherConfigurationError
-from wfairl.learning.run_directory import (
-    CONFIG,
-    BrokenRunError,
-    Run,
-    RunConfig,
-    RunExistsError,
-    TrainedRun,
-    check_unchanged,
-    train_run,
-    training_temperature,
-)
+from wfairl.learning.run_directory import CONFIG, BrokenRunError, RunExistsError, check_unchanged
 from wfairl.learning.threads import one_torch_thread
-from wfairl.learning.trainer import Settings
-from wfairl.methods import policy_of
+from wfairl.methods import Trained, TrainingRequest, find_method
+from wfairl.methods.method import CHOSEN
 from wfairl.worlds.registry import find_task
 from wfairl.worlds.task import Task
 
 EXPERIMENT, DEMONSTRATIONS, EVALUATION = "experiment.json", "demonstrations.safetensors", "evaluation.json"
 
 FORMAT = "wfairl-experiment"
-VERSION = 1
+VERSION = 2
+
+METHOD = "wfa-irl"
+"""The method of the whole flow."""
 
 FIRST_TEST_SEED = 5_000
 
@@ -45,10 +40,7 @@ class Config:
         failures: random walks, for the automaton alone.
         temperature: of the expert; 0 is the paper's data set D1.
         seed: of the collection, of the split into held-out demonstrations, and of the training.
-        rank, rows, cols: of the spectral learner; all of the data if None.
-        cost: the kind of cost model.
-        activation: its output.
-        training: how the cost is trained; the temperature and the seed above take the place of its own.
+        settings: how the cost is learned, by name; see `PlannerSettings`.
         test_scenes: scenes to evaluate on, none of which was trained on.
     """
 
@@ -57,35 +49,23 @@ class Config:
     failures: int = 128
     temperature: float = 0.5
     seed: int = 0
-    rank: int | None = None
-    rows: int | None = None
-    cols: int | None = None
-    cost: str = "local"
-    activation: str = "softplus"
-    training: Settings = field(default_factory=Settings)
+    settings: Mapping[str, Any] = field(default_factory=dict)
     test_scenes: int = 64
 
     def __post_init__(self) -> None:
-        _ = self.run_config  # refuses what cannot be trained, before hours are spent on collecting
-
-    @property
-    def run_config(self) -> RunConfig:
-        """What to train, and how."""
-        return RunConfig(
-            task=self.task,
-            temperature=self.temperature,
-            cost=self.cost,
-            activation=self.activation,
-            training=replace(self.training, temperature=training_temperature(self.temperature), seed=self.seed),
-            origin={name: getattr(self, name) for name in ("successes", "failures", "seed", "rank", "rows", "cols")},
-        )
+        # Refuses what cannot be trained, before hours are spent on collecting.
+        find_method(METHOD).check_settings(self.settings)
+        if not 0 <= self.temperature < float("inf"):
+            raise BadInputError(
+                f"the temperature of demonstrations must be 0 or more and finite, not {self.temperature}"
+            )
 
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """What the flow gives: the trained run, and one evaluation a policy, references first."""
+    """What the flow gives: what was learned, and one evaluation per policy, references first."""
 
-    trained: TrainedRun
+    trained: Trained
     evaluations: tuple[Evaluation, ...]
 
 
@@ -105,9 +85,8 @@ def run(config: Config, directory: Path, resume: bool = False, n_jobs: int = 2) 
     """
     task = find_task(config.task)
     dataset = gather(task, config, directory, resume, n_jobs)
-    task_model = learn_task(dataset, config)
-    trained = learn_cost(task, dataset, task_model, config, directory, resume, n_jobs)
-    evaluations = compare(task, trained.run, config, n_jobs)
+    trained = learn_cost(task, dataset, learn_task(dataset), config, directory, resume, n_jobs)
+    evaluations = compare(task, directory, config, n_jobs)
     save_evaluations(evaluations, directory)
     return Result(trained, evaluations)
 
@@ -161,25 +140,31 @@ def read_experiment(directory: Path) -> dict[str, Any]:
     return document
 
 
-def learn_task(dataset: Dataset, config: Config) -> TaskModel:
+def learn_task(dataset: Dataset) -> TaskModel:
     """The automaton of the demonstrations' words."""
-    return fit_task_model(
-        dataset.words, dataset.scores, rank=config.rank, rows=config.rows, cols=config.cols, optional_start=True
-    )
+    return fit_task_model(dataset.words, dataset.scores, optional_start=True)
 
 
 def learn_cost(
     task: Task, dataset: Dataset, task_model: TaskModel, config: Config, directory: Path, resume: bool, n_jobs: int
-) -> TrainedRun:
+) -> Trained:
     """The cost of the demonstrations."""
-    return train_run(dataset, task.make_world, task_model, config.run_config, directory, resume, n_jobs)
+    origin = {"successes": config.successes, "failures": config.failures, "seed": config.seed}
+    settings = {"seed": config.seed, **config.settings}
+    request = TrainingRequest(task, dataset, directory, settings, task_model, origin, resume, n_jobs)
+    return find_method(METHOD).train(request)
 
 
-def compare(task: Task, trained: Run, config: Config, n_jobs: int) -> tuple[Evaluation, ...]:
+def compare(task: Task, directory: Path, config: Config, n_jobs: int) -> tuple[Evaluation, ...]:
     """The learned policy beside those that know the truth and the one that knows nothing, on new scenes."""
     seeds = range(FIRST_TEST_SEED, FIRST_TEST_SEED + config.test_scenes)
-    policies = (*references(task, config.temperature), *learned_policies(trained, config.temperature))
-    return tuple(evaluate(task, policy, seeds, n_jobs=n_jobs) for policy in policies)
+    named = {policy.name: policy for policy in references(task, config.temperature)}
+    named |= learned_policies(directory, task, config.temperature)
+    learned = find_method(METHOD).learned_cost(directory)
+    return tuple(
+        replace(evaluate(task, policy, seeds, n_jobs=n_jobs, learned=learned), policy=name)
+        for name, policy in named.items()
+    )
 
 
 def references(task: Task, temperature: float) -> tuple[Policy, ...]:
@@ -188,21 +173,27 @@ def references(task: Task, temperature: float) -> tuple[Policy, ...]:
     return (expert_policy(task, 0.0), *expert, RandomPolicy())
 
 
-def learned_policies(trained: Run, temperature: float) -> tuple[PlannedPolicy, ...]:
+def learned_policies(directory: Path, task: Task, temperature: float) -> dict[str, Policy]:
     """The learned policy acting greedily, and at the temperature of the demonstrations if that is another one."""
+    method = find_method(METHOD)
     temperatures = (0.0, temperature) if temperature > 0 else (0.0,)
-    return tuple(policy_of(trained, one, learned_name(one)) for one in temperatures)
+    return {learned_name(one): method.load(directory, task, one) for one in temperatures}
 
 
 def learned_name(temperature: float | None) -> str:
-    """What a learned policy is called beside the references; None for a network that acts as its method has chosen."""
+    """What a learned policy is called beside the references; None for one that acts as its method has chosen."""
     if temperature is None:
         return "learned"
     return f"learned, at {temperature:g}" if temperature > 0 else "learned, greedy"
 
 
-def read_evaluations(directory: Path) -> dict[str, dict[str, Any]]:
-    """The evaluations in a run's directory by the name of the policy, as JSON; empty if there are none.
+def learned_names(ways: Mapping[str, float | None]) -> dict[str, float | None]:
+    """Ways to act, by what they are called beside the references."""
+    return {"learned" if way == CHOSEN else f"learned, {way}": temperature for way, temperature in ways.items()}
+
+
+def read_evaluations(directory: Path) -> dict[str, Evaluation]:
+    """The evaluations in a run's directory by the name of the policy; empty if there are none.
 
     Raises:
         BrokenRunError: the file holds something else.
@@ -210,22 +201,18 @@ def read_evaluations(directory: Path) -> dict[str, dict[str, Any]]:
     path = directory / EVALUATION
     if not path.exists():
         return {}
-    evaluations = read_json(path)
-    if not isinstance(evaluations, dict):
+    documents = read_json(path)
+    if not isinstance(documents, dict):
         raise BrokenRunError(f"{path}: not an object in JSON")
-    for name, evaluation in evaluations.items():
-        try:
-            _ = [float(evaluation[key]) for key in ("mean_return", "standard_error", "success_rate")]
-            episodes = [(int(one["seed"]), str(one["outcome"]), bool(one["success"])) for one in evaluation["episodes"]]
-        except (KeyError, TypeError, ValueError):
-            episodes = []
-        if not episodes:
-            raise BrokenRunError(f"{path}: not what `wfairl run` writes ({name!r} is no evaluation)")
-    return evaluations
+    try:
+        return {name: Evaluation.from_document(document) for name, document in documents.items()}
+    except BrokenEvaluationError as error:
+        raise BrokenRunError(f"{path}: not what `wfairl run` writes ({error})") from None
 
 
 def save_evaluations(evaluations: Sequence[Evaluation], directory: Path) -> Path:
     """Write evaluations into a run's directory, in the place of those of the same names; others stay."""
     path = directory / EVALUATION
-    write_json(path, {**read_evaluations(directory), **{one.policy: one.to_document() for one in evaluations}})
+    kept = {**read_evaluations(directory), **{one.policy: one for one in evaluations}}
+    write_json(path, {name: one.to_document() for name, one in kept.items()})
     return path

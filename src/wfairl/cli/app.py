@@ -1,4 +1,7 @@
-"""The application that the command modules register with, and what all of them share."""
+"""The application: which commands there are, what they share, and how errors reach the user.
+
+A command's module is imported when the command is run, not before: `wfairl --help` imports none of them.
+"""
 
 import importlib
 import inspect
@@ -8,36 +11,74 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from typer.core import TyperGroup
 
 from wfairl import __version__
 from wfairl.errors import WfairlError
 
-COMMAND_MODULES = (
-    "tasks",
-    "demonstrations",
-    "evaluation",
-    "automaton",
-    "planning",
-    "learning",
-    "reproduction",
-    "report",
-)
-"""Modules of this package that define commands, in the order in which `--help` lists them."""
-
-app = typer.Typer(
-    name="wfairl",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+COMMANDS = {
+    "run": ("experiment", "Do the whole job for one task: demonstrations, automaton, cost, agent, report."),
+    "tasks": ("tasks", "List the tasks: what to do, what labels can say, how many steps it may take."),
+    "demos": ("demonstrations", "Collect demonstrations of a task."),
+    "demos-import": ("demonstrations", "Turn a log of your own, or a Minari data set, into demonstrations."),
+    "demos-export": ("demonstrations", "Write demonstrations as a Minari data set."),
+    "learn-task": ("automaton", "Learn the task of demonstrations or scored words as an automaton."),
+    "score": ("automaton", "Score words with a task model, and say where a rejected word was lost."),
+    "draw": ("automaton", "Draw the automaton of a task model."),
+    "plan": ("planning", "Plan one episode of a task."),
+    "train": ("learning", "Learn a policy from demonstrations, by one of several methods."),
+    "evaluate": ("evaluation", "Run a policy in scenes that nobody trained on, and report how well it did."),
+    "reproduce": ("suites", "Compute the tables and figures of a suite, such as the paper's."),
+    "report": ("report", "Write the page of a run or a suite."),
+}
+"""The commands in the order in which `--help` lists them: the module of this package that defines each, and one line
+about it."""
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output, and nothing else.")]
 
 out = Console(highlight=False, markup=False, soft_wrap=True)
 
-
 INTERRUPTED = 130
 """The exit code of a command that was stopped with Ctrl-C."""
+
+
+class LazyGroup(TyperGroup):
+    """Commands that are imported when one of them is run; until then, a line about each."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - Click's own signature
+        """The names of the commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
+        """A command for the listing: its name and a line about it."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = typer.core.TyperCommand(cmd_name, help=COMMANDS[cmd_name][1])
+        command.rich_help_panel = None
+        return command
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that is to be run, imported."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if name is None or command is None:
+            return name, command, rest
+        module = importlib.import_module(f"wfairl.cli.{COMMANDS[name][0]}")
+        group = typer.main.get_group(_reflowed(module.app))
+        return name, group.commands[name], rest
+
+
+app = typer.Typer(
+    name="wfairl",
+    cls=LazyGroup,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def command_group() -> typer.Typer:
+    """Where a module of this package registers its commands."""
+    return typer.Typer(pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]})
 
 
 def _print_version(wanted: bool) -> None:
@@ -48,11 +89,23 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def _wfairl(
-    version: Annotated[
+    tasks: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE|MODULE",
+            help="Tasks of your own: a Python file or module that defines them. May be given several times.",
+        ),
+    ] = None,
+    version: Annotated[  # noqa: ARG001 - its callback does the work
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """Learn what a demonstrator was doing and what it cared about, and plan with both."""
+    if tasks:
+        from wfairl.worlds.registry import load_tasks
+
+        for source in tasks:
+            load_tasks(source)
 
 
 def print_json(document: Any) -> None:
@@ -62,14 +115,10 @@ def print_json(document: Any) -> None:
 
 def main() -> None:
     """Run the command line; a known error is one line on standard error and an exit code."""
-    for module in COMMAND_MODULES:
-        importlib.import_module(f"wfairl.cli.{module}")
-    for command in app.registered_commands:
-        command.help = _reflowed(command.help or inspect.getdoc(command.callback) or "")
     try:
         app()
     except WfairlError as error:
-        sys.stderr.write(f"wfairl: {error}\n")
+        sys.stderr.write(f"wfairl: {' '.join(str(error).split())}\n")
         sys.exit(error.exit_code)
     except SystemExit as end:
         if end.code == INTERRUPTED:
@@ -79,7 +128,11 @@ def main() -> None:
         raise
 
 
-def _reflowed(text: str) -> str:
-    """A help text whose prose is broken where the terminal ends, not where it was here; indented lines stay."""
-    paragraphs = text.strip().split("\n\n")
-    return "\n\n".join(part if part.startswith("    ") else part.replace("\n", " ") for part in paragraphs)
+def _reflowed(group: typer.Typer) -> typer.Typer:
+    """Commands whose help is broken where the terminal ends, not where the source is; indented lines stay."""
+    group.callback()(lambda: None)  # a group of one command stays a group
+    for command in group.registered_commands:
+        text = command.help or inspect.getdoc(command.callback) or ""
+        paragraphs = text.strip().split("\n\n")
+        command.help = "\n\n".join(part if part.startswith("    ") else part.replace("\n", " ") for part in paragraphs)
+    return group

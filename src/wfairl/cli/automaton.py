@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from wfairl.automata.finite import DEFAULT_MAX_STATES, DEFAULT_TOLERANCE
-from wfairl.cli.app import AsJson, app, out, print_json
+from wfairl.cli.app import AsJson, command_group, out, print_json
 from wfairl.errors import BadInputError
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from wfairl.automata.task_model import TaskModel, Verdict
     from wfairl.automata.words import ScoredWords, Word
     from wfairl.baselines.recurrent_automaton import RecurrentTask
+
+app = command_group()
 
 LEARN_EXAMPLE = """
 Learn the task of scored words as an automaton, and write it to a file.

@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 
 from wfairl.automata.words import format_word
-from wfairl.cli.app import AsJson, app, out, print_json
+from wfairl.cli.app import AsJson, command_group, out, print_json
 from wfairl.demonstrations.collection import collect
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.demonstrations.log import read_log
@@ -16,6 +16,8 @@ from wfairl.demonstrations.minari import export_minari, import_minari
 from wfairl.demonstrations.storage import load, save
 from wfairl.errors import BadInputError
 from wfairl.worlds.registry import find_task
+
+app = command_group()
 
 TaskName = Annotated[str, typer.Argument(metavar="TASK", help="A task; `wfairl tasks` lists them.")]
 Output = Annotated[Path, typer.Option("-o", "--output", metavar="DEMOS", help="The file to write, *.safetensors.")]
@@ -56,8 +58,9 @@ def demos_import(
 ) -> None:
     """Turn a log of your own, or a Minari data set, into demonstrations.
 
-    A line of a log is an episode: {"environment_id": "MiniGrid-DoorKey-8x8-v0", "seed": 7,
-    "controls": ["left", "forward", 5], "score": 1.0}. Without a score, the task's rule decides.
+    A line of a log is an episode: {"seed": 7, "controls": ["left", "forward", 5], "score": 1.0}. The seed says which
+    scene of the task it was, 0 if it is left out. In the place of controls may stand the states that were passed, as
+    the world has them: {"states": [[2, false], [3, false]]}. Without a score, the task's rule decides.
 
     Example: wfairl demos-import doorkey my-log.jsonl -o mine.safetensors
     """

@@ -11,12 +11,15 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from wfairl.cli.app import AsJson, app, out, print_json
+from wfairl.cli.app import AsJson, command_group, out, print_json
 from wfairl.errors import BadInputError
 from wfairl.evaluation.evaluate import Evaluation, check_test_seeds, evaluate
 from wfairl.evaluation.policies import REFERENCES, Policy
+from wfairl.planning.cost import Cost
 from wfairl.worlds.registry import find_task
 from wfairl.worlds.task import Task
+
+app = command_group()
 
 DEFAULT_TEMPERATURE = 0.5
 
@@ -41,7 +44,10 @@ def evaluate_command(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run a policy in the real environment, one episode a scene, and report its return.
+    """Run a policy in scenes that nobody trained on, one episode per scene, and report how well it did.
+
+    MiniGrid's scenes are the real Gymnasium environment. Beside the return stands what an episode cost: by the task's
+    true cost, and by the learned one where there is one.
 
     Example: wfairl evaluate doorkey --policy expert --temperature 0.5 --seeds 5000:5064
     """
@@ -51,7 +57,8 @@ def evaluate_command(
     if save:
         check_savable(task_name, policy, scenes, rng_seed)
     with _one_thread_a_policy(policy):
-        evaluation = evaluate(task, find_policy(task, policy, temperature, scenes), scenes, rng_seed, jobs)
+        found = find_policy(task, policy, temperature, scenes)
+        evaluation = evaluate(task, found, scenes, rng_seed, jobs, _learned_cost(policy))
     saved = _save(evaluation, Path(policy), temperature) if save else None
     if as_json:
         print_json(evaluation.to_document())
@@ -70,15 +77,15 @@ def check_savable(task: str, policy: str, scenes: Sequence[int], rng_seed: int) 
     if policy in REFERENCES or not Path(policy).is_dir():
         raise BadInputError(f"--save keeps the result in the directory of a run, but --policy {policy} is not one")
     from wfairl.experiment import read_evaluations  # torch is slow to import
-    from wfairl.learning.run_directory import read_document
+    from wfairl.learning.run_directory import read_config
 
-    trained_for = read_document(Path(policy))["task"]
+    trained_for = read_config(Path(policy)).task
     if trained_for != task:
         raise BadInputError(f"--save keeps results of a run's own task: {policy} is a run of {trained_for}, not {task}")
     if rng_seed != 0:
         raise BadInputError("--save takes the draws of --rng-seed 0 alone: the page of a run plays the same episodes")
     for name, before in read_evaluations(Path(policy)).items():
-        if [episode["seed"] for episode in before["episodes"]] != list(scenes):
+        if [episode.seed for episode in before.episodes] != list(scenes):
             raise BadInputError(
                 f"--save keeps results on the same scenes, to be compared: {name!r} of {policy} is on others. Take its"
                 " --seeds, or remove evaluation.json there"
@@ -88,12 +95,20 @@ def check_savable(task: str, policy: str, scenes: Sequence[int], rng_seed: int) 
 def _save(evaluation: Evaluation, directory: Path, temperature: float | None) -> Path:
     """Keep an evaluation in the directory of its run, under the name that `wfairl run` would give it."""
     from wfairl.experiment import learned_name, save_evaluations
-    from wfairl.learning.run_directory import PLANNERS, read_config, read_document
-    from wfairl.methods import own_temperature
+    from wfairl.methods import method_of
 
-    plans = read_document(directory)["method"] in PLANNERS
-    acted_at = own_temperature(read_config(directory)) if plans and temperature is None else temperature
+    config, method = method_of(directory)
+    acted_at = config.temperature if method.learns_cost and temperature is None else temperature
     return save_evaluations([replace(evaluation, policy=learned_name(acted_at))], directory)
+
+
+def _learned_cost(policy: str) -> "Cost | None":
+    """The cost that the run of a policy has learned, to price its episodes with."""
+    if policy in REFERENCES:
+        return None
+    from wfairl.methods import method_of
+
+    return method_of(Path(policy))[1].learned_cost(Path(policy))
 
 
 def _one_thread_a_policy(name: str) -> AbstractContextManager[None]:
@@ -139,16 +154,29 @@ def parse_seeds(text: str) -> Sequence[int]:
 
 
 def summary(evaluations: list[Evaluation]) -> Table:
-    """One row an evaluation."""
-    table = Table("policy", "return", "± s.e.", "success", "episodes", "how they ended", title=evaluations[0].task)
+    """One row per evaluation."""
+    task = find_task(evaluations[0].task)
+    prices_learned = any(one.mean_learned_cost is not None for one in evaluations)
+    true = "steps" if task.true_cost is None else "true cost"
+    head = ["policy", "return", "± s.e.", "success", true, *(["learned cost"] if prices_learned else []), "episodes"]
+    table = Table(*head, "how they ended", title=evaluations[0].task)
     for evaluation in evaluations:
         ends = Counter(episode.outcome for episode in evaluation.episodes)
+        costs = [evaluation.mean_cost, *([evaluation.mean_learned_cost] if prices_learned else [])]
         table.add_row(
-            evaluation.policy,
+            display_name(evaluation.policy, task),
             f"{evaluation.mean_return:.3f}",
             f"{evaluation.standard_error:.3f}" if len(evaluation.episodes) > 1 else "-",
             f"{evaluation.success_rate:.0%}",
+            *("-" if cost is None else f"{cost:.2f}" for cost in costs),
             str(len(evaluation.episodes)),
             ", ".join(f"{count} {outcome}" for outcome, count in ends.most_common()),
         )
     return table
+
+
+def display_name(policy: str, task: Task) -> str:
+    """What a table calls a policy: without a true cost, optimal is what takes the fewest steps."""
+    if policy != "optimal":
+        return policy
+    return "optimal (fewest steps)" if task.true_cost is None else "optimal (least true cost)"

@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from wfairl.cli.app import AsJson, app, out, print_json
+from wfairl.cli.app import AsJson, command_group, out, print_json
 from wfairl.errors import BadInputError
 
 if TYPE_CHECKING:
-    from wfairl.automata.finite import FiniteAutomaton
+    from wfairl.automata.automaton import Automaton
     from wfairl.planning.cost import Cost
     from wfairl.planning.plan import Plan
     from wfairl.worlds.task import Task
+
+app = command_group()
 
 PLAN_EXAMPLE = """
 Plan one episode of a task: the cheapest controls that its automaton accepts.
@@ -66,23 +68,26 @@ def plan(
         _print(world.controls, found, effort, output)
 
 
-def _automaton_and_cost(task: "Task", task_model: Path | None, run: Path | None) -> "tuple[FiniteAutomaton, Cost]":
+def _automaton_and_cost(task: "Task", task_model: Path | None, run: Path | None) -> "tuple[Automaton, Cost]":
     """What was named, and where nothing was: the automaton of the run or of the task's rule, and a cost of 1."""
     from wfairl.automata.task_model import TaskModel
+    from wfairl.evaluation.policies import PlannedPolicy
     from wfairl.planning.cost import unit_cost
 
     automaton = task.rule
     cost: Cost = unit_cost
     if run is not None:
-        from wfairl.methods import load_planned_policy  # torch is slow to import
+        from wfairl.methods import load_policy  # torch is slow to import
 
-        policy = load_planned_policy(run, task)
+        policy = load_policy(run, task)
+        if not isinstance(policy, PlannedPolicy):
+            raise BadInputError(f"{run}: a run whose method learns no cost to plan with")
         automaton, cost = policy.automaton, policy.cost
     return (automaton if task_model is None else TaskModel.load(task_model).finite), cost
 
 
 def _plan(
-    world: Any, automaton: "FiniteAutomaton", cost: "Cost", astar: bool, max_states: int
+    world: Any, automaton: "Automaton", cost: "Cost", astar: bool, max_states: int
 ) -> "tuple[Plan, dict[str, int]]":
     """The plan, and how much was searched for it."""
     from wfairl.planning.astar import search_plan

@@ -5,7 +5,9 @@ from typing import Annotated
 
 import typer
 
-from wfairl.cli.app import AsJson, app, out, print_json
+from wfairl.cli.app import AsJson, command_group, out, print_json
+
+app = command_group()
 
 REPORT_EXAMPLE = """
 Write the page of a run: its results, episodes to step through, the automaton, the training and the configuration.
@@ -29,8 +31,8 @@ def report_command(
 ) -> None:
     """Write the page of a run."""
     from wfairl.report.run_page import write_run_report  # torch is slow to import
-    from wfairl.reproduction.layout import is_reproduction
-    from wfairl.reproduction.reproduce import write_report
+    from wfairl.suites.compute import write_report
+    from wfairl.suites.directory import is_reproduction
 
     path = write_report(run, output) if is_reproduction(run) else write_run_report(run, output, scenes)
     if as_json:

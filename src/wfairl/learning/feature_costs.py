@@ -119,7 +119,8 @@ class TabularCost(CostModel):
         """A table with an entry for everything that can be met in these products."""
         width = _width(products[0])
         met = np.unique(np.concatenate([_distinct_features(product, width)[1] for product in products]), axis=0)
-        model = cls(*met.shape, len(products[0].world.controls), **settings)
+        entries, features = met.shape
+        model = cls(entries, features, len(products[0].world.controls), **settings)
         model.known.copy_(torch.from_numpy(met))
         return model
 

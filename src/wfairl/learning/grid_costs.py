@@ -29,7 +29,7 @@ from wfairl.learning.grid_network import (
 )
 from wfairl.planning.product import Product
 from wfairl.worlds.minigrid.rules import CONTROLS
-from wfairl.worlds.minigrid.view import DIRECTIONS, HANDS, SIGHTS, GridView, view_states
+from wfairl.worlds.minigrid.view import DIRECTIONS, FLOORS, HANDS, SIGHTS, GridView, view_states
 from wfairl.worlds.minigrid.world import MiniGridWorld
 
 
@@ -108,7 +108,8 @@ class PaperCost(CostModel):
 class LocalCost(CostModel):
     """Looks only at the agent's cell, the cell in front, what it carries and the control: any map will do.
 
-    Inputs: what is under the agent, ahead of it and in its hands, shape [numbers, 3].
+    Inputs: what is under the agent, ahead of it and in its hands, and the colours of the floor under and ahead of it;
+    shape [numbers, 5].
     """
 
     kind = "local"
@@ -121,6 +122,9 @@ class LocalCost(CostModel):
         self.carried = nn.Embedding(len(HANDS), HIDDEN[0])
         self.control = nn.Embedding(len(CONTROLS), HIDDEN[0])
         self.head = Head()
+        # Floor without a colour, the first of `FLOORS`, adds nothing: maps without any are as they were without these.
+        self.floor_under = nn.Parameter(torch.zeros(len(FLOORS) - 1, HIDDEN[0]))
+        self.floor_ahead = nn.Parameter(torch.zeros(len(FLOORS) - 1, HIDDEN[0]))
 
     @classmethod
     def for_products(cls, products: Sequence[Product], **settings: Any) -> Self:
@@ -131,18 +135,21 @@ class LocalCost(CostModel):
     def inputs_of(self, product: Product) -> NodeInputs:
         """See `CostModel`."""
         view = _view(product)
-        keys = (view.under * len(SIGHTS) + view.ahead) * len(HANDS) + view.carried
-        distinct, of_node = np.unique(keys, return_inverse=True)
-        rest, carried = np.divmod(distinct, len(HANDS))
-        columns = np.stack([*np.divmod(rest, len(SIGHTS)), carried], axis=1)
+        parts = (view.under, view.ahead, view.carried, view.floor_under, view.floor_ahead)
+        sizes = (len(SIGHTS), len(SIGHTS), len(HANDS), len(FLOORS), len(FLOORS))
+        distinct, of_node = np.unique(np.ravel_multi_index(parts, sizes), return_inverse=True)
+        columns = np.stack(np.unravel_index(distinct, sizes), axis=1)
         return NodeInputs(of_node.astype(np.int32), len(CONTROLS), (torch.from_numpy(columns.astype(np.int32)),))
 
     def preactivation(self, inputs: Inputs, rows: Tensor) -> Tensor:
         """See `CostModel`."""
         (columns,) = inputs.parts
-        under, ahead, carried = columns[rows // len(CONTROLS)].long().T
-        tables = (self.under.weight, self.ahead.weight, self.carried.weight, self.control.weight)
-        return self.head(tables, (under, ahead, carried, rows % len(CONTROLS))).squeeze(1)
+        under, ahead, carried, floor_under, floor_ahead = columns[rows // len(CONTROLS)].long().T
+        no_floor = self.floor_under.new_zeros(1, HIDDEN[0])
+        floors = torch.cat([no_floor, self.floor_under]), torch.cat([no_floor, self.floor_ahead])
+        tables = (self.under.weight, self.ahead.weight, self.carried.weight, self.control.weight, *floors)
+        numbers = (under, ahead, carried, rows % len(CONTROLS), floor_under, floor_ahead)
+        return self.head(tables, numbers).squeeze(1)
 
 
 def _minigrid(product: Product) -> MiniGridWorld:

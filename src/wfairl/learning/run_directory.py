@@ -1,18 +1,18 @@
-"""A run on disk: `config.json`, `task.json`, `metrics.jsonl`, `checkpoint/`, and at the end `cost.safetensors`.
+"""A run on disk: `config.json`, `task.json`, `metrics.jsonl`, `checkpoint/`, and at the end what was learned.
 
-    train_run(dataset, make_world, task_model, config, directory)     writes one
-    load_run(directory)                                           reads what a policy needs
+    train_run(dataset, make_world, task_model, config, directory)     writes one that learned a cost
+    load_run(directory)                                               reads what its policy needs
 
-`config.json` says by which method a run was made. The runs that plan with a cost are of this room; those of other
-methods (see `wfairl.methods`) have a configuration with the same head, `read_document`, and files of their own.
+`config.json` is of one form whatever the method: `RunConfig`. The runs that plan with a cost are of this room, and end
+with `cost.safetensors`; those of other methods (see `wfairl.methods`) have files of their own.
 
 Every file is written whole or not at all, and nothing read from one can run code.
 """
 
 import json
 import math
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,13 +31,12 @@ from wfairl.learning.trainer import Settings, TrainingResult, prepare_training, 
 from wfairl.planning.product import Product
 
 FORMAT = "wfairl-run"
-VERSION = 1
-
-WFA_IRL, NO_AUTOMATON = "wfa-irl", "no-automaton"
-PLANNERS = (WFA_IRL, NO_AUTOMATON)
-"""The methods that learn a cost: with an automaton that was learned, and until the goal alone."""
+VERSION = 2
 
 CONFIG, TASK_MODEL, COST = "config.json", "task.json", "cost.safetensors"
+
+FOUND = "found"
+"""The part of a configuration that training finds: nobody has to know it to resume."""
 
 DEFAULT_TRAINING_TEMPERATURE = 0.5
 """For demonstrations of temperature 0 or unknown: at 0 nothing can be learned, since the policy is constant almost
@@ -46,10 +45,6 @@ everywhere; at the scale of costs that all models start with, 0.5 makes a detour
 
 class BrokenRunError(BadInputError):
     """A directory is not that of a finished run."""
-
-
-class OtherMethodError(BadInputError):
-    """A run is of another method than is asked for."""
 
 
 class RunExistsError(BadInputError):
@@ -67,26 +62,22 @@ class RunConfig:
     """What was trained, and how.
 
     Attributes:
+        method: the name of the method.
         task: the name of the task.
-        temperature: of the demonstrations, and of the policy that is learned unless one says otherwise.
-        cost: the kind of cost model.
-        floor: the least cost of a transition.
-        activation: the output of the cost model.
-        training: how the cost is trained.
-        method: `wfa-irl`, or `no-automaton`.
-        seen: scenes for testing that demonstrations came from all the same, as those of a user's log may.
+        temperature: of the demonstrations; None if nobody knows.
+        settings: the method's own, all of them, as plain JSON.
+        seen: test scenes that demonstrations came from all the same, as those of a user's log may.
         origin: where the demonstrations came from, for people.
+        found: what training has found and acting needs, as plain JSON; empty until it has.
     """
 
+    method: str
     task: str
     temperature: float | None
-    cost: str = "local"
-    floor: float = DEFAULT_FLOOR
-    activation: str = DEFAULT_ACTIVATION
-    training: Settings = field(default_factory=Settings)
-    method: str = WFA_IRL
+    settings: Mapping[str, Any]
     seen: tuple[int, ...] = ()
-    origin: dict[str, Any] = field(default_factory=dict)
+    origin: Mapping[str, Any] = field(default_factory=dict)
+    found: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.temperature is not None and not 0 <= self.temperature < math.inf:
@@ -94,10 +85,54 @@ class RunConfig:
                 f"the temperature of demonstrations must be 0 or more and finite, not {self.temperature}:"
                 " a random walk shows nothing that could be imitated"
             )
-        if self.method not in PLANNERS:
-            raise BadInputError(f"the methods that learn a cost are {WFA_IRL} and {NO_AUTOMATON}, not {self.method!r}")
-        find_cost_model(self.cost)
+
+
+@dataclass(frozen=True)
+class PlannerSettings:
+    """How to learn a cost.
+
+    Attributes:
+        cost: kind of cost model: local or paper (MiniGrid), linear, shared-linear or tabular; None for the task's own.
+        floor: least cost of a transition.
+        activation: output of the cost model: softplus, or relu as in the paper.
+        epochs: passes over the demonstrations.
+        batch_size: scenes per Adam step.
+        learning_rate: of Adam at the beginning, falling to zero along half a cosine; None for the cost model's own.
+        weight_decay: of Adam, decoupled; it pulls all costs towards the same number.
+        temperature: to train at; None for that of the demonstrations, or 0.5 if that is 0 or unknown.
+        held_out: fraction of the demonstrations that only choose the epoch; 0 keeps the last epoch.
+        seed: of the split and of the order of scenes.
+    """
+
+    cost: str | None = None
+    floor: float = DEFAULT_FLOOR
+    activation: str = DEFAULT_ACTIVATION
+    epochs: int = 50
+    batch_size: int = 8
+    learning_rate: float | None = None
+    weight_decay: float = 1e-2
+    temperature: float | None = None
+    held_out: float = 0.25
+    seed: int = 0
+
+    def __post_init__(self) -> None:
         check_output(self.floor, self.activation)
+        if self.cost is not None:
+            _ = self.training(None)  # refuses what cannot be trained, before time is spent
+
+    def training(self, demonstrated: float | None) -> Settings:
+        """The settings of the trainer, for demonstrations of some temperature."""
+        assert self.cost is not None  # `complete` sees to it
+        chosen = {one.name: getattr(self, one.name) for one in fields(Settings)}
+        if self.learning_rate is None:
+            chosen["learning_rate"] = find_cost_model(self.cost).learning_rate
+        if self.temperature is None:
+            chosen["temperature"] = training_temperature(demonstrated)
+        return Settings(**chosen)
+
+    def complete(self, default_cost: str) -> "PlannerSettings":
+        """The same settings with the task's own cost where none was named."""
+        return self if self.cost is not None else replace(self, cost=default_cost)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +175,7 @@ def train_run(
         dataset: the demonstrations.
         make_world: the world of a demonstration's seed.
         task_model: the task.
-        config: what to train, and how.
+        config: what to train, and how; its settings are those of `PlannerSettings`, with a kind of cost.
         directory: where the run goes.
         resume: go on with the run that is there, if there is one.
         n_jobs: scenes to work on at once; it changes nothing in the result.
@@ -150,56 +185,45 @@ def train_run(
         OtherConfigurationError: the run that is there has another configuration, automaton or other demonstrations.
         BadInputError, FailedRunError: see `prepare_scenes` and `train`.
     """
-    check_free(directory, asdict(config), resume)
+    check_free(directory, config, resume)
+    settings = PlannerSettings(**config.settings)
     prepared = prepare_scenes(dataset.demonstrations, make_world, task_model.finite, task_model.threshold, n_jobs)
-    model = make_cost(config, [scene.product for scene in prepared.scenes])
-    training = prepare_training(model, prepared.scenes, config.training, directory, resume)
+    model = make_cost(settings, [scene.product for scene in prepared.scenes])
+    how = settings.training(config.temperature)
+    training = prepare_training(model, prepared.scenes, how, directory, resume)
     # Nothing is written before all of the above has agreed: what is refused leaves the directory as it was.
-    write_document(directory, asdict(config))
+    write_config(directory, config)
     task_model.save(directory / TASK_MODEL)
     result = run_training(training, n_jobs)
     save_cost(result.model, directory / COST)
     return TrainedRun(Run(config, task_model, result.model), result, prepared.left_out)
 
 
-def make_cost(config: RunConfig, products: Sequence[Product]) -> CostModel:
+def make_cost(settings: PlannerSettings, products: Sequence[Product]) -> CostModel:
     """An untrained cost model, the same for the same seed; the global generator of torch is left alone."""
-    kind = find_cost_model(config.cost)
+    assert settings.cost is not None
+    kind = find_cost_model(settings.cost)
     with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(config.training.seed)
-        return kind.for_products(products, floor=config.floor, activation=config.activation)
+        torch.manual_seed(settings.seed)
+        return kind.for_products(products, floor=settings.floor, activation=settings.activation)
 
 
 def load_run(directory: Path) -> Run:
-    """Read a finished run.
+    """Read a finished run that learned a cost.
 
     Raises:
-        BrokenRunError: says what is missing or broken.
+        BrokenRunError: says what is missing or broken, or that the run is of a method that learns no cost.
     """
     config = read_config(directory)
+    if not (directory / TASK_MODEL).exists():
+        raise BrokenRunError(f"{directory}: a run of the method {config.method}, which learns no cost")
     if not (directory / COST).exists():
         raise unfinished(directory)
     return Run(config, TaskModel.load(directory / TASK_MODEL), load_cost(directory / COST))
 
 
 def read_config(directory: Path) -> RunConfig:
-    """The configuration of a run that learned a cost.
-
-    Raises:
-        BrokenRunError: there is none, or it is broken.
-        OtherMethodError: the run is of a method that learns no cost.
-    """
-    document = read_document(directory)
-    if document["method"] not in PLANNERS:
-        raise OtherMethodError(f"{directory}: a run of the method {document['method']}, which learns no cost")
-    try:
-        return RunConfig(**{**document, "training": Settings(**document["training"]), "seen": tuple(document["seen"])})
-    except (KeyError, TypeError, ValueError) as error:
-        raise broken_configuration(directory, str(error)) from None
-
-
-def read_document(directory: Path) -> dict[str, Any]:
-    """The configuration of a run of any method, with `method`, `task` and `seen` in it, and without its format.
+    """The configuration of a run of any method.
 
     Raises:
         BrokenRunError: there is none, or it is broken.
@@ -208,30 +232,52 @@ def read_document(directory: Path) -> dict[str, Any]:
     if not path.exists():
         raise BrokenRunError(f"{directory}: not the directory of a run; `wfairl train` or `wfairl run` makes one")
     document = read_json(path)
-    if not isinstance(document, dict) or (document.pop("format", None), document.pop("version", None)) != (
-        FORMAT,
-        VERSION,
-    ):
-        raise broken_configuration(directory, "another format or version")
-    document.setdefault("method", WFA_IRL)  # there was a time when there was no other
-    for name, kind in (("method", str), ("task", str), ("seen", list)):
-        if not isinstance(document.get(name), kind):
-            raise broken_configuration(directory, f"no {name}")
-    if not all(isinstance(seed, int) for seed in document["seen"]):
-        raise broken_configuration(directory, "seen holds what is no scene")
-    return document
+    if not isinstance(document, dict) or document.pop("format", None) != FORMAT:
+        raise broken_configuration(directory, "another format")
+    version = document.pop("version", None)
+    if version not in (1, VERSION):
+        raise broken_configuration(directory, f"version {version!r}")
+    try:
+        config = RunConfig(**(document if version == VERSION else _from_version_1(document)))
+        _check_types(config)
+    except (KeyError, TypeError, ValueError) as error:
+        raise broken_configuration(directory, str(error)) from None
+    return replace(config, seen=tuple(config.seen))
 
 
-def write_document(directory: Path, config: dict[str, Any]) -> None:
+def _check_types(config: RunConfig) -> None:
+    for name, kind in (("method", str), ("task", str), ("settings", dict), ("origin", dict), ("found", dict)):
+        if not isinstance(getattr(config, name), kind):
+            raise ValueError(f"no {name}")
+    if not isinstance(config.seen, list) or not all(isinstance(seed, int) for seed in config.seen):
+        raise ValueError("seen holds what is no scene")
+
+
+def _from_version_1(document: dict[str, Any]) -> dict[str, Any]:
+    """A configuration of the first version, in which the two kinds of methods had forms of their own."""
+    method, training = document.get("method", "wfa-irl"), document["training"]
+    shared = {"method": method, **{name: document[name] for name in ("task", "seen", "origin")}}
+    if "cost" in document:
+        settings = {**training, **{name: document[name] for name in ("cost", "floor", "activation")}}
+        return {**shared, "temperature": document["temperature"], "settings": settings}
+    found = {
+        "temperature": document.get("temperature"),
+        "selection": document.get("choice", {}),
+        "validation_return": document.get("validation_return"),
+    }
+    return {**shared, "temperature": None, "settings": training, "found": found}
+
+
+def write_config(directory: Path, config: RunConfig) -> None:
     """Write the configuration of a run of any method."""
-    write_json(directory / CONFIG, {"format": FORMAT, "version": VERSION, **config})
+    write_json(directory / CONFIG, {"format": FORMAT, "version": VERSION, **asdict(config)})
 
 
 def unfinished(directory: Path) -> BrokenRunError:
     """What to raise for a run of any method that was killed."""
     return BrokenRunError(
         f"{directory}: the run has not finished; the command that began it goes on with it: `wfairl train` or"
-        " `wfairl run` with --resume, or `wfairl reproduce` if it is a cell of a reproduction"
+        " `wfairl run` with --resume, or `wfairl reproduce` if it is a cell of a suite"
     )
 
 
@@ -241,18 +287,17 @@ def broken_configuration(directory: Path, reason: str) -> BrokenRunError:
 
 
 def seen_tests(dataset: Dataset) -> tuple[int, ...]:
-    """The scenes for testing that demonstrations came from all the same."""
+    """The test scenes that demonstrations came from all the same."""
     return tuple(sorted(seed for seed in dataset.seeds if seed < FIRST_TRAINING_SEED))
 
 
-def check_free(directory: Path, config: dict[str, Any], resume: bool, found: Sequence[str] = ()) -> None:
+def check_free(directory: Path, config: RunConfig, resume: bool) -> None:
     """See that there is no run yet, or one of the same configuration that shall be resumed.
 
     Args:
         directory: where the run goes.
-        config: its configuration.
-        resume: whether a run that is there shall be gone on with.
-        found: what a configuration may have besides, because training finds it.
+        config: its configuration; what training finds does not count.
+        resume: resume an existing run.
 
     Raises:
         RunExistsError: there is a run, and it shall not be resumed.
@@ -262,8 +307,8 @@ def check_free(directory: Path, config: dict[str, Any], resume: bool, found: Seq
     if (directory / CONFIG).exists() or (directory / CHECKPOINT).exists():
         if not resume:
             raise RunExistsError(directory)
-        before = {name: setting for name, setting in read_document(directory).items() if name not in found}
-        check_unchanged(before, config, directory)
+        before, now = ({**asdict(one), FOUND: None} for one in (read_config(directory), config))
+        check_unchanged(before, now, directory)
 
 
 def check_unchanged(before: dict[str, Any], now: dict[str, Any], directory: Path) -> None:

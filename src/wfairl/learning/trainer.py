@@ -50,6 +50,9 @@ from wfairl.progress import progress_bar
 WORTH_THREADS = 200_000
 """Transitions of a batch from which on threads gain more than starting them costs."""
 
+STILL_FALLING = 2e-3
+"""A held-out loss that fell by this part over the last quarter of the epochs was still falling."""
+
 LARGEST_SEED = 2**63 - 1
 """What torch's generator, NumPy's and a JSON file all take."""
 
@@ -63,12 +66,12 @@ class Settings:
     """How to train.
 
     Attributes:
-        epochs: times over the demonstrations.
-        batch_size: scenes a step of Adam.
+        epochs: passes over the demonstrations.
+        batch_size: scenes per Adam step.
         learning_rate: of Adam at the beginning; it falls to zero along half a cosine.
         weight_decay: of Adam, decoupled; it pulls all costs towards the same number.
         temperature: eta of the policy whose likelihood is maximised, above zero.
-        held_out: part of the demonstrations that only choose the epoch; 0 keeps the last epoch.
+        held_out: fraction of the demonstrations that only choose the epoch; 0 keeps the last epoch.
         seed: of the split and of the order of scenes.
     """
 
@@ -103,12 +106,21 @@ class TrainingResult:
     Attributes:
         model: the cost of the chosen epoch.
         epoch: the chosen epoch; 0 is the cost before any training.
-        history: one entry an epoch, from 0.
+        history: one entry per epoch, from 0.
     """
 
     model: CostModel
     epoch: int
     history: tuple[EpochMetrics, ...]
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether the last epoch is the one kept and the held-out loss was still falling: more would be better."""
+        last = len(self.history) - 1
+        before, after = (self.history[epoch].held_out_loss for epoch in (last - max(1, last // 4), last))
+        if last < 2 or self.epoch != last or before is None or after is None:
+            return False
+        return after < (1 - STILL_FALLING) * before
 
 
 def train(
@@ -142,7 +154,7 @@ class Training:
 
     Attributes:
         model: where to start.
-        lessons: the demonstrations as the model sees them.
+        examples: the demonstrations as the model sees them.
         settings: how to train.
         directory: where metrics and checkpoints go; None for nowhere.
         identity: what is trained, from where, on what and how.
@@ -150,7 +162,7 @@ class Training:
     """
 
     model: CostModel
-    lessons: "Sequence[_Lesson]"
+    examples: "Sequence[_Example]"
     settings: Settings
     directory: Path | None
     identity: str
@@ -163,11 +175,11 @@ def prepare_training(
     """All of `train` that can be refused, before anything is written; arguments and errors as there."""
     if not scenes:
         raise BadInputError("there are no demonstrations to train on")
-    lessons = _look(model, scenes)
-    inputs = {lesson.scene.product: lesson.view.inputs for lesson in lessons}
+    examples = _view_scenes(model, scenes)
+    inputs = {example.scene.product: example.view.inputs for example in examples}
     identity = fingerprint(model, scenes, inputs, settings)
     checkpoint = read_checkpoint(directory / CHECKPOINT, identity) if directory is not None and resume else None
-    return Training(model, lessons, settings, directory, identity, checkpoint)
+    return Training(model, examples, settings, directory, identity, checkpoint)
 
 
 @one_torch_thread()
@@ -176,12 +188,12 @@ def run_training(training: Training, n_jobs: int = 2) -> TrainingResult:
     settings, directory, identity = training.settings, training.directory, training.identity
     model = copy.deepcopy(training.model)
     adam = Adam(model, settings.weight_decay)
-    kept, held_out = _split(training.lessons, settings)
+    kept, held_out = _split(training.examples, settings)
     checkpoint = training.checkpoint
     if checkpoint is not None:
         checkpoint.restore(model, adam)
     else:
-        losses = (_mean_loss(model, lessons, settings, n_jobs) for lessons in (kept, held_out))
+        losses = (_mean_loss(model, examples, settings, n_jobs) for examples in (kept, held_out))
         checkpoint = Checkpoint.capture(model, adam, (EpochMetrics(0, 0.0, *losses),), None)
     _keep(checkpoint, directory, identity)
 
@@ -199,45 +211,45 @@ def run_training(training: Training, n_jobs: int = 2) -> TrainingResult:
 
 
 @dataclass(frozen=True, eq=False)
-class _Lesson:
+class _Example:
     """A demonstration on its product, and the product as the model sees it."""
 
     scene: Scene
     view: View
 
 
-def _look(model: CostModel, scenes: Sequence[Scene]) -> list[_Lesson]:
-    """One view a product, of the transitions that can matter: what searches walk, and where a demonstrator stood."""
+def _view_scenes(model: CostModel, scenes: Sequence[Scene]) -> list[_Example]:
+    """One view per product, of the transitions that can matter: what searches walk, and where a demonstrator stood."""
     matters: dict[Product, NDArray[np.bool_]] = {}
     for scene in scenes:
         if scene.product not in matters:
             matters[scene.product] = np.zeros(scene.product.successors.shape, bool)
             matters[scene.product].reshape(-1)[scene.product.graph.transition] = True
-        matters[scene.product][scene.nodes] = True
+        matters[scene.product][scene.nodes] = scene.product.available[scene.nodes]
     views = {product: model.view(product, np.flatnonzero(rows)) for product, rows in matters.items()}
-    return [_Lesson(scene, views[scene.product]) for scene in scenes]
+    return [_Example(scene, views[scene.product]) for scene in scenes]
 
 
-def _split(lessons: Sequence[_Lesson], settings: Settings) -> tuple[list[_Lesson], list[_Lesson]]:
-    """What to train on and what to choose the epoch on; at least one lesson is trained on."""
-    count = min(len(lessons) - 1, math.ceil(settings.held_out * len(lessons)))
-    order = np.random.default_rng(settings.seed).permutation(len(lessons))
+def _split(examples: Sequence[_Example], settings: Settings) -> tuple[list[_Example], list[_Example]]:
+    """What to train on and what to choose the epoch on; at least one example is trained on."""
+    count = min(len(examples) - 1, math.ceil(settings.held_out * len(examples)))
+    order = np.random.default_rng(settings.seed).permutation(len(examples))
     held_out = set(order[:count].tolist())
     return (
-        [lesson for i, lesson in enumerate(lessons) if i not in held_out],
-        [lesson for i, lesson in enumerate(lessons) if i in held_out],
+        [example for i, example in enumerate(examples) if i not in held_out],
+        [example for i, example in enumerate(examples) if i in held_out],
     )
 
 
-def _mean_loss(model: CostModel, lessons: Sequence[_Lesson], settings: Settings, n_jobs: int) -> float | None:
-    """The loss a step without its gradient; None if there are no lessons."""
-    if not lessons:
+def _mean_loss(model: CostModel, examples: Sequence[_Example], settings: Settings, n_jobs: int) -> float | None:
+    """The loss per step without its gradient; None if there are no examples."""
+    if not examples:
         return None
     likelihoods = [
         log_likelihood(
-            torch.from_numpy(paths.control_cost_to_go), torch.from_numpy(lesson.scene.controls), settings.temperature
+            torch.from_numpy(paths.control_cost_to_go), torch.from_numpy(example.scene.controls), settings.temperature
         )
-        for lesson, paths in zip(lessons, _plan_all(model, lessons, n_jobs), strict=True)
+        for example, paths in zip(examples, _plan_all(model, examples, n_jobs), strict=True)
     ]
     return _finite(-torch.cat(likelihoods).mean(), "loss").item()
 
@@ -256,13 +268,13 @@ def _meter(done: int, total: int) -> Iterator[Callable[[EpochMetrics], None]]:
 
 
 def _run_epoch(
-    model: CostModel, adam: Adam, lessons: Sequence[_Lesson], settings: Settings, epoch: int, n_jobs: int
+    model: CostModel, adam: Adam, examples: Sequence[_Example], settings: Settings, epoch: int, n_jobs: int
 ) -> float:
-    """One pass over the lessons; the loss a step, each batch before its step of Adam."""
-    order = np.random.default_rng([settings.seed, epoch]).permutation(len(lessons))
+    """One pass over the examples; the loss per step, each batch before its Adam step."""
+    order = np.random.default_rng([settings.seed, epoch]).permutation(len(examples))
     total, steps = 0.0, 0
     for first in range(0, len(order), settings.batch_size):
-        batch = [lessons[i] for i in order[first : first + settings.batch_size]]
+        batch = [examples[i] for i in order[first : first + settings.batch_size]]
         likelihoods = _log_likelihoods(model, batch, settings.temperature, n_jobs)
         loss = _finite(-likelihoods.mean(), "loss")
         gradients = dict(zip(adam.parameters, torch.autograd.grad(loss, list(adam.parameters.values())), strict=True))
@@ -274,28 +286,28 @@ def _run_epoch(
     return total / steps
 
 
-def _log_likelihoods(model: CostModel, batch: Sequence[_Lesson], temperature: float, n_jobs: int) -> Tensor:
+def _log_likelihoods(model: CostModel, batch: Sequence[_Example], temperature: float, n_jobs: int) -> Tensor:
     """log pi(u_t | s_t) of every step of a batch, differentiably."""
     likelihoods = []
-    for lesson, paths in zip(batch, _plan_all(model, batch, n_jobs), strict=True):
-        costs = model(lesson.view, paths.transitions)
+    for example, paths in zip(batch, _plan_all(model, batch, n_jobs), strict=True):
+        costs = model(example.view, paths.transitions)
         Q = control_cost_to_go(costs, paths)
-        likelihoods.append(log_likelihood(Q, torch.from_numpy(lesson.scene.controls), temperature))
+        likelihoods.append(log_likelihood(Q, torch.from_numpy(example.scene.controls), temperature))
     return torch.cat(likelihoods)
 
 
-def _plan_all(model: CostModel, lessons: Sequence[_Lesson], n_jobs: int) -> list[OptimalPaths]:
-    """The optimal paths from where each demonstrator stood, under the present cost; one search a product."""
+def _plan_all(model: CostModel, examples: Sequence[_Example], n_jobs: int) -> list[OptimalPaths]:
+    """The optimal paths from where each demonstrator stood, under the present cost; one search per product."""
     groups: dict[View, list[int]] = {}
-    for i, lesson in enumerate(lessons):
-        groups.setdefault(lesson.view, []).append(i)
+    for i, example in enumerate(examples):
+        groups.setdefault(example.view, []).append(i)
     worth_threads = sum(len(view.transitions) for view in groups) >= WORTH_THREADS
-    grouped = [[lessons[i].scene for i in group] for group in groups.values()]
+    grouped = [[examples[i].scene for i in group] for group in groups.values()]
     planned = map_in_threads(partial(_plan, model), zip(groups, grouped, strict=True), n_jobs if worth_threads else 1)
     paths: dict[int, OptimalPaths] = {}
     for group, found in zip(groups.values(), planned, strict=True):
         paths |= zip(group, found, strict=True)
-    return [paths[i] for i in range(len(lessons))]
+    return [paths[i] for i in range(len(examples))]
 
 
 def _plan(model: CostModel, group: tuple[View, list[Scene]]) -> list[OptimalPaths]:

@@ -6,8 +6,8 @@ from typing import Any
 
 from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations import Dataset, load
-from wfairl.evaluation.evaluate import BrokenEvaluationError, Evaluation
-from wfairl.experiment import DEMONSTRATIONS, EVALUATION, EXPERIMENT
+from wfairl.evaluation.evaluate import Evaluation
+from wfairl.experiment import DEMONSTRATIONS, EXPERIMENT, read_evaluations
 from wfairl.files import NotJsonError, parse_json, read_json, read_text
 from wfairl.learning.checkpoint import METRICS
 from wfairl.learning.run_directory import CONFIG, FORMAT, PLANNERS, TASK_MODEL, WFA_IRL, BrokenRunError, unfinished
@@ -69,7 +69,7 @@ def read_run_files(directory: Path) -> RunFiles:
         directory=directory,
         config=_read_config(directory),
         experiment=_read_object(directory / EXPERIMENT),
-        evaluation=_read_evaluations(directory / EVALUATION),
+        evaluation=read_evaluations(directory),
         task_model=TaskModel.load(directory / TASK_MODEL) if (directory / TASK_MODEL).exists() else None,
         metrics=_read_metrics(directory / METRICS),
         dataset=load(directory / DEMONSTRATIONS) if (directory / DEMONSTRATIONS).exists() else None,
@@ -90,13 +90,6 @@ def _read_config(directory: Path) -> dict[str, Any]:
     if config.get("format") != FORMAT or not isinstance(config.get("task"), str):
         raise BrokenRunError(f"{directory / CONFIG}: not the configuration of a run that this wfairl can read")
     return config
-
-
-def _read_evaluations(path: Path) -> dict[str, Evaluation]:
-    try:
-        return {name: Evaluation.from_document(one) for name, one in (_read_object(path) or {}).items()}
-    except BrokenEvaluationError as error:
-        raise BrokenRunError(f"{path}: {error}") from None
 
 
 def _read_metrics(path: Path) -> tuple[dict[str, Any], ...]:

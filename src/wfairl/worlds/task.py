@@ -103,7 +103,9 @@ class ModelTask:
     def make_world(self, seed: int) -> World[Any]:
         """See `Task`."""
         world = self.scene(seed)
-        return world if isinstance(world, CompiledWorld) else explore_world(world)
+        if isinstance(world, CompiledWorld):
+            return world
+        return explore_world(world)
 
     def make_simulator(self, seed: int) -> Simulator:
         """See `Task`."""

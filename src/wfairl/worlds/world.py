@@ -43,9 +43,12 @@ class World(Protocol[State]):
         initial_state: the state x_0.
     """
 
-    controls: Sequence[str]
-    propositions: Sequence[str]
-    initial_state: State
+    @property
+    def controls(self) -> Sequence[str]: ...  # noqa: D102
+    @property
+    def propositions(self) -> Sequence[str]: ...  # noqa: D102
+    @property
+    def initial_state(self) -> State: ...  # noqa: D102
 
     def step(self, state: State, control: int) -> State:
         """The next state f(x, u). Defined for every available control in every state, and pure."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from wfairl.worlds.minigrid import rules
 from wfairl.worlds.minigrid.packing import unpack_all
-from wfairl.worlds.minigrid.rules import NOTHING, OBJECTS, TERRAINS
+from wfairl.worlds.minigrid.rules import COLORS, NOTHING, OBJECTS, TERRAINS
 from wfairl.worlds.minigrid.world import MiniGridWorld
 
 SIGHTS = (*TERRAINS[: rules.DOOR], "open door", "closed door", "locked door", *OBJECTS)
@@ -21,6 +21,9 @@ OPEN_DOOR, CLOSED_DOOR, LOCKED_DOOR = (SIGHTS.index(f"{state} door") for state i
 
 HANDS = ("nothing", *OBJECTS)
 """What the agent can carry; `GridView.carried` is an index into them."""
+
+FLOORS = ("none", *COLORS)
+"""The colour of the floor of a cell."""
 
 DIRECTIONS = 4
 
@@ -38,6 +41,7 @@ class GridView:
             shape [grids, height, width] of uint8.
         under: what the agent stands on, an index into `SIGHTS`; shape [states] of int64.
         ahead: what is in front of it, a wall beyond the edge; shape [states] of int64.
+        floor_under, floor_ahead: the colour of the floor there, an index into `FLOORS`; shape [states] of int64.
     """
 
     cells: NDArray[np.int64]
@@ -47,6 +51,8 @@ class GridView:
     grids: NDArray[np.uint8]
     under: NDArray[np.int64]
     ahead: NDArray[np.int64]
+    floor_under: NDArray[np.int64]
+    floor_ahead: NDArray[np.int64]
 
 
 def view_states(world: MiniGridWorld, states: NDArray[np.uint64]) -> GridView:
@@ -62,6 +68,8 @@ def view_states(world: MiniGridWorld, states: NDArray[np.uint64]) -> GridView:
     grids = _draw(world, fields[examples])
     front = world.layout.cells[cells, rules.FRONT + directions]
     ahead = np.where(front == NOTHING, rules.WALL, grids[grid_numbers, front])
+    terrain, color = world.layout.cells[:, rules.TERRAIN], world.layout.cells[:, rules.TERRAIN_COLOR]
+    floors = np.where(terrain == rules.FLOOR, 1 + color, 0).astype(np.int64)
     return GridView(
         cells=cells,
         directions=directions,
@@ -70,6 +78,8 @@ def view_states(world: MiniGridWorld, states: NDArray[np.uint64]) -> GridView:
         grids=grids.reshape(len(grids), -1, world.layout.width),
         under=grids[grid_numbers, cells].astype(np.int64),
         ahead=ahead.astype(np.int64),
+        floor_under=floors[cells],
+        floor_ahead=np.where(front == NOTHING, 0, floors[front]),
     )
 
 

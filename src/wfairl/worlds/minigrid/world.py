@@ -44,10 +44,20 @@ from wfairl.worlds.world import Exploration, TooManyNodesError
 DEFAULT_MAX_NODES = 20_000_000
 
 
+FEATURE_NAMES = (
+    *(f"{name} ahead" for name in (*TERRAINS, *OBJECTS, "open door", "locked door")),
+    *(f"on {name}" for name in TERRAINS),
+    *(f"{name} in hand" for name in ("nothing", *OBJECTS)),
+    *(f"to {color} floor" for color in COLORS),
+)
+"""What the features of a transition are called."""
+
+
 class MiniGridWorld:
     """An exact, searchable model of one MiniGrid scene; a `CompiledWorld` whose states are integers."""
 
     controls: Sequence[str] = CONTROLS
+    feature_names: Sequence[str] = FEATURE_NAMES
 
     def __init__(self, layout: Layout, propositions: Mapping[str, Proposition], initial_fields: Sequence[int]):
         if len(propositions) > MAX_PROPOSITIONS:
@@ -100,14 +110,6 @@ class MiniGridWorld:
         """See `transition_features`, for one transition."""
         _, features = self.transition_features(self.pack(state)[None], np.array([control]))
         return features[0]
-
-    @property
-    def feature_names(self) -> tuple[str, ...]:
-        """What the features of a transition are called."""
-        ahead = [f"{name} ahead" for name in (*TERRAINS, *OBJECTS, "open door", "locked door")]
-        under = [f"on {name}" for name in TERRAINS]
-        hands = [f"{name} in hand" for name in ("nothing", *OBJECTS)]
-        return (*ahead, *under, *hands, *(f"to {color} floor" for color in COLORS))
 
     def transition_features(
         self, states: NDArray[np.uint64], transitions: NDArray[np.int64]

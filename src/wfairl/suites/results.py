@@ -11,11 +11,8 @@ from numpy.typing import NDArray
 
 from wfairl.errors import FailedRunError
 from wfairl.files import read_json, write_json
-from wfairl.reproduction.paper import REFERENCES, paper_return
-from wfairl.reproduction.protocol import Cell
-
-CHOSEN = "chosen"
-"""The variant of a row that holds, for each training seed, what the method itself settled on."""
+from wfairl.methods import CHOSEN
+from wfairl.suites.suite import REFERENCES, Cell, Suite
 
 
 @dataclass(frozen=True)
@@ -91,8 +88,8 @@ class Row:
 
     Attributes:
         task: the name of the task.
-        data: D1 or D2; nothing for a reference policy.
-        method: what learned, or which reference policy.
+        data: the data set; nothing for a reference policy.
+        method: the entry that learned, or which reference policy.
         successes: demonstrations that it learned from.
         variant: how it acts; `CHOSEN` for the way that the method settled on.
         mean_return: over training seeds and test scenes.
@@ -100,7 +97,7 @@ class Row:
         spread: standard deviation of the training seeds' means.
         success_rate: part of the episodes that succeeded.
         seeds: number of training seeds.
-        paper: the paper's figure.
+        published: the figure that was published elsewhere.
     """
 
     task: str
@@ -113,15 +110,16 @@ class Row:
     spread: float
     success_rate: float
     seeds: int
-    paper: float | None
+    published: float | None
 
 
-def rows_of(results: Sequence[CellResult], table_successes: int) -> list[Row]:
-    """One row a method, task, data set and number of demonstrations; and one for each variant beside it.
+def rows_of(suite: Suite, results: Sequence[CellResult], table_successes: int) -> list[Row]:
+    """One row per entry, task, data set and number of demonstrations; and one for each variant beside it.
 
     Args:
+        suite: what was computed.
         results: of all training seeds.
-        table_successes: the number of demonstrations of the paper's table, whose figures belong to those rows alone.
+        table_successes: the number of demonstrations of the main table, which published figures belong to alone.
     """
     groups: dict[tuple[str, str, str, int, str], list[Trial]] = {}
     chosen = best_variants(results)
@@ -148,7 +146,7 @@ def rows_of(results: Sequence[CellResult], table_successes: int) -> list[Row]:
                 spread=_deviation(returns.mean(axis=1)),
                 success_rate=float(np.mean([trial.successes for trial in group])),
                 seeds=len(group),
-                paper=paper_return(method, task, data) if comparable else None,
+                published=suite.published(method, task, data) if comparable else None,
             )
         )
     return rows

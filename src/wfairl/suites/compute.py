@@ -1,24 +1,21 @@
-"""The paper's experiments from the first to the last, in a directory:
+"""The experiments of a suite from the first to the last, in a directory:
 
     demonstrations -> trainings and tests, several at a time -> tables -> figures -> report
 
 Everything that is finished stays in the directory and is not computed again, and what was killed goes on where it
-was: a reproduction that is started again ends with the same tables.
+was: a suite that is started again ends with the same tables.
 """
 
 from functools import partial
 from pathlib import Path
 
-from wfairl.baselines.gail import check_extra
 from wfairl.files import write_atomically, write_json
-from wfairl.methods import GAIL
+from wfairl.methods import find_method
 from wfairl.report.figures import write_figures
 from wfairl.report.page import check_page_file, write_page
 from wfairl.report.provenance import provenance
-from wfairl.reproduction.cell import gather, run_cell, stored_result
-from wfairl.reproduction.figures import draw_figures
-from wfairl.reproduction.jobs import Failure, Job, run_jobs
-from wfairl.reproduction.layout import (
+from wfairl.suites.cell import gather, run_cell, stored_result
+from wfairl.suites.directory import (
     CSV,
     FIGURES,
     MARKDOWN,
@@ -28,27 +25,15 @@ from wfairl.reproduction.layout import (
     check_free,
     demonstrations_file,
 )
-from wfairl.reproduction.page import reproduction_page
-from wfairl.reproduction.protocol import Protocol
-from wfairl.reproduction.results import rows_of
-from wfairl.reproduction.tables import Tables, automata_of, read_tables
+from wfairl.suites.figures import draw_figures
+from wfairl.suites.jobs import Failure, Job, run_jobs
+from wfairl.suites.page import reproduction_page
+from wfairl.suites.results import rows_of
+from wfairl.suites.suite import REFERENCES, Cell, Protocol, find_suite
+from wfairl.suites.tables import Tables, automata_of, read_tables
 
-SECONDS = {"gail": 180.0, "bc": 85.0, "no-automaton": 30.0, "wfa-irl": 10.0, "collect": 5.0}
-"""How long a job of a method may take, as a first guess for the display of what is left."""
-OTHER_SECONDS = 5.0
-
-QUICK = Protocol(
-    seeds=1,
-    test_scenes=16,
-    fewer=(4,),
-    settings={
-        "wfa-irl": {"epochs": 10},
-        "no-automaton": {"epochs": 2},
-        "bc": {"networks": 2, "epochs": 60, "validation_scenes": 16},
-        "gail": {"pretraining": 40, "iterations": 6, "fresh_scenes": 64, "validation_scenes": 16},
-    },
-)
-"""A look at everything in minutes: one training seed, a few test scenes, small budgets."""
+COLLECTION_SECONDS, REFERENCE_SECONDS = 5.0, 5.0
+"""How long a job may take, as a first guess for the display of what is left; methods have their own."""
 
 
 def reproduce(protocol: Protocol, directory: Path, n_jobs: int = 2, command: str = "wfairl reproduce") -> Tables:
@@ -62,11 +47,12 @@ def reproduce(protocol: Protocol, directory: Path, n_jobs: int = 2, command: str
 
     Raises:
         BadInputError: the directory is that of a run.
-        MissingExtraError: GAIL is asked for, and Stable-Baselines3 is not installed.
+        MissingExtraError: a method is asked for whose extra is not installed.
     """
     check_free(directory)
-    if GAIL in protocol.methods:
-        check_extra()  # rather than in every cell
+    suite = find_suite(protocol.suite)
+    for entry in protocol.methods:
+        find_method(suite.entries[entry].method).check_available()  # rather than in every cell
     failures = run_jobs(_collections(protocol, directory), n_jobs, "demonstrations")
     failures += run_jobs(_trainings(protocol, directory), n_jobs, "training and test")
     tables = _tables(protocol, directory, failures, command)
@@ -98,7 +84,7 @@ def write_report(directory: Path, output: Path | None = None) -> Path:
 def _collections(protocol: Protocol, directory: Path) -> list[Job]:
     """What has to be demonstrated before anything can be learned."""
     return [
-        Job(f"{task} {data}, seed {seed}", SECONDS["collect"], partial(gather, task, data, seed, protocol, directory))
+        Job(f"{task} {data}, seed {seed}", COLLECTION_SECONDS, partial(gather, task, data, seed, protocol, directory))
         for task in protocol.tasks
         for data in protocol.data_sets
         for seed in range(protocol.seeds)
@@ -109,17 +95,25 @@ def _collections(protocol: Protocol, directory: Path) -> list[Job]:
 def _trainings(protocol: Protocol, directory: Path) -> list[Job]:
     """The cells that have not been computed."""
     return [
-        Job(cell.name, SECONDS.get(cell.method, OTHER_SECONDS), partial(run_cell, cell, protocol, directory))
-        for cell in protocol.cells()
+        Job(cell.name, _expected_seconds(protocol, cell), partial(run_cell, cell, protocol, directory))
+        for cell in find_suite(protocol.suite).cells(protocol)
         if stored_result(cell, protocol, directory) is None
     ]
 
 
+def _expected_seconds(protocol: Protocol, cell: Cell) -> float:
+    if cell.method in REFERENCES:
+        return REFERENCE_SECONDS
+    return find_method(find_suite(protocol.suite).entries[cell.method].method).expected_seconds
+
+
 def _tables(protocol: Protocol, directory: Path, failures: tuple[Failure, ...], command: str) -> Tables:
-    results = [result for cell in protocol.cells() if (result := stored_result(cell, protocol, directory)) is not None]
+    suite = find_suite(protocol.suite)
+    stored = (stored_result(cell, protocol, directory) for cell in suite.cells(protocol))
+    results = [result for result in stored if result is not None]
     return Tables(
         protocol,
-        tuple(rows_of(results, protocol.successes)),
+        tuple(rows_of(suite, results, protocol.successes)),
         automata_of(results, protocol.successes),
         {**provenance(command), "core_seconds": sum(result.seconds for result in results)},
         {failure.name: failure.reason for failure in failures},

@@ -8,61 +8,75 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from wfairl.cli.app import AsJson, app, out, print_json
+from wfairl.cli.app import AsJson, command_group, out, print_json
+from wfairl.suites.suite import SUITES, find_suite, narrowed
 
 if TYPE_CHECKING:
-    from wfairl.reproduction.tables import Tables
+    from wfairl.suites.tables import Tables
+
+app = command_group()
 
 EXAMPLE = """
-Make the paper's experiments again, and put the results beside the paper's.
+Compute a suite of experiments, by default the paper's, and put published figures beside ours.
 
-That is every task, data set and method, three training seeds and 64 test scenes. Tables go to results.json, .csv and
-.md, figures to figures/, and all of it to report.html, a page that opens from disk.
+That is every task, data set and method of the suite, three training seeds and 64 test scenes. Tables go to
+results.json, .csv and .md, figures to figures/, and all of it to report.html, a page that opens from disk.
 
-It takes an hour and a half on two cores, GAIL most of it. Stopped at any moment and started again, it goes on where
-it was and ends with the same tables; a finished cell is not computed again. --quick is a look at everything in
-minutes. Examples:
+The paper's takes an hour and a half on two cores, GAIL most of it. Stopped at any moment and started again, a suite
+goes on where it was and ends with the same tables; a finished cell is not computed again. --quick is a look at
+everything in minutes. Examples:
 
     wfairl reproduce --quick
-    wfairl reproduce -o runs/reproduction
+    wfairl reproduce --suite paper -o runs/paper
     wfairl reproduce --tasks doorkey --methods wfa-irl,bc
 """
 
 
 @app.command("reproduce", help=EXAMPLE)
 def reproduce_command(
+    suite: Annotated[str, typer.Option(help=f"Which suite: {', '.join(SUITES)}.")] = "paper",
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="DIR", help="Where all goes. Default: runs/reproduction[-quick]."),
+        typer.Option("-o", "--output", metavar="DIR", help="Where all goes. Default: runs/SUITE[-quick]."),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="One training seed, 16 scenes, small budgets.")] = False,
     tasks: Annotated[str | None, typer.Option(help="Only these, with commas between them.")] = None,
-    data: Annotated[str | None, typer.Option(help="Only D1 or D2.")] = None,
+    data: Annotated[str | None, typer.Option(help="Only these data sets, such as D1.")] = None,
     methods: Annotated[
-        str | None, typer.Option(help="Only these of wfa-irl, no-automaton, bc and gail, with commas between them.")
+        str | None, typer.Option(help="Only these of the suite's methods, with commas between them.")
     ] = None,
     seeds: Annotated[int | None, typer.Option(min=1, help="Training seeds. Default: 3, or 1 with --quick.")] = None,
     cost: Annotated[
         str | None,
-        typer.Option(help="The cost model of wfa-irl and no-automaton: local (default), paper, linear or tabular."),
+        typer.Option(help="The cost model of the methods that learn one; the tasks' own by default."),
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Cells to compute at once, each on a core of its own.")] = 2,
     as_json: AsJson = False,
 ) -> None:
-    """Make the paper's experiments again."""
-    from wfairl.reproduction.protocol import Protocol, narrowed
-    from wfairl.reproduction.reproduce import QUICK, reproduce
+    """Compute a suite."""
+    from wfairl.suites.compute import reproduce
 
+    found = find_suite(suite)
     protocol = narrowed(
-        QUICK if quick else Protocol(),
+        found,
+        found.quick if quick else found.full,
         tasks=_names(tasks),
         data_sets=_names(data),
         methods=_names(methods),
         seeds=seeds,
         cost=cost,
     )
-    directory = Path("runs", "reproduction-quick" if quick else "reproduction") if output is None else output
-    chosen = {"--tasks": tasks, "--data": data, "--methods": methods, "--seeds": seeds, "--cost": cost, "-o": output}
+    directory = Path("runs", f"{suite}-quick" if quick else suite) if output is None else output
+    named = None if suite == "paper" else suite
+    chosen = {
+        "--suite": named,
+        "--tasks": tasks,
+        "--data": data,
+        "--methods": methods,
+        "--seeds": seeds,
+        "--cost": cost,
+        "-o": output,
+    }
     tables = reproduce(protocol, directory, jobs, command_of(quick, chosen))
     if as_json:
         print_json(tables.to_document())
@@ -79,15 +93,14 @@ def command_of(quick: bool, chosen: Mapping[str, object]) -> str:
 
 
 def print_tables(tables: "Tables", directory: Path) -> None:
-    """The paper's two tables, what they are smaller in than the full protocol, and where the page is."""
-    from wfairl.reproduction.layout import REPORT
-    from wfairl.reproduction.scope import shortfall
+    """The tables, in what they are smaller than the full protocol, and where the page is."""
+    from wfairl.suites.directory import REPORT
+    from wfairl.suites.scope import shortfall
 
-    for title, (head, body) in (
-        ("mean return ± standard error (paper)", tables.returns_table()),
-        ("rank/rows/cols (paper)", tables.automata_table()),
-    ):
-        out.print(_table(title, head, body))
+    beside = f" ({tables.suite.source})" if tables.suite.source else ""
+    out.print(_table(f"mean return ± standard error{beside}", *tables.returns_table()))
+    if tables.automata:
+        out.print(_table(f"rank/rows/cols{beside}", *tables.automata_table()))
     if smaller := shortfall(tables.protocol):
         out.print(smaller)
     out.print(f"report: {directory / REPORT}")

@@ -9,7 +9,7 @@ from wfairl.demonstrations import load
 from wfairl.errors import BadInputError, WfairlError
 from wfairl.evaluation import Policy, expert_policy
 from wfairl.learning.run_directory import Run, load_run
-from wfairl.methods import load_policy
+from wfairl.methods import CHOSEN, find_method, load_policy
 from wfairl.report.figures import (
     CaptionedFigure,
     Point,
@@ -29,13 +29,12 @@ from wfairl.report.figures import (
 )
 from wfairl.report.figures.unseen_word import NoUnseenWordError
 from wfairl.report.text import counted
-from wfairl.reproduction.cell import stored_result
-from wfairl.reproduction.layout import demonstrations_file, run_directory
-from wfairl.reproduction.paper import DATA_SETS, METHODS, REFERENCES
-from wfairl.reproduction.protocol import Protocol
-from wfairl.reproduction.results import CHOSEN, best_variants
-from wfairl.reproduction.scope import is_comparable
-from wfairl.reproduction.tables import Tables
+from wfairl.suites.cell import stored_result
+from wfairl.suites.directory import demonstrations_file, run_directory
+from wfairl.suites.results import best_variants
+from wfairl.suites.scope import is_comparable
+from wfairl.suites.suite import REFERENCES, Protocol, Suite
+from wfairl.suites.tables import Tables
 from wfairl.worlds.registry import find_task
 
 SHOWN_SEED = 0
@@ -76,6 +75,23 @@ class Source:
         return self.tables.protocol
 
     @property
+    def suite(self) -> Suite:
+        """What it is a protocol of."""
+        return self.tables.suite
+
+    def title(self, entry: str) -> str:
+        """What the suite calls an entry."""
+        return self.suite.entries[entry].title
+
+    def planner(self) -> str | None:
+        """The first entry whose runs hold an automaton and a cost, of which pictures are drawn."""
+        for entry in self.protocol.methods:
+            method = find_method(self.suite.entries[entry].method)
+            if method.learns_cost and method.needs_task_model:
+                return entry
+        return None
+
+    @property
     def scene(self) -> int:
         """The test scene that pictures are of."""
         return self.protocol.test_seeds[0]
@@ -88,7 +104,7 @@ class Source:
         """
         cells = [
             cell
-            for cell in self.protocol.cells()
+            for cell in self.suite.cells(self.protocol)
             if (cell.task, cell.data, cell.method, cell.seed, cell.successes)
             == (task, data, method, SHOWN_SEED, self.protocol.successes)
         ]
@@ -100,17 +116,20 @@ class Source:
 
     def run(self, task: str, data: str) -> Run:
         """The automaton and the cost that were learned."""
-        return load_run(self.place(task, data, "wfa-irl"))
+        entry = self.planner()
+        if entry is None:
+            raise BadInputError("no method with an automaton was computed")
+        return load_run(self.place(task, data, entry))
 
     def policies(self, task: str, data: str) -> dict[str, Policy]:
         """What each method has learned of a task, by the method's name, and the expert; those that were computed."""
         found: dict[str, Policy] = {}
         for method in self.protocol.methods:
             try:
-                found[METHODS[method]] = load_policy(self.place(task, data, method), find_task(task))
+                found[self.title(method)] = load_policy(self.place(task, data, method), find_task(task))
             except WfairlError:
                 continue  # the table says that it is missing
-        return {**found, "expert": expert_policy(find_task(task), DATA_SETS[data])}
+        return {**found, "expert": expert_policy(find_task(task), self.suite.data_sets[data].temperature)}
 
 
 def _figures(source: Source) -> dict[str, Callable[[str], CaptionedFigure]]:
@@ -121,10 +140,10 @@ def _figures(source: Source) -> dict[str, Callable[[str], CaptionedFigure]]:
     comparable = is_comparable(protocol)
     figures: dict[str, Callable[[str], CaptionedFigure]] = {
         "environments": partial(draw_environments, [find_task(task) for task in tasks], source.scene),
-        "returns": partial(draw_returns, _return_rows(source.tables), comparable=comparable),
+        "returns": partial(draw_returns, _return_rows(source), comparable=comparable),
         "policies": partial(_policies, source, "multiroom" if "multiroom" in tasks else tasks[0], noisy),
     }
-    if "wfa-irl" in protocol.methods:
+    if source.planner() is not None:
         figures |= {
             "trajectory": partial(_trajectory, source, tasks[0], noisy),  # as the automaton beside it
             "unseen-word": partial(_unseen_word, source, tasks[-1], exact),
@@ -134,7 +153,7 @@ def _figures(source: Source) -> dict[str, Callable[[str], CaptionedFigure]]:
         figures |= {f"costs-{task}": partial(_costs, source, task, noisy) for task in tasks}
     if protocol.fewer:
         curves = [task for task in protocol.fewer_tasks if task in tasks]
-        figures |= {f"demonstrations-{task}": partial(_curve, source.tables, task) for task in curves}
+        figures |= {f"demonstrations-{task}": partial(_curve, source, task) for task in curves}
     return figures
 
 
@@ -168,11 +187,11 @@ def _policies(source: Source, task: str, data: str, name: str) -> CaptionedFigur
 
 
 def _training(source: Source, data: str, name: str) -> CaptionedFigure:
-    methods = [method for method in ("wfa-irl", "bc") if method in source.protocol.methods]
     histories = {
-        f"{METHODS[method]}, {task}": read_history(source.place(task, data, method))
-        for method in methods
+        f"{source.title(method)}, {task}": history
+        for method in source.protocol.methods
         for task in source.protocol.tasks
+        if (history := read_history(source.place(task, data, method)))
     }
     return _with_note(draw_curves(histories, name), f"All learned from {taught_by(data)}.")
 
@@ -186,24 +205,25 @@ def _with_note(drawn: CaptionedFigure, note: str) -> CaptionedFigure:
     return replace(drawn, caption=f"{drawn.caption} {note}")
 
 
-def _return_rows(tables: Tables) -> list[ReturnRow]:
-    protocol = tables.protocol
+def _return_rows(source: Source) -> list[ReturnRow]:
+    tables, protocol = source.tables, source.protocol
+    titles = {entry: source.title(entry) for entry in protocol.methods}
     wanted = [("", method) for method in REFERENCES]
     wanted += [(data, method) for data in protocol.data_sets for method in protocol.methods]
     rows = [tables.row(task, data, method) for task in protocol.tasks for data, method in wanted]
     return [
         ReturnRow(
-            row.task, row.data, METHODS.get(row.method, row.method), row.mean_return, row.standard_error, row.paper
+            row.task, row.data, titles.get(row.method, row.method), row.mean_return, row.standard_error, row.published
         )
         for row in rows
         if row is not None
     ]
 
 
-def _curve(tables: Tables, task: str, name: str) -> CaptionedFigure:
-    protocol = tables.protocol
+def _curve(source: Source, task: str, name: str) -> CaptionedFigure:
+    tables, protocol = source.tables, source.protocol
     points = [
-        Point(METHODS[row.method], row.successes, row.mean_return, row.standard_error)
+        Point(source.title(row.method), row.successes, row.mean_return, row.standard_error)
         for row in tables.rows
         if (row.task, row.data, row.variant) == (task, protocol.fewer_data, CHOSEN)
         and row.method in protocol.fewer_methods

@@ -1,4 +1,4 @@
-"""Where a reproduction keeps what: the only place that knows the names in its directory."""
+"""Where the results of a suite are kept: the only place that knows the names in its directory."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from wfairl.experiment import EXPERIMENT
 from wfairl.files import check_directory
 from wfairl.learning.checkpoint import CHECKPOINT
 from wfairl.learning.run_directory import CONFIG
-from wfairl.reproduction.protocol import DIGITS, Cell, Protocol, digest
+from wfairl.suites.suite import DIGITS, Cell, Protocol, digest, find_suite
 
 RESULTS, CSV, MARKDOWN = "results.json", "results.csv", "results.md"
 REPORT = "report.html"
@@ -20,7 +20,7 @@ DEMONSTRATIONS, RUNS = "demonstrations", "runs"
 
 
 class UnfinishedReproductionError(BadInputError):
-    """A reproduction was stopped before it had its results."""
+    """A suite was stopped before it had its results."""
 
     def __init__(self, directory: Path):
         super().__init__(
@@ -31,7 +31,7 @@ class UnfinishedReproductionError(BadInputError):
 
 def is_reproduction(directory: Path) -> bool:
     """Whether a directory is that of a reproduction, finished or not."""
-    demonstrations = f"{DEMONSTRATIONS}/*-D[12]-*.safetensors"
+    demonstrations = f"{DEMONSTRATIONS}/*-[0-9]*-[0-9]*-[0-9]*.safetensors"
     cells = f"{RUNS}/*-[0-9]*-[0-9]*-{'[0-9a-f]' * DIGITS}"
     return any(next(directory.glob(pattern), None) is not None for pattern in (RESULTS, demonstrations, cells))
 
@@ -56,11 +56,13 @@ def run_directory(directory: Path, cell: Cell, protocol: Protocol) -> Path:
     beside the one that is there.
     """
     # The digest tells variants apart.
-    parts = (cell.task, cell.data, cell.method, str(cell.successes), str(cell.seed), digest(protocol.key(cell)))
+    key = find_suite(protocol.suite).key(cell, protocol)
+    parts = (cell.task, cell.data, cell.method, str(cell.successes), str(cell.seed), digest(key))
     return directory / RUNS / "-".join(part for part in parts if part)
 
 
 def demonstrations_file(directory: Path, task: str, data: str, seed: int, protocol: Protocol) -> Path:
     """The demonstrations that the cells of a task, data set and seed share."""
-    name = f"{task}-{data}-{protocol.successes}-{protocol.failures}-{seed}.safetensors"
+    failures = find_suite(protocol.suite).failures_of(data, protocol)
+    name = f"{task}-{data}-{protocol.successes}-{failures}-{seed}.safetensors"
     return directory / DEMONSTRATIONS / name

@@ -1,4 +1,4 @@
-"""The page of a reproduction: the tables with ours beside the paper's, the methods at work, the figures."""
+"""The page of a suite: the tables with ours beside published figures, the methods at work, the figures."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -7,18 +7,18 @@ from pathlib import Path
 
 from wfairl import __version__
 from wfairl.evaluation.evaluate import episode_rng
+from wfairl.methods import CHOSEN
 from wfairl.report.blocks import Command, Facts, Figure, KeyFigure, KeyFigures, prose
 from wfairl.report.page import Block, Page, Section
 from wfairl.report.player import EpisodePlayer
 from wfairl.report.recording import record_episode
 from wfairl.report.tables import Cell, Column, Table
 from wfairl.report.text import Code, Text, counted, number, with_error
-from wfairl.reproduction.figures import Figures, Source, taught_by
-from wfairl.reproduction.paper import METHODS, REFERENCES, TASKS, paper_automaton
-from wfairl.reproduction.protocol import Protocol
-from wfairl.reproduction.results import CHOSEN, Row
-from wfairl.reproduction.scope import changed_settings, included, shortfall
-from wfairl.reproduction.tables import ABSENT, Tables
+from wfairl.suites.figures import Figures, Source, taught_by
+from wfairl.suites.results import Row
+from wfairl.suites.scope import changed_settings, included, shortfall
+from wfairl.suites.suite import REFERENCES, Protocol, find_suite
+from wfairl.suites.tables import ABSENT, Tables
 from wfairl.worlds.registry import find_task
 
 PLAYED_SCENES = 2
@@ -37,31 +37,33 @@ def reproduction_page(tables: Tables, figures: Figures, directory: Path) -> Page
         _making_section(tables),
     )
     return Page(
-        title="WFA-IRL, reproduced",
-        subtitle="Inverse reinforcement learning of behaviours encoded as weighted automata:"
-        f" {included(tables.protocol)}, with our figures beside the paper's.",
+        title=tables.suite.title,
+        subtitle=f"{tables.suite.summary}. Here: {included(tables.protocol)}"
+        + (f", with our figures beside those of {tables.suite.source}." if tables.suite.source else "."),
         sections=tuple(section for section in sections if section.blocks),
         notice=shortfall(tables.protocol),
-        kind="wfairl · a reproduction",
+        kind=f"wfairl · suite {tables.suite.name}",
         footer=f"Made by wfairl {__version__} on {tables.made['date']}. This page is one file and loads nothing else.",
     )
 
 
 def _returns_section(tables: Tables, figures: Figures) -> Section:
-    blocks: list[Block] = [KeyFigures(tuple(_key_figures(tables)))] if "wfa-irl" in tables.protocol.methods else []
+    key_figures = tuple(_key_figures(tables))
+    blocks: list[Block] = [KeyFigures(key_figures)] if key_figures else []
     blocks += [_returns_table(tables), *_pictures(("returns",), figures)]
     blocks += [prose(("Not computed: ", Code(name), f": {reason}")) for name, reason in tables.failures.items()]
     return Section("Returns", tuple(blocks))
 
 
 def _key_figures(tables: Tables) -> Iterable[KeyFigure]:
-    """The method itself on each task, learned from the first data set."""
-    data = tables.protocol.data_sets[0]
+    """The first entry on each task, learned from the first data set."""
+    data, entry = tables.protocol.data_sets[0], tables.protocol.methods[0]
+    title = tables.suite.entries[entry].title
     for task in tables.protocol.tasks:
-        row, optimal = tables.row(task, data, "wfa-irl"), tables.row(task, "", "optimal")
+        row, optimal = tables.row(task, data, entry), tables.row(task, "", "optimal")
         if row is not None and optimal is not None:
             note: Text = (f"{task}, from {data}; optimal ", number(optimal.mean_return))
-            yield KeyFigure(f"WFA-IRL on {TASKS[task]}", number(row.mean_return), note, leading=True)
+            yield KeyFigure(f"{title} on {find_task(task).title}", number(row.mean_return), note, leading=True)
 
 
 def _returns_table(tables: Tables) -> Table:
@@ -72,25 +74,32 @@ def _returns_table(tables: Tables) -> Table:
     for method in protocol.methods:
         for data in protocol.data_sets:
             lines.append(
-                (f"{METHODS[method]}, from {data}", [tables.row(task, data, method) for task in protocol.tasks])
+                (
+                    f"{tables.suite.entries[method].title}, from {data}",
+                    [tables.row(task, data, method) for task in protocol.tasks],
+                )
             )
             for variant in tables.variants(method, data):
                 rows = [tables.row(task, data, method, variant) for task in protocol.tasks]
                 lines.append((f"\N{EM SPACE}{variant}", rows))
     best = _best(tables)
     return Table(
-        (Column(""), *(Column(f"{TASKS[task]} {task}", "right") for task in protocol.tasks)),
-        tuple((name, *(_return_cell(row, best) for row in rows)) for name, rows in lines),
+        (Column(""), *(Column(find_task(task).title, "right") for task in protocol.tasks)),
+        tuple((name, *(_return_cell(row, best, tables.suite.source) for row in rows)) for name, rows in lines),
         f"Mean return on {counted(protocol.test_scenes, 'test scene')} ± its standard error over scenes and"
-        f" {counted(protocol.seeds, 'training seed')}; the paper's figure below it. The best that was learned from a"
-        " data set stands out.",
+        f" {counted(protocol.seeds, 'training seed')}{_beside(tables)}. The best that was learned from a data set"
+        " stands out.",
     )
 
 
-def _return_cell(row: Row | None, best: Sequence[Row]) -> Cell:
+def _beside(tables: Tables) -> str:
+    return f"; the figure of {tables.suite.source} below it" if tables.suite.source else ""
+
+
+def _return_cell(row: Row | None, best: Sequence[Row], source: str) -> Cell:
     if row is None:
         return Cell(ABSENT)
-    note: Text = "" if row.paper is None else ("paper ", number(row.paper))
+    note: Text = "" if row.published is None else (f"{source.removeprefix('the ')} ", number(row.published))
     return Cell(with_error(row.mean_return, row.standard_error), note, row in best)
 
 
@@ -112,7 +121,7 @@ def _best(tables: Tables) -> list[Row]:
 
 
 def _player_sections(source: Source) -> list[Section]:
-    """One player a task: what every method has learned from the last data set, in the same scenes."""
+    """One player per task: what every method has learned from the last data set, in the same scenes."""
     data = source.protocol.data_sets[-1]
     sections = []
     for task in source.protocol.tasks:
@@ -123,23 +132,24 @@ def _player_sections(source: Source) -> list[Section]:
         ]
         words = f"Episodes of every method, learned from {taught_by(data)}, in the same scenes: what it saw, how likely"
         words += " each control was, and for those that plan, where their automaton stood."
-        sections.append(Section(f"Watch {TASKS[task]}", (prose(words), EpisodePlayer(tuple(recordings)))))
+        sections.append(Section(f"Watch {find_task(task).title}", (prose(words), EpisodePlayer(tuple(recordings)))))
     return sections
 
 
 def _automata_section(tables: Tables, figures: Figures) -> Section:
     protocol = tables.protocol
+    source = tables.suite.source.removeprefix("the ")
     rows: list[tuple[Cell | Text, ...]] = []
     for data in protocol.data_sets:
         line: list[Cell | Text] = [f"from {data}"]
         for task in protocol.tasks:
             ours = tables.automata.get((task, data), ())
-            paper = paper_automaton(task, data)
+            published = tables.suite.published_automaton(task, data)
             text = ", ".join(" / ".join(map(str, one)) for one in ours) or ABSENT
-            line.append(Cell(text, f"paper {' / '.join(map(str, paper))}" if paper else ""))
+            line.append(Cell(text, f"{source} {' / '.join(map(str, published))}" if published else ""))
         rows.append(tuple(line))
     table = Table(
-        (Column(""), *(Column(f"{TASKS[task]} {task}", "right") for task in protocol.tasks)),
+        (Column(""), *(Column(find_task(task).title, "right") for task in protocol.tasks)),
         tuple(rows),
         "Rank / rows / cols of the weighted automaton of each training seed: those of the data, nothing cut off.",
     )
@@ -185,6 +195,7 @@ def _making_section(tables: Tables) -> Section:
 def _settings(protocol: Protocol) -> list[tuple[str, Text]]:
     """For each method the settings that are not its defaults, if there are any."""
     told: dict[str, list[str]] = {}
+    entries = find_suite(protocol.suite).entries
     for setting in changed_settings(protocol):
-        told.setdefault(METHODS[setting.method], []).append(setting.told)
+        told.setdefault(entries[setting.method].title, []).append(setting.told)
     return [(method, ", ".join(settings)) for method, settings in told.items()]

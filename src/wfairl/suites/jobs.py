@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import wait as wait_for_any
 
 from wfairl.errors import BadInputError, WfairlError
-from wfairl.reproduction.display import Display
+from wfairl.suites.display import Display
 
 DIED = "its process was killed; was there memory enough?"
 

@@ -1,4 +1,4 @@
-"""What a reproduction is of, in words: all that the paper has, or less, and then what is smaller.
+"""What was computed of a suite, in words: all of it, or less, and then what is smaller.
 
 Whoever reads a table of a quick look must not take a method that was little trained for one that fails.
 """
@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wfairl import methods
+from wfairl.methods import find_method
 from wfairl.report.text import counted
-from wfairl.reproduction.paper import METHODS, TASKS
-from wfairl.reproduction.protocol import Protocol
-
-FULL = Protocol()
+from wfairl.suites.suite import Protocol, find_suite
+from wfairl.worlds.registry import find_task
 
 BUDGETS = ("epochs", "networks", "pretraining", "iterations")
 SCENES = ("fresh_scenes", "validation_scenes")
@@ -47,9 +45,9 @@ class ChangedSetting:
 def included(protocol: Protocol) -> str:
     """What was computed, as a part of a sentence."""
     if not _narrowed(protocol):
-        return "every task, data set and method of the paper"
-    tasks, methods = _listed(_titles(protocol.tasks)), _listed([METHODS[method] for method in protocol.methods])
-    return f"{tasks} of the paper, from {_listed(protocol.data_sets)}, by {methods}"
+        return "every task, data set and method"
+    tasks, methods = _listed(_titles(protocol.tasks)), _listed(_entry_titles(protocol, protocol.methods))
+    return f"{tasks}, from {_listed(protocol.data_sets)}, by {methods}"
 
 
 def shortfall(protocol: Protocol) -> str:
@@ -59,12 +57,13 @@ def shortfall(protocol: Protocol) -> str:
     changed = changed_settings(protocol)
     if any(setting.is_small_budget for setting in changed):
         sentences.append(
-            "The networks are little trained: this is no reproduction of the paper's figures, and a low return says"
+            "The networks are little trained: these are not the figures of the full protocol, and a low return says"
             " nothing about a method."
         )
         changed = [setting for setting in changed if not setting.is_less]
     if changed:
-        told = "; ".join(f"{METHODS[setting.method]}: {setting.told}" for setting in changed)
+        titles = _entry_titles(protocol, [setting.method for setting in changed])
+        told = "; ".join(f"{title}: {setting.told}" for title, setting in zip(titles, changed, strict=True))
         sentences.append(f"Not the default: {told}.")
     return " ".join(sentences)
 
@@ -76,37 +75,44 @@ def is_comparable(protocol: Protocol) -> bool:
 
 def changed_settings(protocol: Protocol) -> list[ChangedSetting]:
     """The settings of all methods of a protocol that are not the methods' defaults."""
-    return [
-        ChangedSetting(method, name, value, default)
-        for method in protocol.methods
-        for name, (value, default) in methods.changed_settings(method, protocol.settings.get(method, {})).items()
-    ]
+    suite, found = find_suite(protocol.suite), []
+    for entry in protocol.methods:
+        method = find_method(suite.entries[entry].method)
+        changed = method.changed_settings(protocol.settings.get(entry, {}))
+        found += [ChangedSetting(entry, name, value, default) for name, (value, default) in changed.items()]
+    return found
 
 
 def _narrowed(protocol: Protocol) -> list[str]:
-    """What was chosen of the paper's tasks, data sets and methods, where not all were."""
-    methods = [METHODS[method] for method in protocol.methods]
+    """What was chosen of the suite's tasks, data sets and methods, where not all were."""
+    full, methods = find_suite(protocol.suite).full, _entry_titles(protocol, protocol.methods)
     chosen = [
-        (_titles(protocol.tasks), set(protocol.tasks) < set(FULL.tasks)),
-        (protocol.data_sets, set(protocol.data_sets) < set(FULL.data_sets)),
-        (methods, set(protocol.methods) < set(FULL.methods)),
+        (_titles(protocol.tasks), set(protocol.tasks) < set(full.tasks)),
+        (protocol.data_sets, set(protocol.data_sets) < set(full.data_sets)),
+        (methods, set(protocol.methods) < set(full.methods)),
     ]
     return [f"only {_listed(names)}" for names, is_part in chosen if is_part]
 
 
 def _fewer(protocol: Protocol) -> list[str]:
     """Numbers that are smaller than in the full protocol."""
+    full = find_suite(protocol.suite).full
     numbers = (
-        (protocol.seeds, FULL.seeds, "training seed"),
-        (protocol.test_scenes, FULL.test_scenes, "test scene"),
-        (protocol.successes, FULL.successes, "demonstration"),
-        (protocol.failures, FULL.failures, "failed demonstration"),
+        (protocol.seeds, full.seeds, "training seed"),
+        (protocol.test_scenes, full.test_scenes, "test scene"),
+        (protocol.successes, full.successes, "demonstration"),
+        (protocol.failures, full.failures, "failed demonstration"),
     )
-    return [f"{counted(ours, what)} instead of {full}" for ours, full, what in numbers if ours < full]
+    return [f"{counted(ours, what)} instead of {whole}" for ours, whole, what in numbers if ours < whole]
 
 
 def _titles(tasks: Sequence[str]) -> list[str]:
-    return [f"{TASKS[task]} {task}" for task in tasks]
+    return [find_task(task).title for task in tasks]
+
+
+def _entry_titles(protocol: Protocol, entries: Sequence[str]) -> list[str]:
+    suite = find_suite(protocol.suite)
+    return [suite.entries[entry].title for entry in entries]
 
 
 def _listed(names: Sequence[str]) -> str:

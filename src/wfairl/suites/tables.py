@@ -9,13 +9,14 @@ from typing import Any
 
 from wfairl.errors import BadInputError
 from wfairl.files import read_json
-from wfairl.reproduction.paper import METHODS, REFERENCES, TASKS, paper_automaton
-from wfairl.reproduction.protocol import Protocol
-from wfairl.reproduction.results import CHOSEN, CellResult, Row, find_row
-from wfairl.reproduction.scope import shortfall
+from wfairl.methods import CHOSEN
+from wfairl.suites.results import CellResult, Row, find_row
+from wfairl.suites.scope import shortfall
+from wfairl.suites.suite import REFERENCES, Protocol, Suite, find_suite
+from wfairl.worlds.registry import find_task
 
 FORMAT = "wfairl-reproduction"
-VERSION = 1
+VERSION = 2
 
 ABSENT = "-"
 
@@ -24,11 +25,11 @@ AUTOMATA = "rank_rows_cols"
 
 @dataclass(frozen=True)
 class Tables:
-    """The tables of a reproduction.
+    """The tables of a suite.
 
     Attributes:
         protocol: what was computed.
-        rows: all means, the paper's table among them.
+        rows: all means, those of the main table among them.
         automata: for each (task, data set) the rank, rows and cols of each training seed.
         made: when, on what and with which versions.
         failures: what could not be computed, and why.
@@ -40,6 +41,11 @@ class Tables:
     made: Mapping[str, Any]
     failures: Mapping[str, str]
 
+    @property
+    def suite(self) -> Suite:
+        """What it is a protocol of."""
+        return find_suite(self.protocol.suite)
+
     def to_document(self) -> dict[str, Any]:
         """As one JSON object."""
         automata = [
@@ -47,7 +53,7 @@ class Tables:
                 "task": task,
                 "data": data,
                 AUTOMATA: [list(one) for one in ours],
-                "paper": list(paper_automaton(task, data) or ()),
+                "published": list(self.suite.published_automaton(task, data) or ()),
             }
             for (task, data), ours in self.automata.items()
         ]
@@ -62,56 +68,60 @@ class Tables:
         }
 
     def to_csv(self) -> str:
-        """One line a row."""
+        """One line per row."""
         stream = io.StringIO()
         writer = csv.DictWriter(stream, [field.name for field in fields(Row)], lineterminator="\n")
         writer.writeheader()
-        writer.writerows({**asdict(row), "paper": "" if row.paper is None else row.paper} for row in self.rows)
+        rows = ({**asdict(row), "published": "" if row.published is None else row.published} for row in self.rows)
+        writer.writerows(rows)
         return stream.getvalue()
 
     def to_markdown(self) -> str:
-        """The paper's two tables, ours beside the paper's."""
-        about = "Mean return ± standard error over test scenes and training seeds; the paper's figure in brackets."
+        """The tables, ours beside the published figures."""
+        source = self.suite.source
+        beside = f"; the figure of {source} in brackets" if source else ""
+        about = f"Mean return ± standard error over test scenes and training seeds{beside}."
         smaller = shortfall(self.protocol)
         parts = [
             *([f"**{smaller}**"] if smaller else []),
             about,
             _markdown(*self.returns_table()),
-            "Rank / rows / cols of the automaton of each training seed; the paper's in brackets.",
         ]
-        parts.append(_markdown(*self.automata_table()))
+        if self.automata:
+            parts.append(f"Rank / rows / cols of the automaton of each training seed{beside}.")
+            parts.append(_markdown(*self.automata_table()))
         parts += [f"Not computed: {name}: {reason.splitlines()[-1]}" for name, reason in self.failures.items()]
         return "\n\n".join([*parts, made_line(self.made)]) + "\n"
 
     def returns_table(self) -> tuple[list[str], list[list[str]]]:
-        """Head and body of the table of returns: one line a method and data set, one column a task."""
+        """Head and body of the table of returns: one line per entry and data set, one column per task."""
         body = []
         for method in REFERENCES:
             body.append([method, *(format_row(self.row(task, "", method)) for task in self.protocol.tasks)])
         for method in self.protocol.methods:
             for data in self.protocol.data_sets:
                 cells = [format_row(self.row(task, data, method)) for task in self.protocol.tasks]
-                body.append([f"{METHODS[method]}, from {data}", *cells])
+                body.append([f"{self.suite.entries[method].title}, from {data}", *cells])
                 for variant in self.variants(method, data):
                     cells = [format_row(self.row(task, data, method, variant)) for task in self.protocol.tasks]
                     body.append([f"&nbsp;&nbsp;{variant}", *cells])
         return _head(self.protocol.tasks), body
 
     def automata_table(self) -> tuple[list[str], list[list[str]]]:
-        """Head and body of the table of ranks: one line a data set, one column a task."""
+        """Head and body of the table of ranks: one line per data set, one column per task."""
         body = []
         for data in self.protocol.data_sets:
             line = [f"from {data}"]
             for task in self.protocol.tasks:
                 ours = self.automata.get((task, data), ())
-                paper = paper_automaton(task, data)
+                published = self.suite.published_automaton(task, data)
                 text = ", ".join("/".join(map(str, one)) for one in ours) or ABSENT
-                line.append(f"{text} ({'/'.join(map(str, paper))})" if paper else text)
+                line.append(f"{text} ({'/'.join(map(str, published))})" if published else text)
             body.append(line)
         return _head(self.protocol.tasks), body
 
     def row(self, task: str, data: str, method: str, variant: str = CHOSEN) -> Row | None:
-        """The row of the paper's table."""
+        """A row of the main table."""
         return find_row(self.rows, task, data, method, self.protocol.successes, variant)
 
     def variants(self, method: str, data: str) -> tuple[str, ...]:
@@ -140,18 +150,18 @@ def automata_of(
     """The rank, rows and cols that each training seed's automaton has, by task and data set."""
     found: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
     for result in results:
-        if result.cell.method == "wfa-irl" and result.cell.successes == successes:
+        if result.facts.get("rank") is not None and result.cell.successes == successes:
             rank, rows, cols = (int(result.facts[name]) for name in ("rank", "rows", "cols"))
             found.setdefault((result.cell.task, result.cell.data), []).append((rank, rows, cols))
     return {key: tuple(automata) for key, automata in found.items()}
 
 
 class BrokenResultsError(BadInputError):
-    """A file does not hold the results of a reproduction."""
+    """A file does not hold the results of a suite."""
 
 
 def read_tables(path: Path) -> Tables:
-    """The tables that a reproduction has written.
+    """The tables that were written for a suite.
 
     Raises:
         BrokenResultsError: the file is not such.
@@ -168,7 +178,8 @@ def read_tables(path: Path) -> Tables:
             for one in document["automata"]
         }
         rows = tuple(Row(**row) for row in document["rows"])
-        return Tables(Protocol(**settings), rows, automata, document["made"], document["failures"])
+        protocol = find_suite(str(settings["suite"])).check(Protocol(**settings))
+        return Tables(protocol, rows, automata, document["made"], document["failures"])
     except (KeyError, TypeError, ValueError) as error:
         raise BrokenResultsError(
             f"{path}: not the results of a reproduction that this wfairl can read ({error})"
@@ -176,11 +187,11 @@ def read_tables(path: Path) -> Tables:
 
 
 def format_row(row: Row | None) -> str:
-    """Mean, standard error and the paper's figure: `0.795 ± 0.005 (0.798)`."""
+    """Mean, standard error and the published figure: `0.795 ± 0.005 (0.798)`."""
     if row is None:
         return ABSENT
     text = f"{row.mean_return:.3f} ± {row.standard_error:.3f}"
-    return text if row.paper is None else f"{text} ({row.paper:.3f})"
+    return text if row.published is None else f"{text} ({row.published:.3f})"
 
 
 def made_line(made: Mapping[str, Any]) -> str:
@@ -190,7 +201,7 @@ def made_line(made: Mapping[str, Any]) -> str:
 
 
 def _head(tasks: Sequence[str]) -> list[str]:
-    return ["", *(f"{TASKS[task]} `{task}`" for task in tasks)]
+    return ["", *(find_task(task).title for task in tasks)]
 
 
 def _markdown(head: list[str], body: list[list[str]]) -> str:

@@ -1,0 +1,64 @@
+"""`wfairl run`."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from wfairl.cli.app import AsJson, command_group, out, print_json
+from wfairl.cli.evaluation import summary
+from wfairl.cli.learning import Jobs, Resume, check_place, print_trained, trained_document
+from wfairl.cli.settings import with_settings
+from wfairl.experiment import METHOD, Config, run
+from wfairl.methods import find_method
+from wfairl.report.run_page import write_run_report
+
+app = command_group()
+
+EXAMPLE = """
+Do the whole job for one task: demonstrations, automaton, cost, an agent in new scenes, and a page to look at.
+
+The result is tried on scenes that nobody has seen, beside the optimal policy, the expert that was imitated, and a
+random one. The defaults are the paper's data set D2; --temperature 0 is D1. A task of your own comes from a file:
+see `wfairl tasks --help`. Examples:
+
+    wfairl run doorkey -o runs/doorkey
+    wfairl --tasks my_tasks.py run warehouse
+"""
+
+
+@app.command("run", help=EXAMPLE)
+@with_settings({METHOD: find_method(METHOD).settings_type()})
+def run_command(
+    task: Annotated[str, typer.Argument(metavar="TASK", help="A task; `wfairl tasks` lists them.")],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="RUN", help="The directory of the run. Default: runs/TASK.")
+    ] = None,
+    resume: Resume = False,
+    successes: Annotated[int, typer.Option(min=1, help="Demonstrations of the expert.")] = 32,
+    failures: Annotated[int, typer.Option(min=0, help="Random walks, for the automaton alone.")] = 128,
+    temperature: Annotated[float, typer.Option(min=0, help="Of the expert; 0 is strictly optimal.")] = 0.5,
+    test_scenes: Annotated[int, typer.Option(min=1, help="New scenes to evaluate on.")] = 64,
+    seed: Annotated[int, typer.Option(min=0, help="Everything random follows from it.")] = 0,
+    jobs: Jobs = 2,
+    as_json: AsJson = False,
+    *,
+    settings: dict[str, Any],
+) -> None:
+    """Do the whole job for one task."""
+    config = Config(task, successes, failures, temperature, seed, settings, test_scenes)
+    directory = Path("runs", task) if output is None else output
+    check_place(directory, resume)
+    result = run(config, directory, resume, jobs)
+    report = write_run_report(directory, n_jobs=jobs)
+    for warning in result.trained.warnings:
+        sys.stderr.write(f"wfairl: {warning}\n")
+    if as_json:
+        evaluations = {one.policy: one.to_document() for one in result.evaluations}
+        document = {**trained_document(result.trained), "evaluations": evaluations}
+        print_json({"task": task, "run": str(directory), "report": str(report), **document})
+    else:
+        print_trained(result.trained, directory)
+        out.print(summary(list(result.evaluations)))
+        out.print(f"report: {report}")

@@ -1,0 +1,132 @@
+"""The methods by name: how each is trained from demonstrations, and how its run becomes a policy."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from wfairl.automata.task_model import TaskModel
+from wfairl.demonstrations.demonstration import Dataset
+from wfairl.errors import BadInputError
+from wfairl.evaluation.policies import Policy
+from wfairl.learning.run_directory import RunConfig, read_config
+from wfairl.methods.method import CHOSEN, Method, Trained, TrainingRequest, UnknownSettingError
+from wfairl.methods.networks import BehaviouralCloning, Gail
+from wfairl.methods.planners import NoAutomaton, WfaIrl
+from wfairl.worlds.registry import find_task
+from wfairl.worlds.task import Task
+
+__all__ = [
+    "CHOSEN",
+    "METHODS",
+    "Method",
+    "Trained",
+    "TrainingRequest",
+    "UnknownSettingError",
+    "check_unseen",
+    "find_method",
+    "load_policy",
+    "method_of",
+    "register_method",
+    "train",
+]
+
+METHODS: dict[str, Method] = {one.name: one for one in (WfaIrl(), NoAutomaton(), BehaviouralCloning(), Gail())}
+"""The methods, by the name that files and the command line have for them; a new one is one more here."""
+
+
+def register_method(method: Method) -> Method:
+    """Make a method of your own known by its name.
+
+    Raises:
+        BadInputError: the name is taken.
+    """
+    if METHODS.get(method.name, method) is not method:
+        raise BadInputError(f"there is a method {method.name!r} already")
+    METHODS[method.name] = method
+    return method
+
+
+def find_method(name: str) -> Method:
+    """The method of a name.
+
+    Raises:
+        BadInputError: there is none.
+    """
+    if name not in METHODS:
+        raise BadInputError(f"unknown method {name!r}; known are {', '.join(METHODS)}")
+    return METHODS[name]
+
+
+def train(
+    method: str,
+    dataset: Dataset,
+    directory: Path,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    task_model: TaskModel | None = None,
+    origin: Mapping[str, Any] | None = None,
+    resume: bool = False,
+    n_jobs: int = 2,
+) -> Trained:
+    """Learn a policy from demonstrations by a method, in a directory; see `TrainingRequest`.
+
+    Raises:
+        BadInputError: the method is unknown, or has no such settings, or needs a task model, or has no use for one.
+        RunExistsError: there is a run, and it shall not be resumed.
+        OtherConfigurationError: the run that is there is of another method, configuration or other demonstrations.
+    """
+    found = find_method(method)
+    found.check_settings(settings or {})
+    check_task_model(found, task_model is not None)
+    found.check_available()
+    task = find_task(dataset.task)
+    request = TrainingRequest(task, dataset, directory, settings or {}, task_model, origin or {}, resume, n_jobs)
+    return found.train(request)
+
+
+def check_task_model(method: Method, is_given: bool) -> None:
+    """See that a task model is given where a method needs one, and only there.
+
+    Raises:
+        BadInputError: says which.
+    """
+    if method.needs_task_model and not is_given:
+        others = ", ".join(one.name for one in METHODS.values() if not one.needs_task_model)
+        raise BadInputError(
+            f"{method.name} plans with a task model (--task-model), the file that `wfairl learn-task` writes;"
+            f" {others} do without"
+        )
+    if is_given and not method.needs_task_model:
+        raise BadInputError(
+            f"{method.name} has no use for a task model (--task-model): it learns from the demonstrations alone"
+        )
+
+
+def load_policy(directory: Path, task: Task, temperature: float | None = None) -> Policy:
+    """The policy of the run in a directory, whatever its method; see `Method.load`."""
+    _, method = method_of(directory)
+    return method.load(directory, task, temperature)
+
+
+def method_of(directory: Path) -> tuple[RunConfig, Method]:
+    """The configuration of the run in a directory, and its method.
+
+    Raises:
+        BadInputError: it is no run, or one of an unknown method.
+    """
+    config = read_config(directory)
+    return config, find_method(config.method)
+
+
+def check_unseen(directory: Path, seeds: Sequence[int]) -> None:
+    """Refuse to test a run on scenes that it was trained on.
+
+    Raises:
+        BadInputError: says which.
+    """
+    seen = sorted(set(read_config(directory).seen).intersection(seeds))
+    if seen:
+        raise BadInputError(
+            f"{directory}: the run was trained on the scene {seen[0]}"
+            f"{f' and {len(seen) - 1} more' if len(seen) > 1 else ''} of these; test it on others"
+        )

@@ -1,0 +1,182 @@
+"""The contract of a method: a way to learn a policy from demonstrations, and everything that depends on which it is.
+
+    method = find_method("bc")
+    method.train(TrainingRequest(task, dataset, directory, {"epochs": 40}))     writes a run
+    load_policy(directory, task)                                                what `evaluate` runs
+
+A method is an object that owns its answers. Nobody else asks which method it is.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, Field, asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, ClassVar
+
+from wfairl.automata.task_model import TaskModel
+from wfairl.demonstrations.demonstration import Dataset
+from wfairl.errors import BadInputError
+from wfairl.evaluation.policies import Policy
+from wfairl.planning.cost import Cost
+from wfairl.worlds.task import Task
+
+
+class UnknownSettingError(BadInputError):
+    """A method is asked for with a setting that it does not have."""
+
+
+@dataclass(frozen=True)
+class TrainingRequest:
+    """What to train, and where.
+
+    Attributes:
+        task: of the demonstrations.
+        dataset: the demonstrations.
+        directory: where the run goes.
+        settings: the method's own, by name; defaults where nothing is said.
+        task_model: what was learned of the task, for a method that plans with it.
+        origin: where the demonstrations came from, for people.
+        resume: go on with the run that is there, if there is one.
+        n_jobs: how much to do at once; it changes nothing in the result.
+    """
+
+    task: Task
+    dataset: Dataset
+    directory: Path
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    task_model: TaskModel | None = None
+    origin: Mapping[str, Any] = field(default_factory=dict)
+    resume: bool = False
+    n_jobs: int = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """What came of a training, for people and for files.
+
+    Attributes:
+        facts: what there is to say of it, as plain JSON.
+        lines: the same as rows of a table: a name and a text.
+        warnings: what the user should know before trusting it.
+        validation_return: mean return on validation scenes, by which variants are compared; None if there was none.
+    """
+
+    facts: Mapping[str, Any]
+    lines: Sequence[tuple[str, str]]
+    warnings: Sequence[str] = ()
+    validation_return: float | None = None
+
+
+class Method(ABC):
+    """A way to learn a policy.
+
+    Attributes:
+        name: what files and the command line call it.
+        title: what a table calls it.
+        summary: one line for people.
+        needs_task_model: whether a task model must be given.
+        learns_cost: whether its runs hold an automaton and a cost, so that `plan --cost` and figures of them work.
+        expected_seconds: how long a training may take, as a first guess for a display of what is left.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    summary: ClassVar[str]
+    needs_task_model: ClassVar[bool] = False
+    learns_cost: ClassVar[bool] = False
+    expected_seconds: ClassVar[float] = 30.0
+
+    @abstractmethod
+    def settings_type(self) -> type[Any]:
+        """The dataclass of its settings; its docstring explains them, its defaults are the method's."""
+
+    @abstractmethod
+    def train(self, request: TrainingRequest) -> Trained:
+        """Learn a policy, in a directory.
+
+        Raises:
+            RunExistsError: there is a run, and it shall not be resumed.
+            OtherConfigurationError: the run that is there is of another method, configuration or other demonstrations.
+        """
+
+    @abstractmethod
+    def load(self, directory: Path, task: Task, temperature: float | None) -> Policy:
+        """The policy of a finished run.
+
+        Args:
+            directory: where the run is.
+            task: the task that it is to act in.
+            temperature: 0 for greedy; None for the one that the demonstrations had or the method has chosen.
+
+        Raises:
+            BadInputError: the run is not finished, or was trained for other worlds than this task's.
+        """
+
+    def ways_to_act(self, temperature: float) -> dict[str, float | None]:  # noqa: ARG002 - for those that follow it
+        """The ways in which what was learned is tested, by name, the one that stands for the method first.
+
+        Args:
+            temperature: of the demonstrations.
+        """
+        return {CHOSEN: None}
+
+    def learned_cost(self, directory: Path) -> Cost | None:  # noqa: ARG002
+        """The cost that a run has learned, None for a method that learns none."""
+        return None
+
+    def check_available(self) -> None:  # noqa: B027 - most need nothing
+        """See that what the method needs is installed.
+
+        Raises:
+            MissingExtraError: it is not.
+        """
+
+    def default_settings(self) -> dict[str, Any]:
+        """Its settings with their defaults, by name, as plain JSON; None where data or task decide."""
+        return {one.name: plain(_default(one)) for one in fields(self.settings_type())}
+
+    def check_settings(self, settings: Mapping[str, Any]) -> None:
+        """Refuse settings that the method does not have, or that it cannot be trained with.
+
+        Raises:
+            UnknownSettingError: names them, and those that it has.
+            BadInputError: a setting is out of range.
+        """
+        known = [one.name for one in fields(self.settings_type())]
+        foreign = [name for name in settings if name not in known]
+        if foreign:
+            raise UnknownSettingError(f"{self.name} has no setting {', '.join(foreign)}; it has {', '.join(known)}")
+        self.make_settings(settings)
+
+    def make_settings(self, settings: Mapping[str, Any]) -> Any:
+        """Its settings as their own record."""
+        tuples = {name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()}
+        try:
+            return self.settings_type()(**tuples)
+        except TypeError as error:
+            raise BadInputError(f"{self.name}: a setting is of the wrong type ({error})") from None
+
+    def changed_settings(self, given: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+        """Those of some settings that are not the defaults: what they are, and what they would be."""
+        pairs = {name: (plain(given[name]), one) for name, one in self.default_settings().items() if name in given}
+        return {name: (value, default) for name, (value, default) in pairs.items() if value != default}
+
+
+CHOSEN = "chosen"
+"""The way to act that a method itself has settled on."""
+
+
+def plain(value: Any) -> Any:
+    """A setting as a file has it, with lists where records have tuples."""
+    return list(value) if isinstance(value, tuple) else value
+
+
+def plain_settings(settings: Any) -> dict[str, Any]:
+    """A record of settings as a file has it."""
+    return {name: plain(value) for name, value in asdict(settings).items()}
+
+
+def _default(one: Field[Any]) -> Any:
+    if one.default_factory is not MISSING:
+        return one.default_factory()
+    return one.default

@@ -1,0 +1,269 @@
+"""The contract of a suite: tasks x data sets x methods, what is measured, and figures published elsewhere.
+
+A suite is a value; `wfairl reproduce --suite NAME` computes it. Its protocol is a list of cells, each of which is one
+training and its test.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from importlib import import_module
+from itertools import product
+from typing import Any
+
+from wfairl.errors import BadInputError
+from wfairl.experiment import FIRST_TEST_SEED
+from wfairl.learning.storage import find_cost_model
+from wfairl.methods import find_method
+
+SUITES = {"paper": "wfairl.suites.paper:PAPER"}
+"""The suites by name, each where it is defined; a new one is one more line."""
+
+REFERENCES = ("optimal", "expert", "random")
+"""Policies that learn nothing, which every suite has for comparison."""
+
+Published = Callable[[str, str, str], float | None]
+"""From an entry or a reference policy, a task and a data set (nothing for a reference) to a published figure."""
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """How demonstrations are collected.
+
+    Attributes:
+        temperature: of the expert.
+        failures: random walks beside the successes; the protocol's number if None.
+    """
+
+    temperature: float
+    failures: int | None = None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What is compared: a method, and how it is set.
+
+    Attributes:
+        method: the name of the method.
+        title: what a table calls it.
+        learner: what learns the automaton, for a method that needs one.
+        settings: what to set otherwise than the method's defaults.
+        variants: ways to train it, by their settings. All are computed and shown; the one that does best on
+            validation scenes stands for the entry.
+    """
+
+    method: str
+    title: str
+    learner: str = "spectral"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    variants: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"": {}})
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One training, and its test.
+
+    Attributes:
+        task: the name of the task.
+        data: the data set; nothing for a reference policy, which learns nothing.
+        method: the name of the suite's entry, or of a reference policy.
+        seed: of the collection and of the training.
+        successes: demonstrations of the expert to learn from.
+        variant: which of the entry's variants; nothing for one without any.
+    """
+
+    task: str
+    data: str
+    method: str
+    seed: int
+    successes: int
+    variant: str = ""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        if self.method in REFERENCES:
+            return f"{self.task} {self.method}"
+        variant = f" ({self.variant})" if self.variant else ""
+        return f"{self.task} {self.data} {self.method}{variant}, {self.successes} demonstrations, seed {self.seed}"
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """What to compute of a suite.
+
+    Attributes:
+        suite: the name of the suite.
+        tasks, data_sets, methods: what to combine; methods are entries of the suite.
+        seeds: training seeds, each with demonstrations of its own.
+        successes, failures: demonstrations in a data set.
+        test_scenes: scenes to test on, from `FIRST_TEST_SEED` on.
+        fewer: smaller numbers of successes, for the curve of return against demonstrations.
+        fewer_tasks, fewer_methods, fewer_data: what the curve is of.
+        settings: for an entry, what to set otherwise than the suite does.
+    """
+
+    suite: str
+    tasks: tuple[str, ...]
+    data_sets: tuple[str, ...]
+    methods: tuple[str, ...]
+    seeds: int = 3
+    successes: int = 32
+    failures: int = 128
+    test_scenes: int = 64
+    fewer: tuple[int, ...] = ()
+    fewer_tasks: tuple[str, ...] = ()
+    fewer_methods: tuple[str, ...] = ()
+    fewer_data: str = ""
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    @property
+    def test_seeds(self) -> range:
+        """The scenes to test on."""
+        return range(FIRST_TEST_SEED, FIRST_TEST_SEED + self.test_scenes)
+
+
+def _nothing(*_: str) -> None:
+    """No figure was published."""
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Tasks x data sets x methods.
+
+    Attributes:
+        name: what the command line calls it.
+        title: of its page.
+        summary: one line about it.
+        tasks: the names of its tasks.
+        data_sets: by name.
+        entries: what is compared, by name.
+        full: the whole protocol.
+        quick: a look at everything in minutes.
+        source: where published figures are from, such as "the paper"; empty if there are none.
+        published: the figures.
+        published_automaton: rank, rows and cols by task and data set; None where nothing was published.
+        metrics: further columns of the tables, beside the return: see `results.METRICS`.
+    """
+
+    name: str
+    title: str
+    summary: str
+    tasks: tuple[str, ...]
+    data_sets: Mapping[str, DataSet]
+    entries: Mapping[str, Entry]
+    full: Protocol
+    quick: Protocol
+    source: str = ""
+    published: Published = _nothing
+    published_automaton: Callable[[str, str], tuple[int, int, int] | None] = _nothing
+    metrics: tuple[str, ...] = ()
+
+    def check(self, protocol: Protocol) -> Protocol:
+        """Refuse a protocol with tasks, data sets or entries that the suite lacks.
+
+        Raises:
+            BadInputError: names the first, and what there is.
+        """
+        for what, given, known in (
+            ("task", (*protocol.tasks, *protocol.fewer_tasks), self.tasks),
+            ("data set", protocol.data_sets, tuple(self.data_sets)),
+            ("method", (*protocol.methods, *protocol.fewer_methods), tuple(self.entries)),
+        ):
+            unknown = [name for name in given if name not in known]
+            if unknown:
+                raise BadInputError(f"the suite {self.name} has no {what} {unknown[0]!r}; it has {', '.join(known)}")
+        return protocol
+
+    def cells(self, protocol: Protocol) -> Iterator[Cell]:
+        """All cells: reference policies, then those of the tables, then those of the curve that are not among them."""
+        for task in protocol.tasks:
+            for method in REFERENCES:
+                yield Cell(task, "", method, 0, 0)
+        for task, data, method, seed in product(
+            protocol.tasks, protocol.data_sets, protocol.methods, range(protocol.seeds)
+        ):
+            for variant in self.entries[method].variants:
+                yield Cell(task, data, method, seed, protocol.successes, variant)
+        if protocol.fewer_data in protocol.data_sets:
+            methods = [method for method in protocol.fewer_methods if method in protocol.methods]
+            tasks = [task for task in protocol.fewer_tasks if task in protocol.tasks]
+            for task, method, successes, seed in product(tasks, methods, protocol.fewer, range(protocol.seeds)):
+                variant = next(iter(self.entries[method].variants))
+                yield Cell(task, protocol.fewer_data, method, seed, successes, variant)
+
+    def settings_of(self, cell: Cell, protocol: Protocol) -> dict[str, Any]:
+        """All settings of the training of a cell, those that are left at the method's defaults too."""
+        if cell.method in REFERENCES:
+            return {}
+        entry = self.entries[cell.method]
+        defaults = {
+            name: value for name, value in find_method(entry.method).default_settings().items() if value is not None
+        }
+        changed = {**entry.settings, **protocol.settings.get(cell.method, {}), **entry.variants[cell.variant]}
+        chosen = {**defaults, **changed, "seed": cell.seed}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in chosen.items()}
+
+    def failures_of(self, data: str, protocol: Protocol) -> int:
+        """The number of failed demonstrations in a data set."""
+        failures = self.data_sets[data].failures
+        return protocol.failures if failures is None else failures
+
+    def key(self, cell: Cell, protocol: Protocol) -> dict[str, Any]:
+        """Everything that a cell's result follows from: another key means another result."""
+        learned = cell.method not in REFERENCES
+        return {
+            **asdict(cell),
+            "learner": self.entries[cell.method].learner if learned else "",
+            "failures": self.failures_of(cell.data, protocol) if learned else 0,
+            "test_scenes": protocol.test_scenes,
+            "settings": self.settings_of(cell, protocol),
+        }
+
+
+DIGITS = 8
+"""Of a digest."""
+
+
+def digest(key: Mapping[str, Any]) -> str:
+    """A short name for a key, another one for another key."""
+    return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:DIGITS]
+
+
+def find_suite(name: str) -> Suite:
+    """The suite of a name.
+
+    Raises:
+        BadInputError: there is none.
+    """
+    if name not in SUITES:
+        raise BadInputError(f"unknown suite {name!r}; known are {', '.join(SUITES)}")
+    module, _, attribute = SUITES[name].partition(":")
+    suite = getattr(import_module(module), attribute)
+    assert isinstance(suite, Suite)
+    return suite
+
+
+def narrowed(
+    suite: Suite,
+    protocol: Protocol,
+    *,
+    tasks: tuple[str, ...] | None = None,
+    data_sets: tuple[str, ...] | None = None,
+    methods: tuple[str, ...] | None = None,
+    seeds: int | None = None,
+    cost: str | None = None,
+) -> Protocol:
+    """The same protocol with less in it, or with another cost model for the methods that learn a cost."""
+    chosen = {"tasks": tasks, "data_sets": data_sets, "methods": methods, "seeds": seeds}
+    changes: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
+    if cost is not None:
+        find_cost_model(cost)  # refused now rather than in every cell
+        learners = {
+            name: {**protocol.settings.get(name, {}), "cost": cost}
+            for name, entry in suite.entries.items()
+            if find_method(entry.method).learns_cost
+        }
+        changes["settings"] = {**protocol.settings, **learners}
+    return suite.check(replace(protocol, **changes))
