@@ -1,5 +1,7 @@
 """The page of a run in a world of one's own: whole with a renderer, and without one whole but for the pictures."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from corridors import Corridor, DrawnCorridor, corridor_task, muddy_cost
@@ -9,7 +11,7 @@ from wfairl.automata.task_model import TaskModel, fit_task_model
 from wfairl.demonstrations import collect
 from wfairl.evaluation import evaluate, expert_policy
 from wfairl.experiment import save_evaluations
-from wfairl.methods import load_planned_policy, train
+from wfairl.methods import find_method, train
 from wfairl.report.page import page_html
 from wfairl.report.run_files import read_run_files
 from wfairl.report.run_page import run_page, write_run_report
@@ -39,11 +41,11 @@ def make_run(tasks, tmp_path_factory):
         else:
             model = fit_task_model(dataset.words, dataset.scores, optional_start=True)
         train("wfa-irl", dataset, directory, {"cost": "linear", "epochs": 2}, task_model=model)
-        policy = load_planned_policy(directory, task, 0.0)
-        learned = evaluate(task, policy, range(5_000, 5_003), learned=policy.cost)
-        optimal = evaluate(task, expert_policy(task, 0.0), range(5_000, 5_003), learned=policy.cost)
-        object.__setattr__(learned, "policy", "learned, greedy")
-        save_evaluations([optimal, learned], directory)
+        policy = find_method("wfa-irl").load(directory, task, 0.0)
+        optimal, learned = (
+            evaluate(task, one, range(5_000, 5_003), learned=policy.cost) for one in (expert_policy(task, 0.0), policy)
+        )
+        save_evaluations([optimal, replace(learned, policy="learned, greedy")], directory)
         return directory
 
     return make

@@ -10,7 +10,16 @@ from wfairl.evaluation.evaluate import Evaluation
 from wfairl.experiment import DEMONSTRATIONS, EXPERIMENT, read_evaluations
 from wfairl.files import NotJsonError, parse_json, read_json, read_text
 from wfairl.learning.checkpoint import METRICS
-from wfairl.learning.run_directory import CONFIG, FORMAT, PLANNERS, TASK_MODEL, WFA_IRL, BrokenRunError, unfinished
+from wfairl.learning.run_directory import (
+    CONFIG,
+    DEFAULT_TRAINING_TEMPERATURE,
+    TASK_MODEL,
+    BrokenRunError,
+    RunConfig,
+    read_config,
+    unfinished,
+)
+from wfairl.methods import Method, find_method
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +37,7 @@ class RunFiles:
     """
 
     directory: Path
-    config: dict[str, Any]
+    config: RunConfig
     experiment: dict[str, Any] | None
     evaluation: dict[str, Evaluation]
     task_model: TaskModel | None
@@ -36,25 +45,15 @@ class RunFiles:
     dataset: Dataset | None
 
     @property
-    def method(self) -> str:
-        """What was trained."""
-        return str(self.config.get("method", WFA_IRL))  # old runs do not say
+    def method(self) -> Method:
+        """What trained it."""
+        return find_method(self.config.method)
 
     @property
-    def plans(self) -> bool:
-        """Whether the policy plans with an automaton and a cost; otherwise it is a network."""
-        return self.method in PLANNERS
-
-    @property
-    def task(self) -> str:
-        """The name of the task."""
-        return str(self.config["task"])
-
-    @property
-    def temperature(self) -> float | None:
-        """Of the demonstrations; None if nobody knows, as for a network, whose own temperature stands in that place."""
-        known = self.config.get("temperature")
-        return None if known is None or not self.plans else float(known)
+    def demonstrated_temperature(self) -> float:
+        """The temperature of the demonstrations; a usual one if nobody knows."""
+        known = self.config.temperature
+        return DEFAULT_TRAINING_TEMPERATURE if known is None else known
 
 
 def read_run_files(directory: Path) -> RunFiles:
@@ -81,15 +80,10 @@ def is_learned(policy: str) -> bool:
     return policy.startswith("learned")
 
 
-def _read_config(directory: Path) -> dict[str, Any]:
-    config = _read_object(directory / CONFIG)
-    if config is None and (directory / EXPERIMENT).exists():
+def _read_config(directory: Path) -> RunConfig:
+    if not (directory / CONFIG).exists() and (directory / EXPERIMENT).exists():
         raise unfinished(directory)
-    if config is None:
-        raise BrokenRunError(f"{directory}: not the directory of a run; `wfairl run` or `wfairl train` makes one")
-    if config.get("format") != FORMAT or not isinstance(config.get("task"), str):
-        raise BrokenRunError(f"{directory / CONFIG}: not the configuration of a run that this wfairl can read")
-    return config
+    return read_config(directory)
 
 
 def _read_metrics(path: Path) -> tuple[dict[str, Any], ...]:

@@ -20,8 +20,6 @@ from wfairl.demonstrations import Dataset
 from wfairl.errors import BadInputError
 from wfairl.evaluation.evaluate import Evaluation
 from wfairl.experiment import EVALUATION
-from wfairl.learning.run_directory import NO_AUTOMATON
-from wfairl.methods import METHODS
 from wfairl.report.blocks import AutomatonDrawing, Facts, KeyFigure, KeyFigures, prose
 from wfairl.report.charts import Interval, IntervalChart
 from wfairl.report.figures.automaton import with_label_differences
@@ -76,11 +74,11 @@ def run_page(run: RunFiles, scenes: int = DEFAULT_SCENES, n_jobs: int = 2, made:
         episodes_section(run, task, scenes, n_jobs),
         *([task_section(run, run.task_model)] if run.task_model is not None else []),
         training_section(run, task),
-        making_section(run),
+        making_section(run, task),
     )
     return Page(
-        title=run.task,
-        subtitle=f"{_capital(task.summary)}. Learned by {run.method}: {METHODS[run.method].summary}.",
+        title=task.name,
+        subtitle=f"{_capital(task.summary)}. Learned by {run.method.title}: {run.method.summary}.",
         sections=sections,
         kind="wfairl · a run",
         footer=f"Made by wfairl {__version__} on {made:%d %B %Y}. This page is one file and loads nothing else.",
@@ -94,7 +92,7 @@ def task_of(run: RunFiles) -> Task:
         BadInputError: it is not known in this process.
     """
     try:
-        return find_task(run.task)
+        return find_task(run.config.task)
     except BadInputError as error:
         raise BadInputError(f"{run.directory}: {error}") from None
 
@@ -102,7 +100,7 @@ def task_of(run: RunFiles) -> Task:
 def result_section(run: RunFiles, task: Task) -> Section:
     """How well the policies did."""
     if not run.evaluation:
-        command = Code(shlex.join(["wfairl", "evaluate", run.task, "--policy", str(run.directory), "--save"]))
+        command = Code(shlex.join(["wfairl", "evaluate", run.config.task, "--policy", str(run.directory), "--save"]))
         missing = "The policy has not been evaluated here: there is no "
         return Section("Result", (prose((missing, Code(EVALUATION), ". ", command, " does.")),))
     learned = [name for name in run.evaluation if is_learned(name)]
@@ -210,7 +208,7 @@ def _capital(text: str) -> str:
 
 def task_section(run: RunFiles, model: TaskModel) -> Section:
     """What was learned of the task's logic."""
-    title = "The task it plans with" if run.method == NO_AUTOMATON else "The task it learned"
+    title = "The task it learned" if run.method.needs_task_model else "The task it plans with"
     drawing: tuple[Block, ...] = ()
     if model.summary.closed:
         by_difference = with_label_differences(model.finite) is not model.finite

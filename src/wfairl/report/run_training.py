@@ -5,9 +5,8 @@ from typing import Any, TypeGuard
 
 from wfairl.errors import WfairlError
 from wfairl.learning.checkpoint import METRICS
-from wfairl.learning.run_directory import COST
+from wfairl.learning.run_directory import COST, load_run
 from wfairl.learning.storage import load_cost
-from wfairl.methods import load_planned_policy
 from wfairl.report.blocks import Facts, figure_of, prose
 from wfairl.report.charts import LineChart, Series
 from wfairl.report.figures.cost_maps import draw_cost_maps
@@ -33,7 +32,7 @@ Points = tuple[tuple[float, float], ...]
 
 def training_section(run: RunFiles, task: Task) -> Section:
     """The curves and the cost."""
-    charts: tuple[Block, ...] = training_charts(run.metrics, run.plans)
+    charts: tuple[Block, ...] = training_charts(run.metrics, run.method.learns_cost)
     curves = charts or (prose(("There are no curves: there is no ", Code(METRICS), ".")),)
     has_cost = (run.directory / COST).exists()
     title = "The cost it learned" if has_cost else "Training"
@@ -90,9 +89,9 @@ def _least(points: Points, axis: str) -> tuple[float, float, str]:
 def cost_maps(run: RunFiles, task: Task) -> tuple[Block, ...]:
     """The cost of each control over the first scene that the page shows; a sentence where there is no such map."""
     try:
-        policy = load_planned_policy(run.directory, task, 0.0)
+        learned = load_run(run.directory)
         (seed,) = scenes_of(run, 1)
-        return (figure_of(draw_cost_maps(task, seed, policy.automaton, policy.cost)),)
+        return (figure_of(draw_cost_maps(task, seed, learned.task_model.finite, learned.cost.as_cost())),)
     except WfairlError as error:
         return (prose(f"There are no maps of the cost: {str(error).rstrip('.')}."),)
 
@@ -102,9 +101,9 @@ def _cost_facts(run: RunFiles) -> tuple[Block, ...]:
     parameters = sum(parameter.numel() for parameter in model.parameters())
     held_out = [entry for entry in run.metrics if _is_finite(entry.get("held_out_loss"))]
     entries: list[tuple[str, Text]] = [
-        ("Model", f"{model.kind}, {run.config.get('activation', 'unknown')} output"),
+        ("Model", f"{model.kind}, {run.config.settings['activation']} output"),
         ("Parameters", number(parameters)),
-        ("Lowest cost of a transition", brief_number(float(run.config["floor"]))),
+        ("Lowest cost of a transition", brief_number(float(run.config.settings["floor"]))),
         ("Epochs", number(max(len(run.metrics) - 1, 0))),
     ]
     if held_out:
