@@ -64,9 +64,12 @@ def read_run_files(directory: Path) -> RunFiles:
         BadInputError: a file of it is broken; says which.
     """
     directory = Path(directory)
+    config = _read_config(directory)
+    if find_method(config.method).learns_cost and not (directory / TASK_MODEL).exists():
+        raise BrokenRunError(f"{directory / TASK_MODEL}: there is no such file, and {config.method} plans with it")
     return RunFiles(
         directory=directory,
-        config=_read_config(directory),
+        config=config,
         experiment=_read_object(directory / EXPERIMENT),
         evaluation=read_evaluations(directory),
         task_model=TaskModel.load(directory / TASK_MODEL) if (directory / TASK_MODEL).exists() else None,
