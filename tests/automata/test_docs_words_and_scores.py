@@ -12,7 +12,7 @@ from wfairl.automata.selection import preset
 from wfairl.automata.task_model import fit_task_model
 from wfairl.cli.app import app
 from wfairl.demonstrations.collection import collect
-from wfairl.worlds.tasks import find_task
+from wfairl.worlds import find_task
 
 TUTORIAL = (Path(__file__).parents[2] / "docs" / "words-and-scores.md").read_text()
 

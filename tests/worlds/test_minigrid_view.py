@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from minigrid.core.constants import IDX_TO_OBJECT
 
+from wfairl.worlds import all_tasks
 from wfairl.worlds.minigrid.view import HANDS, SIGHTS, view_states
-from wfairl.worlds.tasks import all_tasks
 
 DOOR_STATES = ("open door", "closed door", "locked door")
 AHEAD = ((1, 0), (0, 1), (-1, 0), (0, -1))

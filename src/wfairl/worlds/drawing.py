@@ -8,12 +8,15 @@ class Warehouse:
         return cell_centre(*state.cell)
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
+
+Cell = tuple[int, int]
+"""(column, row), the row counted from the top."""
 
 CELL = 32
 """Pixels of the side of a cell."""
@@ -31,8 +34,9 @@ NODE, MARKED, HERE = 3, 6, 9
 def draw_grid(
     cells: Sequence[str],
     colours: Mapping[str, str] | None = None,
-    agent: tuple[int, int] | None = None,
+    agent: Cell | None = None,
     agent_text: str = "",
+    walls: Iterable[tuple[Cell, Cell]] = (),
     size: int = CELL,
 ) -> NDArray[np.uint8]:
     """A grid of cells, with letters in them and the agent as a disc.
@@ -43,12 +47,13 @@ def draw_grid(
         colours: of cells, by their character; any that Pillow knows.
         agent: the column and row of the agent, None to leave it out.
         agent_text: written on the agent, such as what it carries.
+        walls: pairs of neighbouring cells, (column, row) each, between which there is a wall.
         size: pixels of the side of a cell.
 
     Returns:
         The image, shape [rows * size, columns * size, 3].
     """
-    image = _grid(tuple(cells), tuple((colours or {}).items()), size).copy()
+    image = _grid(tuple(cells), tuple((colours or {}).items()), tuple(walls), size).copy()
     if agent is not None:
         x, y = cell_centre(*agent, size)
         _disc(ImageDraw.Draw(image), x, y, 0.34 * size, agent_text)
@@ -61,7 +66,9 @@ def cell_centre(column: int, row: int, size: int = CELL) -> tuple[float, float]:
 
 
 @lru_cache(maxsize=64)
-def _grid(cells: tuple[str, ...], colours: tuple[tuple[str, str], ...], size: int) -> Image.Image:
+def _grid(
+    cells: tuple[str, ...], colours: tuple[tuple[str, str], ...], walls: tuple[tuple[Cell, Cell], ...], size: int
+) -> Image.Image:
     """The grid without the agent; the same for all states of most worlds."""
     fills = {"#": WALL, **dict(colours)}
     image = Image.new("RGB", (size * max(map(len, cells)), size * len(cells)), FLOOR)
@@ -73,6 +80,10 @@ def _grid(cells: tuple[str, ...], colours: tuple[tuple[str, str], ...], size: in
             draw.rectangle((left, top, left + size - 1, top + size - 1), fills.get(character, FLOOR), LINE)
             if character.isalnum():
                 draw.text(cell_centre(column, row, size), character, INK, font, anchor="mm")
+    for one, other in walls:
+        (x, y), (dx, dy) = np.add(cell_centre(*one, size), cell_centre(*other, size)) / 2, np.subtract(other, one)
+        ends = (x - dy * size / 2, y - dx * size / 2, x + dy * size / 2, y + dx * size / 2)
+        draw.line(ends, WALL, max(2, size // 8))
     return image
 
 

@@ -11,7 +11,7 @@ So hundreds of destinations on one road network cost what differs between them.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -24,13 +24,13 @@ from wfairl.automata.automaton import UNAVAILABLE, Automaton, Label
 from wfairl.automata.guarded import GuardedAutomaton
 from wfairl.errors import BadInputError
 from wfairl.worlds.world import (
+    MAX_LABELS,
     Exploration,
     LabelTable,
     TooManyNodesError,
     World,
     as_located,
     as_renderer,
-    available_controls,
     can_locate,
     can_render,
     check_world,
@@ -148,8 +148,8 @@ class GraphWorld:
         edges: Sequence[tuple[Hashable, Hashable]],
         *,
         start: Hashable,
-        marks: Mapping[Hashable, Sequence[str] | Label] | None = None,
-        labels: Sequence[Sequence[str] | Label] | None = None,
+        marks: Mapping[Hashable, str | Collection[str]] | None = None,
+        labels: Sequence[str | Collection[str]] | None = None,
         features: NDArray[np.float64] | None = None,
         feature_names: Sequence[str] = (),
         propositions: Sequence[str] | None = None,
@@ -187,7 +187,7 @@ class GraphWorld:
         for i, (node, target) in enumerate(edges):
             at = number[node], rank[i]
             successors[at], feature_index[at] = number[target], row[i]
-            label_index[at] = names.number(frozenset(labels[i]) if labels is not None else frozenset())
+            label_index[at] = names.number(_label(labels[i]) if labels is not None else frozenset())
         dead_ends = [node for node, i in number.items() if (successors[i] == UNAVAILABLE).all()]
         if dead_ends:
             more = f" and {len(dead_ends) - 1} more" if len(dead_ends) > 1 else ""
@@ -197,7 +197,7 @@ class GraphWorld:
         unknown = [node for node in marks or {} if node not in number]
         if unknown:
             raise BrokenGraphError(f"dangling: the mark on {unknown[0]!r} is on a node that no edge has")
-        marked = {number[node]: frozenset(label) for node, label in (marks or {}).items()}
+        marked = {number[node]: _label(label) for node, label in (marks or {}).items()}
         if propositions is None:
             propositions = sorted(frozenset().union(*names.labels, *marked.values()))
         table = TransitionTable(
@@ -213,8 +213,8 @@ class GraphWorld:
         """The world of a NetworkX graph; an edge that is not directed leads both ways.
 
         Args:
-            graph: the graph. The attribute `label` of a node, a collection of propositions, holds on arriving in it;
-                that of an edge is what the edge shows.
+            graph: the graph. The attribute `label` of a node, one proposition or a collection of them, holds on
+                arriving in it; that of an edge is what the edge shows.
             start: the node where the scene starts.
             features: names of numeric edge attributes; one feature that is always 1 if empty.
             label: the name of that attribute.
@@ -225,13 +225,13 @@ class GraphWorld:
         missing = [name for name in features for _, _, data in edges if name not in data]
         if missing:
             raise BrokenGraphError(f"an edge has no attribute {missing[0]!r}")
-        marks = {node: frozenset(data[label]) for node, data in directed.nodes(data=True) if data.get(label)}
+        marks = {node: _label(data[label]) for node, data in directed.nodes(data=True) if data.get(label)}
         values = np.array([[data[name] for name in features] for _, _, data in edges], np.float64)
         return cls.from_edges(
             [(one, other) for one, other, _ in edges],
             start=start,
             marks=marks,
-            labels=[frozenset(data.get(label, ())) for _, _, data in edges],
+            labels=[_label(data.get(label, ())) for _, _, data in edges],
             features=values if features else None,
             feature_names=tuple(features),
             **settings,
@@ -243,14 +243,14 @@ class GraphWorld:
         return self.table.controls
 
     def scene(
-        self, start: Hashable | None = None, marks: Mapping[Hashable, Sequence[str] | Label] | None = None
+        self, start: Hashable | None = None, marks: Mapping[Hashable, str | Collection[str]] | None = None
     ) -> GraphWorld:
         """The same world with another start or other marks, by what stands behind the states; the table is shared."""
         changes: dict[str, Any] = {}
         if start is not None:
             changes["initial_state"] = self.find(start)
         if marks is not None:
-            changes["marks"] = {self.find(state): frozenset(label) for state, label in marks.items()}
+            changes["marks"] = {self.find(state): _label(label) for state, label in marks.items()}
         return replace(self, **changes)
 
     def find(self, name: Hashable) -> int:
@@ -259,8 +259,8 @@ class GraphWorld:
         Raises:
             BrokenGraphError: there is none.
         """
-        if not self.table.states and isinstance(name, int) and 0 <= name < len(self.table.successors):
-            return name
+        if not self.table.states and isinstance(name, int | np.integer) and 0 <= name < len(self.table.successors):
+            return int(name)
         try:
             return self._numbers()[name]
         except KeyError:
@@ -440,10 +440,10 @@ def explore_world(world: World[Any], max_states: int = DEFAULT_MAX_STATES) -> Gr
     label_index: list[int] = []
     feature_index: list[int] = []
     labels, features = LabelNumbers(), _FeatureNumbers()
+    is_available = getattr(world, "is_available", None)
     for state in queue:  # grows while we walk it
-        available = available_controls(world, state)
         for control in controls:
-            if not available[control]:
+            if is_available is not None and not is_available(state, control):
                 successors.append(UNAVAILABLE)
                 label_index.append(0)
                 feature_index.append(0)
@@ -482,8 +482,14 @@ class LabelNumbers:
         self._numbers: dict[Label, int] = {}
 
     def number(self, label: Label) -> int:
-        """The number of a label."""
+        """The number of a label.
+
+        Raises:
+            TooManyNodesError: there are too many distinct labels.
+        """
         found = self._numbers.setdefault(label, len(self.labels))
+        if found == MAX_LABELS:
+            raise TooManyNodesError(f"more than {MAX_LABELS:,} distinct labels; leave out what the task is not about")
         if found == len(self.labels):
             self.labels.append(label)
         return found
@@ -497,11 +503,16 @@ class _FeatureNumbers:
         self._numbers: dict[bytes, int] = {}
 
     def number(self, features: Any) -> int:
-        row = np.asarray(features, np.float64) + 0.0  # turns -0 into 0: equal vectors have equal bytes
+        row = np.asarray(features, np.float64)
         found = self._numbers.setdefault(row.tobytes(), len(self.rows))
         if found == len(self.rows):
             self.rows.append(row)
         return found
+
+
+def _label(propositions: str | Collection[str]) -> Label:
+    """A label as people write it: a bare string is one proposition."""
+    return frozenset({propositions}) if isinstance(propositions, str) else frozenset(propositions)
 
 
 def _rank_of_edges(edges: Sequence[tuple[Hashable, Hashable]], number: Mapping[Hashable, int]) -> tuple[list[int], int]:
