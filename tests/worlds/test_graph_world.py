@@ -275,7 +275,7 @@ def test_an_explored_world_shows_what_its_source_shows():
     world = explore_world(Shown(*tables))
     assert world.render(1).tolist() == np.full((2, 2, 3), 1).tolist()
     assert world.render(1).dtype == np.uint8
-    with pytest.raises(BadInputError, match="this world has no renderer"):
+    with pytest.raises(BadInputError, match="the world TableWorld has no renderer"):
         explore_world(TableWorld(*tables)).render(0)
 
 

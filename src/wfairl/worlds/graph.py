@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numba import njit
@@ -28,8 +29,15 @@ from wfairl.worlds.world import (
     LabelTable,
     TooManyNodesError,
     World,
+    as_located,
+    as_renderer,
+    can_locate,
+    can_render,
     check_world,
 )
+
+if TYPE_CHECKING:
+    from wfairl.worlds.drawing import GraphDrawing
 
 DEFAULT_MAX_STATES = 5_000_000
 
@@ -57,6 +65,7 @@ class TransitionTable:
         features: the distinct features of transitions, shape [distinct, features] of float64.
         feature_names: what the features are called, for people.
         states: what stands behind each state, such as a cell or the name of a node; the numbers themselves if empty.
+        positions: where each state is on a map, y upwards, shape [states, 2]; None if nobody knows.
     """
 
     controls: tuple[str, ...]
@@ -67,6 +76,7 @@ class TransitionTable:
     features: NDArray[np.float64]
     feature_names: tuple[str, ...] = ()
     states: tuple[Hashable, ...] = ()
+    positions: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         shape = self.successors.shape
@@ -97,6 +107,9 @@ class TransitionTable:
             raise BrokenGraphError(f"{len(self.states)} names for {shape[0]} states")
         if self.feature_names and len(self.feature_names) != self.features.shape[1]:
             raise BrokenGraphError(f"{len(self.feature_names)} names for {self.features.shape[1]} features")
+        places = self.positions
+        if places is not None and (places.shape != (shape[0], 2) or not np.isfinite(places).all()):
+            raise BrokenGraphError(f"positions must be finite numbers of the shape [{shape[0]}, 2]")
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +121,8 @@ class GraphWorld:
         propositions: what labels are made of.
         initial_state: where the scene starts.
         marks: what holds on arriving in a state, besides the label of the transition.
-        source: the world that was explored, if it was one in plain Python; it renders the states if it can.
+        source: the world that was explored, if it was one in plain Python; it renders the states if it can. Without
+            one, the graph is drawn where the table has positions.
     """
 
     table: TransitionTable
@@ -139,6 +153,7 @@ class GraphWorld:
         features: NDArray[np.float64] | None = None,
         feature_names: Sequence[str] = (),
         propositions: Sequence[str] | None = None,
+        positions: Mapping[Hashable, tuple[float, float]] | None = None,
     ) -> GraphWorld:
         """The world of a directed graph: in a node, control i takes the i-th of its outgoing edges.
 
@@ -150,6 +165,7 @@ class GraphWorld:
             features: of each edge, shape [edges, features]; one that is always 1 if None.
             feature_names: what they are called.
             propositions: what labels are made of; those that occur, sorted, if None.
+            positions: where each node is on a map, y upwards; with them, the world can be drawn.
 
         Raises:
             BrokenGraphError: a node has no way out, is named nowhere, or the parts do not fit each other.
@@ -186,7 +202,7 @@ class GraphWorld:
             propositions = sorted(frozenset().union(*names.labels, *marked.values()))
         table = TransitionTable(
             tuple(f"edge {i}" for i in range(widest)), successors, label_index, tuple(names.labels),
-            feature_index, distinct, tuple(feature_names), tuple(number),
+            feature_index, distinct, tuple(feature_names), tuple(number), _positions_of(number, positions),
         )  # fmt: skip
         return cls(table, tuple(propositions), number[start], marked)
 
@@ -294,15 +310,47 @@ class GraphWorld:
         """What the features of a transition are called."""
         return self.table.feature_names or tuple(f"feature {i}" for i in range(self.table.features.shape[1]))
 
+    @property
+    def has_renderer(self) -> bool:
+        """Whether `render` has something to draw with: the source, or positions."""
+        return can_render(self.source) or self.table.positions is not None
+
+    @property
+    def has_location(self) -> bool:
+        """Whether `locate` knows where a state is."""
+        return can_locate(self.source) or self.table.positions is not None
+
     def render(self, state: int) -> NDArray[np.uint8]:
-        """The state as its source shows it; see `Renderer`.
+        """The state as its source shows it, otherwise the graph at its positions; see `Renderer`.
 
         Raises:
-            BadInputError: nothing can show it.
+            NoRendererError: there is neither.
         """
-        if not hasattr(self.source, "render"):
-            raise BadInputError("this world has no renderer")
-        return np.asarray(self.source.render(self.name(state)), np.uint8)
+        if can_render(self.source):
+            return np.asarray(self.source.render(self.name(state)), np.uint8)
+        as_renderer(self)
+        return self._drawing.render(state)
+
+    def locate(self, state: int) -> tuple[float, float]:
+        """Where the state is in its picture; see `Located`.
+
+        Raises:
+            NoRendererError: nothing tells.
+        """
+        if can_render(self.source):
+            return as_located(self.source).locate(self.name(state))
+        as_located(self)
+        return self._drawing.locate(state)
+
+    @cached_property
+    def _drawing(self) -> GraphDrawing:
+        from wfairl.worlds.drawing import GraphDrawing  # Pillow is slow to import
+
+        assert self.table.positions is not None
+        sources, controls = np.nonzero(self.table.successors != UNAVAILABLE)
+        edges = np.stack([sources, self.table.successors[sources, controls]], axis=1)
+        texts = {state: ", ".join(sorted(label)) for state, label in self.marks.items()}
+        return GraphDrawing(self.table.positions, edges, texts)
 
     def explore(
         self,
@@ -475,6 +523,17 @@ def _rank_of_edges(edges: Sequence[tuple[Hashable, Hashable]], number: Mapping[H
         ranks.append(counts[number[node]])
         counts[number[node]] += 1
     return ranks, max(counts)
+
+
+def _positions_of(
+    number: Mapping[Hashable, int], positions: Mapping[Hashable, tuple[float, float]] | None
+) -> NDArray[np.float64] | None:
+    if positions is None:
+        return None
+    unknown = [node for node in number if node not in positions]
+    if unknown:
+        raise BrokenGraphError(f"the node {unknown[0]!r} has no position")
+    return np.array([positions[node] for node in number], np.float64)
 
 
 def _distinct_rows(features: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

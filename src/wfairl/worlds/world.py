@@ -12,6 +12,7 @@ cannot see. What a world may offer besides:
     is_available(state, control)     False where a control cannot be chosen; without it, every control can be
     render(state)                    the state as an image, shape [height, width, 3] of uint8
     locate(state)                    where the agent is in that image, for pictures of a trajectory
+    heading(state)                   where the agent faces, for maps of a cost
     feature_names                    what the features are called, for people
 """
 
@@ -89,6 +90,15 @@ class Located(Renderer, Protocol):
         ...
 
 
+@runtime_checkable
+class Oriented(Located, Protocol):
+    """A world whose agent also faces somewhere."""
+
+    def heading(self, state: Any) -> float:
+        """Degrees from the right, clockwise in the picture: 0, 90, 180 or 270."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Exploration:
     """A world walked in step with an automaton.
@@ -156,6 +166,10 @@ class BrokenLawError(BadInputError):
     """A world or a task breaks a law of its contract."""
 
 
+class NoRendererError(BadInputError):
+    """A world cannot show its states, or where the agent is in them."""
+
+
 class LabelTable:
     """An automaton as a compiled search reads it: a row of successors for each label, added as labels are met.
 
@@ -200,6 +214,47 @@ def available_controls(world: World[Any], state: Any) -> NDArray[np.bool_]:
     if is_available is None:
         return np.ones(len(world.controls), bool)
     return np.array([is_available(state, control) for control in range(len(world.controls))])
+
+
+def can_render(world: Any) -> bool:
+    """Whether a world can show its states; `has_renderer` is False where its `render` has nothing to draw with."""
+    return isinstance(world, Renderer) and bool(getattr(world, "has_renderer", True))
+
+
+def can_locate(world: Any) -> bool:
+    """Whether a world can also tell where the agent is in the picture of a state; see `can_render`."""
+    return can_render(world) and isinstance(world, Located) and bool(getattr(world, "has_location", True))
+
+
+def as_renderer(world: Any) -> Renderer:
+    """The world, if it can show its states.
+
+    Raises:
+        NoRendererError: it cannot; says what to add.
+    """
+    if not can_render(world):
+        raise NoRendererError(f"{_source_name(world)} has no renderer: give it a method `render(state)` -> image")
+    return world
+
+
+def as_located(world: Any) -> Located:
+    """The world, if it can tell where the agent is in the picture of a state.
+
+    Raises:
+        NoRendererError: it cannot; says what to add.
+    """
+    as_renderer(world)
+    if not can_locate(world):
+        raise NoRendererError(
+            f"{_source_name(world)} does not say where the agent is: give it a method `locate(state)` -> pixel (x, y)"
+        )
+    return world
+
+
+def _source_name(world: Any) -> str:
+    """The class that a user would add a method to."""
+    source = getattr(world, "source", None)
+    return f"the world {type(world if source is None else source).__name__}"
 
 
 def check_world(world: World[Any], max_states: int = 1_000) -> int:

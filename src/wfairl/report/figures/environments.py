@@ -2,13 +2,17 @@
 
 import textwrap
 from collections.abc import Sequence
+from typing import Any
 
-from wfairl.report.figures.drawn import DrawnFigure
-from wfairl.report.figures.frame import photograph, show_frame
-from wfairl.report.figures.names import goal_of, title_of
-from wfairl.report.figures.style import INK, NORMAL, PAGE, QUIET, SMALL, new_figure, place, write_at
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.report.figures.captioned import CaptionedFigure
+from wfairl.report.figures.style import INK, NORMAL, PAGE, QUIET, SMALL, new_figure, place, show_image, write_at
+from wfairl.report.text import counted
 from wfairl.worlds.registry import all_tasks
 from wfairl.worlds.task import Task
+from wfairl.worlds.world import NoRendererError, Renderer, can_render
 
 TALLEST = 1.55
 """Inches of a scene at most: what the paper's three tasks in a row have. Fewer do not grow beyond that."""
@@ -23,43 +27,55 @@ CHARACTER = 0.058
 
 def draw_environments(
     tasks: Sequence[Task] | None = None, seed: int = 5_000, name: str = "environments"
-) -> DrawnFigure:
-    """A scene of each task as the real environment draws it, with its propositions and its horizon.
+) -> CaptionedFigure:
+    """A scene of each task as its world shows it, with its propositions and its horizon.
 
     Args:
-        tasks: which ones; all that are known if None.
+        tasks: which ones; all that are known if None. Those whose worlds have no renderer are left out.
         seed: the scene of each.
         name: of the figure.
+
+    Raises:
+        NoRendererError: none of the worlds has a renderer.
     """
     tasks = all_tasks() if tasks is None else tasks
-    frames = [photograph(task.make_environment(seed, render_mode="rgb_array")) for task in tasks]
+    worlds = [task.make_world(seed) for task in tasks]
+    images = {task: _initial_image(world) for task, world in zip(tasks, worlds, strict=True) if can_render(world)}
+    if not images:
+        raise NoRendererError("none of the tasks has a world with a renderer")
     # One height for all, and widths that fill the page if they can: a row of pictures is read as a row.
-    inches = min(TALLEST, (PAGE - GAP * (len(tasks) - 1)) / sum(frame.width / frame.height for frame in frames))
-    widths = [inches * frame.width / frame.height for frame in frames]
-    texts = [_lines(task, int(width / CHARACTER)) for task, width in zip(tasks, widths, strict=True)]
-    figure = new_figure(sum(widths) + GAP * (len(tasks) - 1), TITLE + inches + 0.06 + LINE * max(map(len, texts)))
+    aspects = [image.shape[1] / image.shape[0] for image in images.values()]
+    inches = min(TALLEST, (PAGE - GAP * (len(images) - 1)) / sum(aspects))
+    widths = [inches * aspect for aspect in aspects]
+    texts = [_lines(task, int(width / CHARACTER)) for task, width in zip(images, widths, strict=True)]
+    figure = new_figure(sum(widths) + GAP * (len(images) - 1), TITLE + inches + 0.06 + LINE * max(map(len, texts)))
     left = 0.0
-    for task, frame, width, lines in zip(tasks, frames, widths, texts, strict=True):
-        write_at(figure, left, 0.02, title_of(task.name), NORMAL, va="top", weight="bold")
-        show_frame(place(figure, left, TITLE, width, inches), frame)
+    for (task, image), width, lines in zip(images.items(), widths, texts, strict=True):
+        write_at(figure, left, 0.02, task.title, NORMAL, va="top", weight="bold")
+        show_image(place(figure, left, TITLE, width, inches), image)
         for row, (line, colour) in enumerate(lines):
             write_at(figure, left, TITLE + inches + 0.05 + row * LINE, line, SMALL, colour=colour, va="top")
         left += width + GAP
-    return DrawnFigure(name, figure, _caption(tasks, seed), _alt(tasks))
+    return CaptionedFigure(name, figure, _caption(list(images), seed, len(tasks) - len(images)), _alt(list(images)))
+
+
+def _initial_image(world: Any) -> NDArray[np.uint8]:
+    renderer: Renderer = world
+    return renderer.render(world.initial_state)
 
 
 def _lines(task: Task, characters: int) -> list[tuple[str, str]]:
     """The lines of text under a scene, and the colour of each."""
-    said = textwrap.wrap("labels: " + ", ".join(task.propositions), characters)
-    facts = [f"horizon: {task.horizon} steps", *said]
-    return [(task.environment_id, QUIET), *((fact, INK) for fact in facts)]
+    labels = textwrap.wrap("labels: " + ", ".join(task.propositions), characters)
+    return [(f"horizon: {task.horizon} steps", QUIET), *((line, INK) for line in labels)]
 
 
-def _caption(tasks: Sequence[Task], seed: int) -> str:
-    goals = "; ".join(f"{title_of(task.name)}: {goal_of(task)}" for task in tasks).replace("  ", " ")
+def _caption(tasks: Sequence[Task], seed: int, left_out: int) -> str:
+    goals = "; ".join(f"{task.title}: {task.summary}" for task in tasks)
     return (
-        f"The tasks, each in its scene {seed}, drawn by the environment itself. {goals}. Under each, the propositions"
-        " that labels are made of, and the number of steps within which an episode has to succeed."
+        f"The tasks, each in its scene {seed}, as their worlds show it. {goals}. Under each, the number of steps within"
+        " which an episode has to succeed, and the propositions that labels are made of."
+        + (f" {counted(left_out, 'task')} without a renderer left out." if left_out else "")
     )
 
 

@@ -1,4 +1,4 @@
-"""A figure with its words, and how it comes to disk: NAME.svg and NAME.png, the same bytes for the same figure."""
+"""A figure with its caption, written to disk as NAME.svg and NAME.png: the same bytes for the same figure."""
 
 import io
 from collections.abc import Sequence
@@ -28,14 +28,14 @@ _SVG_SETTINGS = {
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnFigure:
-    """A figure and what is said of it.
+class CaptionedFigure:
+    """A figure and its texts.
 
     Attributes:
         name: of its files, without a suffix.
         figure: what was drawn.
-        caption: what is seen, for who looks at it.
-        alt: what it shows, for who cannot see it.
+        caption: what it shows, for the reader.
+        alt: what it shows, for readers who cannot see it.
     """
 
     name: str
@@ -59,8 +59,8 @@ class DrawnFigure:
         return stream.getvalue()
 
 
-def write_figures(figures: Sequence[DrawnFigure], directory: Path) -> tuple[Path, ...]:
-    """Write every figure as SVG and as PNG, and the words of all of them as JSON.
+def write_figures(figures: Sequence[CaptionedFigure], directory: Path) -> tuple[Path, ...]:
+    """Write every figure as SVG and as PNG, and the captions of all of them as JSON.
 
     Returns:
         The files, those of the first figure first; the captions last.
