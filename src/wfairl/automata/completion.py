@@ -1,7 +1,7 @@
 """Hankel completion: a weighted automaton from part of a function's values, the rest unknown rather than zero.
 
-After Balle and Mohri (2012), who complete the table before they factorise it. The table H(w) = h(uv) over prefixes u and
-suffixes v has low rank, and equal words have equal values; a word that was not seen has a value, which is not known.
+After Balle and Mohri (2012), who complete the table before they factorise it. The table H(u, v) = h(uv) over prefixes u
+and suffixes v has low rank, and equal words have equal values; a word that was not seen has a value that is not known.
 
     1. The table is filled, projected on the tables of rank m, and words that stand at several places take the mean of
        these; known values stay. Again, until nothing moves. (Alternating projections, for the rank and for the
@@ -194,8 +194,22 @@ def _fit(
     table: _Table, known: Corpus, alphabet: tuple[Label, ...], rank: int, settings: CompletionSettings
 ) -> tuple[WeightedAutomaton, float]:
     """Project, read off, fit; the automaton and its mean squared error on the known words."""
+    if len(table.known) < SPARSEST * table.words:
+        return _least_squares(_near_the_mean(known, alphabet, rank, settings.seed), known, settings.evaluations)
     start = _read_off(_project(table, rank, settings.sweeps), table, alphabet, rank)
     return _least_squares(start, known, settings.evaluations)
+
+
+SPARSEST = 0.02
+"""A table with a smaller share of known words says nothing of the rest."""
+
+
+def _near_the_mean(known: Corpus, alphabet: tuple[Label, ...], rank: int, seed: int) -> WeightedAutomaton:
+    """An automaton that gives every word about the mean of the known values, each state a little different."""
+    rng = np.random.default_rng([seed, rank])
+    mean, first = float(known.weights.mean()), np.eye(rank)[0]
+    noise = rng.normal(scale=0.1 / np.sqrt(rank), size=(len(alphabet), rank, rank))
+    return WeightedAutomaton(alphabet, first, mean * first + 0.1 * rng.normal(size=rank), np.eye(rank) + noise)
 
 
 def _project(table: _Table, rank: int, sweeps: int) -> NDArray[np.float64]:
@@ -216,9 +230,7 @@ def _project(table: _Table, rank: int, sweeps: int) -> NDArray[np.float64]:
     return values
 
 
-def _read_off(
-    values: NDArray[np.float64], table: _Table, alphabet: tuple[Label, ...], rank: int
-) -> WeightedAutomaton:
+def _read_off(values: NDArray[np.float64], table: _Table, alphabet: tuple[Label, ...], rank: int) -> WeightedAutomaton:
     """The spectral method on the filled table, with alpha_0 and beta of about the same size."""
     n, labels = table.prefixes, len(alphabet)
     left, singular_values, right = np.linalg.svd(values[table.entries[:n]], full_matrices=False)
@@ -275,9 +287,7 @@ def _pad(corpus: Corpus, labels: int) -> NDArray[np.int64]:
     return padded
 
 
-def _run(
-    automaton: WeightedAutomaton, padded: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _run(automaton: WeightedAutomaton, padded: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The value of each word, shape [words], and its slope in every weight, shape [words, weights]."""
     m, (words, longest) = automaton.rank, padded.shape
     W = np.concatenate([automaton.transitions, np.eye(m)[None]])  # the symbol that fills up changes nothing

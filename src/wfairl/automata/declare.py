@@ -5,7 +5,7 @@ Where words have flags, success or failure, the rule C is the set of constraints
     bits(C) + flag_bits(of the words that keep C) + flag_bits(of the words that break it)
 
 Where all words are successes, flags say nothing, and the words themselves must: C is a rule if the words keep it
-and words by chance would not. Words by chance have the lengths of the given ones and labels drawn from all of them; q(C)
+and words by chance would not. Those have the lengths of the given ones and labels drawn from all of them; q(C)
 is the share of them that keep C. Of N words, m break C and are written as words by chance; the others are drawn from
 those that keep it, and each saves -log2 q(C) bits:
 

@@ -122,6 +122,8 @@ def _describe(transitions: NDArray[np.int32], corpus: Corpus, succeeded: NDArray
     totals = np.bincount(ends, minlength=len(transitions))
     right = np.bincount(ends, succeeded, len(transitions))
     accepting = 2 * right > totals
+    if not accepting.any():  # an automaton accepts something: the words that succeed most often
+        accepting[np.argmax(right / np.maximum(totals, 1))] = True
     bits = sum(float(flag_bits(totals[side].sum(), right[side].sum())) for side in (accepting, ~accepting))
     table = minimal(Table(transitions, accepting))
     return MergedAutomaton(table, table_bits(table), bits)

@@ -84,9 +84,7 @@ def minimal(table: Table) -> Table:
     rank = np.empty(count, np.int64)
     rank[order] = np.arange(count)
     representatives = first[order]
-    return Table(
-        rank[refined][table.transitions[representatives]].astype(np.int32), table.accepting[representatives]
-    )
+    return Table(rank[refined][table.transitions[representatives]].astype(np.int32), table.accepting[representatives])
 
 
 def to_finite(table: Table, alphabet: tuple[Label, ...]) -> FiniteAutomaton:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,12 @@ from wfairl.files import read_json, write_json
 from wfairl.worlds.world import DEAD, Label
 
 FORMAT = "wfairl-task-model"
-VERSION = 1
+VERSION = 2
+READ_VERSIONS = (1, 2)
+"""Version 1 has neither `learner` nor `sentences`, and its automata are whole matrices."""
+
+SPECTRAL, RULE = "spectral", "rule"
+"""What a task model may have been learned by; a rule is given, not learned. Other learners have names of their own."""
 
 EdgeCounts = dict[tuple[int, Label], int]
 """How many words took an edge, by the state it leaves and the label it reads."""
@@ -95,6 +100,8 @@ class TaskModel:
         max_states: see `quotient`.
         summary: how the automaton was learned.
         edge_counts: successful words that took each edge of the finite automaton.
+        learner: the name of what learned it.
+        sentences: what it says, for people, where its learner can say it.
     """
 
     automaton: WeightedAutomaton
@@ -104,6 +111,8 @@ class TaskModel:
     max_states: int
     summary: FitSummary
     edge_counts: EdgeCounts
+    learner: str = SPECTRAL
+    sentences: tuple[str, ...] = ()
 
     @cached_property
     def finite(self) -> FiniteAutomaton:
@@ -152,6 +161,8 @@ class TaskModel:
                 "version": VERSION,
                 "threshold": self.threshold,
                 "keep_repeats": self.keep_repeats,
+                "learner": self.learner,
+                "sentences": list(self.sentences),
                 "tolerance": self.tolerance,
                 "max_states": self.max_states,
                 "summary": asdict(self.summary),
@@ -169,6 +180,8 @@ class TaskModel:
         *,
         keep_repeats: bool = True,
         max_states: int = DEFAULT_MAX_STATES,
+        learner: str = RULE,
+        sentences: Sequence[str] = (),
     ) -> "TaskModel":
         """The task of a finite automaton, whose value is 1 for the words it accepts and 0 for all others.
 
@@ -180,10 +193,35 @@ class TaskModel:
                 are taken once: right where a label read twice leads where it leads once, and drawings then leave
                 these loops out.
             max_states: see `quotient`.
+            learner: the name of what learned it.
+            sentences: what it says, for people.
         """
         learned = _Learned(finite.to_weighted(), max(map(len, words), default=0), max(map(len, words), default=0), 1.0)
         read = [tuple(word) if keep_repeats else compress(word) for word in words]
-        return _complete(learned, read, scores, 0.5, keep_repeats, DEFAULT_TOLERANCE, max_states)
+        model = _complete(learned, read, scores, 0.5, keep_repeats, DEFAULT_TOLERANCE, max_states)
+        return replace(model, learner=learner, sentences=tuple(sentences))
+
+    @classmethod
+    def from_weighted(
+        cls,
+        automaton: WeightedAutomaton,
+        words: Sequence[Word],
+        scores: Sequence[float],
+        *,
+        rows: int,
+        cols: int,
+        threshold: float = 0.5,
+        keep_repeats: bool = False,
+        tolerance: float = DEFAULT_TOLERANCE,
+        max_states: int = DEFAULT_MAX_STATES,
+        learner: str = SPECTRAL,
+    ) -> "TaskModel":
+        """The task of a weighted automaton that was learned in another way than by `fit_task_model`; see there."""
+        read = [tuple(word) if keep_repeats else compress(word) for word in words]
+        learned = _Learned(automaton, rows, cols, 1.0)
+        return replace(
+            _complete(learned, read, scores, threshold, keep_repeats, tolerance, max_states), learner=learner
+        )
 
     @classmethod
     def load(cls, path: Path) -> "TaskModel":
@@ -198,7 +236,7 @@ class TaskModel:
             raise BrokenTaskModelError(f"{error}; a task model is what `wfairl learn-task` writes") from None
         if not isinstance(document, dict) or document.get("format") != FORMAT:
             raise BrokenTaskModelError(f"{path}: not a task model; `wfairl learn-task` writes one")
-        if document.get("version") != VERSION:
+        if document.get("version") not in READ_VERSIONS:
             raise BrokenTaskModelError(
                 f"{path}: version {document.get('version')!r} of the format where {VERSION} is read; learn it again"
             )
@@ -313,4 +351,6 @@ def _parse(document: dict[str, Any]) -> TaskModel:
             deviation=float(summary["deviation"]),
         ),
         edge_counts=counts,
+        learner=str(document.get("learner", SPECTRAL)),
+        sentences=tuple(map(str, document.get("sentences", ()))),
     )
