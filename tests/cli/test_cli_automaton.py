@@ -159,13 +159,13 @@ def test_a_label_that_looks_like_markup_is_shown_as_it_is(wfairl, tmp_path):
 def test_a_recurrent_network_takes_the_place_of_the_weighted_automaton(words, tmp_path):
     """What it writes is read by the same commands, and it says how well the automaton tells the network."""
     model = tmp_path / "task.json"
-    document = json.loads(run("learn-task", words, "-o", model, "--model", "gru", "--json"))
-    assert (document["model"], document["words"], document["successes"], document["closed"]) == ("gru", 4, 2, True)
+    document = json.loads(run("learn-task", words, "-o", model, "--learner", "gru", "--json"))
+    assert (document["learner"], document["words"], document["successes"], document["closed"]) == ("gru", 4, 2, True)
     assert (document["agreement"], document["loss"]) == (1, 0)
     assert document["alphabet"] == [[], ["key"], ["door", "key"], ["door", "goal", "key"]]
     assert json.loads(run("score", model, words, "--json"))["accepted"] == [True, True, False, False]
     assert json.loads(run("draw", model, "-o", tmp_path / "task.dot", "--json"))["states"] == document["states"]
-    text = run("learn-task", words, "-o", model, "--model", "gru")
+    text = run("learn-task", words, "-o", model, "--learner", "gru")
     assert "hidden units" in text
     assert "with the network: 100.0% on the words" in " ".join(text.split())
 
@@ -176,13 +176,13 @@ def test_a_recurrent_network_takes_the_place_of_the_weighted_automaton(words, tm
 )
 def test_settings_of_a_weighted_automaton_are_refused_for_a_network(words, arguments):
     with pytest.raises(BadInputError, match=f"{arguments[0]}: of a weighted automaton"):
-        run("learn-task", words, "--model", "gru", *arguments)
+        run("learn-task", words, "--learner", "gru", *arguments)
 
 
 def test_a_model_of_demonstrations_by_a_network_can_be_planned_with(wfairl, tmp_path):
     demos, model = tmp_path / "demos.safetensors", tmp_path / "task.json"
     save(collect(find_task("doorkey"), 4, 8, 0.0, seed=0), demos)
-    learned = wfairl("learn-task", demos, "--model", "gru", "-o", model)
+    learned = wfairl("learn-task", demos, "--learner", "gru", "-o", model)
     assert learned.returncode == 0, learned.stderr
     shown = load(demos).demonstrations[0]
     result = wfairl("plan", "doorkey", "--seed", shown.seed, "--task-model", model, "--json")

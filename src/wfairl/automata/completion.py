@@ -127,7 +127,7 @@ def _choose_rank(
     for rank in range(1, settings.max_rank + 1):
         automaton, _ = _fit(table, learned, alphabet, rank, settings)
         errors.append(float(np.mean((automaton.values_of_corpus(judged) - judged.weights) ** 2)))
-        if errors[-1] <= enough:
+        if errors[-1] <= enough or min(errors[-2:]) > min(errors):  # exact, or two in a row that are worse
             break
     chosen = next(i for i, error in enumerate(errors) if error <= NEARLY * min(errors))
     return chosen + 1, errors[chosen]
