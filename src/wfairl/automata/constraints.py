@@ -76,8 +76,8 @@ class Occurrences:
 
         shape = (len(propositions), len(corpus))
         first, last = np.full(shape, NOWHERE_FIRST, np.int32), np.full(shape, NOWHERE_LAST, np.int32)
-        first[which[::-1], words[::-1]] = places[::-1]  # of several values for one entry, the last one stays
-        last[which, words] = places
+        np.minimum.at(first, (which, words), places)
+        np.maximum.at(last, (which, words), places)
         counts = np.bincount(which * len(corpus) + words, minlength=shape[0] * shape[1]).reshape(shape)
         return cls(tuple(propositions), first, last, counts.astype(np.int32), (corpus.lengths - 1).astype(np.int32))
 

@@ -37,8 +37,8 @@ Example:
     wfairl learn-task orders.csv -o task.json
 
 completion takes the values of words that were not shown as unknown, spectral takes them as zero: without --rank, --rows
-or --cols it gives back every score. It is the default for demonstrations. With gru a recurrent network learns the words,
-and a finite automaton is read off it. What is written works in the same commands. Example:
+or --cols it gives back every score. It is the default for demonstrations. With gru a recurrent network learns the
+words, and a finite automaton is read off it. What is written works in the same commands. Example:
 
     wfairl learn-task demos.safetensors --learner gru -o task.json
 """
@@ -101,7 +101,7 @@ def learn_task(
     from wfairl.automata.selection import preset as preset_setting
     from wfairl.automata.word_learners import Reading, SpectralSettings, SpectralTaskLearner, find_learner
 
-    settings = {
+    settings: dict[str, object] = {
         "--rank": rank,
         "--rows": rows,
         "--cols": cols,
@@ -143,7 +143,7 @@ def _choose_learner(
         return Learner.SPECTRAL if given or max_states is not None or of_episodes else Learner.SHORTEST
     if given and learner is not Learner.SPECTRAL:
         raise BadInputError(
-            f"{', '.join(given)}: of a weighted automaton, which --learner {learner} does not learn; leave out"
+            f"{', '.join(given)}: of a weighted automaton by --learner spectral, not by {learner}; leave out"
         )
     if max_states is not None and learner not in (Learner.SPECTRAL, Learner.GRU):
         raise BadInputError(f"--max-states: of --learner spectral and gru, not of {learner}; leave it out")
@@ -164,8 +164,8 @@ def _learn(
     task.model.save(output)
     if not task.model.summary.closed:
         sys.stderr.write(
-            f"wfairl: the finite automaton did not close within {task.model.max_states} states: scores can be computed, "
-            "plans cannot. Learn with the full basis, or raise --tolerance or --max-states\n"
+            f"wfairl: the finite automaton did not close within {task.model.max_states} states: scores can be "
+            "computed, plans cannot. Learn with the full basis, or raise --tolerance or --max-states\n"
         )
     if as_json:
         print_json(_summary_document(task, held_out))
