@@ -8,9 +8,10 @@ share of 2,000 other logs whose flag before noise is told; `states` is the learn
 beside that of the rule's own minimal one; `said` tells whether the sentences are the rule's.
 
 Peers: a decision tree on "a comes before b", which gives no automaton, and with `--edsm` that learner of AALpy (the
-extra `automata`), on the first 200 logs only: on 2,000 it takes many minutes. Growth is of `declare` on words up to `--largest`; `exponent` is the slope of log(seconds) against
-log(words) from 10^4 words on. Completion is given half of the words of random functions of low rank; its mean squared
-error on the other half stands beside that of the table with zeros, as it is or cut to the rank, whichever is less.
+extra `automata`), on the first 200 logs only: on 2,000 it takes many minutes. Growth is of `declare` on words up to
+`--largest`; `exponent` is the slope of log(seconds) against log(words) from 10^4 words on. Completion is given half of
+the words of random functions of low rank; its mean squared error on the other half stands beside that of the table
+with zeros, as it is or cut to the rank, whichever is less.
 """
 
 import argparse

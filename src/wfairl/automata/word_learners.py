@@ -185,7 +185,7 @@ class SpectralTaskLearner:
 class ShortestLearner:
     """Whichever of the learners has the shorter description; what was shown where none finds any rule.
 
-    Words that all succeeded have flags that say nothing, and only `declare` learns from such.
+    Where both judge all words alike, the one that says its rule in sentences is taken. Words that all succeeded have flags that say nothing, and only `declare` learns from such.
     """
 
     reading: Reading = field(default_factory=Reading)
@@ -195,10 +195,13 @@ class ShortestLearner:
 
     def fit(self, words: Sequence[Word], scores: Sequence[float]) -> LearnedTask:
         """The task of the words."""
-        learned = [DeclareLearner(self.reading, self.declare).fit(words, scores)]
+        shortest = DeclareLearner(self.reading, self.declare).fit(words, scores)
         if min(scores) < self.reading.threshold:
-            learned.append(MergingLearner(self.reading, self.merging).fit(words, scores))
-        shortest = min(learned, key=lambda task: np.inf if task.bits is None else task.bits)
+            other = MergingLearner(self.reading, self.merging).fit(words, scores)
+            assert shortest.bits is not None
+            assert other.bits is not None
+            if other.bits < shortest.bits and other.model.values(words) != shortest.model.values(words):
+                shortest = other
         if not shortest.trivial:
             return shortest
         try:
