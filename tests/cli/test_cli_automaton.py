@@ -216,7 +216,7 @@ def test_the_rule_of_an_event_log_is_said_and_judges_other_logs(log, tmp_path):
     assert document["held_out_accuracy"] == 1 > document["base_rate"]
     (tmp_path / "new.csv").write_text("case,event\na,pay\na,remind\na,ship\nb,ship\n")
     assert json.loads(run("score", model, tmp_path / "new.csv", "--json"))["accepted"] == [True, False]
-    text = run("learn-task", log, "-o", model, *COLUMNS)
+    text = " ".join(run("learn-task", log, "-o", model, *COLUMNS).split())
     assert "ship only after pay" in text
     assert "saying always the same" in text
 
@@ -246,3 +246,18 @@ def test_settings_of_one_learner_are_refused_for_another(words):
         run("learn-task", words, "--learner", "declare", "--rank", 3)
     with pytest.raises(BadInputError, match="--max-states"):
         run("learn-task", words, "--learner", "merging", "--max-states", 3)
+
+
+def test_the_network_is_kept_and_can_be_asked_itself(words, tmp_path):
+    document = json.loads(run("learn-task", words, "-o", tmp_path / "task.json", "--learner", "gru", "--json"))
+    assert document["exact"] is True
+    assert json.loads(run("score", document["network"], words, "--json"))["accepted"] == [True, True, False, False]
+
+
+def test_an_automaton_cut_short_says_how_faithful_it_is(log, tmp_path):
+    arguments = ["--learner", "gru", "--max-states", 4, "--json"]
+    document = json.loads(run("learn-task", log, "-o", tmp_path / "task.json", *COLUMNS, *arguments))
+    assert document["exact"] is False
+    assert document["states"] <= 4
+    text = " ".join(run("learn-task", log, "-o", tmp_path / "task.json", *COLUMNS, *arguments[:-1]).split())
+    assert "an approximation: the network needs more" in text

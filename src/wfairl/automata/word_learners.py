@@ -185,7 +185,8 @@ class SpectralTaskLearner:
 class ShortestLearner:
     """Whichever of the learners has the shorter description; what was shown where none finds any rule.
 
-    Where both judge all words alike, the one that says its rule in sentences is taken. Words that all succeeded have flags that say nothing, and only `declare` learns from such.
+    Where both judge all words alike, the one that says its rule in sentences is taken. Words that all succeeded have
+    flags that say nothing, and only `declare` learns from such.
     """
 
     reading: Reading = field(default_factory=Reading)

@@ -182,28 +182,44 @@ def _learn_recurrent(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Learn with a recurrent network, and write the automaton that is read off it."""
+    """Learn with a recurrent network, keep it, and write the automaton that is read off it."""
+    from wfairl.automata.finite import NoAcceptedWordError, TooManyStatesError
+    from wfairl.automata.words import compress, with_optional_start
     from wfairl.baselines.recurrent import RecurrentLearner
     from wfairl.baselines.recurrent_automaton import DEFAULT_MAX_STATES as FEWER_STATES
-    from wfairl.baselines.recurrent_automaton import fit_recurrent_task
+    from wfairl.baselines.recurrent_automaton import read_off_task
+    from wfairl.baselines.recurrent_storage import KeptNetwork
     from wfairl.progress import track
 
     assert data.scores is not None
-    learned = fit_recurrent_task(
-        data.words,
-        data.scores,
-        threshold=reading.threshold,
-        keep_repeats=reading.keep_repeats,
-        max_states=max_states or FEWER_STATES,
-        optional_start=of_episodes,
-        learner=RecurrentLearner(prefixes_fail=of_episodes, seed=seed),
-        track=track,
-    )
+    words, scores = list(data.words if reading.keep_repeats else map(compress, data.words)), list(data.scores)
+    if of_episodes:
+        words, scores = with_optional_start(words, scores)
+    network = RecurrentLearner(prefixes_fail=of_episodes, seed=seed).fit(words, scores, track)
+    kept = output.with_suffix(".gru.safetensors")
+    KeptNetwork(network, reading.threshold, reading.keep_repeats).save(kept)
+    try:
+        learned = read_off_task(
+            network,
+            data.words,
+            data.scores,
+            threshold=reading.threshold,
+            keep_repeats=reading.keep_repeats,
+            max_states=max_states or FEWER_STATES,
+            optional_start=of_episodes,
+        )
+    except (NoAcceptedWordError, TooManyStatesError) as error:
+        sys.stderr.write(f"wfairl: no automaton was read off the network ({error}); `wfairl score {kept}` asks it\n")
+        if as_json:
+            print_json({"learner": "gru", "network": str(kept), "states": None, "closed": False})
+        else:
+            out.print(f"{kept}: the network")
+        return
     learned.model.save(output)
     if as_json:
-        print_json(_recurrent_document(learned))
+        print_json({**_recurrent_document(learned), "network": str(kept)})
     else:
-        _print_recurrent(learned, reading.threshold, output)
+        _print_recurrent(learned, reading.threshold, output, kept)
 
 
 SCORE_EXAMPLE = """
@@ -229,9 +245,11 @@ def score(
     from wfairl.automata.event_logs import LogColumns
     from wfairl.automata.task_model import TaskModel
 
-    model = TaskModel.load(task_model)
     data = _read_words(words, LogColumns(case_column, event_column, time_column, outcome_column))
-    verdicts = model.judge_all(data.words)
+    if task_model.suffix == ".safetensors":
+        verdicts = _ask_network(task_model, data.words)
+    else:
+        verdicts = TaskModel.load(task_model).judge_all(data.words)
     if as_json:
         print_json(
             {
@@ -273,6 +291,15 @@ def draw(
         print_json({"path": str(output), "states": model.finite.states})
     else:
         out.print(f"{output}: {model.finite.states} states, {len(model.finite.edges())} edges")
+
+
+def _ask_network(path: Path, words: "tuple[Word, ...]") -> "list[Verdict]":
+    """What a network without an automaton says; it cannot say where a word was lost."""
+    from wfairl.automata.task_model import Verdict
+    from wfairl.baselines.recurrent_storage import KeptNetwork
+
+    network = KeptNetwork.load(path)
+    return [Verdict(float(v), bool(v >= network.threshold), None, ()) for v in network.values(list(words))]
 
 
 def _read_words(path: Path, columns: "LogColumns") -> "ScoredWords":
@@ -398,10 +425,11 @@ def _recurrent_document(learned: "RecurrentTask") -> dict[str, object]:
         "held_out_accuracy": learned.held_out_accuracy,
         "agreement": learned.agreement,
         "likely_agreement": learned.likely_agreement,
+        "exact": learned.exact,
     }
 
 
-def _print_recurrent(learned: "RecurrentTask", threshold: float, output: Path) -> None:
+def _print_recurrent(learned: "RecurrentTask", threshold: float, output: Path, network: Path) -> None:
     from wfairl.automata.words import format_label
 
     summary, learner = learned.model.summary, learned.learner
@@ -413,13 +441,14 @@ def _print_recurrent(learned: "RecurrentTask", threshold: float, output: Path) -
     table.add_row("alphabet", ", ".join(f"'{format_label(label)}'" for label in learner.alphabet_))
     table.add_row("network", f"{learner.hidden} hidden units, trained for {learner.epochs_} epochs")
     table.add_row("held out", held_out)
-    table.add_row("states", f"{summary.states} live, of the automaton read off the network")
+    approximate = "" if learned.exact else ", an approximation: the network needs more"
+    table.add_row("states", f"{summary.states} live, of the automaton read off the network{approximate}")
     table.add_row("loss", f"{summary.loss:.3g} of that automaton, whose values are 0 and 1")
     table.add_row(
         "agreement",
         f"with the network: {learned.agreement:.1%} on the words, {learned.likely_agreement:.1%} on likely others",
     )
-    table.add_row("written to", str(output))
+    table.add_row("written to", f"{output}, and the network to {network}")
     out.print(table)
 
 
