@@ -1,6 +1,5 @@
 """TaskModel: what was learned of a task, in one file (`task.json`) that other commands read."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -9,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from wfairl.automata.corpus import encode
 from wfairl.automata.finite import (
     DEFAULT_MAX_STATES,
     DEFAULT_TOLERANCE,
@@ -17,6 +17,7 @@ from wfairl.automata.finite import (
     NoAcceptedWordError,
     TooManyStatesError,
     quotient,
+    states_along,
 )
 from wfairl.automata.spectral import SpectralLearner, mean_squared_error
 from wfairl.automata.weighted import WeightedAutomaton
@@ -315,13 +316,20 @@ def _complete(
 
 def count_edges(finite: FiniteAutomaton, words: Sequence[Word]) -> EdgeCounts:
     """How many of the words take each edge between two different states."""
-    counts: EdgeCounts = {}
-    for word, times in Counter(words).items():
-        path = finite.run(word)
-        taken = {(a, label) for a, b, label in zip(path, path[1:], word, strict=False) if DEAD not in (a, b) and a != b}
-        for edge in taken:
-            counts[edge] = counts.get(edge, 0) + times
-    return counts
+    corpus = encode(words, finite.alphabet)
+    states = states_along(finite.transitions, corpus)
+    of_word = np.repeat(np.arange(len(corpus)), corpus.lengths)
+    places = np.arange(len(corpus.symbols)) + of_word  # where each label is read
+    before, after = states[places], states[places + 1]
+    taken = (before != after) & (after != DEAD)  # after DEAD comes nothing else
+    labels = len(finite.alphabet)
+    edges = before[taken].astype(np.int64) * labels + corpus.symbols[taken]
+    once = np.unique(of_word[taken] * (finite.states * labels) + edges) % (finite.states * labels or 1)
+    numbers, counts = np.unique(once, return_counts=True)
+    return {
+        (int(edge // labels), finite.alphabet[edge % labels]): int(count)
+        for edge, count in zip(numbers, counts, strict=True)
+    }
 
 
 def _parse(document: dict[str, Any]) -> TaskModel:
