@@ -45,6 +45,9 @@ MEMORY = 2**32
 ROWS_AT_ONCE = 64
 """Candidates whose bits are counted in one piece."""
 
+TESTS_AT_ONCE = 2**24
+"""Candidates times words that are tested in one piece."""
+
 CHANCE_WORDS = 20_000
 """Words by chance that a rule learned from successes alone is compared with."""
 
@@ -119,6 +122,7 @@ def learn_constraints(
     settings = settings or DeclareSettings()
     rng = np.random.default_rng(settings.seed)
     candidates = _Candidates.over(propositions_of(alphabet), keep_repeats)
+    words = len(corpus)
     corpus, succeeded = _as_many_as_fit(corpus, succeeded, len(candidates), rng)
     evidence: _Evidence
     if succeeded.all():
@@ -132,7 +136,7 @@ def learn_constraints(
         tuple(candidates.constraint(i) for i in sorted(kept)),
         finite,
         rule_bits,
-        evidence.data_bits(kept),
+        evidence.data_bits(kept) * words / len(corpus),
         tuple(candidates.constraint(i) for i in chosen if i not in kept),
     )
 
@@ -202,8 +206,9 @@ class _Candidates:
         occurrences = Occurrences.of(corpus, alphabet, self.propositions)
         rows = np.zeros((len(self), -(-len(corpus) // 64)), np.uint64)
         for template, first, choices in self.blocks:
-            for i in range(0, len(choices), ROWS_AT_ONCE):
-                part = choices[i : i + ROWS_AT_ONCE]
+            step = max(TESTS_AT_ONCE // max(len(corpus), 1), 1)
+            for i in range(0, len(choices), step):
+                part = choices[i : i + step]
                 rows[first + i : first + i + len(part)] = _pack(template.holds(occurrences, part[:, 0], part[:, -1]))
         return rows
 
