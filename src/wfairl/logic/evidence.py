@@ -1,0 +1,242 @@
+"""What demonstrations say about a task: how likely they are if a given automaton were the task.
+
+For demonstration i in its scene, on the product of scene and automaton A with exact cost-to-go Q_A,
+
+    pi_A(u | s) = exp(-Q_A(s, u) / eta) / sum over available u' of exp(-Q_A(s, u') / eta)
+    evidence_i(A, eta) = log((1 - e) prod_t pi_A(u_t | s_t) + e / prod_t number of controls available at s_t)
+
+where e is the probability that a demonstration follows no task at all. A demonstration that A does not accept
+exactly at its last step has only the second part. The temperature eta is unknown: evidence is averaged over a
+grid of temperatures. The cost-to-go does not depend on them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.errors import BadInputError
+from wfairl.logic import kernels
+from wfairl.logic.guarded import Label
+
+UNAVAILABLE = -1
+"""Successor of a control that a state does not offer."""
+
+SLACK = 8
+"""Detours by more steps than these beyond the length of a demonstration are not looked at, where all costs are 1."""
+
+
+class BadSceneError(BadInputError):
+    """A demonstration that cannot have happened in its scene."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """One demonstration and the world in which it happened.
+
+    Attributes:
+        successors: state after each control, `UNAVAILABLE` where a state does not offer it; [states, controls] of int32.
+        label_index: index of the label of each transition; [states, controls].
+        start: the state in which the demonstration begins.
+        costs: of each transition, above zero; [states, controls].
+        controls: the demonstrated controls, [steps].
+        success: whether the demonstration claims to have done the task.
+    """
+
+    successors: NDArray[np.int32]
+    label_index: NDArray[np.integer]
+    start: int
+    costs: NDArray[np.float64]
+    controls: NDArray[np.integer]
+    success: bool = True
+
+    def __post_init__(self) -> None:
+        if self.successors.shape != self.label_index.shape or self.successors.shape != self.costs.shape:
+            raise BadSceneError(
+                f"successors {self.successors.shape}, labels {self.label_index.shape} and costs {self.costs.shape} "
+                "must have the same shape [states, controls]"
+            )
+        if not len(self.controls):
+            raise BadSceneError("a demonstration needs at least one control")
+        if not (self.costs.min() > 0 and self.costs.max() < np.inf):
+            raise BadSceneError("costs must be finite and above zero")
+        if (self.successors[self.visited[:-1], self.controls] < 0).any():
+            raise BadSceneError("the demonstration takes a control where it is not available")
+
+    @cached_property
+    def visited(self) -> NDArray[np.int32]:
+        """The states s_0, ..., s_T of the demonstration, shape [steps + 1]."""
+        states = [self.start]
+        for control in self.controls:
+            states.append(int(self.successors[states[-1], control]))
+        return np.array(states, np.int32)
+
+    @property
+    def word(self) -> NDArray[np.int32]:
+        """Index of the label of every step, shape [steps]."""
+        return self.label_index[self.visited[:-1], self.controls].astype(np.int32)
+
+
+class Evidence:
+    """Scenes made ready for many automata: transitions sorted by where they lead and by their label.
+
+    Attributes:
+        labels: the labels that the scenes' indices mean.
+        scenes: the successful demonstrations.
+        failures: words of failed demonstrations.
+        temperatures: the grid of eta, shape [temperatures].
+        log_outlier: log(e / prod_t available controls), shape [scenes].
+        optimistic: the best evidence that any automaton has had, shape [scenes, temperatures].
+    """
+
+    def __init__(
+        self,
+        labels: Sequence[Label],
+        scenes: Sequence[Scene],
+        temperatures: NDArray[np.float64],
+        outlier_probability: float,
+    ) -> None:
+        self.labels = tuple(labels)
+        self.scenes = tuple(scene for scene in scenes if scene.success)
+        self.failures = tuple(scene.word for scene in scenes if not scene.success)
+        self.temperatures = np.ascontiguousarray(temperatures, np.float64)
+        self._log_follows = float(np.log1p(-outlier_probability))
+        choices = [np.log((s.successors[s.visited[:-1]] >= 0).sum(axis=1)).sum() for s in self.scenes]
+        self.log_outlier = np.log(outlier_probability) - np.array(choices)
+        self.optimistic = np.full((len(self.scenes), len(self.temperatures)), -0.0)
+        self._arrays = _pack(self.scenes, len(self.labels))
+
+    def evaluate(self, table: NDArray[np.int32], needed: float = -np.inf) -> NDArray[np.float64] | None:
+        """Log evidence of every scene at every temperature, or None if the total must stay below `needed`.
+
+        Args:
+            table: state after each label, `DEAD` or `ACCEPTED`; shape [states, labels].
+            needed: log of the mean evidence over temperatures that is of interest.
+        """
+        result = np.empty((len(self.scenes), len(self.temperatures)))
+        done = kernels.evaluate(
+            table, *self._arrays, self.temperatures, self._log_follows, self.log_outlier, self.optimistic, needed, result
+        )
+        return result if done else None
+
+    def failures_accepted(self, table: NDArray[np.int32]) -> int:
+        """How many failed demonstrations the automaton accepts at some point."""
+        return sum(kernels.read_word(table, word) > 0 for word in self.failures)
+
+
+def log_mean(values: NDArray[np.float64]) -> float:
+    """log of the mean of exp(values), shape [temperatures]."""
+    return float(np.logaddexp.reduce(values) - np.log(len(values)))
+
+
+def _pack(scenes: Sequence[Scene], labels: int) -> tuple[NDArray[np.generic], ...]:
+    """The arrays that `kernels.evaluate` takes, in its order."""
+    scene_first, firsts, label_firsts, step_first = [0], [], [], [0]
+    parts: list[tuple[NDArray[np.generic], ...]] = []
+    steps: list[tuple[NDArray[np.generic], ...]] = []
+    units, depths, budgets = [], [], []
+    transitions = 0
+    for scene in scenes:
+        kept, depth, budget = _near(scene)
+        states = len(kept)
+        number = np.full(len(scene.successors), -1, np.int32)
+        number[kept] = np.arange(states)
+        successors = scene.successors[kept]
+        successors = np.where(successors >= 0, number[successors], -1).astype(np.int32)
+        label_index = scene.label_index[kept].astype(np.int16)
+        packed = pack_world(successors, label_index, scene.costs[kept], labels)
+        firsts.append(transitions + packed.first)
+        label_firsts.append(transitions + packed.label_first)
+        parts.append((packed.source, packed.label, packed.cost, packed.label_source, packed.label_cost))
+        transitions += len(packed.source)
+        visited = scene.visited[:-1]
+        steps.append(
+            (
+                np.where(scene.successors[visited] >= 0, number[scene.successors[visited]], -1).astype(np.int32),
+                scene.label_index[visited].astype(np.int16),
+                scene.costs[visited].astype(np.float64),
+                scene.word,
+                scene.controls.astype(np.int32),
+            )
+        )
+        units.append(bool((packed.cost == 1).all()))
+        depths.append(depth)
+        budgets.append(budget)
+        scene_first.append(scene_first[-1] + states)
+        step_first.append(step_first[-1] + len(scene.controls))
+    source, label, cost, label_source, label_cost = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return (
+        np.array(scene_first, np.int64),
+        np.array(units),
+        np.concatenate(firsts).astype(np.int64),
+        source,
+        label,
+        cost,
+        np.concatenate(label_firsts).astype(np.int64),
+        label_source,
+        label_cost,
+        np.concatenate(depths),
+        np.array(budgets),
+        np.array(step_first, np.int64),
+        *(np.concatenate(step) for step in zip(*steps, strict=True)),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class PackedWorld:
+    """The transitions of a world twice: sorted by where they lead, and by their label.
+
+    Attributes:
+        first: transitions into state s are those from first[s] to first[s + 1]; [states + 1] of int64.
+        source: state from which a transition leads, [transitions] of int32.
+        label: index of its label, [transitions] of int16.
+        cost: [transitions].
+        label_first: transitions with label a are those from label_first[a] to label_first[a + 1]; [labels + 1].
+        label_source: state from which these lead, [transitions] of int32.
+        label_cost: [transitions].
+    """
+
+    first: NDArray[np.int64]
+    source: NDArray[np.int32]
+    label: NDArray[np.int16]
+    cost: NDArray[np.float64]
+    label_first: NDArray[np.int64]
+    label_source: NDArray[np.int32]
+    label_cost: NDArray[np.float64]
+
+
+def pack_world(
+    successors: NDArray[np.int32], label_index: NDArray[np.integer], costs: NDArray[np.float64], labels: int
+) -> PackedWorld:
+    """Sort the transitions of a world; several controls that do the same count once, with the cheapest of them."""
+    source, control = np.nonzero(successors >= 0)
+    target, label, cost = successors[source, control], label_index[source, control], costs[source, control]
+    order = np.lexsort((cost, source, label, target))
+    target, source, label, cost = target[order], source[order], label[order], cost[order]
+    new = np.ones(len(order), bool)
+    new[1:] = (np.diff(target) != 0) | (np.diff(source) != 0) | (np.diff(label) != 0)
+    target, source, label, cost = target[new], source[new], label[new], cost[new]
+    by_label = np.argsort(label, kind="stable")
+    return PackedWorld(
+        np.searchsorted(target, np.arange(len(successors) + 1)).astype(np.int64),
+        source.astype(np.int32),
+        label.astype(np.int16),
+        np.ascontiguousarray(cost, np.float64),
+        np.searchsorted(label[by_label], np.arange(labels + 1)).astype(np.int64),
+        source[by_label].astype(np.int32),
+        cost[by_label].astype(np.float64),
+    )
+
+
+def _near(scene: Scene) -> tuple[NDArray[np.int64], NDArray[np.int32], float]:
+    """The states that matter, the least number of steps to each from the start, and the most steps that matter."""
+    depth = _depths(scene.successors, scene.start)
+    budget = float(len(scene.controls) + SLACK) if (scene.costs == 1).all() else np.inf
+    kept = np.flatnonzero((depth >= 0) & (depth <= budget))
+    return kept, depth[kept], budget
+
+
+def _depths(successors: NDArray[np.int32], start: int) -> NDArray[np.int32]:
+    return kernels.depths(np.ascontiguousarray(successors, np.int32), start)

@@ -1,0 +1,347 @@
+"""Compiled loops: the cost-to-go on the product of a scene and an automaton, and the likelihood of a demonstration.
+
+Everything is flat arrays, so that one call evaluates an automaton in many scenes. See `evidence` for what they mean.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+DEAD = -1
+ACCEPTED = -2
+
+TABULATED = 32
+"""Where all costs are 1, exp(-gap / eta) is looked up for gaps below this."""
+
+LARGE = 1e250
+"""Partition functions are multiplied up to this number before their logarithm is taken."""
+
+
+@njit(cache=True, nogil=True)
+def read_word(table: NDArray[np.int32], word: NDArray[np.int32]) -> int:
+    """Number of labels read until acceptance, 0 if the word never comes to it."""
+    state = 0
+    for step in range(len(word)):
+        state = table[state, word[step]]
+        if state == ACCEPTED:
+            return step + 1
+        if state == DEAD:
+            return 0
+    return 0
+
+
+@njit(cache=True, nogil=True)
+def sources_by_target(table: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """The table turned round: states that read label l into state q are those from first[q, l] on."""
+    states, labels = table.shape
+    first = np.zeros(states * labels + 1, np.int32)
+    for q in range(states):
+        for label in range(labels):
+            if table[q, label] >= 0:
+                first[table[q, label] * labels + label + 1] += 1
+    for i in range(states * labels):
+        first[i + 1] += first[i]
+    free = first[:-1].copy()
+    source = np.empty(first[-1], np.int32)
+    for q in range(states):
+        for label in range(labels):
+            if table[q, label] >= 0:
+                i = table[q, label] * labels + label
+                source[free[i]] = q
+                free[i] += 1
+    return first, source
+
+
+@njit(cache=True, nogil=True)
+def unit_cost_to_go(
+    table: NDArray[np.int32],
+    into_first: NDArray[np.int32],
+    into_source: NDArray[np.int32],
+    first: NDArray[np.int64],
+    source: NDArray[np.int32],
+    label: NDArray[np.int16],
+    label_first: NDArray[np.int64],
+    label_source: NDArray[np.int32],
+    depth: NDArray[np.int32],
+    budget: float,
+    states: int,
+    V: NDArray[np.float64],
+    queue: NDArray[np.int32],
+) -> None:
+    """Breadth first from acceptance: V of node q * states + s, where every transition costs 1."""
+    modes, labels = table.shape
+    V[: modes * states] = np.inf
+    filled = 0
+    for q in range(modes):
+        for a in range(labels):
+            if table[q, a] == ACCEPTED:
+                for i in range(label_first[a], label_first[a + 1]):
+                    node = q * states + label_source[i]
+                    if V[node] == np.inf:
+                        V[node] = 1.0
+                        queue[filled] = node
+                        filled += 1
+    scanned = 0
+    while scanned < filled:
+        node = queue[scanned]
+        scanned += 1
+        q, s = node // states, node % states
+        through = V[node] + 1.0
+        if depth[s] + V[node] > budget:
+            continue
+        for i in range(first[s], first[s + 1]):
+            entry = q * labels + label[i]
+            for j in range(into_first[entry], into_first[entry + 1]):
+                before = into_source[j] * states + source[i]
+                if V[before] == np.inf:
+                    V[before] = through
+                    queue[filled] = before
+                    filled += 1
+
+
+@njit(cache=True, nogil=True)
+def general_cost_to_go(
+    table: NDArray[np.int32],
+    into_first: NDArray[np.int32],
+    into_source: NDArray[np.int32],
+    first: NDArray[np.int64],
+    source: NDArray[np.int32],
+    label: NDArray[np.int16],
+    cost: NDArray[np.float64],
+    label_first: NDArray[np.int64],
+    label_source: NDArray[np.int32],
+    label_cost: NDArray[np.float64],
+    penalties: NDArray[np.float64],
+    states: int,
+    V: NDArray[np.float64],
+) -> None:
+    """Dijkstra's algorithm from acceptance: V of node q * states + s; penalties [q, label] are added to the costs."""
+    modes, labels = table.shape
+    V[: modes * states] = np.inf
+    heap_cost, heap_node = np.empty(1024), np.empty(1024, np.int64)
+    size = 0
+    for q in range(modes):
+        for a in range(labels):
+            if table[q, a] == ACCEPTED:
+                for i in range(label_first[a], label_first[a + 1]):
+                    node = q * states + label_source[i]
+                    through = label_cost[i] + penalties[q, a]
+                    if through < V[node]:
+                        V[node] = through
+                        heap_cost, heap_node, size = _push(heap_cost, heap_node, size, through, node)
+    while size > 0:
+        value, node = heap_cost[0], heap_node[0]
+        size = _pop(heap_cost, heap_node, size)
+        if value > V[node]:
+            continue
+        q, s = node // states, node % states
+        for i in range(first[s], first[s + 1]):
+            entry = q * labels + label[i]
+            for j in range(into_first[entry], into_first[entry + 1]):
+                before = into_source[j] * states + source[i]
+                through = value + cost[i] + penalties[into_source[j], label[i]]
+                if through < V[before]:
+                    V[before] = through
+                    heap_cost, heap_node, size = _push(heap_cost, heap_node, size, through, before)
+
+
+@njit(cache=True, nogil=True)
+def _push(
+    heap_cost: NDArray[np.float64], heap_node: NDArray[np.int64], size: int, value: float, node: int
+) -> tuple[NDArray[np.float64], NDArray[np.int64], int]:
+    if size == len(heap_cost):
+        heap_cost = np.concatenate((heap_cost, np.empty_like(heap_cost)))
+        heap_node = np.concatenate((heap_node, np.empty_like(heap_node)))
+    i = size
+    while i > 0 and heap_cost[(i - 1) // 2] > value:
+        heap_cost[i], heap_node[i] = heap_cost[(i - 1) // 2], heap_node[(i - 1) // 2]
+        i = (i - 1) // 2
+    heap_cost[i], heap_node[i] = value, node
+    return heap_cost, heap_node, size + 1
+
+
+@njit(cache=True, nogil=True)
+def _pop(heap_cost: NDArray[np.float64], heap_node: NDArray[np.int64], size: int) -> int:
+    """Remove the least entry; the last one sinks from the top to its place."""
+    size -= 1
+    value, node = heap_cost[size], heap_node[size]
+    i = 0
+    while 2 * i + 1 < size:
+        child = 2 * i + 1
+        if child + 1 < size and heap_cost[child + 1] < heap_cost[child]:
+            child += 1
+        if heap_cost[child] >= value:
+            break
+        heap_cost[i], heap_node[i] = heap_cost[child], heap_node[child]
+        i = child
+    heap_cost[i], heap_node[i] = value, node
+    return size
+
+
+@njit(cache=True, nogil=True)
+def log_likelihoods(
+    table: NDArray[np.int32],
+    V: NDArray[np.float64],
+    states: int,
+    successor: NDArray[np.int32],
+    label: NDArray[np.int16],
+    costs: NDArray[np.float64],
+    controls: NDArray[np.int32],
+    temperatures: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    unit: bool,
+    result: NDArray[np.float64],
+) -> None:
+    """sum_t log pi(u_t | s_t) at every temperature.
+
+    successor, label and costs are those of the visited states only, shape [steps, controls].
+    """
+    steps, number = successor.shape
+    Q = np.empty(number)
+    number_of_temperatures = len(temperatures)
+    gap_sum, partition = np.zeros(number_of_temperatures), np.ones(number_of_temperatures)
+    result[:] = 0.0
+    q = 0
+    for t in range(steps):
+        least = np.inf
+        for u in range(number):
+            Q[u] = np.inf
+            if successor[t, u] >= 0:
+                after = table[q, label[t, u]]
+                if after == ACCEPTED:
+                    Q[u] = costs[t, u]
+                elif after >= 0:
+                    Q[u] = costs[t, u] + V[after * states + successor[t, u]]
+            least = min(least, Q[u])
+        if Q[controls[t]] == np.inf:
+            result[:] = -np.inf
+            return
+        for k in range(number_of_temperatures):
+            total = 0.0
+            for u in range(number):
+                gap = Q[u] - least
+                if unit and gap < TABULATED:
+                    total += weight[int(gap), k]
+                elif gap < np.inf:
+                    total += np.exp(-gap / temperatures[k])
+            gap_sum[k] += Q[controls[t]] - least
+            partition[k] *= total
+            if partition[k] > LARGE:
+                result[k] -= np.log(partition[k])
+                partition[k] = 1.0
+        q = table[q, label[t, controls[t]]]
+    for k in range(number_of_temperatures):
+        result[k] -= gap_sum[k] / temperatures[k] + np.log(partition[k])
+
+
+@njit(cache=True, nogil=True)
+def evaluate(
+    table: NDArray[np.int32],
+    scene_first: NDArray[np.int64],
+    unit: NDArray[np.bool_],
+    first: NDArray[np.int64],
+    source: NDArray[np.int32],
+    label: NDArray[np.int16],
+    cost: NDArray[np.float64],
+    label_first: NDArray[np.int64],
+    label_source: NDArray[np.int32],
+    label_cost: NDArray[np.float64],
+    depth: NDArray[np.int32],
+    budget: NDArray[np.float64],
+    step_first: NDArray[np.int64],
+    step_successor: NDArray[np.int32],
+    step_label: NDArray[np.int16],
+    step_cost: NDArray[np.float64],
+    word: NDArray[np.int32],
+    controls: NDArray[np.int32],
+    temperatures: NDArray[np.float64],
+    log_follows: float,
+    log_outlier: NDArray[np.float64],
+    optimistic: NDArray[np.float64],
+    needed: float,
+    result: NDArray[np.float64],
+) -> bool:
+    """Fill `result` [scenes, temperatures] with the log evidence of every scene; false if it was given up.
+
+    It is given up as soon as the mean over temperatures of the total evidence must stay below `needed`, where the
+    scenes that are still to come count with their optimistic evidence.
+    """
+    scenes, number = optimistic.shape
+    modes, labels = table.shape
+    total = np.zeros(number)
+    accepted = np.zeros(scenes, np.bool_)
+    for i in range(scenes):
+        begin, end = step_first[i], step_first[i + 1]
+        accepted[i] = read_word(table, word[begin:end]) == end - begin
+        for k in range(number):
+            result[i, k] = optimistic[i, k] if accepted[i] else log_outlier[i]
+            total[k] += result[i, k]
+    if _log_mean(total) < needed:
+        return False
+    into_first, into_source = sources_by_target(table)
+    largest = 0
+    for i in range(scenes):
+        largest = max(largest, scene_first[i + 1] - scene_first[i])
+    V = np.empty(modes * largest)
+    queue = np.empty(modes * largest, np.int32)
+    follows = np.empty(number)
+    no_penalties = np.zeros(table.shape)
+    weight = np.empty((TABULATED, number))
+    for gap in range(TABULATED):
+        weight[gap] = np.exp(-gap / temperatures)
+    for i in range(scenes):
+        if not accepted[i]:
+            continue
+        begin, end, states = step_first[i], step_first[i + 1], scene_first[i + 1] - scene_first[i]
+        here = first[scene_first[i] + i : scene_first[i + 1] + i + 1]
+        by_label = label_first[i * labels + i : (i + 1) * labels + i + 1]
+        if unit[i]:
+            unit_cost_to_go(
+                table, into_first, into_source, here, source, label, by_label, label_source,
+                depth[scene_first[i] : scene_first[i + 1]], budget[i], states, V, queue,
+            )  # fmt: skip
+        else:
+            general_cost_to_go(
+                table, into_first, into_source, here, source, label, cost, by_label, label_source, label_cost,
+                no_penalties, states, V,
+            )  # fmt: skip
+        log_likelihoods(
+            table, V, states, step_successor[begin:end], step_label[begin:end], step_cost[begin:end],
+            controls[begin:end], temperatures, weight, unit[i], follows,
+        )  # fmt: skip
+        for k in range(number):
+            total[k] -= result[i, k]
+            high = max(log_follows + follows[k], log_outlier[i])
+            low = min(log_follows + follows[k], log_outlier[i])
+            result[i, k] = high + np.log1p(np.exp(low - high))
+            total[k] += result[i, k]
+        if _log_mean(total) < needed:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _log_mean(values: NDArray[np.float64]) -> float:
+    """log of the mean of exp(values)."""
+    high = values.max()
+    return high + np.log(np.mean(np.exp(values - high)))
+
+
+@njit(cache=True, nogil=True)
+def depths(successors: NDArray[np.int32], start: int) -> NDArray[np.int32]:
+    """The least number of transitions from the start to every state, -1 where there is no way."""
+    states, controls = successors.shape
+    depth = np.full(states, -1, np.int32)
+    queue = np.empty(states, np.int32)
+    depth[start], queue[0] = 0, start
+    scanned, filled = 0, 1
+    while scanned < filled:
+        state = queue[scanned]
+        scanned += 1
+        for u in range(controls):
+            after = successors[state, u]
+            if after >= 0 and depth[after] < 0:
+                depth[after] = depth[state] + 1
+                queue[filled] = after
+                filled += 1
+    return depth

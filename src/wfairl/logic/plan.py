@@ -1,0 +1,119 @@
+"""Planning with a guarded automaton in a world of arrays."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.errors import FailedRunError
+from wfairl.logic import kernels
+from wfairl.logic.evidence import Scene, pack_world
+from wfairl.logic.guarded import GuardedAutomaton, Label
+from wfairl.logic.tables import to_table
+
+
+class NoPlanError(FailedRunError):
+    """The automaton cannot be brought to acceptance in this world."""
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayWorld:
+    """A world as arrays.
+
+    Attributes:
+        labels: the distinct labels.
+        successors: state after each control, -1 where a control is unavailable; [states, controls] of int32.
+        label_index: index of the label of each transition, [states, controls].
+        start: the initial state.
+        costs: of each transition, above zero; [states, controls].
+    """
+
+    labels: tuple[Label, ...]
+    successors: NDArray[np.int32]
+    label_index: NDArray[np.int16]
+    start: int
+    costs: NDArray[np.float64]
+
+    def scene(self, controls: NDArray[np.integer], success: bool = True) -> Scene:
+        """This world with a demonstration in it."""
+        return Scene(self.successors, self.label_index, self.start, self.costs, controls, success)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Exact cost-to-go on the product of a world and an automaton.
+
+    Attributes:
+        world: the world.
+        table: the automaton over the world's labels, [states, labels].
+        cost_to_go: V, inf where acceptance cannot be reached; [automaton states, world states].
+        penalties: extra cost of reading a label in an automaton state, [automaton states, labels].
+    """
+
+    world: ArrayWorld
+    table: NDArray[np.int32]
+    cost_to_go: NDArray[np.float64]
+    penalties: NDArray[np.float64] | None = None
+
+    @property
+    def start_cost(self) -> float:
+        """The least cost from the start to acceptance, inf if there is no way."""
+        return float(self.cost_to_go[0, self.world.start])
+
+    def control_cost_to_go(self, state: int, automaton_state: int) -> NDArray[np.float64]:
+        """Q of every control at a product state, shape [controls]."""
+        successors, labels = self.world.successors[state], self.world.label_index[state]
+        after = self.table[automaton_state, labels]
+        ahead = np.where(after >= 0, self.cost_to_go[np.maximum(after, 0), np.maximum(successors, 0)], np.inf)
+        ahead = np.where(after == kernels.ACCEPTED, 0.0, ahead)
+        if self.penalties is not None:
+            ahead = ahead + self.penalties[automaton_state, labels]
+        return np.where(successors >= 0, self.world.costs[state] + ahead, np.inf)
+
+    def act(self, temperature: float, horizon: int, rng: np.random.Generator) -> NDArray[np.int32] | None:
+        """Controls of the Boltzmann policy until acceptance, None if that takes longer than the horizon.
+
+        Raises:
+            NoPlanError: there is no way from the start to acceptance.
+        """
+        if not np.isfinite(self.start_cost):
+            raise NoPlanError("the automaton cannot be brought to acceptance in this world")
+        state, automaton_state, controls = self.world.start, 0, []
+        while len(controls) < horizon:
+            Q = self.control_cost_to_go(state, automaton_state)
+            weights = Q <= Q.min() + 1e-9 if temperature == 0 else np.exp((Q.min() - Q) / temperature)
+            control = int(rng.choice(len(Q), p=weights / weights.sum()))
+            controls.append(control)
+            automaton_state = int(self.table[automaton_state, self.world.label_index[state, control]])
+            state = int(self.world.successors[state, control])
+            if automaton_state == kernels.ACCEPTED:
+                return np.array(controls, np.int32)
+        return None
+
+
+def plan(world: ArrayWorld, automaton: GuardedAutomaton) -> Plan:
+    """Solve the product of a world and an automaton."""
+    return plan_table(world, to_table(automaton, world.labels))
+
+
+def plan_table(world: ArrayWorld, table: NDArray[np.int32], penalties: NDArray[np.float64] | None = None) -> Plan:
+    """Solve the product of a world and an automaton given as a table."""
+    packed = pack_world(world.successors, world.label_index, world.costs, len(world.labels))
+    into_first, into_source = kernels.sources_by_target(table)
+    V = np.empty(len(table) * len(world.successors))
+    extra = np.zeros(table.shape) if penalties is None else penalties
+    kernels.general_cost_to_go(
+        table, into_first, into_source, packed.first, packed.source, packed.label, packed.cost,
+        packed.label_first, packed.label_source, packed.label_cost, extra, len(world.successors), V,
+    )  # fmt: skip
+    return Plan(world, table, V.reshape(len(table), -1), penalties)
+
+
+def word_of(world: ArrayWorld, controls: Sequence[int]) -> list[Label]:
+    """The labels that a sequence of controls shows."""
+    state, word = world.start, []
+    for control in controls:
+        word.append(world.labels[world.label_index[state, control]])
+        state = int(world.successors[state, control])
+    return word

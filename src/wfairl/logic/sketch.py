@@ -1,0 +1,157 @@
+"""Sketches: automata in the form in which they are searched and in which their length is measured.
+
+A sketch has n states and a tuple of edges (source, guard, target). The source is a state or `ANY`, an edge that
+every state has. The target is a state, `ACCEPTED` or `DEAD`. A label is read by the first edge that holds, in the
+order: edges of `ANY` to `DEAD` (what is forbidden throughout), edges of the state itself, other edges of `ANY`.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from wfairl.logic import tables
+from wfairl.logic.guarded import DEAD, Edge, Guard, GuardedAutomaton, Label
+from wfairl.logic.kernels import ACCEPTED
+
+ANY = -3
+"""Source of an edge that every state has."""
+
+
+@dataclass(frozen=True)
+class SketchEdge:
+    """One edge: source state or `ANY`, guard, and target state, `ACCEPTED` or `DEAD`."""
+
+    source: int
+    guard: Guard
+    target: int
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """An automaton of `states` states that are not accepting, and its edges."""
+
+    states: int
+    edges: tuple[SketchEdge, ...]
+
+    def __str__(self) -> str:
+        """One line, such as `0 -coffee-> 1, 1 -office-> done, any -plant-> dead`."""
+        names = {ANY: "any", DEAD: "dead", ACCEPTED: "done"}
+        return ", ".join(
+            f"{names.get(e.source, e.source)} -{e.guard}-> {names.get(e.target, e.target)}" for e in self.edges
+        )
+
+
+def tidy(states: int, edges: Iterable[SketchEdge]) -> Sketch:
+    """The sketch without states that are not reached, edges to nowhere new and duplicates; states breadth first."""
+    kept = list(dict.fromkeys(edge for edge in edges if edge.source != edge.target))
+    number, order = {0: 0}, [0]
+    for state in order:
+        for edge in kept:
+            if edge.source in (state, ANY) and edge.target >= 0 and edge.target not in number:
+                number[edge.target] = len(order)
+                order.append(edge.target)
+    renumbered = [
+        SketchEdge(number.get(e.source, ANY), e.guard, number[e.target] if e.target >= 0 else e.target)
+        for e in kept
+        if e.source == ANY or e.source in number
+    ]
+    return Sketch(len(order), tuple(sorted(renumbered, key=lambda edge: edge.source)))
+
+
+def to_table(sketch: Sketch, labels: tuple[Label, ...]) -> NDArray[np.int32]:
+    """State after each label, `DEAD` or `ACCEPTED`; shape [states, labels]."""
+    table = np.empty((sketch.states, len(labels)), np.int32)
+    table[:] = np.arange(sketch.states, dtype=np.int32)[:, None]
+    anywhere = [edge for edge in sketch.edges if edge.source == ANY]
+    for edge in reversed([edge for edge in anywhere if edge.target != DEAD]):
+        table[:, tables.holding(edge.guard, labels)] = edge.target
+    for edge in reversed(sketch.edges):
+        if edge.source != ANY:
+            table[edge.source, tables.holding(edge.guard, labels)] = edge.target
+    for edge in anywhere:
+        if edge.target == DEAD:
+            table[:, tables.holding(edge.guard, labels)] = DEAD
+    return table
+
+
+def to_automaton(sketch: Sketch) -> GuardedAutomaton:
+    """The guarded automaton that a sketch means; its last state is the accepting one."""
+    accepting = sketch.states
+    edges: list[tuple[Edge, ...]] = []
+    for state in range(sketch.states):
+        forbidden = [e for e in sketch.edges if e.source == ANY and e.target == DEAD]
+        own = [e for e in sketch.edges if e.source == state]
+        common = [e for e in sketch.edges if e.source == ANY and e.target not in (DEAD, state)]
+        edges.append(
+            tuple(Edge(e.guard, accepting if e.target == ACCEPTED else e.target) for e in (*forbidden, *own, *common))
+        )
+    return GuardedAutomaton((*edges, ()), np.arange(sketch.states + 1) == accepting)
+
+
+@njit(cache=True, nogil=True)
+def canonical(table: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The table of the same language with states breadth first; hopeless states are `DEAD`, equal ones are merged."""
+    states, labels = table.shape
+    hopeful = np.zeros(states, np.bool_)
+    changed = True
+    while changed:
+        changed = False
+        for q in range(states):
+            if not hopeful[q]:
+                for a in range(labels):
+                    after = table[q, a]
+                    if after == ACCEPTED or (after >= 0 and hopeful[after]):
+                        hopeful[q] = True
+                        changed = True
+                        break
+    # Moore's algorithm: classes of states that no word has told apart so far.
+    group = np.zeros(states, np.int32)
+    groups = 1
+    while True:
+        refined = np.zeros(states, np.int32)
+        count = 0
+        for q in range(states):
+            found = False
+            for p in range(q):
+                same = group[p] == group[q]
+                if same:
+                    for a in range(labels):
+                        x, y = table[p, a], table[q, a]
+                        x = group[x] if x >= 0 and hopeful[x] else (DEAD if x >= 0 else x)
+                        y = group[y] if y >= 0 and hopeful[y] else (DEAD if y >= 0 else y)
+                        if x != y:
+                            same = False
+                            break
+                if same:
+                    refined[q] = refined[p]
+                    found = True
+                    break
+            if not found:
+                refined[q] = count
+                count += 1
+        group = refined
+        if count == groups:
+            break
+        groups = count
+    number = np.full(groups, -1, np.int32)
+    order = np.empty(groups, np.int32)
+    number[group[0]], order[0] = 0, 0
+    filled, scanned = 1, 0
+    result = np.empty((groups, labels), np.int32)
+    while scanned < filled:
+        for a in range(labels):
+            after = table[order[scanned], a]
+            if after >= 0 and not hopeful[after]:
+                after = DEAD
+            if after >= 0:
+                if number[group[after]] < 0:
+                    number[group[after]] = filled
+                    order[filled] = after
+                    filled += 1
+                after = number[group[after]]
+            result[scanned, a] = after
+        scanned += 1
+    return result[:filled].copy()
