@@ -115,9 +115,19 @@ def diss_scenes() -> list[Scene]:
             cells[x, 7 - row] = ".ygbr".index(symbol)
     scenes = []
     for (x, y), moves in DISS_DEMONSTRATIONS:
-        world = _grid_world(cells, DISS_LABELS, (x - 1) * 8 + y - 1, lambda *_: False)
-        scenes.append(world.scene(np.array(["udlr".index(m) for m in moves])))
+        world = _read_start(_grid_world(cells, DISS_LABELS, (x - 1) * 8 + y - 1, lambda *_: False), cells.ravel())
+        scenes.append(world.scene(np.array([0, *("udlr".index(m) for m in moves)])))
     return scenes
+
+
+def _read_start(world: ArrayWorld, cells: NDArray[np.int16]) -> ArrayWorld:
+    """The world with a state before the start, whose only control enters it: so that the label of the start is read."""
+    only = np.full((1, 4), -1, np.int32)
+    only[0, 0] = world.start
+    label = np.full((1, 4), cells[world.start], np.int16)
+    successors = np.vstack([world.successors, only])
+    label_index = np.vstack([world.label_index, label])
+    return ArrayWorld(world.labels, successors, label_index, len(world.successors), np.ones(successors.shape))
 
 
 def minigrid_world(task_name: str, seed: int) -> ArrayWorld:

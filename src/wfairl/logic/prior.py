@@ -7,7 +7,7 @@ The description is read from left to right, and is a prefix code: the priors of 
     sketch     = forbidden guards, edges of every state in turn, edges of any state
     each list  = (1 bit "another" and its item)*, 1 bit "end";  edges of any state are rare: 5 % "another"
     edge       = guard, target
-    target     = the next new state (40 %), done (30 %), a known other state (20 %, and which), dead (10 %)
+    target     = the next new state (40 %), done (30 %), a known other state (25 %, and which), dead (5 %)
     guard      = 1 bit "known" and which of the guards used so far, or 1 bit "new" and its literals
     literals   = their number k in unary, which k of the P propositions, positive (90 %) or negated (10 %) each
 
@@ -23,7 +23,7 @@ from wfairl.logic.kernels import ACCEPTED
 from wfairl.logic.sketch import ANY, Sketch, SketchEdge
 
 POSITIVE = 0.9
-NEW, DONE, KNOWN, HOPELESS = 0.4, 0.3, 0.2, 0.1
+NEW, DONE, KNOWN, HOPELESS = 0.4, 0.3, 0.25, 0.05
 ANOTHER_COMMON = 0.05
 
 

@@ -18,16 +18,17 @@ class Candidate:
     evidence: NDArray[np.float64]
     log_posterior: float
     key: bytes
+    promising: bool = True
 
 
-def search(evidence, propositions, width=8, max_states=8, max_literals=3, failure_weight=3.0, patience=0, log=None, margin=0.0):
+def search(evidence, propositions, width=8, max_states=8, max_literals=3, failure_weight=3.0, patience=0, log=None, share=0.5, gain=-np.inf):
     known: dict[Sketch, None] = {}
     tables: dict[bytes, NDArray | None] = {}
     pool: dict[bytes, Candidate] = {}
     counts = dict(seen=0, planned=0, complete=0)
     totals_best = None
 
-    def judge(sketch, needed):
+    def judge(sketch, needed, parent=None):
         nonlocal totals_best
         if sketch in known: return None
         known[sketch] = None
@@ -53,16 +54,18 @@ def search(evidence, propositions, width=8, max_states=8, max_literals=3, failur
         counts['complete'] += 1
         if totals_best is None: totals_best = result.copy()
         else: np.maximum(totals_best, result, out=totals_best)
-        c = Candidate(sketch, lp, result, lp + lf + log_mean(result.sum(0)), key)
+        ll = lp + lf + log_mean(result.sum(0))
+        promising = parent is None or lp > parent.log_prior or ll - lp > parent.log_posterior - parent.log_prior + gain
+        c = Candidate(sketch, lp, result, ll, key, promising)
         pool[key] = c
         return c
 
     for s in starts(propositions): judge(s, -np.inf)
-    evidence.optimistic = totals_best + margin
+    evidence.optimistic = share * totals_best * (totals_best > evidence.log_outlier[:, None] + 1)
     expanded = set()
     rounds = 0
     while True:
-        best = sorted(pool.values(), key=lambda c: -c.log_posterior)[:width]
+        best = sorted((c for c in pool.values() if c.promising), key=lambda c: -c.log_posterior)[:width]
         todo = [c for c in best if c.sketch not in expanded]
         if not todo: break
         c = todo[0]
@@ -70,7 +73,7 @@ def search(evidence, propositions, width=8, max_states=8, max_literals=3, failur
         expanded.add(c.sketch)
         for s in neighbours(c.sketch, propositions, max_states, max_literals):
             needed = best[-1].log_posterior if len(best) == width else -np.inf
-            judge(s, needed)
+            judge(s, needed, c)
         if len(pool) : 
-            evidence.optimistic = np.maximum(evidence.optimistic, totals_best + margin)
+            evidence.optimistic = share * totals_best * (totals_best > evidence.log_outlier[:, None] + 1)
     return sorted(pool.values(), key=lambda c: -c.log_posterior), counts

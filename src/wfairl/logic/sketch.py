@@ -45,20 +45,39 @@ class Sketch:
 
 
 def tidy(states: int, edges: Iterable[SketchEdge]) -> Sketch:
-    """The sketch without states that are not reached, edges to nowhere new and duplicates; states breadth first."""
-    kept = list(dict.fromkeys(edge for edge in edges if edge.source != edge.target))
+    """The sketch in its plainest form.
+
+    States from which the task cannot be done become `DEAD`, states that are not reached vanish with their edges, so
+    do duplicates and edges that change nothing; states are numbered as they are first mentioned.
+    """
+    kept = _without_hopeless_states(states, [edge for edge in edges if edge.source != edge.target])
     number, order = {0: 0}, [0]
     for state in order:
         for edge in kept:
             if edge.source in (state, ANY) and edge.target >= 0 and edge.target not in number:
                 number[edge.target] = len(order)
                 order.append(edge.target)
-    renumbered = [
+    renumbered = dict.fromkeys(
         SketchEdge(number.get(e.source, ANY), e.guard, number[e.target] if e.target >= 0 else e.target)
         for e in kept
         if e.source == ANY or e.source in number
-    ]
+    )
     return Sketch(len(order), tuple(sorted(renumbered, key=lambda edge: edge.source)))
+
+
+def _without_hopeless_states(states: int, edges: list[SketchEdge]) -> list[SketchEdge]:
+    hopeful: set[int] = {ACCEPTED}
+    while True:
+        grown = {edge.source for edge in edges if edge.target in hopeful} - hopeful
+        if not grown:
+            break
+        hopeful |= set(range(states)) if ANY in grown else grown
+        hopeful |= grown
+    return [
+        edge if edge.target in hopeful else SketchEdge(edge.source, edge.guard, DEAD)
+        for edge in edges
+        if edge.source in hopeful or edge.source in (0, ANY)
+    ]
 
 
 def to_table(sketch: Sketch, labels: tuple[Label, ...]) -> NDArray[np.int32]:
