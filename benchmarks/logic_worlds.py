@@ -131,15 +131,23 @@ def _read_start(world: ArrayWorld, cells: NDArray[np.int16]) -> ArrayWorld:
 
 
 def minigrid_world(task_name: str, seed: int) -> ArrayWorld:
-    """A scene of a MiniGrid task, every state of it."""
+    """A scene of a MiniGrid task up to the label that ends MiniGrid's own episode: what happens after it does not matter."""
     from wfairl.worlds import find_task
-    from wfairl.worlds.world import to_label
+    from wfairl.worlds.world import ACCEPTED, to_label
 
-    world = find_task(task_name).make_world(seed)
-    exploration = world.explore()
-    labels = tuple(to_label(mask, world.propositions) for mask in range(2 ** len(world.propositions)))
-    ones = np.broadcast_to(np.ones(1), exploration.successors.shape)
-    return ArrayWorld(labels, exploration.successors, exploration.labels.astype(np.int16), 0, ones)
+    task = find_task(task_name)
+    world = task.make_world(seed)
+    names = tuple(world.propositions)
+    labels = tuple(to_label(mask, names) for mask in range(2 ** len(names)))
+    final = task.rule.visit[-1]
+    table = np.array([[ACCEPTED if final in label else 0 for label in labels]], np.int32)
+    exploration = world.explore(table)
+    successors = exploration.successors
+    end = len(successors)
+    successors = np.vstack([np.where(successors == ACCEPTED, end, successors), np.full((1, successors.shape[1]), end)])
+    label_index = np.vstack([exploration.labels, np.zeros((1, successors.shape[1]))]).astype(np.int16)
+    ones = np.broadcast_to(np.ones(1), successors.shape)
+    return ArrayWorld(labels, successors.astype(np.int32), label_index, 0, ones)
 
 
 def minigrid_rule(task_name: str) -> GuardedAutomaton:

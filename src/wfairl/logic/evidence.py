@@ -97,6 +97,7 @@ class Evidence:
         scenes: Sequence[Scene],
         temperatures: NDArray[np.float64],
         outlier_probability: float,
+        max_states: int = 200_000,
     ) -> None:
         self.labels = tuple(labels)
         self.scenes = tuple(scene for scene in scenes if scene.success)
@@ -106,7 +107,7 @@ class Evidence:
         choices = [np.log((s.successors[s.visited[:-1]] >= 0).sum(axis=1)).sum() for s in self.scenes]
         self.log_outlier = np.log(outlier_probability) - np.array(choices)
         self.optimistic = np.full((len(self.scenes), len(self.temperatures)), -0.0)
-        self._arrays = _pack(self.scenes, len(self.labels))
+        self._arrays = _pack(self.scenes, len(self.labels), max_states)
 
     def evaluate(self, table: NDArray[np.int32], needed: float = -np.inf) -> NDArray[np.float64] | None:
         """Log evidence of every scene at every temperature, or None if the total must stay below `needed`.
@@ -121,6 +122,18 @@ class Evidence:
         )
         return result if done else None
 
+    def evaluate_all(self, table: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Log evidence of every scene at every temperature, [scenes, temperatures]."""
+        return self.at_temperatures(table, self.temperatures)
+
+    def at_temperatures(self, table: NDArray[np.int32], temperatures: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Log evidence of every scene at other temperatures, [scenes, temperatures]."""
+        result = np.empty((len(self.scenes), len(temperatures)))
+        kernels.evaluate(
+            table, *self._arrays, temperatures, self._log_follows, self.log_outlier, np.zeros_like(result), -np.inf, result
+        )
+        return result
+
     def failures_accepted(self, table: NDArray[np.int32]) -> int:
         """How many failed demonstrations the automaton accepts at some point."""
         return sum(kernels.read_word(table, word) > 0 for word in self.failures)
@@ -131,22 +144,19 @@ def log_mean(values: NDArray[np.float64]) -> float:
     return float(np.logaddexp.reduce(values) - np.log(len(values)))
 
 
-def _pack(scenes: Sequence[Scene], labels: int) -> tuple[NDArray[np.generic], ...]:
+def _pack(scenes: Sequence[Scene], labels: int, max_states: int) -> tuple[NDArray[np.generic], ...]:
     """The arrays that `kernels.evaluate` takes, in its order."""
     scene_first, firsts, label_firsts, step_first = [0], [], [], [0]
     parts: list[tuple[NDArray[np.generic], ...]] = []
     steps: list[tuple[NDArray[np.generic], ...]] = []
-    units, depths, budgets = [], [], []
+    units = []
     transitions = 0
     for scene in scenes:
-        kept, depth, budget = _near(scene)
-        states = len(kept)
-        number = np.full(len(scene.successors), -1, np.int32)
-        number[kept] = np.arange(states)
-        successors = scene.successors[kept]
-        successors = np.where(successors >= 0, number[successors], -1).astype(np.int32)
-        label_index = scene.label_index[kept].astype(np.int16)
-        packed = pack_world(successors, label_index, scene.costs[kept], labels)
+        order, count = kernels.distances(scene.successors, scene.visited, max_states)
+        kept = order[:count]
+        number = np.full(len(scene.successors) + 1, -1, np.int32)  # the entry past the end is that of UNAVAILABLE
+        number[kept] = np.arange(count)
+        packed = pack_world(number[scene.successors[kept]], scene.label_index[kept], scene.costs[kept], labels)
         firsts.append(transitions + packed.first)
         label_firsts.append(transitions + packed.label_first)
         parts.append((packed.source, packed.label, packed.cost, packed.label_source, packed.label_cost))
@@ -154,17 +164,16 @@ def _pack(scenes: Sequence[Scene], labels: int) -> tuple[NDArray[np.generic], ..
         visited = scene.visited[:-1]
         steps.append(
             (
-                np.where(scene.successors[visited] >= 0, number[scene.successors[visited]], -1).astype(np.int32),
+                number[scene.successors[visited]],
                 scene.label_index[visited].astype(np.int16),
                 scene.costs[visited].astype(np.float64),
+                number[visited],
                 scene.word,
                 scene.controls.astype(np.int32),
             )
         )
         units.append(bool((packed.cost == 1).all()))
-        depths.append(depth)
-        budgets.append(budget)
-        scene_first.append(scene_first[-1] + states)
+        scene_first.append(scene_first[-1] + count)
         step_first.append(step_first[-1] + len(scene.controls))
     source, label, cost, label_source, label_cost = (np.concatenate(part) for part in zip(*parts, strict=True))
     return (
@@ -177,8 +186,6 @@ def _pack(scenes: Sequence[Scene], labels: int) -> tuple[NDArray[np.generic], ..
         np.concatenate(label_firsts).astype(np.int64),
         label_source,
         label_cost,
-        np.concatenate(depths),
-        np.array(budgets),
         np.array(step_first, np.int64),
         *(np.concatenate(step) for step in zip(*steps, strict=True)),
     )
@@ -211,32 +218,11 @@ def pack_world(
     successors: NDArray[np.int32], label_index: NDArray[np.integer], costs: NDArray[np.float64], labels: int
 ) -> PackedWorld:
     """Sort the transitions of a world; several controls that do the same count once, with the cheapest of them."""
-    source, control = np.nonzero(successors >= 0)
-    target, label, cost = successors[source, control], label_index[source, control], costs[source, control]
-    order = np.lexsort((cost, source, label, target))
-    target, source, label, cost = target[order], source[order], label[order], cost[order]
-    new = np.ones(len(order), bool)
-    new[1:] = (np.diff(target) != 0) | (np.diff(source) != 0) | (np.diff(label) != 0)
-    target, source, label, cost = target[new], source[new], label[new], cost[new]
-    by_label = np.argsort(label, kind="stable")
     return PackedWorld(
-        np.searchsorted(target, np.arange(len(successors) + 1)).astype(np.int64),
-        source.astype(np.int32),
-        label.astype(np.int16),
-        np.ascontiguousarray(cost, np.float64),
-        np.searchsorted(label[by_label], np.arange(labels + 1)).astype(np.int64),
-        source[by_label].astype(np.int32),
-        cost[by_label].astype(np.float64),
+        *kernels.sort_transitions(
+            np.ascontiguousarray(successors, np.int32),
+            np.ascontiguousarray(label_index, np.int16),
+            np.ascontiguousarray(costs, np.float64),
+            labels,
+        )
     )
-
-
-def _near(scene: Scene) -> tuple[NDArray[np.int64], NDArray[np.int32], float]:
-    """The states that matter, the least number of steps to each from the start, and the most steps that matter."""
-    depth = _depths(scene.successors, scene.start)
-    budget = float(len(scene.controls) + SLACK) if (scene.costs == 1).all() else np.inf
-    kept = np.flatnonzero((depth >= 0) & (depth <= budget))
-    return kept, depth[kept], budget
-
-
-def _depths(successors: NDArray[np.int32], start: int) -> NDArray[np.int32]:
-    return kernels.depths(np.ascontiguousarray(successors, np.int32), start)

@@ -10,6 +10,10 @@ from numpy.typing import NDArray
 DEAD = -1
 ACCEPTED = -2
 
+SLACK = 10.0
+"""Steps by which the breadth-first search goes on after it has met every state of a demonstration: controls that lose
+more than this are taken to lead nowhere."""
+
 TABULATED = 32
 """Where all costs are 1, exp(-gap / eta) is looked up for gaps below this."""
 
@@ -62,13 +66,15 @@ def unit_cost_to_go(
     label: NDArray[np.int16],
     label_first: NDArray[np.int64],
     label_source: NDArray[np.int32],
-    depth: NDArray[np.int32],
-    budget: float,
+    asked: NDArray[np.int64],
     states: int,
     V: NDArray[np.float64],
     queue: NDArray[np.int32],
 ) -> None:
-    """Breadth first from acceptance: V of node q * states + s, where every transition costs 1."""
+    """Breadth first from acceptance: V of node q * states + s, where every transition costs 1.
+
+    The search ends `SLACK` steps after the last of the asked nodes was met, or when there are no more nodes.
+    """
     modes, labels = table.shape
     V[: modes * states] = np.inf
     filled = 0
@@ -81,14 +87,20 @@ def unit_cost_to_go(
                         V[node] = 1.0
                         queue[filled] = node
                         filled += 1
-    scanned = 0
+    scanned, level, last, missing = 0, 0.0, np.inf, 0
     while scanned < filled:
         node = queue[scanned]
         scanned += 1
         q, s = node // states, node % states
         through = V[node] + 1.0
-        if depth[s] + V[node] > budget:
-            continue
+        if V[node] > level:
+            level = V[node]
+            while missing < len(asked) and V[asked[missing]] < np.inf:
+                missing += 1
+            if missing == len(asked) and last == np.inf:
+                last = level + SLACK
+            if level >= last:
+                return
         for i in range(first[s], first[s + 1]):
             entry = q * labels + label[i]
             for j in range(into_first[entry], into_first[entry + 1]):
@@ -246,12 +258,11 @@ def evaluate(
     label_first: NDArray[np.int64],
     label_source: NDArray[np.int32],
     label_cost: NDArray[np.float64],
-    depth: NDArray[np.int32],
-    budget: NDArray[np.float64],
     step_first: NDArray[np.int64],
     step_successor: NDArray[np.int32],
     step_label: NDArray[np.int16],
     step_cost: NDArray[np.float64],
+    visited: NDArray[np.int32],
     word: NDArray[np.int32],
     controls: NDArray[np.int32],
     temperatures: NDArray[np.float64],
@@ -298,7 +309,7 @@ def evaluate(
         if unit[i]:
             unit_cost_to_go(
                 table, into_first, into_source, here, source, label, by_label, label_source,
-                depth[scene_first[i] : scene_first[i + 1]], budget[i], states, V, queue,
+                _nodes(table, visited[begin:end], word[begin:end], states), states, V, queue,
             )  # fmt: skip
         else:
             general_cost_to_go(
@@ -321,6 +332,19 @@ def evaluate(
 
 
 @njit(cache=True, nogil=True)
+def _nodes(
+    table: NDArray[np.int32], visited: NDArray[np.int32], word: NDArray[np.int32], states: int
+) -> NDArray[np.int64]:
+    """The nodes q * states + s through which a demonstration goes, shape [steps]."""
+    nodes = np.empty(len(word), np.int64)
+    q = 0
+    for t in range(len(word)):
+        nodes[t] = q * states + visited[t]
+        q = table[q, word[t]]
+    return nodes
+
+
+@njit(cache=True, nogil=True)
 def _log_mean(values: NDArray[np.float64]) -> float:
     """log of the mean of exp(values)."""
     high = values.max()
@@ -328,20 +352,82 @@ def _log_mean(values: NDArray[np.float64]) -> float:
 
 
 @njit(cache=True, nogil=True)
-def depths(successors: NDArray[np.int32], start: int) -> NDArray[np.int32]:
-    """The least number of transitions from the start to every state, -1 where there is no way."""
+def distances(successors: NDArray[np.int32], starts: NDArray[np.int32], most: int) -> tuple[NDArray[np.int32], int]:
+    """States in the order of their distance from the starts, [found], and how many of them are kept.
+
+    Whole distances are kept, as long as these are not more than `most` states in all.
+    """
     states, controls = successors.shape
-    depth = np.full(states, -1, np.int32)
+    seen = np.zeros(states, np.bool_)
     queue = np.empty(states, np.int32)
-    depth[start], queue[0] = 0, start
-    scanned, filled = 0, 1
+    filled = 0
+    for start in starts:
+        if not seen[start]:
+            seen[start] = True
+            queue[filled] = start
+            filled += 1
+    scanned, kept = 0, filled
     while scanned < filled:
+        if scanned == kept:
+            if filled > most:
+                break
+            kept = filled
         state = queue[scanned]
         scanned += 1
         for u in range(controls):
             after = successors[state, u]
-            if after >= 0 and depth[after] < 0:
-                depth[after] = depth[state] + 1
+            if after >= 0 and not seen[after]:
+                seen[after] = True
                 queue[filled] = after
                 filled += 1
-    return depth
+    if scanned == filled:
+        kept = filled
+    return queue[:filled].copy(), kept
+
+
+@njit(cache=True, nogil=True)
+def sort_transitions(
+    successors: NDArray[np.int32], label_index: NDArray[np.int16], costs: NDArray[np.float64], labels: int
+) -> tuple[
+    NDArray[np.int64],
+    NDArray[np.int32],
+    NDArray[np.int16],
+    NDArray[np.float64],
+    NDArray[np.int64],
+    NDArray[np.int32],
+    NDArray[np.float64],
+]:
+    """Counting sorts of the transitions by target and by label; controls that do the same count once, the cheapest."""
+    states, controls = successors.shape
+    counts = np.zeros((states, controls), np.bool_)
+    first, label_first = np.zeros(states + 1, np.int64), np.zeros(labels + 1, np.int64)
+    for s in range(states):
+        for u in range(controls):
+            if successors[s, u] < 0:
+                continue
+            counts[s, u] = True
+            for v in range(controls):
+                if v != u and successors[s, v] == successors[s, u] and label_index[s, v] == label_index[s, u]:
+                    if costs[s, v] < costs[s, u] or (costs[s, v] == costs[s, u] and v < u):
+                        counts[s, u] = False
+                        break
+            if counts[s, u]:
+                first[successors[s, u] + 1] += 1
+                label_first[label_index[s, u] + 1] += 1
+    for s in range(states):
+        first[s + 1] += first[s]
+    for a in range(labels):
+        label_first[a + 1] += label_first[a]
+    free, label_free = first[:-1].copy(), label_first[:-1].copy()
+    source, label, cost = np.empty(first[-1], np.int32), np.empty(first[-1], np.int16), np.empty(first[-1])
+    label_source, label_cost = np.empty(first[-1], np.int32), np.empty(first[-1])
+    for s in range(states):
+        for u in range(controls):
+            if counts[s, u]:
+                i = free[successors[s, u]]
+                source[i], label[i], cost[i] = s, label_index[s, u], costs[s, u]
+                free[successors[s, u]] += 1
+                j = label_free[label_index[s, u]]
+                label_source[j], label_cost[j] = s, costs[s, u]
+                label_free[label_index[s, u]] += 1
+    return first, source, label, cost, label_first, label_source, label_cost

@@ -56,7 +56,7 @@ def _change_guard(sketch: Sketch, propositions: Sequence[str], max_literals: int
                 if literals < max_literals:
                     yield _replace(sketch, i, SketchEdge(edge.source, Guard(true | {p}, false), edge.target))
                     yield _replace(sketch, i, SketchEdge(edge.source, Guard(true, false | {p}), edge.target))
-                for old in true:
+                for old in sorted(true):
                     guard = Guard(true - {old} | {p}, false)
                     yield _replace(sketch, i, SketchEdge(edge.source, guard, edge.target))
             elif literals > 1:
