@@ -174,7 +174,9 @@ class Demonstrated:
         return self.world.scene(self.controls)
 
 
-def demonstrate(world: ArrayWorld, rule: GuardedAutomaton, temperature: float, seed: int, horizon: int = 300) -> Demonstrated:
+def demonstrate(
+    world: ArrayWorld, rule: GuardedAutomaton, temperature: float, seed: int, horizon: int = 300
+) -> Demonstrated:
     """A run of the Boltzmann policy of the true rule that succeeds within the horizon."""
     rng = np.random.default_rng([8, seed])
     solved: Plan = plan(world, rule)

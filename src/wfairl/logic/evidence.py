@@ -24,9 +24,6 @@ from wfairl.logic.guarded import Label
 UNAVAILABLE = -1
 """Successor of a control that a state does not offer."""
 
-SLACK = 8
-"""Detours by more steps than these beyond the length of a demonstration are not looked at, where all costs are 1."""
-
 
 class BadSceneError(BadInputError):
     """A demonstration that cannot have happened in its scene."""
@@ -82,13 +79,21 @@ class Scene:
 class Evidence:
     """Scenes made ready for many automata: transitions sorted by where they lead and by their label.
 
+    Args:
+        labels: what the label indices of the scenes mean.
+        scenes: demonstrations with their worlds.
+        temperatures: the grid of eta, shape [temperatures].
+        outlier_probability: e.
+        max_states: of each scene, those nearest to the demonstration; the others are not planned through.
+
     Attributes:
         labels: the labels that the scenes' indices mean.
         scenes: the successful demonstrations.
         failures: words of failed demonstrations.
-        temperatures: the grid of eta, shape [temperatures].
+        temperatures: as given.
         log_outlier: log(e / prod_t available controls), shape [scenes].
-        optimistic: the best evidence that any automaton has had, shape [scenes, temperatures].
+        optimistic: log evidence that scenes not planned yet count with while a candidate may still be given up;
+            shape [scenes, temperatures].
     """
 
     def __init__(
@@ -97,7 +102,7 @@ class Evidence:
         scenes: Sequence[Scene],
         temperatures: NDArray[np.float64],
         outlier_probability: float,
-        max_states: int = 200_000,
+        max_states: int,
     ) -> None:
         self.labels = tuple(labels)
         self.scenes = tuple(scene for scene in scenes if scene.success)
@@ -106,7 +111,7 @@ class Evidence:
         self._log_follows = float(np.log1p(-outlier_probability))
         choices = [np.log((s.successors[s.visited[:-1]] >= 0).sum(axis=1)).sum() for s in self.scenes]
         self.log_outlier = np.log(outlier_probability) - np.array(choices)
-        self.optimistic = np.full((len(self.scenes), len(self.temperatures)), -0.0)
+        self.optimistic = np.zeros((len(self.scenes), len(self.temperatures)))
         self._arrays = _pack(self.scenes, len(self.labels), max_states)
 
     def evaluate(self, table: NDArray[np.int32], needed: float = -np.inf) -> NDArray[np.float64] | None:
@@ -118,7 +123,14 @@ class Evidence:
         """
         result = np.empty((len(self.scenes), len(self.temperatures)))
         done = kernels.evaluate(
-            table, *self._arrays, self.temperatures, self._log_follows, self.log_outlier, self.optimistic, needed, result
+            table,
+            *self._arrays,
+            self.temperatures,
+            self._log_follows,
+            self.log_outlier,
+            self.optimistic,
+            needed,
+            result,
         )
         return result if done else None
 
@@ -129,8 +141,9 @@ class Evidence:
     def at_temperatures(self, table: NDArray[np.int32], temperatures: NDArray[np.float64]) -> NDArray[np.float64]:
         """Log evidence of every scene at other temperatures, [scenes, temperatures]."""
         result = np.empty((len(self.scenes), len(temperatures)))
+        no_bound = np.zeros_like(result)
         kernels.evaluate(
-            table, *self._arrays, temperatures, self._log_follows, self.log_outlier, np.zeros_like(result), -np.inf, result
+            table, *self._arrays, temperatures, self._log_follows, self.log_outlier, no_bound, -np.inf, result
         )
         return result
 

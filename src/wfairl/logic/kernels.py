@@ -407,10 +407,10 @@ def sort_transitions(
                 continue
             counts[s, u] = True
             for v in range(controls):
-                if v != u and successors[s, v] == successors[s, u] and label_index[s, v] == label_index[s, u]:
-                    if costs[s, v] < costs[s, u] or (costs[s, v] == costs[s, u] and v < u):
-                        counts[s, u] = False
-                        break
+                same = v != u and successors[s, v] == successors[s, u] and label_index[s, v] == label_index[s, u]
+                if same and (costs[s, v] < costs[s, u] or (costs[s, v] == costs[s, u] and v < u)):
+                    counts[s, u] = False
+                    break
             if counts[s, u]:
                 first[successors[s, u] + 1] += 1
                 label_first[label_index[s, u] + 1] += 1

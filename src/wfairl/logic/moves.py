@@ -1,20 +1,36 @@
-"""Moves: the sketches that differ from a given one by one thought."""
+"""Moves: the sketches that differ from a given one by a small step of thought.
+
+Beside adding, dropping and changing edges there are moves for what tasks are made of: something has to happen first
+(`_insert_state`), something else has to happen as well, in any order (`_conjoin`), there is another way (`_detour`),
+it matters how one came here (`_split`). Each is one step, because none of its halves explains anything.
+"""
 
 from collections.abc import Iterator, Sequence
 
-from wfairl.logic.guarded import DEAD, Guard
+from wfairl.logic.guarded import DEAD, Guard, Label
 from wfairl.logic.kernels import ACCEPTED
 from wfairl.logic.sketch import ANY, Sketch, SketchEdge, tidy
+from wfairl.logic.tables import holding
 
 
-def neighbours(sketch: Sketch, propositions: Sequence[str], max_states: int, max_literals: int) -> Iterator[Sketch]:
-    """Every sketch one move away; some more than once."""
+def neighbours(
+    sketch: Sketch, propositions: Sequence[str], labels: tuple[Label, ...], max_states: int, max_literals: int
+) -> Iterator[Sketch]:
+    """Every sketch one move away; some more than once.
+
+    Args:
+        sketch: where to start.
+        propositions: those that guards may speak of.
+        labels: those that occur, which tell whether the order of two edges matters.
+        max_states: of the results.
+        max_literals: of their guards.
+    """
     guards = [Guard(frozenset({p})) for p in propositions]
     yield from _drop_edge(sketch)
     yield from _change_guard(sketch, propositions, max_literals)
     yield from _retarget(sketch)
     yield from _merge(sketch)
-    yield from _add_edge(sketch, guards)
+    yield from _add_edge(sketch, guards, labels)
     if sketch.states < max_states:
         yield from _insert_state(sketch, guards)
         yield from _conjoin(sketch, guards, max_states)
@@ -89,13 +105,18 @@ def _merge(sketch: Sketch) -> Iterator[Sketch]:
             )
 
 
-def _add_edge(sketch: Sketch, guards: Sequence[Guard]) -> Iterator[Sketch]:
+def _add_edge(sketch: Sketch, guards: Sequence[Guard], labels: tuple[Label, ...]) -> Iterator[Sketch]:
+    """An edge after those of its state, and before them where that makes a difference."""
     for source in _sources(sketch):
+        rivals = [edge for edge in sketch.edges if edge.source == source]
         for guard in guards:
+            overlaps = any((holding(guard, labels) & holding(edge.guard, labels)).any() for edge in rivals)
             for target in _targets(sketch):
                 if target != source:
                     new = SketchEdge(source, guard, target)
                     yield tidy(sketch.states, (*sketch.edges, new))
+                    if overlaps:
+                        yield tidy(sketch.states, (new, *sketch.edges))
 
 
 def _insert_state(sketch: Sketch, guards: Sequence[Guard]) -> Iterator[Sketch]:
@@ -116,7 +137,8 @@ def _insert_state(sketch: Sketch, guards: Sequence[Guard]) -> Iterator[Sketch]:
         for i, edge in enumerate(sketch.edges):
             if edge.target != DEAD:
                 first = SketchEdge(edge.source, edge.guard, new)
-                yield tidy(new + 1, [*sketch.edges[:i], first, *sketch.edges[i + 1 :], SketchEdge(new, guard, edge.target)])
+                second = SketchEdge(new, guard, edge.target)
+                yield tidy(new + 1, [*sketch.edges[:i], first, *sketch.edges[i + 1 :], second])
 
 
 def _conjoin(sketch: Sketch, guards: Sequence[Guard], max_states: int) -> Iterator[Sketch]:

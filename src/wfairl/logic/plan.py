@@ -1,4 +1,12 @@
-"""Planning with a guarded automaton in a world of arrays."""
+"""Planning with a learned automaton in a world of arrays, plainly or with caution.
+
+A cautious plan pays for every pair of automaton state and label that may end the task in failure,
+
+    cost of a transition = c(x, u) + price * risk(q, label),
+
+so that it leaves what was demonstrated only where nothing else reaches the goal, or where that saves more than the
+expected loss. The price is what a failure is worth, in units of the mean cost of a step.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,8 +17,15 @@ from numpy.typing import NDArray
 from wfairl.errors import FailedRunError
 from wfairl.logic import kernels
 from wfairl.logic.evidence import Scene, pack_world
-from wfairl.logic.guarded import GuardedAutomaton, Label
+from wfairl.logic.guarded import DEAD, GuardedAutomaton, Label
+from wfairl.logic.support import Support
 from wfairl.logic.tables import to_table
+
+DEFAULT_PRICE = 30.0
+"""What a failure is worth in steps; chosen once, on validation scenes of random offices."""
+
+TIE = 1e-9
+"""Controls whose cost-to-go differs by less are equally good."""
 
 
 class NoPlanError(FailedRunError):
@@ -79,10 +94,12 @@ class Plan:
         """
         if not np.isfinite(self.start_cost):
             raise NoPlanError("the automaton cannot be brought to acceptance in this world")
-        state, automaton_state, controls = self.world.start, 0, []
+        controls: list[int] = []
+        state, automaton_state = self.world.start, 0
         while len(controls) < horizon:
             Q = self.control_cost_to_go(state, automaton_state)
-            weights = Q <= Q.min() + 1e-9 if temperature == 0 else np.exp((Q.min() - Q) / temperature)
+            gaps = Q - Q.min()
+            weights = gaps <= TIE if temperature == 0 else np.exp(-gaps / temperature)
             control = int(rng.choice(len(Q), p=weights / weights.sum()))
             controls.append(control)
             automaton_state = int(self.table[automaton_state, self.world.label_index[state, control]])
@@ -108,6 +125,41 @@ def plan_table(world: ArrayWorld, table: NDArray[np.int32], penalties: NDArray[n
         packed.label_first, packed.label_source, packed.label_cost, extra, len(world.successors), V,
     )  # fmt: skip
     return Plan(world, table, V.reshape(len(table), -1), penalties)
+
+
+def cautious_plan(
+    world: ArrayWorld, automaton: GuardedAutomaton, support: Support, price: float = DEFAULT_PRICE
+) -> Plan:
+    """The plan of least cost, with what may go wrong priced in.
+
+    Args:
+        world: where to plan.
+        automaton: the learned automaton.
+        support: the evidence behind it; labels that it does not know have its `unknown_risk`.
+        price: what a failure is worth, in units of the world's mean cost.
+    """
+    table = to_table(automaton, world.labels)
+    risk = np.zeros(table.shape)
+    known = {label: i for i, label in enumerate(support.labels)}
+    states = len(support.risk)
+    for i, label in enumerate(world.labels):
+        risk[:states, i] = support.risk[:, known[label]] if label in known else support.unknown_risk
+    return plan_table(world, table, price * float(world.costs.mean()) * risk)
+
+
+def untested_steps(
+    world: ArrayWorld, controls: Sequence[int], automaton: GuardedAutomaton, support: Support
+) -> list[int]:
+    """The steps of a plan that read a label of which no demonstration tells in this state where it leads."""
+    known = {label: i for i, label in enumerate(support.labels)}
+    state, steps = 0, []
+    for step, label in enumerate(word_of(world, controls)):
+        if label not in known or support.is_untested[state, known[label]]:
+            steps.append(step)
+        state = automaton.read(state, label)
+        if state == DEAD or automaton.accepting[state]:
+            break
+    return steps
 
 
 def word_of(world: ArrayWorld, controls: Sequence[int]) -> list[Label]:

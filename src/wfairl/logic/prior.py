@@ -16,6 +16,7 @@ own costs about 5 to 7 nats: it has to make the demonstrations e^5 to e^7 times 
 """
 
 from collections.abc import Sequence
+from functools import cache
 from math import comb, inf, log, log2
 
 from wfairl.logic.guarded import DEAD, Guard
@@ -57,6 +58,7 @@ def forbidden(sketch: Sketch) -> Sequence[SketchEdge]:
     return [edge for edge in sketch.edges if edge.source == ANY and edge.target == DEAD]
 
 
+@cache
 def literal_bits(guard: Guard, propositions: int) -> float:
     """The length of the literals of a guard."""
     positive, negative = len(guard.true), len(guard.false)

@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.errors import BadInputError, FailedRunError
-from wfairl.logic.evidence import Evidence, Scene, log_mean
-from wfairl.logic.guarded import DEAD, GuardedAutomaton, Label
-from wfairl.logic.kernels import ACCEPTED
+from wfairl.logic.evidence import Evidence, Scene
+from wfairl.logic.guarded import GuardedAutomaton, Label
 from wfairl.logic.search import Candidate, Posterior, SearchSettings, search
-from wfairl.logic.sketch import Sketch, to_automaton, to_table
+from wfairl.logic.sketch import to_automaton
+from wfairl.logic.support import Support, measure_support
 
 LOWEST_TEMPERATURE, HIGHEST_TEMPERATURE, TEMPERATURES = 0.05, 3.2, 12
 """The grid over which evidence is averaged, in units of the mean cost of a demonstrated step."""
@@ -62,25 +62,6 @@ class RationalSettings:
                 raise BadInputError(f"{name} must lie between 0 and 1, not {getattr(self, name)}")
         if self.temperature is not None and not self.temperature > 0:
             raise BadInputError(f"the temperature must be above zero, not {self.temperature}")
-
-
-@dataclass(frozen=True, eq=False)
-class Support:
-    """How much stands behind every pair of a state and a label of an automaton.
-
-    Attributes:
-        labels: those that occur in the scenes.
-        visits: how many demonstrations read the label in the state, [states, labels].
-        margin: nats of log evidence that are lost if the label led elsewhere, to where it loses least; inf where no
-            demonstration can tell. Below 1 the demonstrations hardly say anything; [states, labels].
-        risk: probability that the label ends the task in failure, though the automaton does not say so;
-            [states, labels].
-    """
-
-    labels: tuple[Label, ...]
-    visits: NDArray[np.int64]
-    margin: NDArray[np.float64]
-    risk: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,15 +152,21 @@ class RationalLearner:
         successes = [scene for scene in scenes if scene.success]
         if not successes:
             raise BadInputError("there is no successful demonstration to learn from")
-        if self.settings.temperature is not None:
-            temperatures = np.array([self.settings.temperature])
-        else:
-            costs = np.concatenate([scene.costs[scene.visited[:-1], scene.controls] for scene in successes])
-            temperatures = costs.mean() * np.geomspace(LOWEST_TEMPERATURE, HIGHEST_TEMPERATURE, TEMPERATURES)
         labels, scenes = _present(labels, scenes)
         return Evidence(
-            labels, scenes, temperatures, self.settings.outlier_probability, self.settings.max_world_states
+            labels,
+            scenes,
+            self.temperatures(successes),
+            self.settings.outlier_probability,
+            self.settings.max_world_states,
         )
+
+    def temperatures(self, scenes: Sequence[Scene]) -> NDArray[np.float64]:
+        """The grid of temperatures over which evidence is averaged, [temperatures]."""
+        if self.settings.temperature is not None:
+            return np.array([self.settings.temperature])
+        costs = np.concatenate([scene.costs[scene.visited[:-1], scene.controls] for scene in scenes if scene.success])
+        return costs.mean() * np.geomspace(LOWEST_TEMPERATURE, HIGHEST_TEMPERATURE, TEMPERATURES)
 
 
 def _present(labels: Sequence[Label], scenes: Sequence[Scene]) -> tuple[tuple[Label, ...], list[Scene]]:
@@ -191,9 +178,7 @@ def _present(labels: Sequence[Label], scenes: Sequence[Scene]) -> tuple[tuple[La
     kept = tuple(label for label, there in zip(labels, occurs, strict=True) if there)
     if len(kept) == len(labels):
         return kept, list(scenes)
-    return kept, [
-        Scene(s.successors, number[s.label_index], s.start, s.costs, s.controls, s.success) for s in scenes
-    ]
+    return kept, [Scene(s.successors, number[s.label_index], s.start, s.costs, s.controls, s.success) for s in scenes]
 
 
 def _refine_temperature(evidence: Evidence, best: Candidate) -> float:
@@ -221,49 +206,3 @@ def _alternatives(found: Sequence[Candidate], most: int) -> tuple[Alternative, .
         Alternative(to_automaton(candidate.sketch), str(candidate.sketch), candidate.log_posterior, float(weight))
         for candidate, weight in zip(kept, weights, strict=True)
     )
-
-
-def measure_support(posterior: Posterior, sketch: Sketch, deadly_odds: float) -> Support:
-    """Change every pair of state and label in turn, and see what the demonstrations say to it.
-
-    The risk of a pair compares the evidence E for the automaton with that for one in which the label is deadly, in
-    this state or in every state, whichever is more likely:
-
-        risk = odds / (1 + odds),    odds = deadly_odds * max(E(deadly here), E(deadly everywhere)) / E(as it is)
-    """
-    evidence = posterior.evidence
-    evidence.optimistic = np.zeros_like(evidence.optimistic)
-    table = to_table(sketch, evidence.labels)
-    visits = np.zeros(table.shape, np.int64)
-    for scene in evidence.scenes:
-        pairs = np.zeros(table.shape, bool)
-        state = 0
-        for label in scene.word:
-            pairs[state, label] = True
-            state = table[state, label]
-            if state < 0:
-                break
-        visits += pairs
-
-    def log_evidence(changed: NDArray[np.int32]) -> float:
-        return log_mean(evidence.evaluate_all(changed).sum(axis=0)) + posterior.failure_evidence(changed)
-
-    chosen = log_evidence(table)
-    margin, deadly = np.full(table.shape, np.inf), np.full(table.shape, -np.inf)
-    for label in range(table.shape[1]):
-        everywhere = table.copy()
-        everywhere[:, label] = DEAD
-        deadly[:, label] = log_evidence(everywhere)
-        for state in range(len(table)):
-            for target in (*range(len(table)), ACCEPTED, DEAD):
-                if target == table[state, label]:
-                    continue
-                changed = table.copy()
-                changed[state, label] = target
-                loss = chosen - log_evidence(changed)
-                margin[state, label] = min(margin[state, label], loss)
-                if target == DEAD:
-                    deadly[state, label] = max(deadly[state, label], chosen - loss)
-    odds = deadly_odds * np.exp(np.minimum(deadly - chosen, 50.0))
-    risk = np.where(table == DEAD, 1.0, odds / (1 + odds))
-    return Support(evidence.labels, visits, margin, risk)

@@ -94,7 +94,13 @@ def search(
             progress(waiting[0])
         expanded.add(waiting[0].sketch)
         needed = beam[-1].log_posterior if len(beam) == settings.beam_width else beam[0].log_posterior - settings.window
-        moves = neighbours(waiting[0].sketch, posterior.propositions, settings.max_states, settings.max_literals)
+        moves = neighbours(
+            waiting[0].sketch,
+            posterior.propositions,
+            posterior.evidence.labels,
+            settings.max_states,
+            settings.max_literals,
+        )
         posterior.judge_all(moves, needed, waiting[0])
 
 
@@ -179,4 +185,5 @@ class Posterior:
         if not self.evidence.failures:
             return 0.0
         accepted = self.evidence.failures_accepted(table)
-        return accepted * log(self.failure_error) + (len(self.evidence.failures) - accepted) * log1p(-self.failure_error)
+        rejected = len(self.evidence.failures) - accepted
+        return accepted * log(self.failure_error) + rejected * log1p(-self.failure_error)

@@ -6,7 +6,7 @@ order: edges of `ANY` to `DEAD` (what is forbidden throughout), edges of the sta
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -20,8 +20,7 @@ ANY = -3
 """Source of an edge that every state has."""
 
 
-@dataclass(frozen=True)
-class SketchEdge:
+class SketchEdge(NamedTuple):
     """One edge: source state or `ANY`, guard, and target state, `ACCEPTED` or `DEAD`."""
 
     source: int
@@ -29,8 +28,7 @@ class SketchEdge:
     target: int
 
 
-@dataclass(frozen=True)
-class Sketch:
+class Sketch(NamedTuple):
     """An automaton of `states` states that are not accepting, and its edges."""
 
     states: int
