@@ -1,7 +1,7 @@
 """Worlds as arrays for `rational.py`: the office of the reward-machine papers, DISS's grid, and MiniGrid's tasks."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +55,7 @@ OFFICE_RULES = {
 
 
 def office_world(rule: GuardedAutomaton, seed: int, shuffled: bool) -> ArrayWorld:
-    """The office of one scene: random start cell, and objects elsewhere if shuffled; drawn anew until it can be done."""
+    """The office of one scene: a random start cell, objects elsewhere if shuffled; drawn anew until it can be done."""
     rng = np.random.default_rng([7, seed])
     while True:
         labels = np.zeros((OFFICE_WIDTH, OFFICE_HEIGHT), np.int16)
@@ -95,6 +95,8 @@ def _grid_world(cells: NDArray[np.int16], labels: tuple[Label, ...], start: int,
     return ArrayWorld(labels, successors, cells.ravel()[successors].astype(np.int16), start, np.ones(successors.shape))
 
 
+CROWDED_WEIGHTS = np.array([1.0, 3.0])
+
 DISS_ROWS = ("y....g..", "........", ".b.b...r", ".b.b...r", ".b.b....", ".b.b....", "rrrrrr.r", "g.y.....")
 DISS_LABELS: tuple[Label, ...] = (EMPTY, *(frozenset({p}) for p in ("yellow", "green", "blue", "red")))
 DISS_DEMONSTRATIONS = (((3, 5), "uuull"), ((2, 5), "uururrrlllll"))
@@ -131,7 +133,7 @@ def _read_start(world: ArrayWorld, cells: NDArray[np.int16]) -> ArrayWorld:
 
 
 def minigrid_world(task_name: str, seed: int) -> ArrayWorld:
-    """A scene of a MiniGrid task up to the label that ends MiniGrid's own episode: what happens after it does not matter."""
+    """A scene of a MiniGrid task, up to the label that ends MiniGrid's own episode."""
     from wfairl.worlds import find_task
     from wfairl.worlds.world import ACCEPTED, to_label
 
@@ -162,6 +164,13 @@ def minigrid_rule(task_name: str) -> GuardedAutomaton:
     return GuardedAutomaton((*edges, ()), np.arange(len(visit) + 1) == len(visit))
 
 
+def crowded(world: ArrayWorld, seed: int) -> tuple[ArrayWorld, NDArray[np.float64]]:
+    """The world with a quarter of its cells crowded, which costs 4 to enter; and the features [states, controls, 2]."""
+    crowd = np.random.default_rng([11, seed]).random(len(world.successors)) < 0.25
+    features = np.stack([np.ones(world.successors.shape), crowd[world.successors].astype(np.float64)], axis=-1)
+    return replace(world, costs=features @ CROWDED_WEIGHTS), features
+
+
 @dataclass(frozen=True)
 class Demonstrated:
     """What a demonstrator did in a world."""
@@ -171,6 +180,7 @@ class Demonstrated:
 
     @property
     def scene(self) -> Scene:
+        """As evidence."""
         return self.world.scene(self.controls)
 
 

@@ -34,7 +34,7 @@ class Scene:
     """One demonstration and the world in which it happened.
 
     Attributes:
-        successors: state after each control, `UNAVAILABLE` where a state does not offer it; [states, controls] of int32.
+        successors: state after each control, or `UNAVAILABLE`; [states, controls] of int32.
         label_index: index of the label of each transition; [states, controls].
         start: the state in which the demonstration begins.
         costs: of each transition, above zero; [states, controls].

@@ -4,7 +4,7 @@
 
 The description is read from left to right, and is a prefix code: the priors of all sketches add up to at most 1.
 
-    sketch     = forbidden guards, edges of every state in turn, edges of any state
+    sketch     = guards that are forbidden throughout, edges of every state in turn, edges of any state
     each list  = (1 bit "another" and its item)*, 1 bit "end";  edges of any state are rare: 5 % "another"
     edge       = guard, target
     target     = the next new state (40 %), done (30 %), a known other state (25 %, and which), dead (5 %)
@@ -15,13 +15,12 @@ States are numbered as they are first mentioned, so that their number need not b
 own costs about 5 to 7 nats: it has to make the demonstrations e^5 to e^7 times as likely.
 """
 
-from collections.abc import Sequence
 from functools import cache
 from math import comb, inf, log, log2
 
 from wfairl.logic.guarded import DEAD, Guard
 from wfairl.logic.kernels import ACCEPTED
-from wfairl.logic.sketch import ANY, Sketch, SketchEdge
+from wfairl.logic.sketch import ANY, Sketch, SketchEdge, description_order
 
 POSITIVE = 0.9
 NEW, DONE, KNOWN, HOPELESS = 0.4, 0.3, 0.25, 0.05
@@ -36,26 +35,16 @@ def log_prior(sketch: Sketch, propositions: int) -> float:
 def description_bits(sketch: Sketch, propositions: int) -> float:
     """The length of the description in bits."""
     used: list[Guard] = []
-    bits = 0.0
-    for edge in forbidden(sketch):
-        bits += 1 + _guard_bits(edge.guard, used, propositions)
-    bits += 1
+    bits = 1.0 + sketch.states - log2(1 - ANOTHER_COMMON)  # the ends of all lists
+    for edge in sketch.edges:
+        if edge.source == ANY and edge.target == DEAD:
+            bits += 1 + _guard_bits(edge.guard, used, propositions)
     mentioned = 1
-    common = [edge for edge in sketch.edges if edge.source == ANY and edge.target != DEAD]
-    for state in range(sketch.states):
-        for edge in (edge for edge in sketch.edges if edge.source == state):
-            bits += 1 + _guard_bits(edge.guard, used, propositions) + _target_bits(edge, mentioned)
-            mentioned = max(mentioned, edge.target + 1)
-        bits += 1
-    for edge in common:
-        bits += -log2(ANOTHER_COMMON) + _guard_bits(edge.guard, used, propositions) + _target_bits(edge, mentioned)
+    for edge in description_order(sketch.edges):
+        bits += -log2(ANOTHER_COMMON) if edge.source == ANY else 1
+        bits += _guard_bits(edge.guard, used, propositions) + _target_bits(edge, mentioned)
         mentioned = max(mentioned, edge.target + 1)
-    return bits - log2(1 - ANOTHER_COMMON)
-
-
-def forbidden(sketch: Sketch) -> Sequence[SketchEdge]:
-    """The edges that end the task in failure from any state."""
-    return [edge for edge in sketch.edges if edge.source == ANY and edge.target == DEAD]
+    return bits
 
 
 @cache

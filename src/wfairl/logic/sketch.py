@@ -5,7 +5,8 @@ every state has. The target is a state, `ACCEPTED` or `DEAD`. A label is read by
 order: edges of `ANY` to `DEAD` (what is forbidden throughout), edges of the state itself, other edges of `ANY`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -49,18 +50,41 @@ def tidy(states: int, edges: Iterable[SketchEdge]) -> Sketch:
     do duplicates and edges that change nothing; states are numbered as they are first mentioned.
     """
     kept = _without_hopeless_states(states, [edge for edge in edges if edge.source != edge.target])
-    number, order = {0: 0}, [0]
-    for state in order:
-        for edge in kept:
-            if edge.source in (state, ANY) and edge.target >= 0 and edge.target not in number:
-                number[edge.target] = len(order)
-                order.append(edge.target)
+    number = {0: 0}
+    for edge in description_order(kept):
+        if edge.target >= 0:
+            number.setdefault(edge.target, len(number))
     renumbered = dict.fromkeys(
         SketchEdge(number.get(e.source, ANY), e.guard, number[e.target] if e.target >= 0 else e.target)
         for e in kept
         if e.source == ANY or e.source in number
     )
-    return Sketch(len(order), tuple(sorted(renumbered, key=lambda edge: edge.source)))
+    return Sketch(len(number), tuple(sorted(renumbered, key=lambda edge: edge.source)))
+
+
+def description_order(edges: Iterable[SketchEdge]) -> Iterator[SketchEdge]:
+    """The edges as they are described: state after state as they are first mentioned, from 0 on.
+
+    When there is no other state to describe, an edge of `ANY` to another state follows. Edges of `ANY` to `DEAD`, and
+    those of states that are never mentioned, are left out.
+    """
+    by_source: dict[int, list[SketchEdge]] = {}
+    for edge in edges:
+        by_source.setdefault(edge.source, []).append(edge)
+    common = iter([edge for edge in by_source.get(ANY, ()) if edge.target != DEAD])
+    mentioned, described = [0], 0
+    while True:
+        if described < len(mentioned):
+            following = by_source.get(mentioned[described], [])
+            described += 1
+        else:
+            following = list(islice(common, 1))
+            if not following:
+                return
+        for edge in following:
+            yield edge
+            if edge.target >= 0 and edge.target not in mentioned:
+                mentioned.append(edge.target)
 
 
 def _without_hopeless_states(states: int, edges: list[SketchEdge]) -> list[SketchEdge]:
@@ -101,7 +125,7 @@ def to_automaton(sketch: Sketch) -> GuardedAutomaton:
     for state in range(sketch.states):
         forbidden = [e for e in sketch.edges if e.source == ANY and e.target == DEAD]
         own = [e for e in sketch.edges if e.source == state]
-        common = [e for e in sketch.edges if e.source == ANY and e.target not in (DEAD, state)]
+        common = [e for e in sketch.edges if e.source == ANY and e.target != DEAD]
         edges.append(
             tuple(Edge(e.guard, accepting if e.target == ACCEPTED else e.target) for e in (*forbidden, *own, *common))
         )

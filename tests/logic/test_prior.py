@@ -1,0 +1,49 @@
+from itertools import combinations_with_replacement
+
+import numpy as np
+from strategies_logic import NAMES, random_sketch
+
+from wfairl.logic.guarded import DEAD, Guard
+from wfairl.logic.kernels import ACCEPTED
+from wfairl.logic.prior import description_bits, log_prior
+from wfairl.logic.sketch import ANY, Sketch, SketchEdge, tidy
+
+A, NOT_A, B = Guard(frozenset("a")), Guard(frozenset(), frozenset("a")), Guard(frozenset("b"))
+
+
+def test_the_prior_is_that_of_a_prefix_code():
+    every = [SketchEdge(s, g, t) for s in (0, 1, ANY) for g in (A, NOT_A) for t in (0, 1, ACCEPTED, DEAD) if s != t]
+    sketches = {tidy(2, edges) for number in range(4) for edges in combinations_with_replacement(every, number)}
+    total = sum(np.exp(log_prior(sketch, 1)) for sketch in sketches)
+    assert 0.1 < total <= 1
+
+
+def test_every_edge_costs_something():
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        sketch = random_sketch(rng)
+        for i in range(len(sketch.edges)):
+            fewer = tidy(sketch.states, sketch.edges[:i] + sketch.edges[i + 1 :])
+            if fewer.edges != sketch.edges:
+                assert description_bits(fewer, len(NAMES)) < description_bits(sketch, len(NAMES))
+
+
+def test_a_plain_guard_is_shorter_than_a_negated_or_a_longer_one():
+    def bits(guard):
+        return description_bits(Sketch(1, (SketchEdge(0, guard, ACCEPTED),)), 4)
+
+    assert bits(A) == bits(B) < bits(NOT_A)
+    assert bits(A) < bits(Guard(frozenset("ab")))
+
+
+def test_more_propositions_to_choose_from_make_a_guard_longer():
+    sketch = Sketch(1, (SketchEdge(0, A, ACCEPTED),))
+    assert description_bits(sketch, 4) < description_bits(sketch, 40)
+
+
+def test_forbidding_once_for_all_is_shorter_than_in_every_state():
+    chain = [SketchEdge(0, A, 1), SketchEdge(1, B, ACCEPTED)]
+    n = Guard(frozenset("n"))
+    once = tidy(2, [SketchEdge(ANY, n, DEAD), *chain])
+    twice = tidy(2, [SketchEdge(0, n, DEAD), SketchEdge(1, n, DEAD), *chain])
+    assert description_bits(once, 4) < description_bits(twice, 4)
