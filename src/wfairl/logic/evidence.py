@@ -13,6 +13,7 @@ grid of temperatures. The cost-to-go does not depend on them.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from wfairl.errors import BadInputError
 from wfairl.logic import kernels
 from wfairl.logic.guarded import Label
+from wfairl.logic.kernels import PackedWorld, Steps
 
 UNAVAILABLE = -1
 """Successor of a control that a state does not offer."""
@@ -112,7 +114,7 @@ class Evidence:
         choices = [np.log((s.successors[s.visited[:-1]] >= 0).sum(axis=1)).sum() for s in self.scenes]
         self.log_outlier = np.log(outlier_probability) - np.array(choices)
         self.optimistic = np.zeros((len(self.scenes), len(self.temperatures)))
-        self._arrays = _pack(self.scenes, len(self.labels), max_states)
+        self._packed = _pack(self.scenes, len(self.labels), max_states)
 
     def evaluate(self, table: NDArray[np.int32], needed: float = -np.inf) -> NDArray[np.float64] | None:
         """Log evidence of every scene at every temperature, or None if the total must stay below `needed`.
@@ -124,7 +126,7 @@ class Evidence:
         result = np.empty((len(self.scenes), len(self.temperatures)))
         done = kernels.evaluate(
             table,
-            *self._arrays,
+            *self._packed,
             self.temperatures,
             self._log_follows,
             self.log_outlier,
@@ -143,7 +145,7 @@ class Evidence:
         result = np.empty((len(self.scenes), len(temperatures)))
         no_bound = np.zeros_like(result)
         kernels.evaluate(
-            table, *self._arrays, temperatures, self._log_follows, self.log_outlier, no_bound, -np.inf, result
+            table, *self._packed, temperatures, self._log_follows, self.log_outlier, no_bound, -np.inf, result
         )
         return result
 
@@ -157,85 +159,60 @@ def log_mean(values: NDArray[np.float64]) -> float:
     return float(np.logaddexp.reduce(values) - np.log(len(values)))
 
 
-def _pack(scenes: Sequence[Scene], labels: int, max_states: int) -> tuple[NDArray[np.generic], ...]:
-    """The arrays that `kernels.evaluate` takes, in its order."""
-    scene_first, firsts, label_firsts, step_first = [0], [], [], [0]
-    parts: list[tuple[NDArray[np.generic], ...]] = []
-    steps: list[tuple[NDArray[np.generic], ...]] = []
-    units = []
-    transitions = 0
+class _Packed(NamedTuple):
+    """What `kernels.evaluate` takes of the scenes, in its order."""
+
+    worlds: PackedWorld
+    state_first: NDArray[np.int64]
+    unit: NDArray[np.bool_]
+    steps: Steps
+
+
+def _pack(scenes: Sequence[Scene], labels: int, max_states: int) -> _Packed:
+    worlds, steps, states, transitions = [], [], [0], 0
     for scene in scenes:
         order, count = kernels.distances(scene.successors, scene.visited, max_states)
-        kept = order[:count]
         number = np.full(len(scene.successors) + 1, -1, np.int32)  # the entry past the end is that of UNAVAILABLE
-        number[kept] = np.arange(count)
-        packed = pack_world(number[scene.successors[kept]], scene.label_index[kept], scene.costs[kept], labels)
-        firsts.append(transitions + packed.first)
-        label_firsts.append(transitions + packed.label_first)
-        parts.append((packed.source, packed.label, packed.cost, packed.label_source, packed.label_cost))
-        transitions += len(packed.source)
-        visited = scene.visited[:-1]
-        steps.append(
-            (
-                number[scene.successors[visited]],
-                scene.label_index[visited].astype(np.int16),
-                scene.costs[visited].astype(np.float64),
-                number[visited],
-                scene.word,
-                scene.controls.astype(np.int32),
-            )
-        )
-        units.append(bool((packed.cost == 1).all()))
-        scene_first.append(scene_first[-1] + count)
-        step_first.append(step_first[-1] + len(scene.controls))
-    source, label, cost, label_source, label_cost = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return (
-        np.array(scene_first, np.int64),
-        np.array(units),
-        np.concatenate(firsts).astype(np.int64),
-        source,
-        label,
-        cost,
-        np.concatenate(label_firsts).astype(np.int64),
-        label_source,
-        label_cost,
-        np.array(step_first, np.int64),
-        *(np.concatenate(step) for step in zip(*steps, strict=True)),
+        number[order[:count]] = np.arange(count)
+        world = _pack_near(scene, order[:count], number, labels)
+        worlds.append(world._replace(first=transitions + world.first, label_first=transitions + world.label_first))
+        steps.append(_pack_steps(scene, number))
+        states.append(states[-1] + count)
+        transitions += len(world.source)
+    lengths = [len(scene.controls) for scene in scenes]
+    return _Packed(
+        PackedWorld(*(np.concatenate(arrays) for arrays in zip(*worlds, strict=True))),
+        np.array(states, np.int64),
+        np.array([bool((world.cost == 1).all()) for world in worlds]),
+        Steps(np.cumsum([0, *lengths]), *(np.concatenate(arrays) for arrays in zip(*steps, strict=True))),
     )
 
 
-@dataclass(frozen=True, eq=False)
-class PackedWorld:
-    """The transitions of a world twice: sorted by where they lead, and by their label.
+def _pack_near(scene: Scene, near: NDArray[np.int32], number: NDArray[np.int32], labels: int) -> PackedWorld:
+    """The part of the world that is near to the demonstration, with its states numbered anew."""
+    return pack_world(number[scene.successors[near]], scene.label_index[near], scene.costs[near], labels)
 
-    Attributes:
-        first: transitions into state s are those from first[s] to first[s + 1]; [states + 1] of int64.
-        source: state from which a transition leads, [transitions] of int32.
-        label: index of its label, [transitions] of int16.
-        cost: [transitions].
-        label_first: transitions with label a are those from label_first[a] to label_first[a + 1]; [labels + 1].
-        label_source: state from which these lead, [transitions] of int32.
-        label_cost: [transitions].
-    """
 
-    first: NDArray[np.int64]
-    source: NDArray[np.int32]
-    label: NDArray[np.int16]
-    cost: NDArray[np.float64]
-    label_first: NDArray[np.int64]
-    label_source: NDArray[np.int32]
-    label_cost: NDArray[np.float64]
+def _pack_steps(scene: Scene, number: NDArray[np.int32]) -> tuple[NDArray[np.generic], ...]:
+    """The fields of `Steps` after the first."""
+    visited = scene.visited[:-1]
+    return (
+        number[scene.successors[visited]],
+        scene.label_index[visited].astype(np.int16),
+        scene.costs[visited].astype(np.float64),
+        number[visited],
+        scene.word,
+        scene.controls.astype(np.int32),
+    )
 
 
 def pack_world(
     successors: NDArray[np.int32], label_index: NDArray[np.integer], costs: NDArray[np.float64], labels: int
 ) -> PackedWorld:
-    """Sort the transitions of a world; several controls that do the same count once, with the cheapest of them."""
-    return PackedWorld(
-        *kernels.sort_transitions(
-            np.ascontiguousarray(successors, np.int32),
-            np.ascontiguousarray(label_index, np.int16),
-            np.ascontiguousarray(costs, np.float64),
-            labels,
-        )
+    """Sort the transitions of a world for searches that run backwards."""
+    return kernels.sort_transitions(
+        np.ascontiguousarray(successors, np.int32),
+        np.ascontiguousarray(label_index, np.int16),
+        np.ascontiguousarray(costs, np.float64),
+        labels,
     )

@@ -1,7 +1,9 @@
 """Compiled loops: the cost-to-go on the product of a scene and an automaton, and the likelihood of a demonstration.
 
-Everything is flat arrays, so that one call evaluates an automaton in many scenes. See `evidence` for what they mean.
+The scenes lie one after another in flat arrays, so that one call evaluates an automaton in all of them.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -19,6 +21,50 @@ TABULATED = 32
 
 LARGE = 1e250
 """Partition functions are multiplied up to this number before their logarithm is taken."""
+
+
+class PackedWorld(NamedTuple):
+    """The transitions of a world twice: sorted by where they lead, and by their label.
+
+    Attributes:
+        first: transitions into state s are those from first[s] to first[s + 1]; [states + 1] of int64.
+        source: state from which a transition leads, [transitions] of int32.
+        label: index of its label, [transitions] of int16.
+        cost: [transitions] of float64.
+        label_first: transitions with label a are those from label_first[a] to label_first[a + 1]; [labels + 1].
+        label_source: state from which these lead, [transitions] of int32.
+        label_cost: [transitions] of float64.
+    """
+
+    first: NDArray[np.int64]
+    source: NDArray[np.int32]
+    label: NDArray[np.int16]
+    cost: NDArray[np.float64]
+    label_first: NDArray[np.int64]
+    label_source: NDArray[np.int32]
+    label_cost: NDArray[np.float64]
+
+
+class Steps(NamedTuple):
+    """The demonstrations of all scenes, step by step.
+
+    Attributes:
+        first: the steps of scene i are those from first[i] to first[i + 1]; [scenes + 1] of int64.
+        successor: state after each control, or -1; [steps, controls] of int32.
+        label: index of its label, [steps, controls] of int16.
+        cost: [steps, controls] of float64.
+        visited: the state in which the step begins, [steps] of int32.
+        word: index of the label that was read, [steps] of int32.
+        control: the demonstrated control, [steps] of int32.
+    """
+
+    first: NDArray[np.int64]
+    successor: NDArray[np.int32]
+    label: NDArray[np.int16]
+    cost: NDArray[np.float64]
+    visited: NDArray[np.int32]
+    word: NDArray[np.int32]
+    control: NDArray[np.int32]
 
 
 @njit(cache=True, nogil=True)
@@ -61,13 +107,8 @@ def unit_cost_to_go(
     table: NDArray[np.int32],
     into_first: NDArray[np.int32],
     into_source: NDArray[np.int32],
-    first: NDArray[np.int64],
-    source: NDArray[np.int32],
-    label: NDArray[np.int16],
-    label_first: NDArray[np.int64],
-    label_source: NDArray[np.int32],
+    world: PackedWorld,
     asked: NDArray[np.int64],
-    states: int,
     V: NDArray[np.float64],
     queue: NDArray[np.int32],
 ) -> None:
@@ -76,13 +117,14 @@ def unit_cost_to_go(
     The search ends `SLACK` steps after the last of the asked nodes was met, or when there are no more nodes.
     """
     modes, labels = table.shape
+    states = len(world.first) - 1
     V[: modes * states] = np.inf
     filled = 0
     for q in range(modes):
         for a in range(labels):
             if table[q, a] == ACCEPTED:
-                for i in range(label_first[a], label_first[a + 1]):
-                    node = q * states + label_source[i]
+                for i in range(world.label_first[a], world.label_first[a + 1]):
+                    node = q * states + world.label_source[i]
                     if V[node] == np.inf:
                         V[node] = 1.0
                         queue[filled] = node
@@ -101,10 +143,10 @@ def unit_cost_to_go(
                 last = level + SLACK
             if level >= last:
                 return
-        for i in range(first[s], first[s + 1]):
-            entry = q * labels + label[i]
+        for i in range(world.first[s], world.first[s + 1]):
+            entry = q * labels + world.label[i]
             for j in range(into_first[entry], into_first[entry + 1]):
-                before = into_source[j] * states + source[i]
+                before = into_source[j] * states + world.source[i]
                 if V[before] == np.inf:
                     V[before] = through
                     queue[filled] = before
@@ -116,28 +158,22 @@ def general_cost_to_go(
     table: NDArray[np.int32],
     into_first: NDArray[np.int32],
     into_source: NDArray[np.int32],
-    first: NDArray[np.int64],
-    source: NDArray[np.int32],
-    label: NDArray[np.int16],
-    cost: NDArray[np.float64],
-    label_first: NDArray[np.int64],
-    label_source: NDArray[np.int32],
-    label_cost: NDArray[np.float64],
+    world: PackedWorld,
     penalties: NDArray[np.float64],
-    states: int,
     V: NDArray[np.float64],
 ) -> None:
     """Dijkstra's algorithm from acceptance: V of node q * states + s; penalties [q, label] are added to the costs."""
     modes, labels = table.shape
+    states = len(world.first) - 1
     V[: modes * states] = np.inf
     heap_cost, heap_node = np.empty(1024), np.empty(1024, np.int64)
     size = 0
     for q in range(modes):
         for a in range(labels):
             if table[q, a] == ACCEPTED:
-                for i in range(label_first[a], label_first[a + 1]):
-                    node = q * states + label_source[i]
-                    through = label_cost[i] + penalties[q, a]
+                for i in range(world.label_first[a], world.label_first[a + 1]):
+                    node = q * states + world.label_source[i]
+                    through = world.label_cost[i] + penalties[q, a]
                     if through < V[node]:
                         V[node] = through
                         heap_cost, heap_node, size = _push(heap_cost, heap_node, size, through, node)
@@ -147,11 +183,11 @@ def general_cost_to_go(
         if value > V[node]:
             continue
         q, s = node // states, node % states
-        for i in range(first[s], first[s + 1]):
-            entry = q * labels + label[i]
+        for i in range(world.first[s], world.first[s + 1]):
+            entry = q * labels + world.label[i]
             for j in range(into_first[entry], into_first[entry + 1]):
-                before = into_source[j] * states + source[i]
-                through = value + cost[i] + penalties[into_source[j], label[i]]
+                before = into_source[j] * states + world.source[i]
+                through = value + world.cost[i] + penalties[into_source[j], world.label[i]]
                 if through < V[before]:
                     V[before] = through
                     heap_cost, heap_node, size = _push(heap_cost, heap_node, size, through, before)
@@ -195,37 +231,37 @@ def log_likelihoods(
     table: NDArray[np.int32],
     V: NDArray[np.float64],
     states: int,
-    successor: NDArray[np.int32],
-    label: NDArray[np.int16],
-    costs: NDArray[np.float64],
-    controls: NDArray[np.int32],
+    steps: Steps,
+    begin: int,
+    end: int,
     temperatures: NDArray[np.float64],
     weight: NDArray[np.float64],
     unit: bool,
     result: NDArray[np.float64],
 ) -> None:
-    """sum_t log pi(u_t | s_t) at every temperature.
+    """Fill `result` [temperatures] with sum_t log pi(u_t | s_t) over the steps from begin to end.
 
-    successor, label and costs are those of the visited states only, shape [steps, controls].
+    log pi(u_t | s_t) = -(Q(u_t) - min Q) / eta - log sum_u exp(-(Q(u) - min Q) / eta): the gaps are added up, and the
+    sums are multiplied before their logarithm is taken. `weight` [gap, temperatures] has the exponentials of gaps.
     """
-    steps, number = successor.shape
+    number = steps.successor.shape[1]
     Q = np.empty(number)
     number_of_temperatures = len(temperatures)
     gap_sum, partition = np.zeros(number_of_temperatures), np.ones(number_of_temperatures)
     result[:] = 0.0
     q = 0
-    for t in range(steps):
+    for t in range(begin, end):
         least = np.inf
         for u in range(number):
             Q[u] = np.inf
-            if successor[t, u] >= 0:
-                after = table[q, label[t, u]]
+            if steps.successor[t, u] >= 0:
+                after = table[q, steps.label[t, u]]
                 if after == ACCEPTED:
-                    Q[u] = costs[t, u]
+                    Q[u] = steps.cost[t, u]
                 elif after >= 0:
-                    Q[u] = costs[t, u] + V[after * states + successor[t, u]]
+                    Q[u] = steps.cost[t, u] + V[after * states + steps.successor[t, u]]
             least = min(least, Q[u])
-        if Q[controls[t]] == np.inf:
+        if Q[steps.control[t]] == np.inf:
             result[:] = -np.inf
             return
         for k in range(number_of_temperatures):
@@ -236,12 +272,12 @@ def log_likelihoods(
                     total += weight[int(gap), k]
                 elif gap < np.inf:
                     total += np.exp(-gap / temperatures[k])
-            gap_sum[k] += Q[controls[t]] - least
+            gap_sum[k] += Q[steps.control[t]] - least
             partition[k] *= total
             if partition[k] > LARGE:
                 result[k] -= np.log(partition[k])
                 partition[k] = 1.0
-        q = table[q, label[t, controls[t]]]
+        q = table[q, steps.word[t]]
     for k in range(number_of_temperatures):
         result[k] -= gap_sum[k] / temperatures[k] + np.log(partition[k])
 
@@ -249,22 +285,10 @@ def log_likelihoods(
 @njit(cache=True, nogil=True)
 def evaluate(
     table: NDArray[np.int32],
-    scene_first: NDArray[np.int64],
+    worlds: PackedWorld,
+    state_first: NDArray[np.int64],
     unit: NDArray[np.bool_],
-    first: NDArray[np.int64],
-    source: NDArray[np.int32],
-    label: NDArray[np.int16],
-    cost: NDArray[np.float64],
-    label_first: NDArray[np.int64],
-    label_source: NDArray[np.int32],
-    label_cost: NDArray[np.float64],
-    step_first: NDArray[np.int64],
-    step_successor: NDArray[np.int32],
-    step_label: NDArray[np.int16],
-    step_cost: NDArray[np.float64],
-    visited: NDArray[np.int32],
-    word: NDArray[np.int32],
-    controls: NDArray[np.int32],
+    steps: Steps,
     temperatures: NDArray[np.float64],
     log_follows: float,
     log_outlier: NDArray[np.float64],
@@ -276,50 +300,59 @@ def evaluate(
 
     It is given up as soon as the mean over temperatures of the total evidence must stay below `needed`, where the
     scenes that are still to come count with their optimistic evidence.
+
+    Args:
+        table: the automaton, [states, labels].
+        worlds: of all scenes, one after another; each has its own end in `first` and `label_first`.
+        state_first: the states of scene i are those from state_first[i] to state_first[i + 1]; [scenes + 1].
+        unit: whether all transitions of a scene cost 1, [scenes].
+        steps: the demonstrations.
+        temperatures: eta, [temperatures].
+        log_follows: log(1 - e).
+        log_outlier: log of e times the probability of an outlier, [scenes].
+        optimistic: [scenes, temperatures].
+        needed: see above.
+        result: is written to.
     """
     scenes, number = optimistic.shape
-    modes, labels = table.shape
+    labels = table.shape[1]
     total = np.zeros(number)
     accepted = np.zeros(scenes, np.bool_)
     for i in range(scenes):
-        begin, end = step_first[i], step_first[i + 1]
-        accepted[i] = read_word(table, word[begin:end]) == end - begin
+        begin, end = steps.first[i], steps.first[i + 1]
+        accepted[i] = read_word(table, steps.word[begin:end]) == end - begin
         for k in range(number):
             result[i, k] = optimistic[i, k] if accepted[i] else log_outlier[i]
             total[k] += result[i, k]
     if _log_mean(total) < needed:
         return False
     into_first, into_source = sources_by_target(table)
-    largest = 0
-    for i in range(scenes):
-        largest = max(largest, scene_first[i + 1] - scene_first[i])
-    V = np.empty(modes * largest)
-    queue = np.empty(modes * largest, np.int32)
-    follows = np.empty(number)
+    room = table.shape[0] * np.diff(state_first).max()
+    V, queue = np.empty(room), np.empty(room, np.int32)
     no_penalties = np.zeros(table.shape)
     weight = np.empty((TABULATED, number))
     for gap in range(TABULATED):
         weight[gap] = np.exp(-gap / temperatures)
+    follows = np.empty(number)
     for i in range(scenes):
         if not accepted[i]:
             continue
-        begin, end, states = step_first[i], step_first[i + 1], scene_first[i + 1] - scene_first[i]
-        here = first[scene_first[i] + i : scene_first[i + 1] + i + 1]
-        by_label = label_first[i * labels + i : (i + 1) * labels + i + 1]
+        begin, end, states = steps.first[i], steps.first[i + 1], state_first[i + 1] - state_first[i]
+        world = PackedWorld(
+            worlds.first[state_first[i] + i : state_first[i + 1] + i + 1],
+            worlds.source,
+            worlds.label,
+            worlds.cost,
+            worlds.label_first[i * (labels + 1) : (i + 1) * (labels + 1)],
+            worlds.label_source,
+            worlds.label_cost,
+        )
         if unit[i]:
-            unit_cost_to_go(
-                table, into_first, into_source, here, source, label, by_label, label_source,
-                _nodes(table, visited[begin:end], word[begin:end], states), states, V, queue,
-            )  # fmt: skip
+            asked = _nodes(table, steps.visited[begin:end], steps.word[begin:end], states)
+            unit_cost_to_go(table, into_first, into_source, world, asked, V, queue)
         else:
-            general_cost_to_go(
-                table, into_first, into_source, here, source, label, cost, by_label, label_source, label_cost,
-                no_penalties, states, V,
-            )  # fmt: skip
-        log_likelihoods(
-            table, V, states, step_successor[begin:end], step_label[begin:end], step_cost[begin:end],
-            controls[begin:end], temperatures, weight, unit[i], follows,
-        )  # fmt: skip
+            general_cost_to_go(table, into_first, into_source, world, no_penalties, V)
+        log_likelihoods(table, V, states, steps, begin, end, temperatures, weight, unit[i], follows)
         for k in range(number):
             total[k] -= result[i, k]
             high = max(log_follows + follows[k], log_outlier[i])
@@ -388,16 +421,8 @@ def distances(successors: NDArray[np.int32], starts: NDArray[np.int32], most: in
 @njit(cache=True, nogil=True)
 def sort_transitions(
     successors: NDArray[np.int32], label_index: NDArray[np.int16], costs: NDArray[np.float64], labels: int
-) -> tuple[
-    NDArray[np.int64],
-    NDArray[np.int32],
-    NDArray[np.int16],
-    NDArray[np.float64],
-    NDArray[np.int64],
-    NDArray[np.int32],
-    NDArray[np.float64],
-]:
-    """Counting sorts of the transitions by target and by label; controls that do the same count once, the cheapest."""
+) -> PackedWorld:
+    """Sort the transitions of a world; of several controls that do the same the cheapest counts."""
     states, controls = successors.shape
     counts = np.zeros((states, controls), np.bool_)
     first, label_first = np.zeros(states + 1, np.int64), np.zeros(labels + 1, np.int64)
@@ -430,4 +455,4 @@ def sort_transitions(
                 j = label_free[label_index[s, u]]
                 label_source[j], label_cost[j] = s, costs[s, u]
                 label_free[label_index[s, u]] += 1
-    return first, source, label, cost, label_first, label_source, label_cost
+    return PackedWorld(first, source, label, cost, label_first, label_source, label_cost)

@@ -117,13 +117,9 @@ def plan(world: ArrayWorld, automaton: GuardedAutomaton) -> Plan:
 def plan_table(world: ArrayWorld, table: NDArray[np.int32], penalties: NDArray[np.float64] | None = None) -> Plan:
     """Solve the product of a world and an automaton given as a table."""
     packed = pack_world(world.successors, world.label_index, world.costs, len(world.labels))
-    into_first, into_source = kernels.sources_by_target(table)
     V = np.empty(len(table) * len(world.successors))
     extra = np.zeros(table.shape) if penalties is None else penalties
-    kernels.general_cost_to_go(
-        table, into_first, into_source, packed.first, packed.source, packed.label, packed.cost,
-        packed.label_first, packed.label_source, packed.label_cost, extra, len(world.successors), V,
-    )  # fmt: skip
+    kernels.general_cost_to_go(table, *kernels.sources_by_target(table), packed, extra, V)
     return Plan(world, table, V.reshape(len(table), -1), penalties)
 
 
