@@ -327,12 +327,15 @@ def evaluate(
     if _log_mean(total) < needed:
         return False
     into_first, into_source = sources_by_target(table)
-    room = table.shape[0] * np.diff(state_first).max()
+    room = 0
+    for i in range(scenes):
+        room = max(room, table.shape[0] * (state_first[i + 1] - state_first[i]))
     V, queue = np.empty(room), np.empty(room, np.int32)
     no_penalties = np.zeros(table.shape)
     weight = np.empty((TABULATED, number))
     for gap in range(TABULATED):
-        weight[gap] = np.exp(-gap / temperatures)
+        for k in range(number):
+            weight[gap, k] = np.exp(-gap / temperatures[k])
     follows = np.empty(number)
     for i in range(scenes):
         if not accepted[i]:
@@ -380,8 +383,12 @@ def _nodes(
 @njit(cache=True, nogil=True)
 def _log_mean(values: NDArray[np.float64]) -> float:
     """log of the mean of exp(values)."""
-    high = values.max()
-    return high + np.log(np.mean(np.exp(values - high)))
+    high, total = -np.inf, 0.0
+    for value in values:
+        high = max(high, value)
+    for value in values:
+        total += np.exp(value - high)
+    return high + np.log(total / len(values))
 
 
 @njit(cache=True, nogil=True)
