@@ -1,6 +1,6 @@
 """Worlds as arrays for `rational.py`: the office of the reward-machine papers, DISS's grid, and MiniGrid's tasks."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -83,7 +83,9 @@ def _office_wall(x: int, y: int, dx: int, dy: int) -> bool:
     return (low == 5 and x not in (1, 4, 7, 10)) or (low == 2 and x not in (1, 10))
 
 
-def _grid_world(cells: NDArray[np.int16], labels: tuple[Label, ...], start: int, wall) -> ArrayWorld:
+def _grid_world(
+    cells: NDArray[np.int16], labels: tuple[Label, ...], start: int, wall: Callable[[int, int, int, int], bool]
+) -> ArrayWorld:
     width, height = cells.shape
     successors = np.empty((cells.size, len(MOVES)), np.int32)
     for x in range(width):
@@ -132,8 +134,15 @@ def _read_start(world: ArrayWorld, cells: NDArray[np.int16]) -> ArrayWorld:
     return ArrayWorld(world.labels, successors, label_index, len(world.successors), np.ones(successors.shape))
 
 
-def minigrid_world(task_name: str, seed: int) -> ArrayWorld:
-    """A scene of a MiniGrid task, up to the label that ends MiniGrid's own episode."""
+def last_propositions(words: Sequence[Sequence[Label]]) -> frozenset[str]:
+    """The propositions that hold at the end of every demonstration and never before."""
+    at_the_end = frozenset.intersection(*(word[-1] for word in words))
+    before = frozenset().union(*(label for word in words for label in word[:-1]))
+    return at_the_end - before
+
+
+def minigrid_world(task_name: str, seed: int, last: frozenset[str]) -> ArrayWorld:
+    """A scene of a MiniGrid task, explored until one of the last propositions holds: nobody has been seen to go on."""
     from wfairl.worlds import find_task
     from wfairl.worlds.world import ACCEPTED, to_label
 
@@ -141,8 +150,7 @@ def minigrid_world(task_name: str, seed: int) -> ArrayWorld:
     world = task.make_world(seed)
     names = tuple(world.propositions)
     labels = tuple(to_label(mask, names) for mask in range(2 ** len(names)))
-    final = task.rule.visit[-1]
-    table = np.array([[ACCEPTED if final in label else 0 for label in labels]], np.int32)
+    table = np.array([[ACCEPTED if label & last else 0 for label in labels]], np.int32)
     exploration = world.explore(table)
     successors = exploration.successors
     end = len(successors)

@@ -34,6 +34,7 @@ from logic_worlds import (
     demonstrate,
     diss_rule,
     diss_scenes,
+    last_propositions,
     minigrid_rule,
     minigrid_world,
     office_world,
@@ -189,15 +190,16 @@ def _minigrid(task: str, demonstrations: int, seed: int, scenes: int) -> Row:
 
     rule = minigrid_rule(task)
     collected = collect(find_task(task), demonstrations, 0, TEMPERATURE, seed)
+    last = last_propositions([demonstration.labels for demonstration in collected])
     evidence = []
     for demonstration in collected:
-        world = minigrid_world(task, demonstration.seed)
+        world = minigrid_world(task, demonstration.seed, last)
         evidence.append(world.scene(np.array(demonstration.controls)))
     result, seconds = _fit(world.labels, evidence)
     row = _row("minigrid", task, demonstrations, seed, world.labels, rule, result, seconds)
     scores = []
     for i in range(scenes):
-        world = minigrid_world(task, FIRST_MINIGRID_TEST_SCENE + i)
+        world = minigrid_world(task, FIRST_MINIGRID_TEST_SCENE + i, last)
         scores.append(_score(rule, [world], [plan(world, result.automaton)]))
     return replace(
         row,
