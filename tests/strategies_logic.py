@@ -1,5 +1,7 @@
 """Random worlds, tables and sketches for `wfairl.logic`, and a small grid to demonstrate tasks in."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from wfairl.logic.evidence import Scene
@@ -60,6 +62,14 @@ def grid(rng: np.random.Generator) -> ArrayWorld:
             inside = 0 <= x + dx < WIDTH and 0 <= y + dy < WIDTH
             successors[cell, u] = cell + dx * WIDTH + dy if inside else cell
     return ArrayWorld(GRID_LABELS, successors, cells[successors], int(places[9]), np.ones(successors.shape))
+
+
+def dusky(world: ArrayWorld, rng: np.random.Generator) -> ArrayWorld:
+    """The world with `dark` in half of its cells, beside whatever lies there."""
+    labels = (*world.labels, *(label | {"dark"} for label in world.labels))
+    dark = rng.random(len(world.successors)) < 0.5
+    index = world.label_index + len(world.labels) * dark[world.successors]
+    return replace(world, labels=labels, label_index=index.astype(np.int16))
 
 
 def chain(*names: str, avoid: str | None = "n") -> GuardedAutomaton:

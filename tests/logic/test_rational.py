@@ -2,10 +2,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from strategies_logic import GRID_LABELS, chain, demonstrations, grid
+from strategies_logic import GRID_LABELS, chain, demonstrations, dusky, grid
 
 from wfairl.errors import BadInputError
-from wfairl.logic import NothingExplainedError, RationalLearner, RationalSettings
+from wfairl.logic import (
+    Edge,
+    Guard,
+    GuardedAutomaton,
+    NothingExplainedError,
+    RationalLearner,
+    RationalSettings,
+    plan,
+)
 from wfairl.logic.sketch import canonical
 from wfairl.logic.tables import to_table
 
@@ -37,6 +45,21 @@ def test_what_is_not_forbidden_is_not_learned_as_forbidden():
     rule = chain("a", "b", avoid=None)
     result = RationalLearner().fit(GRID_LABELS, demonstrations(rule, 16, np.random.default_rng(2)))
     assert same_rule(result.automaton, rule)
+
+
+@pytest.mark.parametrize("literals", [{"a"}, {"a", "dark"}])
+def test_a_guard_has_the_literals_that_matter_and_no_others(literals):
+    rng, scenes = np.random.default_rng(5), []
+    rule = GuardedAutomaton(((Edge(Guard(frozenset(literals)), 1),), ()), np.array([False, True]))
+    while len(scenes) < 16:
+        world = grid(rng)
+        three = replace(world, label_index=np.where(world.label_index == 4, 4, np.minimum(world.label_index, 1)))
+        world = dusky(three, rng)  # some a in the dark, some in the light
+        solved = plan(world, rule)
+        if np.isfinite(solved.start_cost):
+            scenes.append(world.scene(solved.act(0.5, 200, rng)))
+    result = RationalLearner().fit(world.labels, scenes)
+    assert [edge.guard for edge in result.automaton.edges[0]] == [Guard(frozenset(literals))]
 
 
 def test_the_same_demonstrations_give_the_same_result(errand, learned):
