@@ -18,6 +18,11 @@ def guard(name):
     return Guard(frozenset({name}))
 
 
+def everywhere(sketch):
+    """As if demonstrations had read every label in every state."""
+    return np.ones((sketch.states, len(LABELS)), int)
+
+
 def words(rng, labels, number=200):
     return [rng.integers(labels, size=rng.integers(1, 12)).tolist() for _ in range(number)]
 
@@ -59,7 +64,7 @@ def test_moves_give_tidy_sketches_within_the_limits():
     rng = np.random.default_rng(4)
     for _ in range(5):
         sketch = random_sketch(rng, NAMES[:3])
-        for other in neighbours(sketch, NAMES[:3], LABELS, max_states=5, max_literals=2):
+        for other in neighbours(sketch, NAMES[:3], LABELS, everywhere(sketch), max_states=5, max_literals=2):
             assert tidy(other.states, other.edges) == other
             assert other.states <= 5
             assert all(len(edge.guard.true | edge.guard.false) <= 2 for edge in other.edges)
@@ -78,7 +83,9 @@ def test_errands_in_any_order_are_one_move_from_one_of_them():
         ],
     )
     wanted = canonical(to_table(both, LABELS)).tobytes()
-    found = {canonical(to_table(s, LABELS)).tobytes() for s in neighbours(one, NAMES[:3], LABELS, 6, 2)}
+    found = {
+        canonical(to_table(s, LABELS)).tobytes() for s in neighbours(one, NAMES[:3], LABELS, everywhere(one), 6, 2)
+    }
     assert wanted in found
 
 

@@ -149,6 +149,10 @@ class Evidence:
         )
         return result
 
+    def visits(self, table: NDArray[np.int32]) -> NDArray[np.int64]:
+        """How many demonstrations read a label in a state, [states, labels]."""
+        return kernels.visits(table, self._packed.steps.first, self._packed.steps.word)
+
     def failures_accepted(self, table: NDArray[np.int32]) -> int:
         """How many failed demonstrations the automaton accepts at some point."""
         return sum(kernels.read_word(table, word) > 0 for word in self.failures)

@@ -81,6 +81,23 @@ def read_word(table: NDArray[np.int32], word: NDArray[np.int32]) -> int:
 
 
 @njit(cache=True, nogil=True)
+def visits(table: NDArray[np.int32], first: NDArray[np.int64], word: NDArray[np.int32]) -> NDArray[np.int64]:
+    """How many words read a label in a state, [states, labels]; word i lies from first[i] to first[i + 1]."""
+    counts = np.zeros(table.shape, np.int64)
+    last = np.full(table.shape, -1, np.int64)
+    for i in range(len(first) - 1):
+        q = 0
+        for t in range(first[i], first[i + 1]):
+            if last[q, word[t]] != i:
+                last[q, word[t]] = i
+                counts[q, word[t]] += 1
+            q = table[q, word[t]]
+            if q < 0:
+                break
+    return counts
+
+
+@njit(cache=True, nogil=True)
 def sources_by_target(table: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """The table turned round: states that read label l into state q are those from first[q, l] on."""
     states, labels = table.shape

@@ -7,6 +7,9 @@ it matters how one came here (`_split`). Each is one step, because none of its h
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from wfairl.logic.guarded import DEAD, Guard, Label
 from wfairl.logic.kernels import ACCEPTED
 from wfairl.logic.sketch import ANY, Sketch, SketchEdge, tidy
@@ -14,7 +17,12 @@ from wfairl.logic.tables import holding
 
 
 def neighbours(
-    sketch: Sketch, propositions: Sequence[str], labels: tuple[Label, ...], max_states: int, max_literals: int
+    sketch: Sketch,
+    propositions: Sequence[str],
+    labels: tuple[Label, ...],
+    visits: NDArray[np.integer],
+    max_states: int,
+    max_literals: int,
 ) -> Iterator[Sketch]:
     """Every sketch one move away; some more than once.
 
@@ -22,6 +30,8 @@ def neighbours(
         sketch: where to start.
         propositions: those that guards may speak of.
         labels: those that occur, which tell whether the order of two edges matters.
+        visits: how many demonstrations read a label in a state of the sketch, [states, labels]: a way round that no
+            demonstration takes is not tried.
         max_states: of the results.
         max_literals: of their guards.
     """
@@ -34,7 +44,7 @@ def neighbours(
     if sketch.states < max_states:
         yield from _insert_state(sketch, guards)
         yield from _conjoin(sketch, guards, max_states)
-        yield from _detour(sketch, guards)
+        yield from _detour(sketch, guards, labels, visits)
         yield from _split(sketch, guards)
 
 
@@ -176,11 +186,15 @@ def _states_before(sketch: Sketch, target: int) -> list[int]:
     return found
 
 
-def _detour(sketch: Sketch, guards: Sequence[Guard]) -> Iterator[Sketch]:
+def _detour(
+    sketch: Sketch, guards: Sequence[Guard], labels: tuple[Label, ...], visits: NDArray[np.integer]
+) -> Iterator[Sketch]:
     """A way round through a new state: two events more, such as the other order of two errands."""
     new = sketch.states
     for source in range(sketch.states):
         for first in guards:
+            if not visits[source, holding(first, labels)].any():
+                continue
             for second in guards:
                 for target in (*range(sketch.states), ACCEPTED):
                     yield tidy(

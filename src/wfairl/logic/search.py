@@ -98,6 +98,7 @@ def search(
             waiting[0].sketch,
             posterior.propositions,
             posterior.evidence.labels,
+            posterior.evidence.visits(to_table(waiting[0].sketch, posterior.evidence.labels)),
             settings.max_states,
             settings.max_literals,
         )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.logic.evidence import Evidence, log_mean
+from wfairl.logic.evidence import log_mean
 from wfairl.logic.guarded import DEAD, Label
 from wfairl.logic.kernels import ACCEPTED
 from wfairl.logic.search import Posterior
@@ -75,19 +75,4 @@ def measure_support(posterior: Posterior, sketch: Sketch, deadly_odds: float) ->
                     deadly[state, label] = max(deadly[state, label], chosen - loss)
     odds = deadly_odds * np.exp(np.minimum(deadly - chosen, LARGEST_LOG_ODDS))
     risk = np.where(table == DEAD, 1.0, odds / (1 + odds))
-    return Support(evidence.labels, _visits(evidence, table), margin, risk, deadly_odds / (1 + deadly_odds))
-
-
-def _visits(evidence: Evidence, table: NDArray[np.int32]) -> NDArray[np.int64]:
-    """How many demonstrations read a label in a state, [states, labels]."""
-    visits = np.zeros(table.shape, np.int64)
-    for scene in evidence.scenes:
-        read = np.zeros(table.shape, bool)
-        state = 0
-        for label in scene.word:
-            read[state, label] = True
-            state = table[state, label]
-            if state < 0:
-                break
-        visits += read
-    return visits
+    return Support(evidence.labels, evidence.visits(table), margin, risk, deadly_odds / (1 + deadly_odds))
