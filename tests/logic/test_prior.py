@@ -5,7 +5,7 @@ from strategies_logic import NAMES, random_sketch
 
 from wfairl.logic.guarded import DEAD, Guard
 from wfairl.logic.kernels import ACCEPTED
-from wfairl.logic.prior import description_bits, log_prior
+from wfairl.logic.prior import description_bits, errands, log_prior
 from wfairl.logic.sketch import ANY, Sketch, SketchEdge, tidy
 
 A, NOT_A, B = Guard(frozenset("a")), Guard(frozenset(), frozenset("a")), Guard(frozenset("b"))
@@ -47,3 +47,25 @@ def test_forbidding_once_for_all_is_shorter_than_in_every_state():
     once = tidy(2, [SketchEdge(ANY, n, DEAD), *chain])
     twice = tidy(2, [SketchEdge(0, n, DEAD), SketchEdge(1, n, DEAD), *chain])
     assert description_bits(once, 4) < description_bits(twice, 4)
+
+
+def test_another_errand_in_any_order_costs_one_guard_more():
+    def bits(*edges):
+        return description_bits(tidy(4, [SketchEdge(*edge) for edge in edges]), 4)
+
+    c = Guard(frozenset("c"))
+    one = bits((0, A, 1), (1, c, ACCEPTED))
+    both = bits((0, A, 1), (0, B, 2), (1, B, 3), (2, A, 3), (3, c, ACCEPTED))
+    single = bits((0, A, ACCEPTED))
+    assert both - one < one - single
+
+
+def test_only_what_is_done_in_any_order_counts_as_errands():
+    chain = [SketchEdge(0, A, 1), SketchEdge(1, B, ACCEPTED)]
+    assert errands(tidy(2, chain)) == [[A], [B]]
+    assert errands(tidy(2, [*chain, SketchEdge(ANY, NOT_A, DEAD)])) == [[A], [B]]
+    assert errands(tidy(2, [*chain, SketchEdge(1, A, 0)])) is None
+    assert errands(tidy(2, [*chain, SketchEdge(0, B, ACCEPTED)])) is None
+    assert errands(tidy(2, [*chain, SketchEdge(0, B, DEAD)])) is None
+    diamond = [SketchEdge(0, A, 1), SketchEdge(0, B, 2), SketchEdge(1, B, ACCEPTED), SketchEdge(2, A, ACCEPTED)]
+    assert errands(tidy(3, diamond)) == [[A, B]]
