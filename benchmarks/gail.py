@@ -18,13 +18,13 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+from wfairl.baselines.gail_settings import GailConfig
+from wfairl.worlds.tasks import Task, all_tasks
 
 from wfairl.baselines import gail_training
 from wfairl.baselines.gail import train_gail
-from wfairl.baselines.gail_settings import GailConfig
 from wfairl.demonstrations import collect
 from wfairl.learning.threads import one_torch_thread
-from wfairl.worlds.tasks import Task, all_tasks
 
 STEPS = 500_000
 LIMIT_MINUTES = 15.0

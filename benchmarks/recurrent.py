@@ -14,7 +14,7 @@ fail. Each learner gets the same ones, compressed, with the empty label at the b
     return      of an agent that plans with the finite automaton and unit cost, minus that of the optimal one, on
                 validation scenes of the task; an automaton that cannot be planned with has the return 0
 
-`wfa` is the default of `learn-task`, `wfa select` chooses rank and basis on held-out words, `gru` is `--model gru`, and
+`wfa` is `--learner spectral`, `wfa select` chooses rank and basis on held-out words, `gru` is `--learner gru`, and
 `gru words` the same network without the beginnings of words as failures. For a network, words are judged by the
 network itself; the last column of the table says how often its automaton says the same.
 """
@@ -30,6 +30,8 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from wfairl.baselines.scenes import FIRST_VALIDATION_SEED
+from wfairl.worlds.tasks import Task, find_task
 
 from wfairl.automata.finite import FiniteAutomaton
 from wfairl.automata.selection import select_setting
@@ -37,7 +39,6 @@ from wfairl.automata.task_model import fit_task_model
 from wfairl.automata.words import Word, compress, with_optional_start
 from wfairl.baselines.recurrent import RecurrentLearner
 from wfairl.baselines.recurrent_automaton import fit_recurrent_task
-from wfairl.baselines.scenes import FIRST_VALIDATION_SEED
 from wfairl.demonstrations import collect
 from wfairl.errors import FailedRunError
 from wfairl.evaluation import PlannedPolicy, Policy, expert_policy
@@ -45,7 +46,6 @@ from wfairl.evaluation.evaluate import run_episode
 from wfairl.parallel import map_in_threads
 from wfairl.planning.cost import unit_cost
 from wfairl.planning.product import ProductTooLargeError
-from wfairl.worlds.tasks import Task, find_task
 
 TASKS = ("doorkey", "multiroom", "blocked-unlock-pickup")
 SIZES = (4, 8, 16, 32, 64, 128, 256, 512)

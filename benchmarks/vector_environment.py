@@ -20,10 +20,10 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from minigrid.wrappers import FullyObsWrapper
 from rich.console import Console
 from rich.table import Table
+from wfairl.worlds.minigrid.vector_environment import CompiledVectorEnv, compile_scenes
+from wfairl.worlds.tasks import Task, all_tasks
 
 from wfairl.worlds.minigrid.rules import CONTROLS
-from wfairl.worlds.tasks import Task, all_tasks
-from wfairl.worlds.minigrid.vector_environment import CompiledVectorEnv, compile_scenes
 
 SCENES = 256
 FIRST_SCENE = 1_000_000

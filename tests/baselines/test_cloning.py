@@ -6,18 +6,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from wfairl.baselines.sight import AgentSight
+from wfairl.worlds.tasks import find_task
 
 from wfairl.baselines import cloning
 from wfairl.baselines.cloning import CloningConfig, make_lessons, train_cloning
 from wfairl.baselines.network_policy import log_probabilities
 from wfairl.baselines.policy_run import load_policy_run
-from wfairl.baselines.sight import AgentSight
 from wfairl.demonstrations import Dataset, collect
 from wfairl.errors import BadInputError
 from wfairl.learning.checkpoint import OtherConfigurationError
 from wfairl.learning.run_directory import RunExistsError
 from wfairl.learning.scene import NoSuccessfulDemonstrationError
-from wfairl.worlds.tasks import find_task
 
 TASK = find_task("doorkey")
 SMALL = CloningConfig(networks=2, epochs=2, validation_scenes=2, dropouts=(0.0, 0.3), radius=3)

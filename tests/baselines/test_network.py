@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 from strategies_learning import TwoPaths, doorkey_world
+from wfairl.baselines.scenes import FIRST_VALIDATION_SEED, validation_seeds
 
 from wfairl.baselines.network import StateNetwork, map_size, observe
-from wfairl.baselines.scenes import FIRST_VALIDATION_SEED, validation_seeds
 from wfairl.demonstrations import FIRST_TRAINING_SEED, Dataset, Demonstration
 from wfairl.demonstrations.collection import SCENES_PER_COLLECTION
 from wfairl.errors import BadInputError

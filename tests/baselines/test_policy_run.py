@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 import torch
 from test_network import random_network
+from wfairl.baselines.sight import AgentSight, MapSight
+from wfairl.worlds.tasks import Rule, Task, find_task
 
 from wfairl.baselines.network_policy import NetworkPolicy, log_probabilities, softmax
 from wfairl.baselines.policy_run import (
@@ -16,15 +18,13 @@ from wfairl.baselines.policy_run import (
     load_policy_run,
     save_policy,
 )
-from wfairl.baselines.sight import AgentSight, MapSight
 from wfairl.baselines.validation import Trials
 from wfairl.evaluation import run_episode
 from wfairl.learning.grid_network import OtherMapError
 from wfairl.learning.run_directory import BrokenRunError, OtherMethodError, RunExistsError, read_config
 from wfairl.learning.storage import write_tensors
-from wfairl.worlds.minigrid.rules import WALL
 from wfairl.worlds.minigrid.propositions import AgentOn
-from wfairl.worlds.tasks import Rule, Task, find_task
+from wfairl.worlds.minigrid.rules import WALL
 
 TASK = find_task("doorkey")
 SIGHT = MapSight(8, 8)

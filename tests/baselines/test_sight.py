@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import torch
 from minigrid.core.grid import Grid
-
 from wfairl.baselines.sight import AgentSight, MapSight, find_sight, from_document, mirror, to_document
+
 from wfairl.errors import BadInputError
 from wfairl.learning.grid_network import OtherMapError
-from wfairl.worlds.minigrid.world import MiniGridWorld
 from wfairl.worlds.minigrid.environment import make_environment, reset
 from wfairl.worlds.minigrid.rules import WALL
+from wfairl.worlds.minigrid.world import MiniGridWorld
 
 SIZE = 6
 WALKS = 30

@@ -12,10 +12,7 @@ from pathlib import Path
 
 import pytest
 from oracles_report import numbers_in, player_data, read_page
-
 from wfairl.cli.reproduction import print_tables
-from wfairl.demonstrations import collect
-from wfairl.files import read_json
 from wfairl.reproduction.cell import first_successes, gather, run_cell, stored_result
 from wfairl.reproduction.figures import draw_figures
 from wfairl.reproduction.layout import CSV, FIGURES, MARKDOWN, REPORT, RESULTS, run_directory
@@ -26,6 +23,9 @@ from wfairl.reproduction.results import CHOSEN, rows_of
 from wfairl.reproduction.scope import included, shortfall
 from wfairl.reproduction.tables import BrokenResultsError, read_tables
 from wfairl.worlds.tasks import find_task
+
+from wfairl.demonstrations import collect
+from wfairl.files import read_json
 
 SMALL = Protocol(
     tasks=("doorkey",),

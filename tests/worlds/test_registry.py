@@ -10,7 +10,7 @@ from wfairl.automata.rules import visit_in_order
 from wfairl.errors import BadInputError
 from wfairl.worlds import GraphWorld, ModelTask, all_tasks, find_task, load_tasks, register_task, registry
 
-OURS = ["doorkey", "multiroom", "blocked-unlock-pickup"]
+OURS = [task.name for task in all_tasks()]
 
 TASK_FILE = """
     from dataclasses import dataclass
@@ -53,6 +53,11 @@ def own_task(name="own", **changes):
 
     settings = {"summary": "", "propositions": ("a",), "rule": visit_in_order("a"), "horizon": 5, "scene": ring}
     return ModelTask(name, **{**settings, **changes})
+
+
+def test_our_own_tasks_begin_with_the_papers():
+    assert OURS[:3] == ["doorkey", "multiroom", "blocked-unlock-pickup"]
+    assert len(set(OURS)) == len(OURS)
 
 
 def test_a_file_makes_its_tasks_known_after_ours(write):

@@ -5,10 +5,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from oracles_automata import fulfils_rule
 
 from wfairl.automata.rules import avoid, visit_in_order
 from wfairl.demonstrations import solve
 from wfairl.errors import BadInputError
+from wfairl.planning.cost import true_cost
 from wfairl.worlds import (
     BrokenLawError,
     GraphWorld,
@@ -19,6 +21,7 @@ from wfairl.worlds import (
     find_task,
 )
 from wfairl.worlds.minigrid import Carrying, MiniGridTask
+from wfairl.worlds.minigrid.tasks import TASKS as PAPER
 
 MEAN_OPTIMAL_STEPS = {"doorkey": 16.73, "multiroom": 20.29, "blocked-unlock-pickup": 22.4}
 
@@ -44,7 +47,7 @@ def test_a_few_scenes_of_the_hardest_task_agree_with_the_protocol_too():
     assert agrees_with_the_known_mean("blocked-unlock-pickup", range(6))
 
 
-@pytest.mark.parametrize("task", all_tasks(), ids=lambda task: task.name)
+@pytest.mark.parametrize("task", PAPER, ids=lambda task: task.name)
 def test_the_propositions_and_the_initial_labels_are_what_the_paper_says(task):
     expected = {
         "doorkey": ("key", "door", "goal"),
@@ -71,7 +74,7 @@ def test_the_doors_of_multiroom_are_counted_along_the_rooms():
 
 
 def test_the_real_environment_ends_a_task_exactly_when_its_rule_says_so():
-    for task in all_tasks():
+    for task in PAPER:
         env = task.make_environment(seed=4)
         world = task.make_world(seed=4)
         controls, _ = solve(world, task.rule).act(0.5, task.horizon, np.random.default_rng(0))
@@ -91,8 +94,49 @@ def test_the_real_environment_ends_a_task_exactly_when_its_rule_says_so():
 def test_our_own_tasks_obey_the_laws_and_say_what_they_are(task):
     check_task(task)
     assert task.name in task.title
-    assert task.default_cost == "local"
-    assert task.true_cost is None
+    assert task.summary
+    if task in PAPER:
+        assert (task.default_cost, task.true_cost) == ("local", None)
+
+
+def priced(task, seed):
+    """The controls of the expert, what it says that they cost, and what the floor of the real environment says."""
+    expert = solve(task.make_world(seed), task.rule, true_cost(task))
+    controls, succeeded = expert.act(0.0, task.horizon, np.random.default_rng(0))
+    assert succeeded
+    env, paid = task.make_environment(seed).unwrapped, 0.0
+    for control in controls:
+        env.step(control)
+        floor = env.grid.get(*env.agent_pos)
+        paid += (
+            {"yellow": 3.0, "red": 10.0}.get(floor.color, 1.0) if floor is not None and floor.type == "floor" else 1.0
+        )
+    return controls, expert.optimal_cost, paid
+
+
+@pytest.mark.parametrize("name", ["terrain", "doorkey-terrain"])
+def test_floor_costs_what_its_colour_says(name):
+    """And the fewest steps are sometimes dearer than the expert's way."""
+    task, detours = find_task(name), 0
+    for seed in range(6):
+        controls, expected, paid = priced(task, seed)
+        assert expected == pytest.approx(paid)
+        detours += len(controls) > solve(task.make_world(seed), task.rule).optimal_cost
+    assert detours > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "order"), [("ordered-pickup", ("red", "green", "blue")), ("errand", ("corner", "goal"))]
+)
+def test_an_order_that_nothing_enforces_is_kept_by_the_expert(name, order):
+    task = find_task(name)
+    for seed in range(4):
+        world = task.make_world(seed)
+        controls, succeeded = solve(world, task.rule).act(0.0, task.horizon, np.random.default_rng(0))
+        assert succeeded
+        _, labels = world.walk(controls)
+        assert fulfils_rule(labels, order, ())
+        assert not fulfils_rule(labels[:-1], order, ())
 
 
 FETCH = MiniGridTask(

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from minigrid.core.constants import IDX_TO_OBJECT
+from wfairl.worlds.minigrid.vector_environment import CompiledVectorEnv, GridBank, compile_scenes
+from wfairl.worlds.tasks import Rule, Task, all_tasks
 
 from wfairl.errors import BadInputError
 from wfairl.worlds.minigrid.packing import pack
-from wfairl.worlds.minigrid.view import HANDS, SIGHTS
 from wfairl.worlds.minigrid.propositions import AgentOn, Carrying, DoorOpen
-from wfairl.worlds.tasks import Rule, Task, all_tasks
-from wfairl.worlds.minigrid.vector_environment import CompiledVectorEnv, GridBank, compile_scenes
+from wfairl.worlds.minigrid.view import HANDS, SIGHTS
 
 LAVA = Task(
     name="lava",

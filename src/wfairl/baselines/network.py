@@ -1,138 +1,102 @@
-"""The paper's network with a few numbers for a state (a policy's logits, a value) in place of one cost a transition.
+"""Networks over states: a few numbers for each state (a policy's logits, a value).
 
-Its first layer is a sum of three rows of tables (see `learning.grid_network`): grid, (position, direction), carried.
+The first layer is a sum of rows of tables, one for the entry of the bank and one for each further index of an
+observation (see `encoder`); the layers behind are those of the paper's network.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from wfairl.learning.grid_network import (
-    CARRIED,
-    DIRECTION,
-    HIDDEN,
-    POSITION,
-    Dropout,
-    GridConvolution,
-    Head,
-    OtherMapError,
-    columns_of,
-    pairs,
-    used,
-)
-from wfairl.worlds.minigrid.view import DIRECTIONS, HANDS, view_states
-from wfairl.worlds.minigrid.world import MiniGridWorld
-from wfairl.worlds.world import World
+from wfairl.learning.grid_network import Dropout, Head, used
+from wfairl.worlds.scene_pool import Bank
+
+if TYPE_CHECKING:
+    from wfairl.baselines.encoder import Observations
 
 
-class StateNetwork(nn.Module):
-    """The network of the paper's appendix without its input for the control; made for maps of one size.
-
-    It starts at 0 for every state.
-    """
-
-    def __init__(self, height: int, width: int, outputs: int):
-        super().__init__()
-        self.height, self.width, self.outputs = height, width, outputs
-        self.convolution = GridConvolution(height, width)
-        self.position = nn.Embedding(height * width, POSITION)
-        self.direction = nn.Embedding(DIRECTIONS, DIRECTION)
-        self.carried = nn.Embedding(len(HANDS), CARRIED)
-        self.sizes = (self.convolution.size, POSITION, DIRECTION, CARRIED)
-        self.dense = nn.Linear(sum(self.sizes), HIDDEN[0])
-        self.head = Head(outputs)
-
-    def forward(self, grids: Tensor, columns: Tensor, dropout: Dropout | None = None) -> Tensor:
-        """The outputs for some states, shape [rows, outputs]; each grid that occurs is convolved once.
-
-        Args:
-            grids: the distinct grids, shape [grids, height, width] of uint8.
-            columns: number of the grid, cell * 4 + direction, and what is carried; shape [rows, 3] of integers.
-            dropout: what features of grids and the hidden layers go through while the network is trained.
-        """
-        grid, place, carried = columns.long().T
-        shown, grid = used(grid, len(grids))
-        on_grid, of_position, of_direction, of_carried = self.dense.weight.split(self.sizes, dim=1)
-        features = self.convolution(grids[shown])
-        tables = (
-            (features if dropout is None else dropout(features)) @ on_grid.T + self.dense.bias,
-            pairs(self.position.weight @ of_position.T, self.direction.weight @ of_direction.T),
-            self.carried.weight @ of_carried.T,
-        )
-        return self.head(tables, (grid, place, carried), dropout)
-
-    def concatenated(self, grids: Tensor, cells: Tensor, directions: Tensor, carried: Tensor) -> Tensor:
-        """The same network the way the paper draws it, one concatenated input a row; for tests.
-
-        Args:
-            grids: shape [rows, height, width] of uint8.
-            cells, directions, carried: shape [rows] each.
-        """
-        parts = (self.convolution(grids), self.position(cells), self.direction(directions), self.carried(carried))
-        return self.head.from_hidden(self.dense(torch.cat(parts, dim=1)))
-
-
-@dataclass(frozen=True, eq=False)
-class StateBatch:
-    """States of several scenes as a `StateNetwork` takes them.
+class StateNetwork(nn.Module, ABC):
+    """From observations to outputs, the first of which are logits of controls; it starts at 0 for every state.
 
     Attributes:
-        grids: the distinct grids, shape [grids, height, width] of uint8.
-        columns: number of the grid, cell * 4 + direction, and what is carried; shape [states, 3] of int64.
+        head: the layers behind the first.
     """
 
-    grids: Tensor
-    columns: Tensor
+    head: Head
+
+    @abstractmethod
+    def entry_table(self, entries: Tensor, dropout: Dropout | None = None) -> Tensor:
+        """What entries of a bank add to the first layer, shape [entries, hidden]."""
+
+    @abstractmethod
+    def index_tables(self) -> tuple[Tensor, ...]:
+        """What the further indices of an observation add, a table of shape [indices, hidden] for each."""
+
+    @abstractmethod
+    def available(self, entries: Tensor) -> Tensor | None:
+        """Which controls can be chosen, shape [entries, controls]; None if all of them can everywhere."""
+
+    def forward(self, observations: "Observations", dropout: Dropout | None = None) -> Tensor:
+        """The outputs for some states, shape [states, outputs]; -inf for controls that are unavailable.
+
+        Each entry of the bank that occurs is worked through once.
+
+        Args:
+            observations: the states.
+            dropout: what the hidden layers go through while the network is trained.
+        """
+        number, *indices = observations.columns.long().T
+        shown, number = used(number, len(observations.bank))
+        entries = observations.bank[shown]
+        tables = (self.entry_table(entries, dropout), *self.index_tables())
+        return mask_unavailable(self.head(tables, (number, *indices), dropout), self.available(entries), number)
 
 
-def observe(scenes: Iterable[tuple[World[Any], NDArray[np.uint64]]]) -> StateBatch:
-    """The states of one or more scenes, in their order; a grid that several of them show is held once.
+class FrozenNetwork:
+    """The outputs of a `StateNetwork` as long as its weights do not change: each entry is worked through once.
 
     Args:
-        scenes: worlds of one size, each with its packed states of shape [states, words].
-
-    Raises:
-        OtherMapError: a world has no grid, or they are of different sizes.
+        network: the network.
+        bank: the entries, which may become more.
     """
-    grids, columns, count = [], [], 0
-    for world, states in scenes:
-        view = view_states(minigrid(world), states)
-        grids.append(view.grids)
-        columns.append(columns_of(view) + np.array([count, 0, 0]))
-        count += len(view.grids)
-    sizes = sorted({grid.shape[1:] for grid in grids})
-    if len(sizes) > 1:
-        raise OtherMapError(
-            f"the scenes have maps of {' and '.join(f'{height} x {width}' for height, width in sizes)} cells;"
-            " the paper's network takes one size"
-        )
-    distinct, of_grid = np.unique(np.concatenate(grids), axis=0, return_inverse=True)
-    rows = np.concatenate(columns)
-    rows[:, 0] = of_grid.reshape(-1)[rows[:, 0]]
-    return StateBatch(torch.from_numpy(distinct), torch.from_numpy(rows))
+
+    @torch.no_grad()
+    def __init__(self, network: StateNetwork, bank: Bank):
+        self._network, self._bank, self._known = network, bank, 0
+        self._tables = network.index_tables()
+        self._table = torch.empty(0)
+        self._available: Tensor | None = None
+
+    @torch.no_grad()
+    def __call__(self, columns: Tensor) -> Tensor:
+        """The outputs, shape [rows, outputs], of observations of shape [rows, columns]."""
+        if len(self._bank) > self._known:
+            entries = torch.from_numpy(self._bank.entries[self._known :].copy())
+            table, available = self._network.entry_table(entries), self._network.available(entries)
+            if self._known:
+                table = torch.cat([self._table, table])
+            if self._known and available is not None and self._available is not None:
+                available = torch.cat([self._available, available])
+            self._table, self._available, self._known = table, available, len(table)
+        number, *indices = columns.T
+        hidden = self._table[number]
+        for table, index in zip(self._tables, indices, strict=True):
+            hidden = hidden + table[index]
+        return mask_unavailable(self._network.head.from_hidden(hidden), self._available, number)
 
 
-def minigrid(world: World[Any]) -> MiniGridWorld:
-    """The world, if it is one that a network can look at.
+def mask_unavailable(outputs: Tensor, available: Tensor | None, numbers: Tensor) -> Tensor:
+    """The outputs of rows, with -inf as the logit of each control that cannot be chosen.
 
-    Raises:
-        OtherMapError: it is not.
+    Args:
+        outputs: shape [rows, outputs].
+        available: see `StateNetwork.available`.
+        numbers: the entry of each row, shape [rows].
     """
-    if not isinstance(world, MiniGridWorld):
-        raise OtherMapError(f"this network looks at MiniGrid scenes, not at a {type(world).__name__}")
-    return world
-
-
-def map_size(world: World[Any]) -> tuple[int, int]:
-    """Height and width of a world's map.
-
-    Raises:
-        OtherMapError: it has none.
-    """
-    layout = minigrid(world).layout
-    return len(layout.cells) // layout.width, layout.width
+    if available is None:
+        return outputs
+    allowed = available[numbers]
+    controls = allowed.shape[1]
+    return torch.cat([outputs[:, :controls].masked_fill(~allowed, -torch.inf), outputs[:, controls:]], dim=1)

@@ -1,15 +1,16 @@
-"""A policy that networks have by heart: they look at the state, and plan nothing.
+"""A policy of networks alone: they see the state, and plan nothing.
 
 Several networks of one training form a committee, which acts with the mean of their probabilities:
 
     p(u | x) = mean over networks of softmax(logits(x))_u,     pi(u | x) proportional to p(u | x)^(1 / temperature)
 
-At temperature 1 it acts as it was trained, at 0 it takes the likeliest control (the first of equals).
+At temperature 1 it acts as it was trained, at 0 it takes the likeliest control (the first of equals). A control that is
+unavailable has the logit -inf, and the probability 0 at any temperature.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from wfairl.automata.automaton import Label
-from wfairl.baselines.network import StateBatch, StateNetwork, minigrid
-from wfairl.baselines.sight import Sight
+from wfairl.baselines.encoder import Encoder
+from wfairl.baselines.network import StateNetwork
 from wfairl.planning.agent import Status
-from wfairl.worlds.minigrid.world import MiniGridWorld
 from wfairl.worlds.world import World
 
 
@@ -31,68 +31,63 @@ class NetworkPolicy:
 
     Attributes:
         name: what people call it.
-        networks: one or more, each with one logit a control.
-        sight: what the networks are shown.
+        networks: one or more, each with one logit per control.
+        encoder: what the networks see.
         temperature: see above.
     """
 
     name: str
     networks: tuple[StateNetwork, ...]
-    sight: Sight
+    encoder: Encoder
     temperature: float
 
     def actor(self, world: World[Any], rng: np.random.Generator) -> "NetworkActor":
         """See `Policy`.
 
         Raises:
-            OtherMapError: the networks do not fit the world.
+            BadInputError: the networks do not fit the world.
         """
-        return NetworkActor(self, minigrid(world), rng, world.initial_state)
+        return NetworkActor(self, world, rng)
 
 
-@dataclass
 class NetworkActor:
-    """See `evaluation.policies.Actor`; what it has looked at once it remembers for the episode."""
+    """See `evaluation.policies.Actor`; it computes the probabilities of a state once per episode."""
 
-    policy: NetworkPolicy
-    world: MiniGridWorld
-    rng: np.random.Generator
-    state: int
-    seen: dict[int, NDArray[np.float64]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        _ = self.probabilities()  # a world that does not fit is refused at once
+    def __init__(self, policy: NetworkPolicy, world: World[Any], rng: np.random.Generator):
+        self._policy, self._rng, self._state = policy, rng, world.initial_state
+        self._encode = policy.encoder.for_world(world)
+        self._log_probabilities: dict[Any, NDArray[np.float64]] = {}
 
     def choose(self) -> int:
         """See `Actor`."""
-        return int(self.rng.choice(len(self.world.controls), p=self.probabilities()))
+        probabilities = self.probabilities()
+        return int(self._rng.choice(len(probabilities), p=probabilities))
 
     def probabilities(self) -> NDArray[np.float64]:
         """See `Actor`."""
-        if self.state not in self.seen:
-            self.seen[self.state] = self._look()
-        return softmax(self.seen[self.state], self.policy.temperature)
+        known, state = self._log_probabilities, self._state
+        if state not in known:
+            with torch.no_grad():
+                observations = self._encode([state])
+                outputs = [network(observations) for network in self._policy.networks]
+            known[state] = mean_log_probabilities(outputs)[0].numpy()
+        return softmax(known[state], self._policy.temperature)
 
     def observe(self, state: Any, label: Label) -> Status:  # noqa: ARG002 - it has no logic to keep track of
         """See `Actor`."""
-        self.state = state
+        self._state = state
         return Status.RUNNING
 
-    @torch.no_grad()
-    def _look(self) -> NDArray[np.float64]:
-        batch = self.policy.sight.look(self.world, self.world.pack(self.state)[None])
-        return log_probabilities(self.policy.networks, batch)[0].numpy()
 
-
-def log_probabilities(networks: Sequence[StateNetwork], batch: StateBatch) -> Tensor:
-    """log p(u | x) of a committee, shape [states, controls] of float64."""
-    logits = [network(batch.grids, batch.columns).double() for network in networks]
-    return torch.stack([one.log_softmax(dim=1) for one in logits]).logsumexp(dim=0) - math.log(len(networks))
+def mean_log_probabilities(logits: Sequence[Tensor]) -> Tensor:
+    """log p(u | x) of a committee, shape [states, controls] of float64, from the logits of its members."""
+    log_probabilities = [one.double().log_softmax(dim=1) for one in logits]
+    return torch.stack(log_probabilities).logsumexp(dim=0) - math.log(len(logits))
 
 
 def softmax(logits: NDArray[np.float64], temperature: float) -> NDArray[np.float64]:
-    """The chance of each control, shape [controls]; at temperature 0 the likeliest, the first of equals."""
+    """The probability of each control, shape [..., controls]; at 0 that of the likeliest is 1, the first of equals."""
     if temperature == 0:
-        return np.eye(len(logits))[logits.argmax()]
-    weights = np.exp((logits - logits.max()) / temperature)
-    return weights / weights.sum()
+        return np.eye(logits.shape[-1])[logits.argmax(axis=-1)]
+    weights = np.exp((logits - logits.max(axis=-1, keepdims=True)) / temperature)
+    return weights / weights.sum(axis=-1, keepdims=True)

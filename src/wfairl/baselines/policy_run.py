@@ -1,39 +1,38 @@
 """A run whose result is networks that act: `config.json`, `metrics.jsonl`, `checkpoint/`, `policy.safetensors`.
 
     begin_run(config, directory, resume)                             before anything is trained
-    finish_run(config, directory, networks, sight, choice)           writes the policy
+    finish_run(config, directory, networks, encoder, selection)      writes the policy
     load_policy_run(directory)                                       reads what `NetworkPolicy` needs
 
-`config.json` has the temperature at which the policy acts unless one says otherwise. A method finds it at the end,
-on scenes for validation: until then there is none, and a run is resumed without asking for it.
+`config.json` holds what training finds, too: the temperature at which the policy acts unless another is given.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from wfairl.baselines.encoder import Encoder
+from wfairl.baselines.encoders import encoder_from_document, encoder_to_document
 from wfairl.baselines.network import StateNetwork
-from wfairl.baselines.sight import AgentSight, MapSight, from_document, network_for, to_document
+from wfairl.demonstrations.demonstration import Dataset
 from wfairl.errors import BadInputError
 from wfairl.learning.run_directory import (
+    RunConfig,
     broken_configuration,
     check_free,
-    read_document,
+    read_config,
+    seen_tests,
     unfinished,
-    write_document,
+    write_config,
 )
 from wfairl.learning.storage import read_tensors, write_tensors
-from wfairl.worlds.minigrid.rules import CONTROLS
 
 FORMAT = "wfairl-policy"
 POLICY = "policy.safetensors"
-
-FOUND = ("temperature", "choice", "validation_return")
-"""What of a configuration is found by training: nobody has to know it to resume."""
 
 
 class BrokenPolicyError(BadInputError):
@@ -41,32 +40,13 @@ class BrokenPolicyError(BadInputError):
 
 
 @dataclass(frozen=True)
-class PolicyRunConfig:
-    """What was trained, and how.
-
-    Attributes:
-        method: the name of the method.
-        task: the name of the task.
-        training: the method's own settings, as plain JSON.
-        seen: scenes for testing that demonstrations came from all the same; see `seen_tests`.
-        origin: where the demonstrations came from, for people.
-    """
-
-    method: str
-    task: str
-    training: dict[str, Any]
-    seen: tuple[int, ...] = ()
-    origin: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Choice:
-    """What was found on held-out demonstrations and on scenes for validation.
+class ModelSelection:
+    """What was chosen on held-out demonstrations and on validation scenes.
 
     Attributes:
         temperature: at which to act.
-        details: how that and the rest was chosen, as plain JSON; for people.
-        validation_return: mean return on scenes for validation, None if there were none.
+        details: how that and the rest was chosen, as plain JSON; for the reader.
+        validation_return: mean return on validation scenes, None if there were none.
     """
 
     temperature: float
@@ -78,41 +58,44 @@ class Choice:
 class PolicyRun:
     """What a policy needs of a run."""
 
-    config: PolicyRunConfig
-    choice: Choice
+    config: RunConfig
+    selection: ModelSelection
     networks: tuple[StateNetwork, ...]
-    sight: MapSight | AgentSight
+    encoder: Encoder
 
 
-def check_run(config: PolicyRunConfig, directory: Path, resume: bool = False) -> None:
-    """See that a run can begin in a directory, or go on.
+def run_config(method: str, dataset: Dataset, settings: Any, origin: Mapping[str, Any] | None) -> RunConfig:
+    """The configuration of a run before it has found anything.
 
-    Raises:
-        RunExistsError: there is a run, and it shall not be resumed.
-        OtherConfigurationError: the run that is there has another configuration.
+    Args:
+        method: the name of the method.
+        dataset: the demonstrations.
+        settings: the method's own, a dataclass.
+        origin: where the demonstrations came from, for the reader.
     """
-    check_free(directory, _document(config), resume, FOUND)
+    seen = seen_tests(dataset)
+    return RunConfig(method, dataset.task, dataset.temperature, asdict(settings), seen, dict(origin or {}))
 
 
-def begin_run(config: PolicyRunConfig, directory: Path, resume: bool = False) -> None:
-    """Write down what is about to be trained; errors as in `check_run`."""
-    check_run(config, directory, resume)
+def begin_run(config: RunConfig, directory: Path, resume: bool = False) -> None:
+    """Write down what is about to be trained; errors as in `check_free`."""
+    check_free(directory, config, resume)
     if not (directory / POLICY).exists():
-        write_document(directory, {**_document(config), "temperature": None})
+        write_config(directory, config)
 
 
 def finish_run(
-    config: PolicyRunConfig,
-    directory: Path,
-    networks: Sequence[StateNetwork],
-    sight: MapSight | AgentSight,
-    choice: Choice,
+    config: RunConfig, directory: Path, networks: Sequence[StateNetwork], encoder: Encoder, selection: ModelSelection
 ) -> PolicyRun:
     """Write the policy, and the temperature at which it acts."""
-    document = {**_document(config), "temperature": choice.temperature, "choice": choice.details}
-    write_document(directory, {**document, "validation_return": choice.validation_return})
-    save_policy(networks, sight, directory / POLICY)
-    return PolicyRun(config, choice, tuple(networks), sight)
+    found = {
+        "temperature": selection.temperature,
+        "selection": selection.details,
+        "validation_return": selection.validation_return,
+    }
+    write_config(directory, replace(config, found=found))
+    save_policy(networks, encoder, directory / POLICY)
+    return PolicyRun(config, selection, tuple(networks), encoder)
 
 
 def load_policy_run(directory: Path) -> PolicyRun:
@@ -121,27 +104,26 @@ def load_policy_run(directory: Path) -> PolicyRun:
     Raises:
         BrokenRunError, BrokenPolicyError: says what is missing or broken.
     """
-    document = read_document(directory)
+    config = read_config(directory)
     if not (directory / POLICY).exists():
         raise unfinished(directory)
     try:
-        seen = tuple(document["seen"])
-        config = PolicyRunConfig(document["method"], document["task"], document["training"], seen, document["origin"])
-        choice = Choice(float(document["temperature"]), document["choice"], document["validation_return"])
+        found = config.found
+        selection = ModelSelection(float(found["temperature"]), found["selection"], found["validation_return"])
     except (KeyError, TypeError, ValueError) as error:
         raise broken_configuration(directory, str(error)) from None
-    return PolicyRun(config, choice, *load_policy_file(directory / POLICY))
+    return PolicyRun(replace(config, found={}), selection, *load_policy_file(directory / POLICY))
 
 
-def save_policy(networks: Sequence[StateNetwork], sight: MapSight | AgentSight, path: Path) -> None:
+def save_policy(networks: Sequence[StateNetwork], encoder: Encoder, path: Path) -> None:
     """Write a policy's networks, atomically."""
     parts = [network.state_dict() for network in networks]
     tensors = {f"{i}.{name}": tensor for i, part in enumerate(parts) for name, tensor in part.items()}
-    write_tensors(path, FORMAT, tensors, {"networks": len(networks), "sight": to_document(sight)})
+    write_tensors(path, FORMAT, tensors, {"networks": len(networks), "encoder": encoder_to_document(encoder)})
 
 
-def load_policy_file(path: Path) -> tuple[tuple[StateNetwork, ...], MapSight | AgentSight]:
-    """Read a policy's networks and what they are shown.
+def load_policy_file(path: Path) -> tuple[tuple[StateNetwork, ...], Encoder]:
+    """Read a policy's networks and what they see.
 
     Raises:
         BrokenPolicyError: names the file and what is wrong with it.
@@ -151,35 +133,24 @@ def load_policy_file(path: Path) -> tuple[tuple[StateNetwork, ...], MapSight | A
         if not tensor.isfinite().all():
             raise BrokenPolicyError(f"{path}: {name} holds numbers that are not finite; train it again")
     try:
-        sight, count = from_document(header["sight"]), int(header["networks"])
+        document = header["sight"] if "sight" in header else header["encoder"]  # older files have the first
+        encoder, count = encoder_from_document(document), int(header["networks"])
         parts: list[dict[str, Tensor]] = [{} for _ in range(min(count, len(tensors)))]
         for name, tensor in tensors.items():
             number, _, rest = name.partition(".")
             parts[int(number)][rest] = tensor
-        networks = tuple(_network(sight, part) for part in parts)
+        networks = tuple(_network(encoder, part) for part in parts)
     except (KeyError, TypeError, ValueError, RuntimeError, IndexError) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise BrokenPolicyError(f"{path}: a broken policy ({reason}); train it again") from None
     if not networks:
         raise BrokenPolicyError(f"{path}: a broken policy (no network); train it again")
-    return networks, sight
+    return networks, encoder
 
 
-def _network(sight: MapSight | AgentSight, tensors: dict[str, Tensor]) -> StateNetwork:
-    height, width = sight.size
-    if tensors["position.weight"].shape[0] != height * width:  # before a network of that size is made
-        raise ValueError(f"it holds {tensors['position.weight'].shape[0]} positions, not {height} x {width}")
+def _network(encoder: Encoder, tensors: dict[str, Tensor]) -> StateNetwork:
+    encoder.check_parameters(tensors)  # before a network of that size is made
     with torch.random.fork_rng(devices=[]):  # the initial parameters are drawn in vain
-        network = network_for(sight, len(CONTROLS))
+        network = encoder.make_network(len(encoder.controls))
     network.load_state_dict(tensors, strict=True)
     return network
-
-
-def _document(config: PolicyRunConfig) -> dict[str, Any]:
-    return {
-        "method": config.method,
-        "task": config.task,
-        "training": config.training,
-        "seen": list(config.seen),
-        "origin": config.origin,
-    }

@@ -1,79 +1,127 @@
-"""How well networks act in scenes for validation, all of which are stepped together in the model."""
+"""Validation rollouts: how well networks act in scenes that nobody is trained or tested on.
 
-from collections.abc import Iterable, Sequence
+Tests have the seeds below 1,000,000 and demonstrations those from there on, a million for each collection; the
+validation scenes belong to the collection of seed 899, and leave out what a data set holds of it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import count, islice
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from wfairl.automata.automaton import Label
-from wfairl.baselines.network import StateBatch, StateNetwork
-from wfairl.baselines.network_policy import log_probabilities, softmax
-from wfairl.baselines.sight import Sight
-from wfairl.evaluation.evaluate import episode_return
-from wfairl.worlds.minigrid.world import MiniGridWorld
-from wfairl.worlds.task import Task
+from wfairl.baselines.encoder import Encoder
+from wfairl.baselines.network import FrozenNetwork, StateNetwork
+from wfairl.baselines.network_policy import mean_log_probabilities, softmax
+from wfairl.demonstrations.demonstration import Dataset
+from wfairl.worlds.scene_pool import ScenePool
+from wfairl.worlds.vector_environment import CompiledVectorEnv
+
+FIRST_VALIDATION_SEED = 900_000_000
+
+TEMPERATURES = (0.0, 0.25, 0.5, 1.0)
+"""To choose from: 0 takes the likeliest control, 1 acts as trained."""
+
+Sampler = Callable[[NDArray[np.float64], float, NDArray[np.bool_], np.random.Generator], NDArray[np.int64]]
+"""Controls of all rows, from log-probabilities of shape [rows, controls], a temperature, which rows still run, and a
+generator. Rows that do not run any more may do anything that is available."""
 
 
-class Trials:
-    """Networks to be tried in some scenes; what they have looked at once is remembered for all trials.
+def validation_seeds(number: int, dataset: Dataset) -> tuple[int, ...]:
+    """The first validation scenes that no demonstration came from."""
+    seen = dataset.seeds
+    return tuple(islice((seed for seed in count(FIRST_VALIDATION_SEED) if seed not in seen), number))
+
+
+@dataclass(frozen=True)
+class ValidationReturns:
+    """Mean returns in validation scenes, one per temperature of `TEMPERATURES`."""
+
+    returns: tuple[float, ...]
+
+    @property
+    def best(self) -> float:
+        """The return at the best temperature."""
+        return max(self.returns)
+
+    @property
+    def temperature(self) -> float:
+        """The best temperature; the lowest of equals."""
+        return TEMPERATURES[self.returns.index(self.best)]
+
+    def to_document(self) -> dict[str, float]:
+        """The returns by temperature, as JSON."""
+        return {f"{temperature:g}": mean for temperature, mean in zip(TEMPERATURES, self.returns, strict=True)}
+
+
+def draw_by_inversion(
+    log_probabilities: NDArray[np.float64],
+    temperature: float,
+    running: NDArray[np.bool_],
+    rng: np.random.Generator,
+) -> NDArray[np.int64]:
+    """One uniform number per running row, inverted through the distribution; see `Sampler`."""
+    controls = log_probabilities.argmax(axis=1)
+    cumulative = softmax(log_probabilities[running], temperature).cumsum(axis=1)
+    cumulative /= cumulative[:, -1:]
+    controls[running] = (cumulative <= rng.random(len(cumulative))[:, None]).sum(axis=1)
+    return controls
+
+
+def draw_by_gumbel(
+    log_probabilities: NDArray[np.float64],
+    temperature: float,
+    running: NDArray[np.bool_],  # noqa: ARG001 - all rows draw
+    rng: np.random.Generator,
+) -> NDArray[np.int64]:
+    """The largest of log-probabilities with Gumbel noise is a sample; see `Sampler`."""
+    return (log_probabilities + temperature * rng.gumbel(size=log_probabilities.shape)).argmax(axis=1)
+
+
+def validate(
+    networks: Sequence[StateNetwork], encoder: Encoder, pool: ScenePool, seed: Sequence[int], draw: Sampler
+) -> ValidationReturns:
+    """Run a committee once in every scene of a pool, at each temperature.
 
     Args:
-        task: the task.
-        worlds: its scenes.
-        networks: the committee that acts.
-        sight: what it is shown.
+        networks: the committee; the first outputs of each are logits of controls.
+        encoder: what they see.
+        pool: the scenes.
+        seed: of the sampled controls; each temperature has a generator of its own.
+        draw: how controls are sampled.
     """
-
-    def __init__(
-        self, task: Task, worlds: Sequence[MiniGridWorld], networks: Sequence[StateNetwork], sight: Sight
-    ) -> None:
-        self._task, self._worlds, self._networks, self._sight = task, worlds, networks, sight
-        self._seen: dict[tuple[int, int], NDArray[np.float64]] = {}
-
-    def mean_return(self, temperature: float, rng: np.random.Generator) -> float:
-        """The mean of the paper's returns of one episode in each scene.
-
-        Args:
-            temperature: see `network_policy`.
-            rng: of the draws.
-        """
-        task, worlds = self._task, self._worlds
-        states: list[int] = [world.initial_state for world in worlds]
-        labels: list[list[Label]] = [[] for _ in worlds]
-        returns = np.zeros(len(worlds))
-        running = list(range(len(worlds)))
-        for step in range(1, task.horizon + 1):
-            self._look([(i, states[i]) for i in running])
-            for i in running.copy():
-                chances = softmax(self._seen[i, states[i]], temperature)
-                control = int(rng.choice(len(chances), p=chances))
-                after = worlds[i].step(states[i], control)
-                labels[i].append(worlds[i].label(states[i], control, after))
-                states[i] = after
-                succeeded = task.rule.succeeds(labels[i])
-                if succeeded:
-                    returns[i] = episode_return(step, True, task.horizon)
-                if succeeded or worlds[i].is_final(after):
-                    running.remove(i)
-            if not running:
-                break
-        return float(returns.mean())
-
-    @torch.no_grad()
-    def _look(self, where: Sequence[tuple[int, int]]) -> None:
-        """Take in the states, each with the number of its scene, that were not seen yet."""
-        new = [pair for pair in where if pair not in self._seen]
-        if new:
-            batch = join(self._sight.look(self._worlds[i], self._worlds[i].pack(state)[None]) for i, state in new)
-            self._seen |= zip(new, log_probabilities(self._networks, batch).numpy(), strict=True)
+    generators = [np.random.default_rng([*seed, i]) for i in range(len(TEMPERATURES))]
+    return ValidationReturns(
+        tuple(
+            float(_returns(networks, encoder, pool, temperature, rng, draw).mean())
+            for temperature, rng in zip(TEMPERATURES, generators, strict=True)
+        )
+    )
 
 
-def join(batches: Iterable[StateBatch]) -> StateBatch:
-    """Several batches as one, in their order."""
-    grids, columns, count = [], [], 0
-    for batch in batches:
-        grids.append(batch.grids)
-        columns.append(batch.columns + torch.tensor([count, 0, 0]))
-        count += len(batch.grids)
-    return StateBatch(torch.cat(grids), torch.cat(columns))
+def _returns(
+    networks: Sequence[StateNetwork],
+    encoder: Encoder,
+    pool: ScenePool,
+    temperature: float,
+    rng: np.random.Generator,
+    draw: Sampler,
+) -> NDArray[np.float64]:
+    """The return of one episode in each scene, shape [scenes]."""
+    environment = CompiledVectorEnv(pool, len(pool))
+    columns, _ = environment.reset(seed=0, options={"scenes": np.arange(len(pool))})
+    batch = encoder.for_batch(environment)
+    frozen = [FrozenNetwork(network, batch.bank) for network in networks]
+    returns, running = np.zeros(len(pool)), np.ones(len(pool), bool)
+    for _ in range(pool.task.horizon):
+        encoded = torch.from_numpy(batch.encode(columns))
+        outputs = [network(encoded)[:, : len(pool.controls)] for network in frozen]
+        controls = draw(mean_log_probabilities(outputs).numpy(), temperature, running, rng)
+        columns, rewards, terminated, truncated, _ = environment.step(controls)
+        returns += running * rewards
+        running &= ~(terminated | truncated)
+        if not running.any():
+            break
+    return returns

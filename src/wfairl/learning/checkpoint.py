@@ -6,10 +6,10 @@ history of losses and the fingerprint of what is being trained on what. Nothing 
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from torch import Tensor, nn
@@ -27,6 +27,8 @@ METRICS = "metrics.jsonl"
 CHECKPOINT = Path("checkpoint", "last.safetensors")
 
 Tensors = dict[str, Tensor]
+
+Parsed = TypeVar("Parsed")
 
 
 class BrokenCheckpointError(BadInputError):
@@ -90,8 +92,8 @@ class Checkpoint:
         before: "Checkpoint | None",
     ) -> "Checkpoint":
         """The present state, with the best of it and the checkpoint before."""
-        present = _copied(model.state_dict())
-        moments = _copied(adam.first), _copied(adam.second), adam.steps
+        present = copied(model.state_dict())
+        moments = copied(adam.first), copied(adam.second), adam.steps
         metrics = history[-1]
         if before is not None and metrics.criterion is not None:
             least = before.history[before.best_epoch].criterion
@@ -102,10 +104,11 @@ class Checkpoint:
     def restore(self, model: nn.Module, adam: Adam) -> None:
         """Put model and optimizer where they were."""
         model.load_state_dict(self.model)
-        adam.first, adam.second, adam.steps = _copied(self.first), _copied(self.second), self.steps
+        adam.first, adam.second, adam.steps = copied(self.first), copied(self.second), self.steps
 
 
-def _copied(tensors: Mapping[str, Tensor]) -> Tensors:
+def copied(tensors: Mapping[str, Tensor]) -> Tensors:
+    """Tensors that nobody else changes."""
     return {name: tensor.detach().clone() for name, tensor in tensors.items()}
 
 
@@ -150,31 +153,12 @@ def write_checkpoint(checkpoint: Checkpoint, path: Path, identity: str) -> None:
         "first": checkpoint.first,
         "second": checkpoint.second,
     }
-    # A tensor that stands in two groups is stored twice: safetensors refuses shared memory.
-    tensors = {f"{group}.{name}": tensor.clone() for group, part in groups.items() for name, tensor in part.items()}
     header = {
-        "fingerprint": identity,
         "best_epoch": checkpoint.best_epoch,
         "steps": checkpoint.steps,
         "history": [asdict(metrics) for metrics in checkpoint.history],
     }
-    write_tensors(path, FORMAT, tensors, header)
-
-
-def read_checkpoint_file(path: Path, kind: str, identity: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """The tensors and the header of a checkpoint of the same run.
-
-    Raises:
-        OtherConfigurationError: it is of other settings, another model or other data.
-        BrokenCheckpointError: it cannot be read.
-    """
-    tensors, header = read_tensors(path, kind, BrokenCheckpointError)
-    if header.get("fingerprint") != identity:
-        raise OtherConfigurationError(
-            f"{path}: the checkpoint is of another configuration (other settings, another network, another automaton"
-            " or other demonstrations). Resume with the same, or start a new run in another directory"
-        )
-    return tensors, header
+    write_groups(path, identity, groups, header)
 
 
 def read_checkpoint(path: Path, identity: str, epochs: type[EpochMetrics] = EpochMetrics) -> Checkpoint | None:
@@ -189,24 +173,57 @@ def read_checkpoint(path: Path, identity: str, epochs: type[EpochMetrics] = Epoc
         OtherConfigurationError: it is of other settings, another model or other data.
         BrokenCheckpointError: it cannot be read.
     """
+
+    def parse(groups: dict[str, Tensors], header: dict[str, Any]) -> Checkpoint:
+        history = tuple(epochs(**metrics) for metrics in header["history"])
+        return Checkpoint(**groups, best_epoch=int(header["best_epoch"]), steps=int(header["steps"]), history=history)
+
+    return read_groups(path, identity, ("model", "best", "first", "second"), parse)
+
+
+def write_groups(path: Path, identity: str, groups: Mapping[str, Tensors], header: dict[str, Any]) -> None:
+    """Replace a checkpoint of any training, atomically.
+
+    Args:
+        path: of the file.
+        identity: what is trained on what; whoever resumes must ask for the same.
+        groups: tensors by name, in groups whose names have no dot.
+        header: the rest, as plain JSON.
+    """
+    # A tensor that stands in two groups is stored twice: safetensors refuses shared memory.
+    tensors = {f"{group}.{name}": tensor.clone() for group, part in groups.items() for name, tensor in part.items()}
+    write_tensors(path, FORMAT, tensors, {"fingerprint": identity, **header})
+
+
+def read_groups(
+    path: Path, identity: str, names: Sequence[str], parse: Callable[[dict[str, Tensors], dict[str, Any]], Parsed]
+) -> Parsed | None:
+    """What `write_groups` wrote, None if nothing was written yet.
+
+    Args:
+        path: of the file.
+        identity: what is trained on what.
+        names: of the groups.
+        parse: makes the checkpoint of groups and header; what is amiss there is a broken checkpoint.
+
+    Raises:
+        OtherConfigurationError: it is of other settings, another model or other data.
+        BrokenCheckpointError: it cannot be read.
+    """
     if not path.exists():
         return None
-    tensors, header = read_checkpoint_file(path, FORMAT, identity)
-    groups: dict[str, Tensors] = {"model": {}, "best": {}, "first": {}, "second": {}}
+    tensors, header = read_tensors(path, FORMAT, BrokenCheckpointError)
+    if header.get("fingerprint") != identity:
+        raise OtherConfigurationError(
+            f"{path}: the checkpoint is of another configuration (other settings, another network, another automaton"
+            " or other demonstrations). Resume with the same, or start a new run in another directory"
+        )
+    groups: dict[str, Tensors] = {name: {} for name in names}
     try:
         for name, tensor in tensors.items():
             group, _, rest = name.partition(".")
             groups[group][rest] = tensor
-        history = tuple(epochs(**metrics) for metrics in header["history"])
-        return Checkpoint(
-            model=groups["model"],
-            best=groups["best"],
-            best_epoch=int(header["best_epoch"]),
-            first=groups["first"],
-            second=groups["second"],
-            steps=int(header["steps"]),
-            history=history,
-        )
+        return parse(groups, header)
     except (KeyError, TypeError, ValueError) as error:
         raise BrokenCheckpointError(f"{path}: a broken checkpoint ({error}); start the run again") from None
 

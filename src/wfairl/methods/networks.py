@@ -24,7 +24,7 @@ class NetworkMethod(Method):
         from wfairl.baselines.policy_run import load_policy_run
 
         run = load_policy_run(directory)
-        run.encoder.check(task.make_world(seed=0))
+        run.encoder.for_world(task.make_world(seed=0))  # what does not fit is refused at once
         acts_at = run.selection.temperature if temperature is None else temperature
         return NetworkPolicy(str(directory), run.networks, run.encoder, acts_at)
 
@@ -76,13 +76,13 @@ class Gail(NetworkMethod):
 
     def train(self, request: TrainingRequest) -> Trained:
         """See `Method`."""
-        from wfairl.baselines.gail import train_gail_run
+        from wfairl.baselines.gail import train_gail
 
         settings = self.make_settings(request.settings)
-        run = train_gail_run(
+        trained = train_gail(
             request.task, request.dataset, settings, request.directory, request.resume, request.n_jobs, request.origin
         )
-        return describe(run)
+        return describe(trained.run)
 
 
 def describe(run: "PolicyRun") -> Trained:

@@ -243,7 +243,7 @@ def _task_facts(model: TaskModel) -> Facts:
             ("Accepts from a value of", brief_number(model.threshold)),
             ("Loss on these words", brief_number(summary.loss)),
             *((name, brief_number(value)) for name, value in deviation),
-            ("Alphabet", Chips(model.alphabet)),
+            ("Alphabet", Chips(tuple(format_label(label) for label in model.alphabet))),
         )
     )
 

@@ -37,12 +37,10 @@ from wfairl.worlds.minigrid.rules import (
 )
 from wfairl.worlds.minigrid.search import EMPTY_SLOT, mask_slot
 from wfairl.worlds.minigrid.view import CLOSED_DOOR, DIRECTIONS, HANDS, LOCKED_DOOR, OPEN_DOOR, SIGHTS
+from wfairl.worlds.scene_pool import ENDED, RUNNING, SUCCEEDED
 
 GRID, PLACE, CARRIED, COLUMNS = range(4)
 """Columns of what a row shows: number of its grid, cell * 4 + direction, index into `HANDS`."""
-
-RUNNING, SUCCEEDED, ENDED = range(3)
-"""After a step: it goes on; the rule is fulfilled; the environment has ended without that."""
 
 SIGHT_OF_KIND = tuple(SIGHTS.index(HANDS[1 + kind]) for kind in (KEY, BALL, BOX))
 

@@ -39,6 +39,8 @@ from wfairl.worlds.minigrid.packing import pack, unpack, unpack_all
 from wfairl.worlds.minigrid.propositions import MAX_PROPOSITIONS, Proposition, to_label
 from wfairl.worlds.minigrid.rules import COLORS, CONTROLS, NOTHING, OBJECTS, TERRAINS, Layout
 from wfairl.worlds.minigrid.search import MaskNumbers, cells_after, explore, walk
+from wfairl.worlds.scene_pool import ScenePool
+from wfairl.worlds.task import Task
 from wfairl.worlds.world import Exploration, TooManyNodesError
 
 DEFAULT_MAX_NODES = 20_000_000
@@ -230,6 +232,18 @@ class MiniGridWorld:
     def unpack(self, words: NDArray[np.uint64]) -> int:
         """The state of its 64-bit words."""
         return int.from_bytes(words.tobytes(), "little")
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Height and width of the map."""
+        return len(self.layout.cells) // self.layout.width, self.layout.width
+
+    @staticmethod
+    def make_pool(task: Task, seeds: Sequence[int], worlds: Sequence[MiniGridWorld]) -> ScenePool:
+        """See `PooledWorld`."""
+        from wfairl.worlds.minigrid.pool import MiniGridPool  # it is made of worlds like this one
+
+        return MiniGridPool.of(task, seeds, worlds)
 
     def is_final(self, state: int) -> bool:
         """Whether the agent stands on a goal or on lava."""

@@ -1,6 +1,6 @@
-"""The generator of GAIL: Stable-Baselines3's PPO with the paper's network, rewarded by a discriminator.
+"""The generator of GAIL: Stable-Baselines3's PPO with a network over states, rewarded by a discriminator.
 
-Needs the extra `baselines`; only `gail_training` imports this module, when somebody asks for GAIL.
+Needs the extra `baselines`; only `gail.training` imports this module, when GAIL is asked for.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,29 +18,29 @@ from stable_baselines3.common.type_aliases import RolloutBufferSamples
 from stable_baselines3.common.vec_env import VecEnv
 from torch import Tensor
 
-from wfairl.baselines.absorbing import absorbing_return
-from wfairl.baselines.discriminator import REWARDS, Discriminator
-from wfairl.baselines.gail_network import FrozenNetwork
-from wfairl.baselines.gail_sight import open_eyes
-from wfairl.baselines.network import StateNetwork
-from wfairl.baselines.sight import AgentSight, MapSight
+from wfairl.baselines.encoder import BatchEncoder, Encoder, Observations
+from wfairl.baselines.gail.absorbing import absorbing_return
+from wfairl.baselines.gail.discriminator import REWARDS, Discriminator
+from wfairl.baselines.network import FrozenNetwork
 from wfairl.errors import BadInputError
-from wfairl.worlds.minigrid.batch import COLUMNS
-from wfairl.worlds.minigrid.vector_environment import LARGEST_GRID_NUMBER, CompiledVectorEnv, GridBank
+from wfairl.worlds.vector_environment import CompiledVectorEnv
+
+LARGEST_NUMBER = 2**31 - 1
+"""Of an entry of a bank."""
 
 
 class StatePolicy(ActorCriticPolicy):
-    """Policy and value as one `StateNetwork`: a logit a control, then the value.
+    """Policy and value as one `StateNetwork`: a logit per control, then the value.
 
-    While PPO collects, the weights stay as they are, and every grid is convolved once.
+    While PPO collects, the weights stay as they are, and every entry of the bank is worked through once.
     """
 
-    def __init__(self, *arguments: Any, bank: GridBank, height: int, width: int, **settings: Any):
-        self._bank, self._size = bank, (height, width)
+    def __init__(self, *arguments: Any, encoder: Encoder, batch: BatchEncoder, **settings: Any):
+        self._encoder, self._bank = encoder, batch.bank
         super().__init__(*arguments, **settings)
 
     def _build(self, lr_schedule: Any) -> None:
-        self.network = StateNetwork(*self._size, self.action_space.n + 1)
+        self.network = self._encoder.make_network(self.action_space.n + 1)
         self.optimizer = torch.optim.Adam(self.parameters(), lr=lr_schedule(1), eps=1e-5)
 
     def set_training_mode(self, mode: bool) -> None:
@@ -62,13 +62,13 @@ class StatePolicy(ActorCriticPolicy):
 
     def evaluate_actions(self, obs: Tensor, actions: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Values, log-probabilities and entropies, differentiably."""
-        outputs = self.network(torch.from_numpy(self._bank.grids), obs)
+        outputs = self.network(Observations(torch.from_numpy(self._bank.entries), obs))
         distribution = self.action_dist.proba_distribution(action_logits=outputs[:, :-1])
         return outputs[:, -1], distribution.log_prob(actions), distribution.entropy()
 
 
-class GridwiseBuffer(RolloutBuffer):
-    """Minibatches in which a grid's rows stand together, so that an epoch convolves each grid about once.
+class EntrywiseBuffer(RolloutBuffer):
+    """Minibatches in which the rows of an entry stand together, so that an epoch works through each about once.
 
     Advantages are normalised over the whole rollout, not over minibatches, which are not drawn row by row.
     """
@@ -83,21 +83,21 @@ class GridwiseBuffer(RolloutBuffer):
         self.advantages = (self.advantages - self.advantages.mean()) / (self.advantages.std() + 1e-8)
 
     def get(self, batch_size: int | None = None) -> Iterator[RolloutBufferSamples]:
-        """All rows once, grids in random order."""
+        """All rows once, entries in random order."""
         if not self.generator_ready:
             for name in ("observations", "actions", "values", "log_probs", "advantages", "returns"):
                 setattr(self, name, self.swap_and_flatten(getattr(self, name)))
             self.generator_ready = True
-        for rows in gridwise_batches(self.observations[:, 0], batch_size or len(self.observations), self.rng):
+        for rows in entrywise_batches(self.observations[:, 0], batch_size or len(self.observations), self.rng):
             yield self._get_samples(rows)
 
 
-def gridwise_batches(
-    grids: NDArray[np.int64], batch_size: int, rng: np.random.Generator
+def entrywise_batches(
+    entries: NDArray[np.int64], batch_size: int, rng: np.random.Generator
 ) -> Sequence[NDArray[np.int64]]:
-    """All rows in batches of about one size, with the rows of a grid in one batch or in neighbouring ones."""
-    rank = rng.permutation(int(grids.max()) + 1)
-    order = np.argsort(rank[grids], kind="stable")
+    """All rows in batches of about one size, with the rows of an entry in one batch or in neighbouring ones."""
+    rank = rng.permutation(int(entries.max()) + 1)
+    order = np.argsort(rank[entries], kind="stable")
     return np.array_split(order, max(1, round(len(order) / batch_size)))
 
 
@@ -117,14 +117,14 @@ class JudgedVecEnv(VecEnv):
     def __init__(
         self,
         environment: CompiledVectorEnv,
-        sight: MapSight | AgentSight,
+        encoder: Encoder,
         discriminator: Discriminator,
         reward: str,
         discount: float,
     ):
         self.environment, self._discriminator = environment, discriminator
-        self.eyes = open_eyes(sight, environment.bank, (environment.pool.height, environment.pool.width))
-        columns = gymnasium.spaces.Box(0, LARGEST_GRID_NUMBER, (COLUMNS,), np.int64)
+        self.encoder, self.batch = encoder, encoder.for_batch(environment)
+        columns = gymnasium.spaces.Box(0, LARGEST_NUMBER, (encoder.columns,), np.int64)
         super().__init__(environment.num_envs, columns, environment.single_action_space)
         self._reward, self._discount = REWARDS[reward], discount
         self._rows = torch.arange(environment.num_envs)
@@ -132,19 +132,19 @@ class JudgedVecEnv(VecEnv):
         self.scenes: list[NDArray[np.int64]] = []
 
     def start(self) -> NDArray[np.int64]:
-        """Begin a rollout with the present discriminator, where the environment stands; what its rows see."""
+        """Begin a rollout with the present discriminator, where the environment stands; its observations."""
         self.ended, self.scenes = [], []
         columns = self.environment.forget()
-        self.eyes.forget()
-        self._columns = self.eyes.see(columns)
-        self._frozen = FrozenNetwork(self._discriminator.network, self.eyes.bank)
+        self.batch.clear()
+        self._columns = self.batch.encode(columns)
+        self._frozen = FrozenNetwork(self._discriminator.network, self.batch.bank)
         self._end_reward = absorbing_return(float(self._reward(self._discriminator.absorbing.detach())), self._discount)
         return self._columns
 
     def reset(self) -> NDArray[np.int64]:
         """See `VecEnv`."""
         columns, _ = self.environment.reset()
-        return self.eyes.see(columns)
+        return self.batch.encode(columns)
 
     def step_async(self, actions: NDArray[np.int64]) -> None:
         """See `VecEnv`."""
@@ -158,7 +158,7 @@ class JudgedVecEnv(VecEnv):
         rewards = self._reward(logits).numpy() + self._end_reward * terminated
         over = terminated | truncated
         infos: list[dict[str, Any]] = [{}] * self.num_envs
-        last = self.eyes.see(info["final_obs"]) if over.any() else columns
+        last = self.batch.encode(info["final_obs"]) if over.any() else columns
         for row in np.flatnonzero(over):
             infos[row] = {
                 "terminal_observation": last[row],
@@ -166,7 +166,7 @@ class JudgedVecEnv(VecEnv):
             }
             self.ended.append((float(returns[row]), int(lengths[row]), bool(terminated[row]), int(scenes[row])))
         self.scenes.append(scenes)
-        self._columns = self.eyes.see(columns)
+        self._columns = self.batch.encode(columns)
         return self._columns, ((1 - self._discount) * rewards).astype(np.float32), over, infos
 
     def close(self) -> None:
@@ -190,15 +190,14 @@ class JudgedVecEnv(VecEnv):
 
 
 def make_ppo(environment: JudgedVecEnv, **settings: Any) -> PPO:
-    """PPO with the paper's network, on one core, silent; `settings` are PPO's own."""
-    height, width = environment.eyes.size
+    """PPO with a network of the environment's encoder, on one core, silent; `settings` are PPO's own."""
     ppo = PPO(
         StatePolicy,
         environment,
         device="cpu",
         normalize_advantage=False,
-        rollout_buffer_class=GridwiseBuffer,
-        policy_kwargs={"bank": environment.eyes.bank, "height": height, "width": width},
+        rollout_buffer_class=EntrywiseBuffer,
+        policy_kwargs={"encoder": environment.encoder, "batch": environment.batch},
         **settings,
     )
     ppo.set_logger(Logger(folder=None, output_formats=[]))

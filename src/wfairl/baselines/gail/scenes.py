@@ -1,28 +1,28 @@
 """What GAIL learns from: the expert's transitions, and the scenes that the generator acts in."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from wfairl.baselines.absorbing import absorbing_share
-from wfairl.baselines.discriminator import Transitions
-from wfairl.baselines.gail_settings import DEMONSTRATED, FRESH, GailConfig
-from wfairl.baselines.lessons import Lesson, make_lesson
-from wfairl.baselines.scenes import FIRST_VALIDATION_SEED
-from wfairl.baselines.sight import AgentSight, MapSight, find_sight
-from wfairl.baselines.validation import join
+from wfairl.baselines.encoder import Encoder
+from wfairl.baselines.encoders import find_encoder
+from wfairl.baselines.gail.absorbing import absorbing_share
+from wfairl.baselines.gail.discriminator import Transitions
+from wfairl.baselines.gail.settings import DEMONSTRATED, FRESH, GailConfig
+from wfairl.baselines.imitation import ImitationBatch, concatenate, imitation_batch
+from wfairl.baselines.validation import FIRST_VALIDATION_SEED
 from wfairl.demonstrations.demonstration import Dataset, Demonstration
 from wfairl.errors import BadInputError
-from wfairl.worlds.minigrid.vector_environment import ScenePool, compile_scenes, join_pools
+from wfairl.worlds.scene_pool import ScenePool
 from wfairl.worlds.task import Task
+from wfairl.worlds.vector_environment import compile_scenes
 
 FIRST_GENERATOR_SEED = 800_000_000
 SCENES_PER_SEED = 10_000
 """Fresh scenes of a training with seed s are those from FIRST_GENERATOR_SEED + s * SCENES_PER_SEED on, modulo the
-room below the scenes for validation: neither those nor the scenes for testing are ever among them."""
+room below the validation scenes: neither those nor the scenes for testing are ever among them."""
 
 
 class NoExpertError(BadInputError):
@@ -30,25 +30,25 @@ class NoExpertError(BadInputError):
 
 
 @dataclass(frozen=True, eq=False)
-class Lessons:
+class GailData:
     """What GAIL learns from.
 
     Attributes:
-        expert: the expert's transitions, and how much of its time it has spent in the absorbing state.
+        expert: the expert's transitions, and the share of its time in the absorbing state.
         pool: the scenes that the generator acts in.
-        judged: whether what it does there is shown to the discriminator, shape [scenes].
-        sight: what networks are shown of a state.
-        cloned: the demonstrations as the generator's start is cloned from them.
+        judged: whether the discriminator is shown what it does there, shape [scenes].
+        encoder: what networks see of a state.
+        cloned: the demonstrations that the generator is cloned from at the start.
     """
 
     expert: Transitions
     pool: ScenePool
     judged: NDArray[np.bool_]
-    sight: MapSight | AgentSight
-    cloned: tuple[Lesson, ...]
+    encoder: Encoder
+    cloned: tuple[ImitationBatch, ...]
 
 
-def prepare_lessons(task: Task, dataset: Dataset, config: GailConfig, n_jobs: int) -> Lessons:
+def prepare_data(task: Task, dataset: Dataset, config: GailConfig, n_jobs: int) -> GailData:
     """The successful demonstrations as transitions, and the generator's scenes.
 
     Raises:
@@ -58,18 +58,18 @@ def prepare_lessons(task: Task, dataset: Dataset, config: GailConfig, n_jobs: in
     if not successes:
         raise NoExpertError("none of the demonstrations is a success, so that there is nobody to imitate")
     pool, judged = _generator_scenes(task, successes, config, n_jobs)
-    sight = find_sight(config.view, task.make_world(successes[0].seed), config.radius)
-    done = [make_lesson(task, demonstration, sight, idle=True) for demonstration in successes]
-    cloned = done if config.idle else [make_lesson(task, one, sight, idle=False) for one in successes]
-    return Lessons(_transitions(done, task.horizon), pool, judged, sight, tuple(cloned))
+    encoder = find_encoder(task.make_world(successes[0].seed), config.view, config.radius)
+    batches = [imitation_batch(task, demonstration, encoder) for demonstration in successes]
+    cloned = batches if config.idle else [batch.without_idle() for batch in batches]
+    return GailData(_transitions(batches, task.horizon), pool, judged, encoder, tuple(cloned))
 
 
-def _transitions(demonstrations: Sequence[Lesson], horizon: int) -> Transitions:
-    """All that the expert did, and how much of its time it has spent in the absorbing state."""
-    states = join(one.states for one in demonstrations)
-    controls = torch.cat([one.controls for one in demonstrations])
-    lengths = np.array([min(len(one.controls), horizon) for one in demonstrations])
-    return Transitions(states.grids, states.columns, controls, absorbing_share(len(controls), lengths, horizon))
+def _transitions(batches: Sequence[ImitationBatch], horizon: int) -> Transitions:
+    """All that the expert did, and the share of its time in the absorbing state."""
+    everything = concatenate(batches)
+    lengths = np.array([min(len(batch), horizon) for batch in batches])
+    share = absorbing_share(len(everything), lengths, horizon)
+    return Transitions(everything.observations, everything.controls, share)
 
 
 def _generator_scenes(
@@ -88,7 +88,7 @@ def _generator_scenes(
         return starts, np.ones(len(starts), bool)
     others = pool.take(np.arange(len(shown), len(pool)))
     count = max(len(starts), len(others))
-    return join_pools(_repeated(starts, count), _repeated(others, count)), np.arange(2 * count) < count
+    return _repeated(starts, count).join(_repeated(others, count)), np.arange(2 * count) < count
 
 
 def _starts(pool: ScenePool, demonstrations: list[Demonstration], midway: bool) -> ScenePool:
@@ -96,12 +96,9 @@ def _starts(pool: ScenePool, demonstrations: list[Demonstration], midway: bool) 
     beginnings = pool.take(np.arange(len(demonstrations)))
     if not midway:
         return beginnings
-    on_the_way = []
-    for scene, demonstration in enumerate(demonstrations):
-        fields, modes = pool.walk(scene, demonstration.controls[:-1])
-        on_the_way.append(replace(pool.take([scene] * len(modes)), fields=fields, modes=modes))
-    ways = join_pools(*on_the_way)
-    return join_pools(_repeated(beginnings, len(ways)), ways)
+    first, *others = (pool.along(scene, one.controls[:-1]) for scene, one in enumerate(demonstrations))
+    ways = first.join(*others)
+    return _repeated(beginnings, len(ways)).join(ways)
 
 
 def _repeated(pool: ScenePool, count: int) -> ScenePool:

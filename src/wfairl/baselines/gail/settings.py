@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from wfairl.baselines.discriminator import REWARDS
+from wfairl.baselines.gail.discriminator import REWARDS
 from wfairl.errors import BadInputError
 from wfairl.learning.trainer import LARGEST_SEED
 
@@ -21,34 +21,36 @@ COUNTS = (
 
 @dataclass(frozen=True)
 class GailConfig:
-    """How to train; the defaults were chosen on held-out scenes (docs/baselines.md).
+    """How to train; the defaults were chosen on validation scenes (docs/baselines.md).
 
     Attributes:
         rewards: rewards of the generator to try, names of `REWARDS`; the better one is kept.
         scenes: where the generator acts: `demonstrated`, `fresh` or `both`.
-        fresh_scenes: how many new scenes there are.
+        fresh_scenes: number of new scenes.
         midway: whether half of the generator's episodes in scenes of demonstrations begin somewhere on the way.
-        view: what the networks are shown: `agent` (see `sight`), or `map`, as in the paper.
-        radius: how far the agent sees, in cells.
+        view: how the networks see a grid: `agent` (see `grid_encoder`), or `map`, as in the paper. Other worlds are
+            seen by their features.
+        radius: how far the agent sees, in cells, or in steps where the world is no grid.
         iterations: rollouts, each followed by an update of generator and discriminator.
         environments: episodes at a time.
-        rollout: steps of each of them in an iteration.
-        epochs: times that PPO goes over a rollout.
+        rollout: steps per episode and iteration.
+        epochs: PPO's passes over a rollout.
         batch_size: steps in a minibatch of PPO.
-        learning_rate: of PPO's Adam at the beginning; it falls to a tenth in a straight line.
+        learning_rate: of PPO's Adam at the beginning; it falls linearly to a tenth.
         discount: gamma.
         trace: lambda of PPO's generalised advantage estimation.
         clip: of PPO.
         entropy: weight of the policy's entropy.
-        pretraining: times over the demonstrations in which the generator is cloned from them, before anything else.
-        idle: whether it is cloned from steps that changed nothing too.
-        warmup: iterations over which the learning rate rises, while the discriminator and the value find their feet.
-        discriminator_steps: of Adam in an iteration, each on all of the expert's transitions and a part of the rollout.
+        pretraining: epochs of cloning the demonstrations, before anything else.
+        idle: whether steps that changed nothing are cloned too.
+        warmup: iterations over which the learning rate rises, while the discriminator and the value settle.
+        discriminator_steps: Adam steps per iteration, each on all of the expert's transitions and a part of the
+            rollout.
         discriminator_rate: learning rate of the discriminator's Adam.
         weight_decay: of the discriminator's Adam, decoupled.
         smoothing: of the discriminator's labels.
-        validation_scenes: held-out scenes, to choose the reward, the iteration, and greedy or sampled controls.
-        validate_every: iterations between two looks at them.
+        validation_scenes: number of scenes to choose the reward, the iteration and the temperature on.
+        validate_every: iterations between two validations.
         checkpoint_every: iterations between two checkpoints.
         seed: of everything random.
     """

@@ -1,24 +1,17 @@
-"""The checkpoint of a training of GAIL: one file of tensors with a JSON header; nothing in it can run code."""
+"""The checkpoint of a GAIL training, and the metrics of its iterations; see `learning.checkpoint` for the file."""
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
-from wfairl.learning.checkpoint import BrokenCheckpointError, read_checkpoint_file
-from wfairl.learning.storage import write_tensors
-
-FORMAT = "wfairl-gail-checkpoint"
+from wfairl.learning.checkpoint import Tensors, read_groups, write_groups
 
 CHECKPOINTS = "checkpoint"
-"""The folder of a run in which checkpoints are, one a reward."""
+"""The folder of a run that holds checkpoints, one per reward."""
 
 GROUPS = ("policy", "best", "policy_adam", "discriminator", "discriminator_adam", "environment")
-
-Tensors = dict[str, Tensor]
 
 
 @dataclass(frozen=True)
@@ -35,10 +28,10 @@ class IterationMetrics:
         entropy: of the policy, in nats.
         value_loss: of the generator's value.
         discriminator_loss: of its last step; 2 log 2 if it can tell nothing.
-        expert_accuracy: part of the expert's steps that the discriminator takes for the expert's.
-        generator_accuracy: part of the generator's steps that it takes for the generator's.
+        expert_accuracy: share of the expert's steps that the discriminator attributes to the expert.
+        generator_accuracy: share of the generator's steps that it attributes to the generator.
         absorbing: D of the absorbing state.
-        held_out: returns in held-out scenes, one a temperature; None in iterations without a look at them.
+        held_out: returns in validation scenes, one per temperature; None in iterations without validation.
     """
 
     iteration: int
@@ -63,9 +56,9 @@ class GailCheckpoint:
     Attributes:
         tensors: by group: the policy, that of the best iteration, the discriminator, Adam's moments of both, and
             where the episodes stand.
-        best_iteration: the last one with the best return in held-out scenes; -1 for the start.
-        best_returns: its returns there, one a temperature.
-        history: one entry an iteration.
+        best_iteration: the last one with the best return in validation scenes; -1 for the start.
+        best_returns: its returns there, one per temperature.
+        history: one entry per iteration.
     """
 
     tensors: dict[str, Tensors]
@@ -73,39 +66,24 @@ class GailCheckpoint:
     best_returns: tuple[float, ...]
     history: tuple[IterationMetrics, ...]
 
+    def write(self, path: Path, fingerprint: str) -> None:
+        """Replace the checkpoint of a training, atomically."""
+        header = {
+            "best_iteration": self.best_iteration,
+            "best_returns": list(self.best_returns),
+            "history": [asdict(metrics) for metrics in self.history],
+        }
+        write_groups(path, fingerprint, self.tensors, header)
 
-def write_gail_checkpoint(checkpoint: GailCheckpoint, path: Path, identity: str) -> None:
-    """Replace the checkpoint of a training, atomically."""
-    tensors = {f"{group}/{name}": tensor for group, part in checkpoint.tensors.items() for name, tensor in part.items()}
-    header = {
-        "fingerprint": identity,
-        "best_iteration": checkpoint.best_iteration,
-        "best_returns": list(checkpoint.best_returns),
-        "history": [asdict(metrics) for metrics in checkpoint.history],
-    }
-    write_tensors(path, FORMAT, tensors, header)
+    @classmethod
+    def read(cls, path: Path, fingerprint: str) -> "GailCheckpoint | None":
+        """The checkpoint of a training, None if it had not come to one; errors as in `read_groups`."""
+        return read_groups(path, fingerprint, GROUPS, cls._parse)
 
-
-def read_gail_checkpoint(path: Path, identity: str) -> GailCheckpoint | None:
-    """The checkpoint of a training, None if it had not come to one.
-
-    Raises:
-        OtherConfigurationError: it is of other settings or data.
-        BrokenCheckpointError: it cannot be read.
-    """
-    if not path.exists():
-        return None
-    tensors, header = read_checkpoint_file(path, FORMAT, identity)
-    groups: dict[str, Tensors] = {group: {} for group in GROUPS}
-    try:
-        for name, tensor in tensors.items():
-            group, _, rest = name.partition("/")
-            groups[group][rest] = tensor
+    @classmethod
+    def _parse(cls, groups: dict[str, Tensors], header: dict[str, Any]) -> "GailCheckpoint":
         history = tuple(_metrics(entry) for entry in header["history"])
-        returns = tuple(map(float, header["best_returns"]))
-        return GailCheckpoint(groups, int(header["best_iteration"]), returns, history)
-    except (KeyError, TypeError, ValueError) as error:
-        raise BrokenCheckpointError(f"{path}: a broken checkpoint ({error}); start the run again") from None
+        return cls(groups, int(header["best_iteration"]), tuple(map(float, header["best_returns"])), history)
 
 
 def _metrics(entry: dict[str, Any]) -> IterationMetrics:
@@ -124,14 +102,9 @@ def optimizer_tensors(optimizer: torch.optim.Optimizer) -> Tensors:
 
 
 def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: Tensors) -> None:
-    """Put Adam where it was."""
+    """Restore Adam's moments and steps."""
     state: dict[int, dict[str, Any]] = {}
     for name, tensor in tensors.items():
         number, _, entry = name.partition(".")
         state.setdefault(int(number), {})[entry] = tensor.clone()
     optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
-
-
-def copied(tensors: Mapping[str, Tensor]) -> Tensors:
-    """Tensors that nobody else changes."""
-    return {name: tensor.detach().clone() for name, tensor in tensors.items()}

@@ -1,6 +1,6 @@
 """The discriminator of GAIL: who took this control in this state, the expert (D = 1) or the generator (D = 0)?
 
-    D(x, u) = sigmoid(l(x)[u]),   l the paper's network with one logit a control
+    D(x, u) = sigmoid(l(x)[u]),   l a network with one logit per control, in MiniGrid the paper's
     loss    = - mean_expert log D - mean_generator log(1 - D)
 
 In the absorbing state (see `absorbing`) D is one number for all controls. The generator's reward is one of
@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from wfairl.baselines.network import StateNetwork
+from wfairl.baselines.encoder import Encoder, Observations
 
 REWARDS: dict[str, Callable[[Tensor], Tensor]] = {
     "log-d": lambda logits: -softplus(-logits),
@@ -28,30 +28,28 @@ REWARDS: dict[str, Callable[[Tensor], Tensor]] = {
 class Discriminator(nn.Module):
     """D as logits; starts at D = 1/2 everywhere."""
 
-    def __init__(self, height: int, width: int, controls: int):
+    def __init__(self, encoder: Encoder):
         super().__init__()
-        self.network = StateNetwork(height, width, controls)
+        self.network = encoder.make_network(len(encoder.controls))
         self.absorbing = nn.Parameter(torch.zeros(()))
 
     def forward(self, transitions: "Transitions") -> Tensor:
         """The logit of each transition, shape [rows]."""
-        logits = self.network(transitions.grids, transitions.columns)
+        logits = self.network(transitions.observations)
         return logits.gather(1, transitions.controls[:, None]).squeeze(1)
 
 
 @dataclass(frozen=True, eq=False)
 class Transitions:
-    """What somebody did.
+    """What the expert or the generator did.
 
     Attributes:
-        grids: the distinct grids, shape [grids, height, width] of uint8.
-        columns: number of the grid, cell * 4 + direction, and what is carried; shape [rows, 3] of int64.
-        controls: shape [rows] of int64.
-        absorbing: the part of all steps that was spent in the absorbing state, beside these.
+        observations: the states.
+        controls: shape [rows] of int64; all of them were available.
+        absorbing: the share of all steps that was spent in the absorbing state, beside these.
     """
 
-    grids: Tensor
-    columns: Tensor
+    observations: Observations
     controls: Tensor
     absorbing: float
 
@@ -61,12 +59,12 @@ class Transitions:
 
     def rows(self, chosen: Tensor) -> "Transitions":
         """Some of the transitions, with the same share of the absorbing state."""
-        return Transitions(self.grids, self.columns[chosen], self.controls[chosen], self.absorbing)
+        return Transitions(self.observations.rows(chosen), self.controls[chosen], self.absorbing)
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """How a step of the discriminator went: its loss, and the part of both sides' steps that it told right."""
+    """How a discriminator step went: its loss, and the share of both sides' steps that it attributed rightly."""
 
     loss: float
     expert_accuracy: float

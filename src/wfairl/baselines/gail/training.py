@@ -1,12 +1,12 @@
 """GAIL with one reward: generator and discriminator trained in turns.
 
-An iteration is a rollout of the generator under the present discriminator's reward, PPO on it, then some steps of the
-discriminator on the same rollout. Nothing random is kept between iterations: all draws follow from the seed and the
-iteration. So weights, Adam's moments and where the episodes stand are all that a checkpoint has to hold, and a
-training that goes on from one ends as if it had never stopped, bit for bit.
+The generator starts as a clone of the demonstrations. An iteration is a rollout of it under the present discriminator's
+reward, PPO on it, then some discriminator steps on the same rollout. Nothing random is kept between iterations: all
+draws follow from the seed and the iteration. So weights, Adam's moments and where the episodes stand are all that a
+checkpoint has to hold, and a training that resumes from one ends as if it had never stopped, bit for bit.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,39 +16,39 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from wfairl.baselines.absorbing import absorbing_share
-from wfairl.baselines.discriminator import Discriminator, Judgement, Transitions, discrimination_loss
-from wfairl.baselines.gail_checkpoint import (
-    GailCheckpoint,
-    IterationMetrics,
-    copied,
-    optimizer_tensors,
-    read_gail_checkpoint,
-    restore_optimizer,
-    write_gail_checkpoint,
-)
-from wfairl.baselines.gail_cloning import clone
-from wfairl.baselines.gail_scenes import Lessons
-from wfairl.baselines.gail_settings import GailConfig
-from wfairl.baselines.gail_validation import Validation, validate
-from wfairl.baselines.generator import JudgedVecEnv, gridwise_batches, make_ppo
+from wfairl.baselines.encoder import Encoder, Observations
+from wfairl.baselines.gail.absorbing import absorbing_share
+from wfairl.baselines.gail.checkpoint import GailCheckpoint, IterationMetrics, optimizer_tensors, restore_optimizer
+from wfairl.baselines.gail.discriminator import Discriminator, Judgement, Transitions, discrimination_loss
+from wfairl.baselines.gail.generator import JudgedVecEnv, entrywise_batches, make_ppo
+from wfairl.baselines.gail.scenes import GailData
+from wfairl.baselines.gail.settings import GailConfig
+from wfairl.baselines.imitation import ImitationBatch, clone_epoch, concatenate
 from wfairl.baselines.network import StateNetwork
+from wfairl.baselines.validation import ValidationReturns, draw_by_gumbel, validate
 from wfairl.errors import FailedRunError
+from wfairl.learning.adam import Adam
+from wfairl.learning.checkpoint import copied
+from wfairl.learning.grid_network import Dropout
 from wfairl.learning.threads import one_torch_thread
-from wfairl.worlds.minigrid.rules import CONTROLS
-from wfairl.worlds.minigrid.vector_environment import CompiledVectorEnv, ScenePool
+from wfairl.worlds.scene_pool import ScenePool
+from wfairl.worlds.vector_environment import CompiledVectorEnv
+
+CLONING_BATCH, CLONING_RATE, CLONING_DECAY, CLONING_DROPOUT = 2, 2e-3, 1e-2, 0.3
+"""Of the clone that the generator starts as: demonstrations per Adam step, Adam's learning rate (which falls linearly
+to zero) and weight decay, and the dropout rate, as in `CloningConfig`."""
 
 LAST_RATE = 0.1
-"""The learning rate of PPO falls in a straight line to this part of what it was."""
+"""The learning rate of PPO falls linearly to this part of what it was."""
 
 ABSORBING_RATE = 0.05
 """The learning rate of the absorbing state's logit: one number, which does not move with a network's weights."""
 
 _START, _CLONING, _ROLLOUT, _SCENES, _GENERATOR, _DISCRIMINATOR, _VALIDATION = range(7)
-"""What random numbers of training are for: each purpose has a stream of its own."""
+"""What random numbers of training are for: each purpose has its own stream."""
 
 Advance = Callable[[IterationMetrics, bool], None]
-"""Is told how an iteration went, and whether that was now or before the checkpoint."""
+"""Called with the metrics of an iteration, and whether it ran now or before the checkpoint."""
 
 
 class GeneratorDivergedError(FailedRunError):
@@ -57,31 +57,31 @@ class GeneratorDivergedError(FailedRunError):
 
 @one_torch_thread()
 def train_with_reward(
-    lessons: Lessons,
-    held_out: ScenePool,
+    data: GailData,
+    validation: ScenePool,
     reward: str,
     config: GailConfig,
     path: Path,
-    identity: str,
+    fingerprint: str,
     advance: Advance,
 ) -> GailCheckpoint:
     """Train to the last iteration, from its checkpoint if there is one.
 
     Args:
-        lessons: what to learn from.
-        held_out: scenes to choose the iteration on.
+        data: what to learn from.
+        validation: scenes to choose the iteration on.
         reward: name of the generator's reward.
         config: how to train.
         path: the file of the checkpoint.
-        identity: what is trained on what; a checkpoint of anything else is refused.
-        advance: told of every iteration, also of those before the checkpoint.
+        fingerprint: what is trained on what; a checkpoint of anything else is refused.
+        advance: called for every iteration, also for those before the checkpoint.
 
     Raises:
         OtherConfigurationError: the checkpoint is of other settings or data.
         GeneratorDivergedError: numbers are no longer finite; the last good checkpoint stays where it is.
     """
-    training = _Training(lessons, held_out, reward, config)
-    checkpoint = read_gail_checkpoint(path, identity)
+    training = _Training(data, validation, reward, config)
+    checkpoint = GailCheckpoint.read(path, fingerprint)
     if checkpoint is None:
         training.begin()
     else:
@@ -92,31 +92,53 @@ def train_with_reward(
         metrics = training.iterate(iteration)
         last = iteration + 1 == config.iterations
         if last or (iteration + 1) % config.checkpoint_every == 0:
-            write_gail_checkpoint(training.capture(), path, identity)
+            training.capture().write(path, fingerprint)
         advance(metrics, True)
     return training.capture()
 
 
-def controls_only(policy: dict[str, Tensor], height: int, width: int) -> StateNetwork:
-    """The network of a policy with the value cut off: one logit a control."""
+def without_value(policy: dict[str, Tensor], encoder: Encoder) -> StateNetwork:
+    """The network of a policy without the value: one logit per control."""
+    controls = len(encoder.controls)
     with torch.random.fork_rng(devices=[]):  # the initial parameters are drawn in vain
-        network = StateNetwork(height, width, len(CONTROLS))
-    kept = {
-        name: tensor[: len(CONTROLS)] if name.startswith("head.last.") else tensor for name, tensor in policy.items()
-    }
+        network = encoder.make_network(controls)
+    kept = {name: tensor[:controls] if name.startswith("head.last.") else tensor for name, tensor in policy.items()}
     network.load_state_dict(kept)
     return network
+
+
+def clone(
+    network: StateNetwork,
+    batches: Sequence[ImitationBatch],
+    encoder: Encoder,
+    epochs: int,
+    rng: np.random.Generator,
+) -> None:
+    """Train a policy to take the demonstrated controls, every second demonstration mirrored.
+
+    As in `cloning`, steps that changed nothing are not learned unless they are among the batches, though the
+    discriminator sees them: a clone that repeats one repeats it for ever, and the generator learns by itself how many
+    of them look like the demonstrator.
+    """
+    adam = Adam(network, CLONING_DECAY)
+    dropout = Dropout(CLONING_DROPOUT, torch.Generator().manual_seed(int(rng.integers(2**63 - 1))))
+    for epoch in range(epochs):
+        order = rng.permutation(len(batches))
+        chosen = [batches[i].mirrored(encoder) if rng.integers(2) else batches[i] for i in order]
+        joined = (concatenate(chosen[i : i + CLONING_BATCH]) for i in range(0, len(chosen), CLONING_BATCH))
+        rate = CLONING_RATE * (1 - epoch / epochs)
+        clone_epoch(network, adam, joined, len(encoder.controls), dropout, rate)
 
 
 class _Training:
     """Everything that changes while GAIL is trained."""
 
-    def __init__(self, lessons: Lessons, held_out: ScenePool, reward: str, config: GailConfig):
-        self._lessons, self._held_out, self._config = lessons, held_out, config
+    def __init__(self, data: GailData, validation: ScenePool, reward: str, config: GailConfig):
+        self._data, self._validation_scenes, self._config = data, validation, config
         with _drawing(config.seed, _START, 0):
-            self._discriminator = Discriminator(*lessons.sight.size, len(CONTROLS))
-            compiled = CompiledVectorEnv(lessons.pool, config.environments)
-            self._environment = JudgedVecEnv(compiled, lessons.sight, self._discriminator, reward, config.discount)
+            self._discriminator = Discriminator(data.encoder)
+            compiled = CompiledVectorEnv(data.pool, config.environments)
+            self._environment = JudgedVecEnv(compiled, data.encoder, self._discriminator, reward, config.discount)
             self._ppo = make_ppo(
                 self._environment,
                 n_steps=config.rollout,
@@ -152,7 +174,8 @@ class _Training:
         config = self._config
         self._environment.environment.reset(seed=config.seed)
         self._ppo._last_episode_starts = np.ones(config.environments, bool)
-        clone(self._network, self._lessons.cloned, config, _generator(config.seed, _CLONING))
+        data, rng = self._data, _generator(config.seed, _CLONING)
+        clone(self._network, data.cloned, data.encoder, config.pretraining, rng)
         self._keep_best(-1, self._validate())
 
     def iterate(self, iteration: int) -> IterationMetrics:
@@ -175,15 +198,15 @@ class _Training:
         return self._record(iteration, judgement)
 
     def _judge(self, rng: np.random.Generator) -> Judgement:
-        """Steps of the discriminator on what the generator has just done."""
+        """Discriminator steps on what the generator has just done."""
         config, generator = self._config, self._shown()
         judgement = Judgement(float("nan"), float("nan"), float("nan"))
         if len(generator) == 0:  # it acted in no scene in which it is judged
             return judgement
         batch_size = -(-len(generator) // config.discriminator_steps)
-        for rows in gridwise_batches(generator.columns[:, 0].numpy(), batch_size, rng):
+        for rows in entrywise_batches(generator.observations.columns[:, 0].numpy(), batch_size, rng):
             part = generator.rows(torch.from_numpy(rows))
-            loss, judgement = discrimination_loss(self._discriminator, self._lessons.expert, part, config.smoothing)
+            loss, judgement = discrimination_loss(self._discriminator, self._data.expert, part, config.smoothing)
             self._optimizer.zero_grad()
             loss.backward()
             self._optimizer.step()
@@ -191,16 +214,15 @@ class _Training:
 
     def _shown(self) -> Transitions:
         """What the generator did in the scenes in which it is judged."""
-        buffer, environment, judged = self._ppo.rollout_buffer, self._environment, self._lessons.judged
+        buffer, environment, judged = self._ppo.rollout_buffer, self._environment, self._data.judged
         shown = judged[np.stack(environment.scenes, axis=1).reshape(-1)]  # the buffer is flat, one row after the other
         lengths = np.array(
             [length for _, length, terminated, scene in environment.ended if terminated and judged[scene]], np.int64
         )
         rows = np.flatnonzero(shown)
-        horizon = self._lessons.pool.task.horizon
+        horizon = self._data.pool.task.horizon
         return Transitions(
-            torch.from_numpy(environment.eyes.bank.grids),
-            torch.from_numpy(buffer.observations[rows]),
+            Observations(torch.from_numpy(environment.batch.bank.entries), torch.from_numpy(buffer.observations[rows])),
             torch.from_numpy(buffer.actions[rows, 0].astype(np.int64)),
             absorbing_share(len(rows), lengths, horizon),
         )
@@ -216,7 +238,7 @@ class _Training:
             episodes=len(ended),
             mean_return=_mean([one[0] for one in ended]),
             mean_length=_mean([float(one[1]) for one in ended]),
-            mean_return_judged=_mean([one[0] for one in ended if self._lessons.judged[one[3]]]),
+            mean_return_judged=_mean([one[0] for one in ended if self._data.judged[one[3]]]),
             entropy=-float(self._ppo.logger.name_to_value["train/entropy_loss"]),
             value_loss=float(self._ppo.logger.name_to_value["train/value_loss"]),
             discriminator_loss=judgement.loss,
@@ -230,12 +252,12 @@ class _Training:
             self._keep_best(iteration, validation)
         return metrics
 
-    def _validate(self) -> Validation:
-        """How well the generator does now in held-out scenes; always with the same draws."""
+    def _validate(self) -> ValidationReturns:
+        """How well the generator does now in validation scenes; always with the same draws."""
         seed = (self._config.seed, _VALIDATION)
-        return validate(self._network, self._lessons.sight, self._held_out, seed)
+        return validate([self._network], self._data.encoder, self._validation_scenes, seed, draw_by_gumbel)
 
-    def _keep_best(self, iteration: int, validation: Validation) -> None:
+    def _keep_best(self, iteration: int, validation: ValidationReturns) -> None:
         """Remember the policy if it is the best so far; of equals, the last."""
         if not self._best or validation.best >= max(self._best_returns):
             self._best = copied(self._network.state_dict())

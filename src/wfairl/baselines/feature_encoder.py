@@ -1,0 +1,218 @@
+"""The encoder of any world but grids: what can be done in a state, what it is like, and what comes into reach by it.
+
+A state is seen as one vector. For each control u it holds
+
+    available        whether u can be chosen
+    moves            whether it leads to another state
+    phi(x, u, x')    the features of the transition, as sign(phi) log(1 + |phi|), so that no scale drowns the others
+    near_p(x, u)     for each proposition p, 1 - d / (radius + 1): d is the number of further steps after which p can
+                     hold if u is taken first, 0 if the transition itself shows p; 0 if d is beyond the radius
+
+and zeros where u is unavailable. `near` is what the agent's view is in MiniGrid: it shows what lies within a few steps
+and in which direction, and nothing beyond. Nothing in the vector names the state, so that what was seen in one scene is
+known in the next; on the other hand two states with the same surroundings look the same.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from wfairl.automata.automaton import UNAVAILABLE
+from wfairl.baselines.encoder import BatchEncoder, EncodeStates, Observations, OtherWorldError
+from wfairl.baselines.network import StateNetwork
+from wfairl.learning.grid_network import HIDDEN, Dropout, Head
+from wfairl.worlds.graph import GraphWorld, explore_world
+from wfairl.worlds.graph_pool import GraphPool
+from wfairl.worlds.scene_pool import Bank, Columns
+from wfairl.worlds.vector_environment import CompiledVectorEnv
+from wfairl.worlds.world import World
+
+UNKNOWN = -1
+"""A state that has not been encoded yet."""
+
+Vectors = Callable[[NDArray[np.int64]], NDArray[np.float32]]
+"""The vectors of states of one world, by their numbers."""
+
+
+@dataclass(frozen=True)
+class FeatureEncoder:
+    """What networks see of a world that is no grid.
+
+    Attributes:
+        controls: the names of its controls.
+        propositions: the names of its propositions.
+        features: the number of features of a transition.
+        radius: how many steps ahead propositions are seen.
+    """
+
+    controls: tuple[str, ...]
+    propositions: tuple[str, ...]
+    features: int
+    radius: int
+    kind: ClassVar[str] = "features"
+    columns: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "controls", tuple(self.controls))
+        object.__setattr__(self, "propositions", tuple(self.propositions))
+
+    @classmethod
+    def of(cls, world: World[Any], radius: int) -> "FeatureEncoder":
+        """The encoder of worlds like this one."""
+        table = _graph(world).table
+        return cls(table.controls, tuple(world.propositions), table.features.shape[1], radius)
+
+    @property
+    def size(self) -> int:
+        """Numbers in the vector of a state."""
+        return len(self.controls) * (2 + self.features + len(self.propositions))
+
+    def make_network(self, outputs: int) -> StateNetwork:
+        """See `Encoder`."""
+        return FeatureNetwork(self.size, len(self.controls), outputs)
+
+    def check_parameters(self, tensors: Mapping[str, Tensor]) -> None:
+        """See `Encoder`."""
+        if tensors["dense.weight"].shape[1] != self.size:
+            raise ValueError(f"it takes {tensors['dense.weight'].shape[1]} numbers per state, not {self.size}")
+
+    def for_world(self, world: World[Any]) -> EncodeStates:
+        """See `Encoder`.
+
+        Raises:
+            OtherWorldError: the world has other controls, propositions or features.
+        """
+        graph = _graph(world)
+        vectors = self.vectors(graph)
+        number = (lambda state: state) if world is graph else graph.find
+
+        def encode(states: Sequence[Any]) -> Observations:
+            bank = vectors(np.array([number(state) for state in states], np.int64))
+            return Observations(torch.from_numpy(bank), torch.arange(len(bank))[:, None])
+
+        return encode
+
+    def for_batch(self, environment: CompiledVectorEnv) -> BatchEncoder:
+        """See `Encoder`."""
+        pool = environment.pool
+        if not isinstance(pool, GraphPool):
+            raise OtherWorldError(f"features are encoded for worlds that are graphs, not for a {type(pool).__name__}")
+        return _FeatureBatch(self, pool)
+
+    def mirrored(self, observations: Observations, controls: Tensor) -> tuple[Observations, Tensor]:
+        """See `Encoder`: a graph has no mirror image."""
+        return observations, controls
+
+    def vectors(self, world: GraphWorld) -> Vectors:
+        """What encodes states of a world by their numbers; errors as in `for_world`."""
+        table = world.table
+        for name, ours, theirs in (
+            ("controls", self.controls, table.controls),
+            ("propositions", self.propositions, world.propositions),
+            ("number of features", self.features, table.features.shape[1]),
+        ):
+            if ours != theirs:
+                raise OtherWorldError(f"the policy was trained for other worlds: the {name} were {ours}, not {theirs}")
+        steps = steps_until(world, self.radius)
+
+        def encode(states: NDArray[np.int64]) -> NDArray[np.float32]:
+            after = table.successors[states]
+            available = after != UNAVAILABLE
+            features = table.features[np.where(available, table.feature_index[states], 0)]
+            parts = (
+                (after != states[:, None])[..., None],
+                np.sign(features) * np.log1p(np.abs(features)),
+                1 - steps[states] / (self.radius + 1),
+            )
+            of_control = np.concatenate(parts, axis=2, dtype=np.float32) * available[..., None]
+            return np.hstack([available.astype(np.float32), of_control.reshape(len(states), -1)])
+
+        return encode
+
+
+def steps_until(world: GraphWorld, radius: int) -> NDArray[np.int32]:
+    """d of each proposition after each control, `radius` + 1 if it is more; shape [states, controls, propositions]."""
+    table, names = world.table, world.propositions
+    holds = np.array([[name in label for name in names] for label in table.labels], bool).reshape(-1, len(names))
+    marked = np.zeros((len(table.successors), len(names)), bool)
+    for state, mark in world.marks.items():
+        marked[state] = [name in mark for name in names]
+    available = (table.successors != UNAVAILABLE)[..., None]
+    after = np.where(available[..., 0], table.successors, 0)
+    shown = (holds[table.label_index] | marked[after]) & available
+    steps = np.where(shown, 0, radius + 1).astype(np.int32)
+    for _ in range(radius):
+        nearest = steps.min(axis=1)
+        steps = np.where(shown | ~available, steps, np.minimum(1 + nearest[after], radius + 1)).astype(np.int32)
+    return steps
+
+
+class FeatureNetwork(StateNetwork):
+    """Dense layers of the sizes of the paper's network, on the vector of a state.
+
+    Args:
+        size: numbers in the vector, which begins with what controls are available.
+        controls: the number of controls.
+        outputs: one for each control, and further ones.
+    """
+
+    def __init__(self, size: int, controls: int, outputs: int):
+        super().__init__()
+        self._controls = controls
+        self.dense = nn.Linear(size, HIDDEN[0])
+        self.head = Head(outputs)
+
+    def entry_table(self, entries: Tensor, dropout: Dropout | None = None) -> Tensor:  # noqa: ARG002 - it has no layer yet
+        """See `StateNetwork`."""
+        return self.dense(entries)
+
+    def index_tables(self) -> tuple[Tensor, ...]:
+        """See `StateNetwork`: an observation has no further indices."""
+        return ()
+
+    def available(self, entries: Tensor) -> Tensor:
+        """See `StateNetwork`."""
+        return entries[:, : self._controls] > 0
+
+
+class _FeatureBatch:
+    """States of many scenes, each encoded once."""
+
+    def __init__(self, encoder: FeatureEncoder, pool: GraphPool):
+        self.bank = Bank((encoder.size,), np.float32)
+        self._encoder, self._pool = encoder, pool
+        self._vectors: dict[int, Vectors] = {}
+        self._numbers: dict[int, NDArray[np.int64]] = {}
+
+    def encode(self, columns: Columns) -> Columns:
+        encoded = np.empty((len(columns), 1), np.int64)
+        for number in np.unique(columns[:, 0]).tolist():
+            rows = np.flatnonzero(columns[:, 0] == number)
+            encoded[rows, 0] = self._encode(number, columns[rows, 1])
+        return encoded
+
+    def _encode(self, number: int, states: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The entries of states of one world."""
+        world = self._pool.worlds[number]
+        if number not in self._vectors:
+            self._vectors[number] = self._encoder.vectors(world)
+        if number not in self._numbers:
+            self._numbers[number] = np.full(len(world.table.successors), UNKNOWN, np.int64)
+        known = self._numbers[number]
+        unknown = np.unique(states[known[states] == UNKNOWN])
+        if len(unknown):
+            known[unknown] = self.bank.number(self._vectors[number](unknown))
+        return known[states]
+
+    def clear(self) -> None:
+        self.bank.clear()
+        self._numbers.clear()
+
+
+def _graph(world: World[Any]) -> GraphWorld:
+    return world if isinstance(world, GraphWorld) else explore_world(world)

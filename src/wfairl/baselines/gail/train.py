@@ -1,0 +1,177 @@
+"""GAIL as a whole: each reward is trained once, and validation scenes choose between them.
+
+    trained = train_gail(task, dataset, GailConfig(), directory)
+
+The generator is Stable-Baselines3's PPO, which acts in a batch of compiled scenes. Policy, value and discriminator have
+the network of the world's encoder, in MiniGrid the paper's. Validation scenes, which are neither for training nor for
+testing, choose the reward, the iteration, and the temperature at which to act.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from wfairl.baselines.gail.checkpoint import CHECKPOINTS, IterationMetrics
+from wfairl.baselines.gail.scenes import GailData, prepare_data
+from wfairl.baselines.gail.settings import GailConfig
+from wfairl.baselines.network import StateNetwork
+from wfairl.baselines.policy_run import ModelSelection, PolicyRun, begin_run, finish_run, run_config
+from wfairl.baselines.validation import ValidationReturns, validation_seeds
+from wfairl.demonstrations.demonstration import Dataset
+from wfairl.demonstrations.minari import MissingExtraError
+from wfairl.files import write_atomically
+from wfairl.learning.checkpoint import METRICS, feed
+from wfairl.learning.run_directory import check_free
+from wfairl.progress import progress_bar
+from wfairl.worlds.task import Task
+from wfairl.worlds.vector_environment import compile_scenes
+
+METHOD = "gail"
+
+
+@dataclass(frozen=True, eq=False)
+class GailTrial:
+    """The result of one reward.
+
+    Attributes:
+        reward: its name.
+        network: the policy of the best iteration, one logit per control.
+        iteration: the last one with the best return in validation scenes; -1 for the start, before the first.
+        validation: its returns there.
+        history: one entry per iteration.
+    """
+
+    reward: str
+    network: StateNetwork
+    iteration: int
+    validation: ValidationReturns
+    history: tuple[IterationMetrics, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedGail:
+    """The result of a run: the policy, and the trial of each reward in the order of the configuration."""
+
+    run: PolicyRun
+    trials: tuple[GailTrial, ...]
+
+    @property
+    def best(self) -> GailTrial:
+        """The trial of the better reward; the first of equals."""
+        return best_trial(self.trials)
+
+
+def train_gail(
+    task: Task,
+    dataset: Dataset,
+    config: GailConfig,
+    directory: Path,
+    resume: bool = False,
+    n_jobs: int = 1,
+    origin: Mapping[str, Any] | None = None,
+) -> TrainedGail:
+    """Learn a policy from the successful demonstrations, in a directory.
+
+    Args:
+        task: the task of the demonstrations.
+        dataset: the demonstrations, of which only successes are imitated.
+        config: how to train.
+        directory: where the run goes.
+        resume: resume an existing run; it ends as if it had never stopped.
+        n_jobs: scenes to read at once; it changes nothing in the result.
+        origin: where the demonstrations came from, for the reader.
+
+    Raises:
+        MissingExtraError: Stable-Baselines3 is not installed.
+        RunExistsError: there is a run, and `resume` is not set.
+        OtherConfigurationError: the existing run has other settings or data.
+        NoExpertError: no demonstration is a success.
+    """
+    check_extra()
+    from wfairl.baselines.gail.training import train_with_reward, without_value
+
+    described = run_config(METHOD, dataset, config, origin)
+    check_free(directory, described, resume)
+    data = prepare_data(task, dataset, config, n_jobs)
+    validation = compile_scenes(task, validation_seeds(config.validation_scenes, dataset), n_jobs)
+    begin_run(described, directory, resume)
+    fingerprint = _fingerprint(data, config)
+    trials: list[GailTrial] = []
+    lines: list[dict[str, Any]] = []
+    with _meter(config) as show:
+        for reward in config.rewards:
+
+            def advance(metrics: IterationMetrics, now: bool, reward: str = reward) -> None:
+                best = None if metrics.held_out is None else max(metrics.held_out)
+                lines.append({"reward": reward, **asdict(metrics), "held_out_return": best})
+                show(reward, metrics)
+                if now and metrics.held_out is not None:
+                    _write_metrics(lines, directory)
+
+            path = directory / CHECKPOINTS / f"{reward}.safetensors"
+            trained = train_with_reward(data, validation, reward, config, path, fingerprint, advance)
+            network = without_value(trained.tensors["best"], data.encoder)
+            returns = ValidationReturns(trained.best_returns)
+            trials.append(GailTrial(reward, network, trained.best_iteration, returns, trained.history))
+    _write_metrics(lines, directory)
+    best = best_trial(trials)
+    selection = ModelSelection(best.validation.temperature, _details(trials), best.validation.best)
+    return TrainedGail(finish_run(described, directory, [best.network], data.encoder, selection), tuple(trials))
+
+
+def best_trial(trials: Sequence[GailTrial]) -> GailTrial:
+    """The trial with the best return in validation scenes; the first of equals."""
+    return max(trials, key=lambda trial: trial.validation.best)
+
+
+def check_extra() -> None:
+    """See that what GAIL needs is installed.
+
+    Raises:
+        MissingExtraError: says which extra to install.
+    """
+    try:
+        import stable_baselines3  # noqa: F401
+    except ImportError:
+        raise MissingExtraError(
+            "GAIL needs Stable-Baselines3, which is not installed: pip install 'wfairl[baselines]'"
+        ) from None
+
+
+def _details(trials: Sequence[GailTrial]) -> dict[str, Any]:
+    """What was chosen and between what, as one JSON object."""
+    best = best_trial(trials)
+    return {
+        "reward": best.reward,
+        "iteration": best.iteration,
+        "validation_returns": {trial.reward: trial.validation.to_document() for trial in trials},
+    }
+
+
+def _fingerprint(data: GailData, config: GailConfig) -> str:
+    """What is trained on what and how, as one number."""
+    digest = hashlib.sha256()
+    seen = data.expert.observations
+    feed(digest, [asdict(config), data.pool.task.name], seen.bank, seen.columns, data.expert.controls, data.pool.seeds)
+    return digest.hexdigest()
+
+
+@contextmanager
+def _meter(config: GailConfig) -> Iterator[Callable[[str, IterationMetrics], None]]:
+    """A progress bar over the iterations of all rewards, with the generator's true return."""
+    with progress_bar() as bar:
+        meter = bar.add_task("GAIL", total=len(config.rewards) * config.iterations)
+
+        def show(reward: str, metrics: IterationMetrics) -> None:
+            found = "" if metrics.mean_return is None else f": return {metrics.mean_return:.3f}"
+            bar.update(meter, advance=1, description=f"GAIL, {reward}{found}")
+
+        yield show
+
+
+def _write_metrics(lines: Sequence[dict[str, Any]], directory: Path) -> None:
+    write_atomically(directory / METRICS, "".join(json.dumps(line) + "\n" for line in lines))
