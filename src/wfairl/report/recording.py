@@ -103,16 +103,25 @@ def film_states(world: Any, states: tuple[Any, ...]) -> TiledFilm:
     renderer = as_renderer(world)
     numbers: dict[bytes, int] = {}
     tiles: list[NDArray[np.uint8]] = []
-    frames = []
+    frames: list[NDArray[np.int64]] = []
+    before = np.empty(0, np.uint8)
     for state in states:
-        image = renderer.render(state)
-        rows, columns = (-(-length // TILE) for length in image.shape[:2])
-        margins = ((0, rows * TILE - image.shape[0]), (0, columns * TILE - image.shape[1]), (0, 0))
-        cut = np.pad(image, margins, constant_values=255).reshape(rows, TILE, columns, TILE, 3).swapaxes(1, 2)
-        frame = np.empty((rows, columns), np.int64)
-        for cell in np.ndindex(rows, columns):
-            frame[cell] = numbers.setdefault(cut[cell].tobytes(), len(tiles))
-            if frame[cell] == len(tiles):
-                tiles.append(cut[cell].copy())
+        cut = _cut(renderer.render(state))
+        is_first = cut.shape != before.shape
+        frame = np.zeros(cut.shape[:2], np.int64) if is_first else frames[-1].copy()
+        changed = np.ones(cut.shape[:2], bool) if is_first else (cut != before).any(axis=(2, 3, 4))
+        for row, column in np.argwhere(changed).tolist():
+            tile = cut[row, column]
+            frame[row, column] = numbers.setdefault(tile.tobytes(), len(tiles))
+            if frame[row, column] == len(tiles):
+                tiles.append(tile.copy())
         frames.append(frame)
+        before = cut
     return TiledFilm(np.array(tiles), np.array(frames))
+
+
+def _cut(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """An image as tiles, shape [rows, columns, TILE, TILE, 3]."""
+    rows, columns = (-(-length // TILE) for length in image.shape[:2])
+    margins = ((0, rows * TILE - image.shape[0]), (0, columns * TILE - image.shape[1]), (0, 0))
+    return np.pad(image, margins, constant_values=255).reshape(rows, TILE, columns, TILE, 3).swapaxes(1, 2)

@@ -20,7 +20,7 @@ from wfairl.demonstrations import Dataset
 from wfairl.errors import BadInputError
 from wfairl.evaluation.evaluate import Evaluation
 from wfairl.experiment import EVALUATION
-from wfairl.report.blocks import AutomatonDrawing, Facts, KeyFigure, KeyFigures, prose
+from wfairl.report.blocks import MAX_DRAWN_STATES, AutomatonDrawing, Facts, KeyFigure, KeyFigures, prose
 from wfairl.report.charts import Interval, IntervalChart
 from wfairl.report.figures.automaton import with_label_differences
 from wfairl.report.figures.label_differences import EXPLANATION
@@ -164,18 +164,22 @@ def _headline(evaluations: dict[str, Evaluation], learned: Sequence[str], task: 
     if not learned:
         return "Only reference policies were evaluated."
     first = evaluations[learned[0]]
+    has_cost = task.true_cost is not None
     scenes = counted(len(first.episodes), "scene")
     others: list[Inline] = []
     for name in ("optimal", "expert", "random"):
         if name in evaluations:
             start = "; " if others else ". For comparison: "
-            others += [f"{start}{shown_name(name, task)} ", number(evaluations[name].mean_return)]
+            one = evaluations[name]
+            others += [f"{start}{shown_name(name, task)} ", number(one.mean_return)]
+            others += [" at ", number(one.mean_cost, 2)] if has_cost and one.mean_cost is not None else []
     return (
         f"On {scenes} that it has never seen, the learned policy "
         f"({learned[0].partition(', ')[2] or 'as trained'}) succeeds in ",
         percent(first.success_rate),
         " and returns ",
         *with_error(first.mean_return, first.standard_error),
+        *((", at a true cost of ", number(first.mean_cost, 2)) if has_cost and first.mean_cost is not None else ()),
         *others,
         ".",
     )
@@ -198,8 +202,9 @@ def _key_figures(run: RunFiles, learned: Sequence[str], task: Task) -> Iterator[
             yield KeyFigure("True cost", number(one.mean_cost, 2), beside)
     if run.task_model is not None:
         summary = run.task_model.summary
-        rank: Text = run.task_model.learner if summary.rank is None else ("rank ", number(summary.rank))
-        yield KeyFigure("Automaton", (number(summary.states), " states"), rank)
+        how: Text = f"states, {run.task_model.learner}"
+        rank: Text = how if summary.rank is None else ("states, rank ", number(summary.rank))
+        yield KeyFigure("Automaton", number(summary.states), rank)
 
 
 def _capital(text: str) -> str:
@@ -221,7 +226,8 @@ def task_section(run: RunFiles, model: TaskModel) -> Section:
             f"State 0 is the start, a double ring accepts. An edge is taken {reads}; {TIMES} counts the successful "
             "demonstrations that took it."
         )
-        drawing = (AutomatonDrawing(model.finite, model.edge_counts, caption),)
+        is_drawn = model.finite.states <= MAX_DRAWN_STATES
+        drawing = (AutomatonDrawing(model.finite, model.edge_counts, caption if is_drawn else ""),)
     return Section(title, (*drawing, _task_facts(model), *_demonstrated(run.dataset, model)))
 
 

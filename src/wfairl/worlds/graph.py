@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -35,9 +35,6 @@ from wfairl.worlds.world import (
     can_render,
     check_world,
 )
-
-if TYPE_CHECKING:
-    from wfairl.worlds.drawing import GraphDrawing
 
 DEFAULT_MAX_STATES = 5_000_000
 
@@ -318,7 +315,7 @@ class GraphWorld:
     @property
     def has_location(self) -> bool:
         """Whether `locate` knows where a state is."""
-        return can_locate(self.source) or self.table.positions is not None
+        return can_locate(self.source) if can_render(self.source) else self.table.positions is not None
 
     def render(self, state: int) -> NDArray[np.uint8]:
         """The state as its source shows it, otherwise the graph at its positions; see `Renderer`.
@@ -326,10 +323,7 @@ class GraphWorld:
         Raises:
             NoRendererError: there is neither.
         """
-        if can_render(self.source):
-            return np.asarray(self.source.render(self.name(state)), np.uint8)
-        as_renderer(self)
-        return self._drawing.render(state)
+        return np.asarray(self._renderer.render(self._shown(state)), np.uint8)
 
     def locate(self, state: int) -> tuple[float, float]:
         """Where the state is in its picture; see `Located`.
@@ -337,13 +331,17 @@ class GraphWorld:
         Raises:
             NoRendererError: nothing tells.
         """
-        if can_render(self.source):
-            return as_located(self.source).locate(self.name(state))
-        as_located(self)
-        return self._drawing.locate(state)
+        renderer = self._renderer
+        return (renderer if hasattr(renderer, "locate") else as_located(self)).locate(self._shown(state))
+
+    def _shown(self, state: int) -> Any:
+        return state if self._renderer is not self.source else self.name(state)
 
     @cached_property
-    def _drawing(self) -> GraphDrawing:
+    def _renderer(self) -> Any:
+        if can_render(self.source):
+            return self.source
+        as_renderer(self)
         from wfairl.worlds.drawing import GraphDrawing  # Pillow is slow to import
 
         assert self.table.positions is not None

@@ -16,6 +16,9 @@ from wfairl.files import write_atomically, write_json
 
 DOTS_PER_INCH = 300
 
+PIXELS_PER_INCH = 200
+"""Of what stands in an SVG as pixels."""
+
 MARGIN = 0.06
 """Inches of paper around what is drawn, so that nothing touches the edge of a file."""
 
@@ -46,13 +49,13 @@ class CaptionedFigure:
     def to_svg(self) -> bytes:
         """The figure as SVG, without a date."""
         with matplotlib.rc_context(_SVG_SETTINGS):  # the only way to tell the writer; undone behind it
-            return self._print(FigureCanvasSVG(self.figure), "svg", {"Date": None, "Creator": None})
+            return self._print(FigureCanvasSVG(self.figure), "svg", {"Date": None, "Creator": None}, PIXELS_PER_INCH)
 
     def to_png(self, dots_per_inch: float = DOTS_PER_INCH) -> bytes:
         """The figure as PNG."""
         return self._print(FigureCanvasAgg(self.figure), "png", {"Software": None}, dots_per_inch)
 
-    def _print(self, canvas: Any, kind: str, metadata: dict[str, None], dots_per_inch: float | None = None) -> bytes:
+    def _print(self, canvas: Any, kind: str, metadata: dict[str, None], dots_per_inch: float) -> bytes:
         stream = io.BytesIO()
         paper = self.figure.bbox_inches.padded(MARGIN)
         canvas.print_figure(stream, format=kind, dpi=dots_per_inch, bbox_inches=paper, metadata=metadata)

@@ -57,6 +57,9 @@ NARROWEST = 0.02
 MOST_NODES = 20_000
 """Product states that are looked at; of more, they are taken at equal distances."""
 
+MOST_SHAPES = 400
+"""A map of more places stands in an SVG as pixels, which take less room."""
+
 ARRIVING = "arriving"
 
 
@@ -234,6 +237,7 @@ def _colour_places(maps: CostMaps, number: int, side: float, scale: Normalize) -
         edgecolors="face" if np.isfinite(maps.headings).any() else PAPER,  # no seams between triangles
         linewidths=0.2,
         label=f"costs-{maps.names[number]}",
+        rasterized=len(known) > MOST_SHAPES,
         zorder=2,
     )
 

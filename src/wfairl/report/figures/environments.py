@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,11 @@ from wfairl.worlds.world import NoRendererError, Renderer, can_render
 
 TALLEST = 1.55
 """Inches of a scene at most: what the paper's three tasks in a row have. Fewer do not grow beyond that."""
+
+WIDEST = 2.2
+"""A scene is at most this many times as wide as the pictures of its row are high."""
+
+TASKS_PER_ROW = 4
 
 GAP = 0.2
 TITLE, LINE = 0.2, 0.135
@@ -43,20 +49,46 @@ def draw_environments(
     images = {task: _initial_image(world) for task, world in zip(tasks, worlds, strict=True) if can_render(world)}
     if not images:
         raise NoRendererError("none of the tasks has a world with a renderer")
-    # One height for all, and widths that fill the page if they can: a row of pictures is read as a row.
-    aspects = [image.shape[1] / image.shape[0] for image in images.values()]
-    inches = min(TALLEST, (PAGE - GAP * (len(images) - 1)) / sum(aspects))
-    widths = [inches * aspect for aspect in aspects]
-    texts = [_lines(task, int(width / CHARACTER)) for task, width in zip(images, widths, strict=True)]
-    figure = new_figure(sum(widths) + GAP * (len(images) - 1), TITLE + inches + 0.06 + LINE * max(map(len, texts)))
-    left = 0.0
-    for (task, image), width, lines in zip(images.items(), widths, texts, strict=True):
-        write_at(figure, left, 0.02, task.title, NORMAL, va="top", weight="bold")
-        show_image(place(figure, left, TITLE, width, inches), image)
-        for row, (line, colour) in enumerate(lines):
-            write_at(figure, left, TITLE + inches + 0.05 + row * LINE, line, SMALL, colour=colour, va="top")
-        left += width + GAP
+    rows = [list(images.items())[first : first + TASKS_PER_ROW] for first in range(0, len(images), TASKS_PER_ROW)]
+    layouts = [_lay_out_row(row) for row in rows]
+    width = max(sum(cell.width + GAP for cell in row) - GAP for row in layouts)
+    figure = new_figure(width, sum(_height(row) for row in layouts))
+    top = 0.0
+    for row, layout in zip(rows, layouts, strict=True):
+        left = 0.0
+        for (task, image), cell in zip(row, layout, strict=True):
+            write_at(figure, left, top + 0.02, task.title, NORMAL, va="top", weight="bold")
+            shown = cell.width * image.shape[0] / image.shape[1]
+            show_image(place(figure, left, top + TITLE, cell.width, shown), image)
+            for number, (line, colour) in enumerate(cell.lines):
+                y = top + TITLE + shown + 0.05 + number * LINE
+                write_at(figure, left, y, line, SMALL, colour=colour, va="top")
+            left += cell.width + GAP
+        top += _height(layout)
     return CaptionedFigure(name, figure, _caption(list(images), seed, len(tasks) - len(images)), _alt(list(images)))
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """A scene with what stands under it: inches of its width and of the row's pictures, lines with their colours."""
+
+    width: float
+    picture: float
+    lines: list[tuple[str, str]]
+
+
+def _lay_out_row(row: Sequence[tuple[Task, NDArray[np.uint8]]]) -> list[_Cell]:
+    """One height for all, and widths that fill the page if they can: a row of pictures is read as a row."""
+    aspects = [min(image.shape[1] / image.shape[0], WIDEST) for _, image in row]
+    inches = min(TALLEST, (PAGE - GAP * (len(row) - 1)) / sum(aspects))
+    return [
+        _Cell(inches * aspect, inches, _lines(task, int(inches * aspect / CHARACTER)))
+        for (task, _), aspect in zip(row, aspects, strict=True)
+    ]
+
+
+def _height(row: Sequence[_Cell]) -> float:
+    return TITLE + row[0].picture + 0.06 + LINE * max(len(cell.lines) for cell in row)
 
 
 def _initial_image(world: Any) -> NDArray[np.uint8]:
@@ -66,8 +98,8 @@ def _initial_image(world: Any) -> NDArray[np.uint8]:
 
 def _lines(task: Task, characters: int) -> list[tuple[str, str]]:
     """The lines of text under a scene, and the colour of each."""
-    labels = textwrap.wrap("labels: " + ", ".join(task.propositions), characters)
-    return [(f"horizon: {task.horizon} steps", QUIET), *((line, INK) for line in labels)]
+    texts = ((f"horizon: {task.horizon} steps", QUIET), ("labels: " + ", ".join(task.propositions), INK))
+    return [(line, colour) for text, colour in texts for line in textwrap.wrap(text, max(characters, 8))]
 
 
 def _caption(tasks: Sequence[Task], seed: int, left_out: int) -> str:
