@@ -7,7 +7,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from wfairl.baselines.absorbing import absorbing_return, absorbing_share
 from wfairl.baselines.discriminator import REWARDS, Discriminator, Transitions, discrimination_loss
 from wfairl.baselines.gail_cloning import clone
@@ -16,19 +15,20 @@ from wfairl.baselines.gail_scenes import NoExpertError, prepare_lessons
 from wfairl.baselines.gail_settings import BOTH, DEMONSTRATED, FRESH, GailConfig
 from wfairl.baselines.gail_sight import open_eyes
 from wfairl.baselines.gail_validation import validate
-from wfairl.baselines.network import StateNetwork
 from wfairl.baselines.scenes import FIRST_VALIDATION_SEED
 from wfairl.baselines.sight import AgentSight, MapSight
+from wfairl.worlds.minigrid.vector_environment import CompiledVectorEnv, GridBank, compile_scenes
+from wfairl.worlds.tasks import DOORKEY, Rule, Task, all_tasks
+
+from wfairl.baselines.network import StateNetwork
 from wfairl.demonstrations import Dataset, collect
 from wfairl.demonstrations.collection import FIRST_TRAINING_SEED
 from wfairl.errors import BadInputError
 from wfairl.evaluation.evaluate import run_episode
 from wfairl.planning.agent import Status
 from wfairl.worlds.minigrid.packing import pack
-from wfairl.worlds.minigrid.view import HANDS
 from wfairl.worlds.minigrid.propositions import AgentOn
-from wfairl.worlds.tasks import DOORKEY, Rule, Task, all_tasks
-from wfairl.worlds.minigrid.vector_environment import CompiledVectorEnv, GridBank, compile_scenes
+from wfairl.worlds.minigrid.view import HANDS
 
 HEIGHT, WIDTH = 5, 6
 

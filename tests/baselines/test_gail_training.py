@@ -9,18 +9,18 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
-
-from wfairl.baselines.gail import train_gail
 from wfairl.baselines.gail_settings import DEMONSTRATED, GailConfig
 from wfairl.baselines.sight import MapSight
+from wfairl.worlds.minigrid.vector_environment import CompiledVectorEnv, compile_scenes
+from wfairl.worlds.tasks import DOORKEY, Rule, Task
+
+from wfairl.baselines.gail import train_gail
 from wfairl.demonstrations import collect
 from wfairl.demonstrations.minari import MissingExtraError
 from wfairl.learning.checkpoint import BrokenCheckpointError, OtherConfigurationError
 from wfairl.learning.run_directory import RunExistsError
-from wfairl.worlds.minigrid.rules import CONTROLS
 from wfairl.worlds.minigrid.propositions import AgentOn
-from wfairl.worlds.tasks import DOORKEY, Rule, Task
-from wfairl.worlds.minigrid.vector_environment import CompiledVectorEnv, compile_scenes
+from wfairl.worlds.minigrid.rules import CONTROLS
 
 pytest.importorskip("stable_baselines3")
 

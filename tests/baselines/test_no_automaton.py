@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-
 from wfairl.baselines.no_automaton import goal_model, train_without_automaton
+from wfairl.worlds.tasks import Rule, Task, all_tasks, find_task
+
 from wfairl.demonstrations import Dataset, collect
 from wfairl.learning.run_directory import NO_AUTOMATON, RunConfig, read_config
 from wfairl.learning.trainer import Settings
 from wfairl.methods import load_policy
 from wfairl.planning.product import build_product
-from wfairl.worlds.tasks import Rule, Task, all_tasks, find_task
 
 
 @pytest.mark.parametrize("task", all_tasks(), ids=lambda task: task.name)
