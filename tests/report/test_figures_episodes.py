@@ -32,7 +32,7 @@ from wfairl.report.figures import (
 from wfairl.report.figures.trajectory import LANE
 from wfairl.report.figures.unseen_word import NoUnseenWordError
 from wfairl.worlds.registry import all_tasks
-from wfairl.worlds.world import NoRendererError
+from wfairl.worlds.world import NoRendererError, can_render
 
 DOORKEY, MULTIROOM, BLOCKED = all_tasks()[:3]
 SEED = 5_003
@@ -106,9 +106,11 @@ def test_the_trajectory_of_a_world_of_ones_own_is_drawn_with_or_without_its_scen
 
 
 def test_every_environment_is_shown_with_its_propositions_and_horizon():
+    tasks = [task for task in all_tasks() if can_render(task.make_world(5_000))]
+    assert len(tasks) > 4  # more than one row of them
     drawn = draw_environments()
     words = " ".join(_texts(drawn.figure))
-    for axes, task in zip(drawn.figure.axes, all_tasks(), strict=True):
+    for axes, task in zip(drawn.figure.axes, tasks, strict=True):
         assert f"horizon: {task.horizon} steps" in words
         assert all(name in words for name in task.propositions)
         (image,) = axes.images
