@@ -158,7 +158,7 @@ def test_the_unseen_word_costs_an_agent_steps_that_was_never_shown_it():
     """The paper's story: who saw only the ball moved first does not carry the key near before."""
     automata = {"both": _automaton(BALL_FIRST, KEY_FIRST), "one": _automaton(BALL_FIRST)}
     pair = find_unseen_word(BLOCKED, automata, [5_000, 5_007])
-    assert (pair.seed, pair.learned_from, pair.better_taught) == (5_007, "one", ("both",))
+    assert (pair.seed, pair.learned_from, pair.learned_from_more) == (5_007, "one", ("both",))
     assert compress(pair.expert.labels) == KEY_FIRST
     assert compress(pair.agent.labels) == BALL_FIRST
     assert pair.extra_steps == 2
