@@ -10,7 +10,8 @@ from oracles_automata import product_of_matrices, without_repeats
 from strategies_automata import PROPOSITIONS, random_automaton, words
 
 from wfairl.automata.automaton import ACCEPTED, DEAD, ForeignLabelError
-from wfairl.automata.finite import FiniteAutomaton, NoAcceptedWordError, TooManyStatesError, quotient
+from wfairl.automata.corpus import encode
+from wfairl.automata.finite import FiniteAutomaton, NoAcceptedWordError, TooManyStatesError, quotient, states_along
 from wfairl.automata.spectral import SpectralLearner
 from wfairl.automata.weighted import WeightedAutomaton
 from wfairl.errors import BadInputError
@@ -147,3 +148,11 @@ def test_expected_labels_lead_to_other_live_states():
 def test_parts_that_do_not_fit_are_an_error():
     with pytest.raises(BadInputError, match="shape"):
         FiniteAutomaton((frozenset("a"),), np.zeros((2, 1), np.int32), np.array([True]), np.ones(1), (None,))
+
+
+@given(st.lists(words, max_size=6))
+def test_many_words_run_as_each_of_them_does(some_words):
+    automaton = from_rule(["a", "b"], ["c"], "abc")
+    corpus = encode(some_words, automaton.alphabet)
+    states = states_along(automaton.transitions, corpus).tolist()
+    assert states == [state for word in some_words for state in automaton.run(word)]

@@ -199,3 +199,30 @@ def test_a_cut_or_foreign_file_is_a_named_error(doorkey, tmp_path, break_it, rea
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(BadInputError, match="no such file"):
         TaskModel.load(tmp_path / "absent.json")
+
+
+def test_files_of_the_first_version_are_still_read(doorkey, tmp_path):
+    path = tmp_path / "task.json"
+    doorkey.save(path)
+    document = json.loads(path.read_text()) | {"version": 1}
+    del document["learner"], document["sentences"]
+    path.write_text(json.dumps(document))
+    again = TaskModel.load(path)
+    assert (again.learner, again.sentences) == ("spectral", ())
+    assert again.values([DOORKEY]) == doorkey.values([DOORKEY])
+
+
+def test_a_finite_automaton_is_written_as_edges_and_comes_back(tmp_path):
+    model = TaskModel.from_finite(
+        from_rule(list("abcabcabcabc"), [], "abc"), sentences=["a, b and c"], learner="declare"
+    )
+    model.save(tmp_path / "task.json")
+    document = json.loads((tmp_path / "task.json").read_text())
+    assert "transitions" not in document["automaton"]
+    again = TaskModel.load(tmp_path / "task.json")
+    assert np.array_equal(again.automaton.transitions, model.automaton.transitions)
+    assert (again.learner, again.sentences) == ("declare", ("a, b and c",))
+    document["automaton"]["edges"][0][1] = 99
+    (tmp_path / "task.json").write_text(json.dumps(document))
+    with pytest.raises(BrokenTaskModelError, match="fit together"):
+        TaskModel.load(tmp_path / "task.json")

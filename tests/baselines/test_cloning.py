@@ -6,18 +6,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from wfairl.baselines.sight import AgentSight
-from wfairl.worlds.tasks import find_task
+from strategies_baselines import ROOM
 
 from wfairl.baselines import cloning
-from wfairl.baselines.cloning import CloningConfig, make_lessons, train_cloning
-from wfairl.baselines.network_policy import log_probabilities
+from wfairl.baselines.cloning import CloningConfig, imitation_batches, train_cloning
+from wfairl.baselines.grid_encoder import AgentEncoder
+from wfairl.baselines.network_policy import NetworkPolicy, mean_log_probabilities
 from wfairl.baselines.policy_run import load_policy_run
 from wfairl.demonstrations import Dataset, collect
+from wfairl.demonstrations.demonstration import walk
 from wfairl.errors import BadInputError
+from wfairl.evaluation import evaluate
+from wfairl.evaluation.policies import expert_policy
 from wfairl.learning.checkpoint import OtherConfigurationError
 from wfairl.learning.run_directory import RunExistsError
 from wfairl.learning.scene import NoSuccessfulDemonstrationError
+from wfairl.worlds import find_task
 
 TASK = find_task("doorkey")
 SMALL = CloningConfig(networks=2, epochs=2, validation_scenes=2, dropouts=(0.0, 0.3), radius=3)
@@ -49,31 +53,33 @@ def test_a_clone_makes_the_demonstrations_likelier(tmp_path):
         assert member.history[0].train_loss == without_a_clue
         assert member.history[-1].train_loss < 0.7 * np.log(6)
         assert member.held_out_errors < member.history[0].held_out_errors
-    lessons = make_lessons(TASK, dataset, trained.run.sight)
+    batches = imitation_batches(TASK, dataset, trained.run.encoder)
     with torch.no_grad():
-        log_p = [log_probabilities(trained.run.networks, lesson.states) for lesson in lessons]
-    told = [one[torch.arange(len(one)), lesson.controls] for one, lesson in zip(log_p, lessons, strict=True)]
-    assert -torch.cat(told).mean() < 0.7 * np.log(6)
+        log_p = [mean_log_probabilities([one(batch.observations) for one in trained.run.networks]) for batch in batches]
+    found = [one[torch.arange(len(one)), batch.controls] for one, batch in zip(log_p, batches, strict=True)]
+    assert -torch.cat(found).mean() < 0.7 * np.log(6)
 
 
 def test_only_successes_teach_and_of_those_the_steps_that_changed_something(dataset):
     successes = [one for one in dataset if one.score == 1]
-    whole, moving = (make_lessons(TASK, dataset, AgentSight(4), idle) for idle in (True, False))
-    assert [lesson.controls.tolist() for lesson in whole] == [list(one.controls) for one in successes]
+    whole, moving = (imitation_batches(TASK, dataset, AgentEncoder(4), idle) for idle in (True, False))
+    assert [batch.controls.tolist() for batch in whole] == [list(one.controls) for one in successes]
+    ways = [walk(TASK.make_world(one.seed), one.controls, one.seed)[0] for one in successes]
     changed = [
-        [u for x, u, y in zip(one.states, one.controls, one.states[1:], strict=False) if x != y] for one in successes
+        [u for x, u, y in zip(way, one.controls, way[1:], strict=False) if x != y]
+        for way, one in zip(ways, successes, strict=True)
     ]
-    assert [lesson.controls.tolist() for lesson in moving] == changed
+    assert [batch.controls.tolist() for batch in moving] == changed
     assert sum(map(len, changed)) < sum(map(len, successes))
 
 
 def test_every_demonstration_is_held_out_by_one_network(dataset, finished):
     _, trained = finished
-    lessons = make_lessons(TASK, dataset, trained.run.sight)
-    attempts = [cloning._Attempt(lessons, trained.run.sight, SMALL, 0.0, part) for part in range(2)]
-    assert sorted(map(id, [lesson for one in attempts for lesson in one.held_out])) == sorted(map(id, lessons))
-    for attempt in attempts:
-        assert sorted(map(id, attempt.kept + attempt.held_out)) == sorted(map(id, lessons))
+    batches = imitation_batches(TASK, dataset, trained.run.encoder)
+    trainings = [cloning._Training(batches, trained.run.encoder, SMALL, 0.0, part) for part in range(2)]
+    assert sorted(map(id, [batch for one in trainings for batch in one.held_out])) == sorted(map(id, batches))
+    for training in trainings:
+        assert sorted(map(id, training.kept + training.held_out)) == sorted(map(id, batches))
 
 
 def test_the_epoch_and_the_dropout_are_those_of_fewest_held_out_errors(finished):
@@ -86,12 +92,12 @@ def test_the_epoch_and_the_dropout_are_those_of_fewest_held_out_errors(finished)
         best[key] = min(best.get(key, found), found)
     means = {rate: np.mean([best[rate, part][0] for part in range(2)]) for rate in (0.0, 0.3)}
     chosen = min(means, key=means.get)
-    details = trained.run.choice.details
+    details = trained.run.selection.details
     assert details["dropout"] == chosen
     assert details["epochs"] == [best[chosen, part][2] for part in range(2)]
     assert details["held_out_errors"] == {f"{rate:g}": pytest.approx(mean) for rate, mean in means.items()}
     returns = details["validation_returns"]
-    assert returns[f"{trained.run.choice.temperature:g}"] == max(returns.values())
+    assert returns[f"{trained.run.selection.temperature:g}"] == max(returns.values())
 
 
 def test_patience_ends_a_training(dataset, tmp_path):
@@ -101,12 +107,12 @@ def test_patience_ends_a_training(dataset, tmp_path):
         assert len(member.history) - 1 == min(member.epoch + 1, 30)
 
 
-def test_a_mirrored_mirror_image_is_the_lesson_itself(dataset):
-    for lesson in make_lessons(TASK, dataset, AgentSight(4)):
-        again = lesson.mirrored.mirrored
-        assert torch.equal(again.states.grids, lesson.states.grids)
-        assert torch.equal(again.states.columns, lesson.states.columns)
-        assert torch.equal(again.controls, lesson.controls)
+def test_a_mirrored_mirror_image_is_the_batch_itself(dataset):
+    for batch in imitation_batches(TASK, dataset, AgentEncoder(4)):
+        again = batch.mirrored(AgentEncoder(4)).mirrored(AgentEncoder(4))
+        assert torch.equal(again.observations.bank, batch.observations.bank)
+        assert torch.equal(again.observations.columns, batch.observations.columns)
+        assert torch.equal(again.controls, batch.controls)
 
 
 def test_the_result_does_not_depend_on_the_number_of_jobs(dataset, finished, tmp_path):
@@ -143,14 +149,14 @@ def test_a_finished_run_is_resumed_to_itself_and_never_overwritten(dataset, fini
     before = contents(directory)
     with pytest.raises(RunExistsError):
         train_cloning(TASK, dataset, SMALL, directory)
-    with pytest.raises(OtherConfigurationError, match=r"training\.epochs changed"):
+    with pytest.raises(OtherConfigurationError, match=r"settings\.epochs changed"):
         train_cloning(TASK, dataset, replace(SMALL, epochs=4), directory, resume=True)
     fewer = Dataset(dataset.task, dataset.demonstrations[1:], dataset.temperature)
     with pytest.raises(OtherConfigurationError, match="other demonstrations"):
         train_cloning(TASK, fewer, SMALL, directory, resume=True)
     again = train_cloning(TASK, dataset, SMALL, directory, resume=True)
     assert contents(directory) == before
-    assert again.run.choice == trained.run.choice == load_policy_run(directory).choice
+    assert again.run.selection == trained.run.selection == load_policy_run(directory).selection
 
 
 def test_too_few_successes_are_refused_and_leave_nothing_behind(dataset, tmp_path):
@@ -174,3 +180,16 @@ def test_too_few_successes_are_refused_and_leave_nothing_behind(dataset, tmp_pat
 def test_settings_that_make_no_sense_are_refused(change, message):
     with pytest.raises(BadInputError, match=message):
         replace(SMALL, **change)
+
+
+def test_a_clone_learns_a_small_world_that_is_no_grid(tmp_path):
+    dataset = collect(ROOM, 12, 0, 0.0, seed=0, n_jobs=1)
+    config = CloningConfig(networks=2, epochs=30, validation_scenes=12, learning_rate=5e-3)
+    trained = train_cloning(ROOM, dataset, config, tmp_path)
+    assert trained.run.encoder.kind == "features"
+    tests = range(5_000, 5_012)
+    optimal = evaluate(ROOM, expert_policy(ROOM, 0.0), tests).mean_return
+    assert trained.run.selection.validation_return > 0.9 * optimal
+    run = load_policy_run(tmp_path)
+    policy = NetworkPolicy("clone", run.networks, run.encoder, run.selection.temperature)
+    assert evaluate(ROOM, policy, tests).mean_return > 0.9 * optimal

@@ -292,7 +292,8 @@ def test_training_that_diverges_stops_and_keeps_the_last_good_checkpoint(tmp_pat
         real(self, gradients, learning_rate)
         if len(calls) == 5:
             with torch.no_grad():
-                next(iter(self.parameters.values())).fill_(torch.nan)
+                for parameter in self.parameters.values():
+                    parameter.fill_(torch.nan)
 
     with monkeypatch.context() as patch:
         patch.setattr(Adam, "step", explode)

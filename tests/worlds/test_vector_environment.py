@@ -7,44 +7,49 @@ import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
 from minigrid.core.constants import IDX_TO_OBJECT
-from wfairl.worlds.minigrid.vector_environment import CompiledVectorEnv, GridBank, compile_scenes
-from wfairl.worlds.tasks import Rule, Task, all_tasks
+from strategies_baselines import ROOM
 
+from wfairl.automata.rules import all_of, avoid, visit_in_order
 from wfairl.errors import BadInputError
+from wfairl.worlds import GraphWorld, ModelTask
 from wfairl.worlds.minigrid.packing import pack
 from wfairl.worlds.minigrid.propositions import AgentOn, Carrying, DoorOpen
+from wfairl.worlds.minigrid.tasks import TASKS, MiniGridTask
 from wfairl.worlds.minigrid.view import HANDS, SIGHTS
+from wfairl.worlds.scene_pool import Bank
+from wfairl.worlds.vector_environment import CompiledVectorEnv, compile_scenes
+from wfairl.worlds.world import available_controls
 
-LAVA = Task(
+LAVA = MiniGridTask(
     name="lava",
     summary="cross the lava, which ends an episode without success",
     environment_id="MiniGrid-LavaCrossingS9N2-v0",
-    propositions=lambda _: {"goal": AgentOn("goal"), "lava": AgentOn("lava")},
-    rule=Rule(visit=("goal",), avoid=frozenset({"lava"})),
+    scene_propositions=lambda _: {"goal": AgentOn("goal"), "lava": AgentOn("lava")},
+    rule=all_of(visit_in_order("goal"), avoid("lava")),
     horizon=30,
 )
-EMPTY = Task(
+EMPTY = MiniGridTask(
     name="empty",
     summary="reach the goal, often within the horizon",
     environment_id="MiniGrid-Empty-Random-5x5-v0",
-    propositions=lambda _: {"goal": AgentOn("goal")},
-    rule=Rule(visit=("goal",)),
+    scene_propositions=lambda _: {"goal": AgentOn("goal")},
+    rule=visit_in_order("goal"),
     horizon=20,
 )
-UNLOCK = Task(
+UNLOCK = MiniGridTask(
     name="unlock",
     summary="the environment's own end is the second step of the rule",
     environment_id="MiniGrid-Unlock-v0",
-    propositions=lambda _: {"key": Carrying("key"), "door": DoorOpen()},
-    rule=Rule(visit=("key", "door")),
+    scene_propositions=lambda _: {"key": Carrying("key"), "door": DoorOpen()},
+    rule=visit_in_order("key", "door"),
     horizon=40,
 )
-KEY_CORRIDOR = Task(
+KEY_CORRIDOR = MiniGridTask(
     name="corridor",
     summary="many doors, in scenes with different numbers of fields",
     environment_id="MiniGrid-KeyCorridorS3R2-v0",
-    propositions=lambda _: {"ball": Carrying("ball")},
-    rule=Rule(visit=("ball",)),
+    scene_propositions=lambda _: {"ball": Carrying("ball")},
+    rule=visit_in_order("ball"),
     horizon=50,
 )
 BUSY = np.array([0.15, 0.15, 0.35, 0.12, 0.08, 0.15])
@@ -83,10 +88,10 @@ def shown_by(real):
 
 def shown_in(environment, columns):
     grid, place, hands = columns
-    return [[SIGHTS[code] for code in row] for row in environment.bank.grids[grid]], int(place), HANDS[hands]
+    return [[SIGHTS[code] for code in row] for row in environment.bank.entries[grid]], int(place), HANDS[hands]
 
 
-@pytest.mark.parametrize("task", [*all_tasks(), LAVA, EMPTY, UNLOCK, KEY_CORRIDOR], ids=lambda task: task.name)
+@pytest.mark.parametrize("task", [*TASKS, LAVA, EMPTY, UNLOCK, KEY_CORRIDOR], ids=lambda task: task.name)
 def test_it_goes_in_step_with_the_real_environments(task):
     rows = 4
     environment = CompiledVectorEnv(compile_scenes(task, range(2_000_000, 2_000_010)), rows)
@@ -96,7 +101,7 @@ def test_it_goes_in_step_with_the_real_environments(task):
     columns, info = environment.reset(seed=3)
     tell(real, info["seed"])
     real.reset()
-    worlds = [task.world_of(one) for one in real.envs]
+    worlds = [task._world_of(one) for one in real.envs]
     states = [world.initial_state for world in worlds]
     assert [shown_in(environment, row) for row in columns] == [shown_by(one) for one in real.envs]
     ends = {"terminated": 0, "truncated": 0, "rewarded": 0}
@@ -119,7 +124,7 @@ def test_it_goes_in_step_with_the_real_environments(task):
                 scene = worlds[row].scene(states[row])
                 x, y = scene.position
                 assert info["final_obs"][row][1] == (y * environment.pool.width + x) * 4 + scene.direction
-                worlds[row] = task.world_of(real.envs[row])
+                worlds[row] = task._world_of(real.envs[row])
                 states[row] = worlds[row].initial_state
             assert packed(environment, worlds[row], row) == worlds[row].pack(states[row]).tolist()
         ends["terminated"] += int(terminated.sum())
@@ -136,7 +141,7 @@ def packed(environment, world, row):
     """The state of a row as the world of its scene packs it."""
     pool, scene = environment.pool, environment.scenes[row]
     words = np.empty(world.layout.words, np.uint64)
-    pack(world.layout.table, environment.fields[row, : pool.field_counts[scene]], words)
+    pack(world.layout.table, environment.states[row, : pool.field_counts[scene]], words)
     return words.tolist()
 
 
@@ -154,19 +159,19 @@ def test_the_columns_of_an_end_show_the_last_state_and_not_the_next_scene():
         _, _, terminated, _, info = environment.step(rng.choice(6, size=8, p=BUSY))
         for row in np.flatnonzero(terminated):
             grid, place, _ = info["final_obs"][row]
-            assert SIGHTS[environment.bank.grids[grid].flat[place // 4]] == "goal"
+            assert SIGHTS[environment.bank.entries[grid].flat[place // 4]] == "goal"
             assert environment.steps[row] == 0
             ends += 1
     assert ends > 3
 
 
 def test_a_rule_that_was_broken_gives_no_reward():
-    broken = Task(
+    broken = MiniGridTask(
         name="no-key",
         summary="to carry the key breaks the rule, and nobody reaches the goal without",
         environment_id="MiniGrid-DoorKey-5x5-v0",
-        propositions=lambda _: {"goal": AgentOn("goal"), "key": Carrying("key")},
-        rule=Rule(visit=("goal",), avoid=frozenset({"key"})),
+        scene_propositions=lambda _: {"goal": AgentOn("goal"), "key": Carrying("key")},
+        rule=all_of(visit_in_order("goal"), avoid("key")),
         horizon=400,
     )
     environment = CompiledVectorEnv(compile_scenes(broken, range(4)), 16)
@@ -181,7 +186,7 @@ def test_a_rule_that_was_broken_gives_no_reward():
 
 
 def test_the_same_seed_gives_the_same_episodes_and_a_snapshot_goes_on_with_them():
-    pool = compile_scenes(all_tasks()[0], range(1_000_000, 1_000_020))
+    pool = compile_scenes(TASKS[0], range(1_000_000, 1_000_020))
     controls = np.random.default_rng(0).choice(6, size=(200, 5), p=BUSY)
 
     def run(environment, rows):
@@ -200,7 +205,7 @@ def test_the_same_seed_gives_the_same_episodes_and_a_snapshot_goes_on_with_them(
 
 
 def test_forgetting_keeps_what_is_shown_and_nothing_else():
-    environment = CompiledVectorEnv(compile_scenes(all_tasks()[2], range(9)), 4)
+    environment = CompiledVectorEnv(compile_scenes(TASKS[2], range(9)), 4)
     environment.reset(seed=0)
     rng = np.random.default_rng(0)
     for _ in range(300):
@@ -213,11 +218,11 @@ def test_forgetting_keeps_what_is_shown_and_nothing_else():
 
 
 def test_a_bank_gives_equal_grids_one_number_and_different_ones_different_numbers():
-    bank = GridBank(2, 3)
+    bank = Bank((2, 3), np.uint8)
     rng = np.random.default_rng(0)
     grids = rng.integers(2, size=(500, 6)).astype(np.uint8)
     numbers = bank.number(grids)
-    np.testing.assert_array_equal(bank.grids[numbers].reshape(-1, 6), grids)
+    np.testing.assert_array_equal(bank.entries[numbers].reshape(-1, 6), grids)
     assert len(bank) == len({grid.tobytes() for grid in grids}) == len(np.unique(numbers))
 
 
@@ -242,8 +247,86 @@ def test_what_cannot_be_stepped_is_refused():
         with pytest.raises(BadInputError):
             wrong()
     snapshot = environment.snapshot()
-    broken = [{name: snapshot[name] + by} for name in ("fields", "modes", "steps") for by in (-1000, 1000)]
+    broken = [{name: snapshot[name] + by} for name in ("states", "automaton_states", "steps") for by in (-1000, 1000)]
     for changes in ({"scenes": snapshot["scenes"] + 2}, {"steps": np.zeros(3, np.int64)}, *broken):
         other = {**snapshot, **{name: np.asarray(one, snapshot[name].dtype) for name, one in changes.items()}}
         with pytest.raises(BadInputError, match="snapshot"):
             environment.restore(other)
+
+
+def crossroads(seed):
+    """Scenes of one road network, with a start and a destination of their own; nodes have one to three ways out."""
+    edges = [(i, (i + 1) % 9) for i in range(9)] + [(i, (i * 5 + 2) % 9) for i in range(0, 9, 2)] + [(4, 4)]
+    labels = [("toll",) if i == 10 else () for i in range(len(edges))]
+    network = SHARED.setdefault("network", GraphWorld.from_edges(edges, start=0, labels=labels, propositions=NAMES))
+    return network.scene(start=seed % 9, marks={(seed * 4 + 3) % 9: ["there"]})
+
+
+SHARED, NAMES = {}, ("there", "toll")
+ROADS = ModelTask("roads", "", NAMES, all_of(visit_in_order("there"), avoid("toll")), 12, crossroads)
+
+
+@pytest.mark.parametrize("task", [ROOM, ROADS], ids=lambda task: task.name)
+def test_graphs_go_in_step_with_worlds_stepped_by_hand(task):
+    rows = 6
+    pool = compile_scenes(task, range(1, 8))
+    environment = CompiledVectorEnv(pool, rows)
+    _, info = environment.reset(seed=1)
+    rng = np.random.default_rng(0)
+    worlds = {seed: task.make_world(seed) for seed in range(1, 8)}
+    scenes = info["seed"].tolist()
+    states, labels = [worlds[seed].initial_state for seed in scenes], [[] for _ in scenes]
+    ends = {"rewarded": 0, "truncated": 0}
+    for _ in range(4 * task.horizon):
+        available = [
+            np.flatnonzero(available_controls(worlds[seed], x)) for seed, x in zip(scenes, states, strict=True)
+        ]
+        controls = np.array([rng.choice(some) for some in available])
+        columns, rewards, terminated, truncated, info = environment.step(controls)
+        for row, (seed, control) in enumerate(zip(scenes, controls.tolist(), strict=True)):
+            world, before = worlds[seed], states[row]
+            states[row] = world.step(before, control)
+            labels[row].append(world.label(before, control, states[row]))
+            done = task.rule.fulfilled_at(labels[row]) is not None
+            assert terminated[row] == done
+            assert truncated[row] == (len(labels[row]) == task.horizon)
+            assert rewards[row] == pytest.approx((1 - 0.9 * len(labels[row]) / task.horizon) * done)
+            if terminated[row] or truncated[row]:
+                assert info["final_obs"][row, 1] == states[row]
+                ends["rewarded" if done else "truncated"] += 1
+                scenes[row] = int(info["seed"][row])
+                states[row], labels[row] = worlds[scenes[row]].initial_state, []
+        assert columns[:, 1].tolist() == states
+    assert min(ends.values()) > 0
+
+
+def test_scenes_of_one_road_network_share_its_transitions():
+    pool = compile_scenes(ROADS, range(1, 8))
+    assert len(pool.transitions.successors) == 9
+    assert len(pool.worlds) == len(pool) == 7
+
+
+def test_a_control_that_is_unavailable_is_refused_and_changes_nothing():
+    environment = CompiledVectorEnv(compile_scenes(ROADS, [1]), 1)
+    environment.reset(seed=0)
+    before = environment.snapshot()
+    with pytest.raises(BadInputError, match=r"'edge 1' is not available in state 1"):
+        environment.step(np.array([1]))
+    assert all((array == before[name]).all() for name, array in environment.snapshot().items())
+
+
+def test_scenes_along_a_way_begin_where_it_leads():
+    pool, world = compile_scenes(ROOM, [5]), ROOM.make_world(5)
+    controls = [0, 2, 4] if world.is_available(world.initial_state, 0) else [1, 2, 4]
+    controls = [control for control in controls if world.is_available(world.initial_state, control)]
+    along, state = pool.along(0, controls), world.initial_state
+    expected = [state, *(state := world.step(state, control) for control in controls)]
+    assert along.states[:, 0].tolist() == expected
+    assert along.seeds.tolist() == [5] * len(expected)
+
+
+def test_scenes_with_different_controls_are_refused():
+    worlds = [GraphWorld.from_edges([(0, 0), *more], start=0) for more in ((), ((0, 0),))]
+    task = ModelTask("mixed", "", (), visit_in_order("p"), 5, lambda seed: worlds[seed])
+    with pytest.raises(BadInputError, match="different controls"):
+        compile_scenes(task, [0, 1])

@@ -1,16 +1,17 @@
 """The encoder of any world but grids: what can be done in a state, what it is like, and what comes into reach by it.
 
-A state is seen as one vector. For each control u it holds
+A state is seen as one vector. With d_p(x, u) the number of further steps after which proposition p can hold if u is
+taken first (0 if the transition itself shows p), and d_p(x) the least of them, it holds
 
-    available        whether u can be chosen
-    moves            whether it leads to another state
-    phi(x, u, x')    the features of the transition, as sign(phi) log(1 + |phi|), so that no scale drowns the others
-    near_p(x, u)     for each proposition p, 1 - d / (radius + 1): d is the number of further steps after which p can
-                     hold if u is taken first, 0 if the transition itself shows p; 0 if d is beyond the radius
+    for each control      whether it is available, whether it leads to another state, and the features phi of the
+                          transition as sign(phi) log(1 + |phi|), so that no scale drowns the others
+    for each proposition  near_p(x) = 1 - d_p(x) / (radius + 1)
+    for both              toward_p(x, u) = 2^-(d_p(x, u) - d_p(x)): 1 for the shortest way, 1/2 for one step more
 
-and zeros where u is unavailable. `near` is what the agent's view is in MiniGrid: it shows what lies within a few steps
-and in which direction, and nothing beyond. Nothing in the vector names the state, so that what was seen in one scene is
-known in the next; on the other hand two states with the same surroundings look the same.
+with zeros where a control is unavailable, and where p is more than `radius` steps away. It is what the agent's view is in
+MiniGrid: it shows what lies within a few steps and in which direction, and nothing beyond. Nothing in the vector names
+the state, so that what was seen in one scene is known in the next; on the other hand two states with the same
+surroundings look the same.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -70,16 +71,18 @@ class FeatureEncoder:
     @property
     def size(self) -> int:
         """Numbers in the vector of a state."""
-        return len(self.controls) * (2 + self.features + len(self.propositions))
+        propositions = len(self.propositions)
+        return propositions + len(self.controls) * (2 + self.features + propositions)
 
     def make_network(self, outputs: int) -> StateNetwork:
         """See `Encoder`."""
-        return FeatureNetwork(self.size, len(self.controls), outputs)
+        return FeatureNetwork(len(self.controls), len(self.propositions), self.features, outputs)
 
     def check_parameters(self, tensors: Mapping[str, Tensor]) -> None:
         """See `Encoder`."""
-        if tensors["dense.weight"].shape[1] != self.size:
-            raise ValueError(f"it takes {tensors['dense.weight'].shape[1]} numbers per state, not {self.size}")
+        inputs = len(self.controls) + 1 + self.features + 2 * len(self.propositions)
+        if tensors["dense.weight"].shape[1] != inputs:
+            raise ValueError(f"it takes {tensors['dense.weight'].shape[1]} numbers per control, not {inputs}")
 
     def for_world(self, world: World[Any]) -> EncodeStates:
         """See `Encoder`.
@@ -124,13 +127,13 @@ class FeatureEncoder:
             after = table.successors[states]
             available = after != UNAVAILABLE
             features = table.features[np.where(available, table.feature_index[states], 0)]
-            parts = (
-                (after != states[:, None])[..., None],
-                np.sign(features) * np.log1p(np.abs(features)),
-                1 - steps[states] / (self.radius + 1),
-            )
-            of_control = np.concatenate(parts, axis=2, dtype=np.float32) * available[..., None]
-            return np.hstack([available.astype(np.float32), of_control.reshape(len(states), -1)])
+            nearest = steps[states].min(axis=1)
+            toward = (nearest <= self.radius)[:, None] * 0.5 ** (steps[states] - nearest[:, None])
+            moves = (after != states[:, None])[..., None]
+            of_control = np.concatenate([moves, np.sign(features) * np.log1p(np.abs(features)), toward], axis=2)
+            of_control *= available[..., None]
+            near = 1 - nearest / (self.radius + 1)
+            return np.hstack([available, near, of_control.reshape(len(states), -1)], dtype=np.float32)
 
         return encode
 
@@ -153,23 +156,39 @@ def steps_until(world: GraphWorld, radius: int) -> NDArray[np.int32]:
 
 
 class FeatureNetwork(StateNetwork):
-    """Dense layers of the sizes of the paper's network, on the vector of a state.
+    """One network scores every control by its own part of the vector; further outputs look at the whole vector.
+
+    The logit of u is f(near(x), which u it is, moves(x, u), phi(x, u, x'), toward(x, u)), with layers of the sizes of the
+    paper's network. So what is learned of one control is known of all.
 
     Args:
-        size: numbers in the vector, which begins with what controls are available.
-        controls: the number of controls.
+        controls, propositions, features: their numbers, as in `FeatureEncoder`.
         outputs: one for each control, and further ones.
     """
 
-    def __init__(self, size: int, controls: int, outputs: int):
+    def __init__(self, controls: int, propositions: int, features: int, outputs: int):
         super().__init__()
-        self._controls = controls
-        self.dense = nn.Linear(size, HIDDEN[0])
-        self.head = Head(outputs)
+        self._sizes = controls, propositions, 1 + features + propositions
+        self.dense = nn.Linear(controls + propositions + self._sizes[2], HIDDEN[0])
+        self.logit = Head(1)
+        self.head = _Outputs()
+        self.further = nn.ModuleList()
+        if outputs > controls:
+            inputs = controls + propositions + controls * self._sizes[2]
+            self.further.extend([nn.Linear(inputs, HIDDEN[0]), Head(outputs - controls)])
 
-    def entry_table(self, entries: Tensor, dropout: Dropout | None = None) -> Tensor:  # noqa: ARG002 - it has no layer yet
-        """See `StateNetwork`."""
-        return self.dense(entries)
+    def entry_table(self, entries: Tensor, dropout: Dropout | None = None) -> Tensor:
+        """See `StateNetwork`; the table holds the outputs themselves."""
+        controls, propositions, own = self._sizes
+        shared = entries[:, None, controls : controls + propositions].expand(-1, controls, -1)
+        which = torch.eye(controls, dtype=entries.dtype).expand(len(entries), -1, -1)
+        of_control = entries[:, controls + propositions :].reshape(-1, controls, own)
+        hidden = self.dense(torch.cat([which, shared, of_control], dim=2))
+        logits = self.logit.from_hidden(hidden, dropout).squeeze(2)
+        if not self.further:
+            return logits
+        dense, head = self.further
+        return torch.cat([logits, head.from_hidden(dense(entries), dropout)], dim=1)
 
     def index_tables(self) -> tuple[Tensor, ...]:
         """See `StateNetwork`: an observation has no further indices."""
@@ -177,7 +196,22 @@ class FeatureNetwork(StateNetwork):
 
     def available(self, entries: Tensor) -> Tensor:
         """See `StateNetwork`."""
-        return entries[:, : self._controls] > 0
+        return entries[:, : self._sizes[0]] > 0
+
+    @staticmethod
+    def logits_alone(parameters: Mapping[str, Tensor], controls: int) -> dict[str, Tensor]:  # noqa: ARG004
+        """See `StateNetwork`."""
+        return {name: tensor for name, tensor in parameters.items() if not name.startswith("further.")}
+
+
+class _Outputs(nn.Module):
+    """In the place of layers behind the first, where the first table holds the outputs."""
+
+    def forward(self, tables: Sequence[Tensor], indices: Sequence[Tensor], dropout: Dropout | None = None) -> Tensor:  # noqa: ARG002
+        return tables[0][indices[0]]
+
+    def from_hidden(self, hidden: Tensor) -> Tensor:
+        return hidden
 
 
 class _FeatureBatch:

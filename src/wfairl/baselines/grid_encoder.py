@@ -197,15 +197,10 @@ class GridNetwork(StateNetwork):
         """See `StateNetwork`: in MiniGrid every control can always be chosen."""
         return
 
-    def concatenated(self, grids: Tensor, cells: Tensor, directions: Tensor, carried: Tensor) -> Tensor:
-        """The same network the way the paper draws it, one concatenated input per row; for tests.
-
-        Args:
-            grids: shape [rows, height, width] of uint8.
-            cells, directions, carried: shape [rows] each.
-        """
-        parts = (self.convolution(grids), self.position(cells), self.direction(directions), self.carried(carried))
-        return self.head.from_hidden(self.dense(torch.cat(parts, dim=1)))
+    @staticmethod
+    def logits_alone(parameters: Mapping[str, Tensor], controls: int) -> dict[str, Tensor]:
+        """See `StateNetwork`."""
+        return {name: one[:controls] if name.startswith("head.last.") else one for name, one in parameters.items()}
 
 
 class _MapBatch:

@@ -5,12 +5,13 @@ observation (see `encoder`); the layers behind are those of the paper's network.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor, nn
 
-from wfairl.learning.grid_network import Dropout, Head, used
+from wfairl.learning.grid_network import Dropout, used
 from wfairl.worlds.scene_pool import Bank
 
 if TYPE_CHECKING:
@@ -21,10 +22,10 @@ class StateNetwork(nn.Module, ABC):
     """From observations to outputs, the first of which are logits of controls; it starts at 0 for every state.
 
     Attributes:
-        head: the layers behind the first.
+        head: the layers behind the first, such as a `Head`.
     """
 
-    head: Head
+    head: nn.Module
 
     @abstractmethod
     def entry_table(self, entries: Tensor, dropout: Dropout | None = None) -> Tensor:
@@ -37,6 +38,11 @@ class StateNetwork(nn.Module, ABC):
     @abstractmethod
     def available(self, entries: Tensor) -> Tensor | None:
         """Which controls can be chosen, shape [entries, controls]; None if all of them can everywhere."""
+
+    @staticmethod
+    @abstractmethod
+    def logits_alone(parameters: Mapping[str, Tensor], controls: int) -> dict[str, Tensor]:
+        """The parameters of a network with further outputs, as one without them has them."""
 
     def forward(self, observations: "Observations", dropout: Dropout | None = None) -> Tensor:
         """The outputs for some states, shape [states, outputs]; -inf for controls that are unavailable.

@@ -102,8 +102,7 @@ def without_value(policy: dict[str, Tensor], encoder: Encoder) -> StateNetwork:
     controls = len(encoder.controls)
     with torch.random.fork_rng(devices=[]):  # the initial parameters are drawn in vain
         network = encoder.make_network(controls)
-    kept = {name: tensor[:controls] if name.startswith("head.last.") else tensor for name, tensor in policy.items()}
-    network.load_state_dict(kept)
+    network.load_state_dict(network.logits_alone(policy, controls))
     return network
 
 

@@ -1,13 +1,16 @@
 """What a network is shown, against real MiniGrid scenes that were turned and mirrored by hand."""
 
+import json
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 import torch
 from minigrid.core.grid import Grid
-from wfairl.baselines.sight import AgentSight, MapSight, find_sight, from_document, mirror, to_document
 
+from wfairl.baselines.encoders import encoder_from_document, encoder_to_document, find_encoder
+from wfairl.baselines.feature_encoder import FeatureEncoder
+from wfairl.baselines.grid_encoder import AgentEncoder, MapEncoder
 from wfairl.errors import BadInputError
 from wfairl.learning.grid_network import OtherMapError
 from wfairl.worlds.minigrid.environment import make_environment, reset
@@ -41,69 +44,69 @@ def walks(seed: int):
     return [rng.choice(6, STEPS, p=[0.15, 0.15, 0.4, 0.1, 0.05, 0.15]) for _ in range(WALKS)]
 
 
-def states_along(world: MiniGridWorld, controls) -> np.ndarray:
-    return np.array([world.pack(state) for state in world.walk(controls)[0]])
+def states_along(world: MiniGridWorld, controls) -> list:
+    return world.walk(controls)[0]
 
 
 def shown(batch) -> list:
     """What is shown of each state, with grids in place of their numbers."""
-    return [(batch.grids[number].tolist(), place, hands) for number, place, hands in batch.columns.tolist()]
+    return [(batch.bank[number].tolist(), place, hands) for number, place, hands in batch.columns.tolist()]
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_scene_and_its_mirror_image_look_the_same_in_a_mirror(seed):
     world, image = turned_world(seed, lambda x, y: (SIZE - 1 - x, y), lambda direction: (2, 1, 0, 3)[direction])
-    for sight in (MapSight(SIZE, SIZE), AgentSight(3)):
+    for encoder in (MapEncoder(SIZE, SIZE), AgentEncoder(3)):
         for controls in walks(seed):
-            seen = sight.look(world, states_along(world, controls)[:-1])
-            mirrored, exchanged = mirror(seen, torch.from_numpy(controls))
+            seen = encoder.for_world(world)(states_along(world, controls)[:-1])
+            mirrored, exchanged = encoder.mirrored(seen, torch.from_numpy(controls))
             assert exchanged.tolist() == EXCHANGED[controls].tolist()
-            assert shown(mirrored) == shown(sight.look(image, states_along(image, EXCHANGED[controls])[:-1]))
+            assert shown(mirrored) == shown(encoder.for_world(image)(states_along(image, EXCHANGED[controls])[:-1]))
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_agent_cannot_tell_which_way_its_scene_was_turned(seed):
     world, quarter = turned_world(seed, lambda x, y: (SIZE - 1 - y, x), lambda direction: (direction + 1) % 4)
-    sight = AgentSight(4)
+    encoder = AgentEncoder(4)
     for controls in walks(seed):
-        one, other = (sight.look(scene, states_along(scene, controls)) for scene in (world, quarter))
+        one, other = (encoder.for_world(scene)(states_along(scene, controls)) for scene in (world, quarter))
         assert shown(one) == shown(other)
-        assert shown(MapSight(SIZE, SIZE).look(world, states_along(world, controls))) != shown(
-            MapSight(SIZE, SIZE).look(quarter, states_along(quarter, controls))
+        assert shown(MapEncoder(SIZE, SIZE).for_world(world)(states_along(world, controls))) != shown(
+            MapEncoder(SIZE, SIZE).for_world(quarter)(states_along(quarter, controls))
         )
 
 
 def test_the_agent_stands_in_the_middle_and_walks_towards_the_top():
     world, _ = turned_world(0, lambda x, y: (x, y), lambda direction: direction)
-    sight = AgentSight(SIZE)
+    encoder = AgentEncoder(SIZE)
     for controls in walks(1):
         states = states_along(world, controls)
-        batch = sight.look(world, states)
+        batch = encoder.for_world(world)(states)
         number, place, _ = batch.columns.T
-        grids = batch.grids[number].numpy()
+        grids = batch.bank[number].numpy()
         assert set(place.tolist()) == {(SIZE * (2 * SIZE + 1) + SIZE) * 4 + 3}
         for t, control in enumerate(controls):
-            moved = control == 2 and (states[t] != states[t + 1]).any()
+            moved = control == 2 and states[t] != states[t + 1]
             if moved:  # what lay ahead comes nearer by one cell, and walls fill up what was beyond the map
                 assert (grids[t + 1, 1:] == grids[t, :-1]).all()
             if grids[t, SIZE - 1, SIZE] == WALL:
                 assert not moved
 
 
-def test_a_sight_survives_its_document():
-    for sight in (MapSight(5, 7), AgentSight(4)):
-        assert from_document(to_document(sight)) == sight
+def test_an_encoder_survives_its_document():
+    for encoder in (MapEncoder(5, 7), AgentEncoder(4), FeatureEncoder(("go",), ("p", "q"), 0, 3)):
+        assert encoder_from_document(json.loads(json.dumps(encoder_to_document(encoder)))) == encoder
     for broken in ({"kind": "ghost"}, {"kind": "agent", "radius": -1}, {"kind": "map", "height": "5", "width": 5}):
-        with pytest.raises(ValueError, match="no sight"):
-            from_document(broken)
+        with pytest.raises(ValueError, match="no encoder"):
+            encoder_from_document(broken)
 
 
-def test_a_sight_is_found_by_its_name():
+def test_an_encoder_of_grids_is_found_by_its_view():
     world, _ = turned_world(0, lambda x, y: (x, y), lambda direction: direction)
-    assert find_sight("map", world, 9) == MapSight(SIZE, SIZE)
-    assert find_sight("agent", world, 9) == AgentSight(SIZE - 1)  # from where it sees everything
-    assert find_sight("agent", world, 2) == AgentSight(2)
+    assert find_encoder(world, "map", 9) == MapEncoder(SIZE, SIZE)
+    assert find_encoder(world, "agent", 9) == AgentEncoder(SIZE - 1)  # from where it sees everything
+    assert find_encoder(world, "agent", 2) == AgentEncoder(2)
     with pytest.raises(BadInputError, match="unknown view 'bird'"):
-        find_sight("bird", world, 2)
+        find_encoder(world, "bird", 2)
     with pytest.raises(OtherMapError, match=r"8 x 8 .* 6 x 6"):
-        MapSight(8, 8).look(world, states_along(world, [0]))
+        MapEncoder(8, 8).for_world(world)(states_along(world, [0]))
