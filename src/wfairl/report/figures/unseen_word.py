@@ -187,22 +187,18 @@ def _moments(task: Task, seed: int, path: Path) -> list[tuple[str, Any]]:
 
 def _caption(task: Task, pair: UnseenWord) -> str:
     agent, expert = len(pair.agent.controls), len(pair.expert.controls)
-    verdict_start = f"The agent's automaton, learned from {pair.learned_from}, does not accept the word of the expert"
-    if pair.extra_steps > 0:
-        verdict = f"{verdict_start}, and the agent needs {agent} steps where {expert} are enough."
-        if pair.learned_from_more:
-            verdict += (
-                f" Agents that learned from {' or from '.join(pair.learned_from_more)} lose no step in any of the {pair.scenes}"
-                " scenes that were searched."
-            )
+    unseen = f"The agent's automaton, learned from {pair.learned_from}, does not accept the word of the expert"
+    searched = f"in any of the {pair.scenes} scenes that were searched."
+    if pair.extra_steps == 0:
+        verdict = f"but knows another one that is as short: both need {expert} steps. No agent loses a step {searched}"
     else:
-        verdict = (
-            f"{verdict_start}, but knows another one that is as short: both need {expert} steps. No agent loses a step in any"
-            f" of the {pair.scenes} scenes that were searched."
-        )
+        verdict = f"and the agent needs {agent} steps where {expert} are enough."
+        if pair.learned_from_more:
+            others = " or from ".join(pair.learned_from_more)
+            verdict += f" Agents that learned from {others} lose no step {searched}"
     return (
         f"Agent and expert in the same scene of {task.name} ({pair.seed}), at the start and whenever the label changes"
-        f" {EXPLANATION}. {verdict} Word of the agent: {format_word(compress(pair.agent.labels))}."
+        f" {EXPLANATION}. {unseen}, {verdict} Word of the agent: {format_word(compress(pair.agent.labels))}."
         f" Word of the expert: {format_word(compress(pair.expert.labels))}."
     )
 
