@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from wfairl.worlds.tasks import Task, find_task
 
 from wfairl.automata.task_model import fit_task_model
 from wfairl.demonstrations import collect, solve
@@ -35,7 +36,6 @@ from wfairl.planning.cost import Cost, unit_cost
 from wfairl.planning.product import Product
 from wfairl.worlds.minigrid.rules import CONTROLS
 from wfairl.worlds.minigrid.view import view_states
-from wfairl.worlds.tasks import Task, find_task
 
 SUCCESSES, FAILURES, TEMPERATURE = 32, 128, 0.5
 TEST_SEEDS = range(FIRST_TEST_SEED, FIRST_TEST_SEED + 32)

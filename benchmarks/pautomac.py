@@ -23,7 +23,7 @@ from rich.table import Table
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import svds
 
-from wfairl.automata.distribution import DistributionLearner
+from wfairl.automata.distributions.distribution import DistributionLearner
 from wfairl.automata.spectral import LostRankError, SpectralLearner
 from wfairl.automata.words import read_pautomac, read_pautomac_solution
 

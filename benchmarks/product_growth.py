@@ -27,9 +27,9 @@ from wfairl.automata.task_model import fit_task_model
 from wfairl.planning.product import build_product
 from wfairl.planning.shortest_path import cost_to_go
 from wfairl.progress import track
-from wfairl.worlds.minigrid.world import MiniGridWorld
 from wfairl.worlds.minigrid.environment import make_environment, reset
 from wfairl.worlds.minigrid.propositions import AgentOn, Carrying, DoorOpen
+from wfairl.worlds.minigrid.world import MiniGridWorld
 
 LARGE = 100_000
 MAX_STATES = 50_000_000

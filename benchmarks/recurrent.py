@@ -14,7 +14,7 @@ fail. Each learner gets the same ones, compressed, with the empty label at the b
     return      of an agent that plans with the finite automaton and unit cost, minus that of the optimal one, on
                 validation scenes of the task; an automaton that cannot be planned with has the return 0
 
-`wfa` is the default of `learn-task`, `wfa select` chooses rank and basis on held-out words, `gru` is `--model gru`, and
+`wfa` is `--learner spectral`, `wfa select` chooses rank and basis on held-out words, `gru` is `--learner gru`, and
 `gru words` the same network without the beginnings of words as failures. For a network, words are judged by the
 network itself; the last column of the table says how often its automaton says the same.
 """

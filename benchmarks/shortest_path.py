@@ -27,6 +27,7 @@ from rich.console import Console
 from rich.table import Table
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, dijkstra
+from wfairl.worlds.tasks import Task, all_tasks, find_task
 
 from wfairl.automata.finite import FiniteAutomaton, from_rule
 from wfairl.automata.task_model import fit_task_model
@@ -35,7 +36,6 @@ from wfairl.planning.cost import unit_cost
 from wfairl.planning.plan import find_plan
 from wfairl.planning.product import Product, build_product
 from wfairl.planning.shortest_path import cost_to_go, reverse_graph
-from wfairl.worlds.tasks import Task, all_tasks, find_task
 from wfairl.worlds.world import ACCEPTED, DEAD
 
 LEARNING_SEEDS = range(32)

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 from torch import Tensor
+from wfairl.worlds.tasks import find_task
 
 from wfairl.automata.task_model import fit_task_model
 from wfairl.demonstrations import collect
@@ -34,7 +35,6 @@ from wfairl.learning.threads import one_torch_thread
 from wfairl.learning.trainer import Settings, train
 from wfairl.planning.shortest_path import cost_to_go
 from wfairl.worlds.minigrid.view import GridView, view_states
-from wfairl.worlds.tasks import find_task
 from wfairl.worlds.world import ACCEPTED, DEAD
 
 TEMPERATURE = 0.5

@@ -1,8 +1,12 @@
-"""A world of your own: a robot in a corridor fetches a parcel at one end and brings it to the other."""
+"""A world of your own: a robot in a corridor fetches a parcel at one end and brings it to the other.
+
+wfairl --tasks examples/own_world.py run corridor
+"""
 
 import numpy as np
 
-from wfairl.worlds import Rule, check_world
+from wfairl.automata.rules import visit_in_order
+from wfairl.worlds import ModelTask, check_world
 
 
 class Corridor:
@@ -10,8 +14,10 @@ class Corridor:
 
     controls = ("left", "right", "grab")
     propositions = ("parcel", "home")
-    initial_state = (2, False)
-    length = 6
+    feature_names = ("moves", "carries", "bumps into a wall")
+
+    def __init__(self, length=6, start=2):
+        self.length, self.initial_state = length, (start, False)
 
     def step(self, state, control):
         cell, has_parcel = state
@@ -24,15 +30,28 @@ class Corridor:
         cell, has_parcel = next_state
         return frozenset(({"parcel"} if has_parcel else set()) | ({"home"} if cell == 0 else set()))
 
-    def features(self, state):
-        cell, has_parcel = state
-        return np.array([cell / self.length, float(has_parcel)])
+    def features(self, state, control, next_state):
+        moves, pushes = next_state[0] != state[0], self.controls[control] != "grab"
+        return np.array([moves, next_state[1], pushes and not moves], float)
 
+    def render(self, state):
+        image = np.full((16, 16 * self.length, 3), 230, np.uint8)
+        image[:, 16 * state[0] : 16 * state[0] + 16] = (200, 60, 40) if state[1] else (60, 90, 200)
+        return image
+
+
+TASK = ModelTask(
+    name="corridor",
+    summary="fetch the parcel at one end and bring it to the other",
+    propositions=Corridor.propositions,
+    rule=visit_in_order("parcel", "home"),
+    horizon=40,
+    scene=lambda seed: Corridor(length=5 + seed % 4, start=1 + seed % 3),
+)
 
 if __name__ == "__main__":
     from wfairl.demonstrations import solve
 
     print(check_world(Corridor()), "states obey the laws of a world")
-    expert = solve(Corridor(), Rule(visit=("parcel", "home")))
-    controls, _ = expert.act(temperature=0, horizon=20, rng=np.random.default_rng(0))
+    controls, _ = solve(Corridor(), TASK.rule).act(temperature=0, horizon=20, rng=np.random.default_rng(0))
     print("optimal:", " ".join(Corridor.controls[control] for control in controls))

@@ -33,6 +33,26 @@ def fulfils_rule(word, visit, avoid):
     return False
 
 
+def visits_all(word, visit):
+    return set(visit) <= set().union(*word)
+
+
+def avoids(word, avoided):
+    return not any(name in label for label in word for name in avoided)
+
+
+def has_before(word, first, second):
+    """No label shows `second` before `first` was shown, or is shown with it."""
+    firsts = [i for i, label in enumerate(word) if first in label]
+    seconds = [i for i, label in enumerate(word) if second in label]
+    return not seconds or (bool(firsts) and firsts[0] <= seconds[0])
+
+
+def fulfilled_positions(automaton, word):
+    """The lengths of the prefixes that are accepted, shortest first."""
+    return [length for length in range(len(word) + 1) if automaton.accepts(word[:length])]
+
+
 def statistic_of(sample, statistic, word):
     """The word, prefix, suffix or factor statistic of a word in a sample, by counting."""
     total = 0

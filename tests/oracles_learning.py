@@ -2,7 +2,7 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from oracles_planning import ACCEPTED, DEAD, dijkstra_with_heap
+from oracles_planning import ACCEPTED, NOWHERE, dijkstra_with_heap
 
 
 def loss_of_steps(
@@ -18,7 +18,7 @@ def loss_of_steps(
     for node, control in zip(nodes, controls, strict=True):
         Q = []
         for u, target in enumerate(successors[node]):
-            after = 0.0 if target == ACCEPTED else np.inf if target == DEAD else V[target]
+            after = 0.0 if target == ACCEPTED else np.inf if target in NOWHERE else V[target]
             Q.append(costs[node, u] + after)
         weights = [np.exp(-(q - min(Q)) / temperature) for q in Q]
         total -= np.log(weights[control] / sum(weights))

@@ -6,7 +6,8 @@ import networkx
 import numpy as np
 from numpy.typing import NDArray
 
-DEAD, ACCEPTED = -1, -2
+DEAD, ACCEPTED, UNAVAILABLE = -1, -2, -3
+NOWHERE = (DEAD, UNAVAILABLE)
 
 
 def dijkstra_with_heap(successors: NDArray[np.int32], costs: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -16,7 +17,7 @@ def dijkstra_with_heap(successors: NDArray[np.int32], costs: NDArray[np.float64]
     for node in range(nodes):
         for control in range(controls):
             target = successors[node, control]
-            if target != DEAD:
+            if target not in NOWHERE:
                 arriving[nodes if target == ACCEPTED else target].append((node, costs[node, control]))
     cost_to_go = np.full(nodes + 1, np.inf)
     heap = [(0.0, nodes)]
@@ -36,7 +37,7 @@ def dijkstra_of_networkx(successors: NDArray[np.int32], costs: NDArray[np.float6
     graph.add_nodes_from(range(len(successors)))
     graph.add_node(ACCEPTED)
     for (node, control), target in np.ndenumerate(successors):
-        if target != DEAD:
+        if target not in NOWHERE:
             graph.add_edge(int(target), node, weight=costs[node, control])
     lengths = networkx.single_source_dijkstra_path_length(graph, ACCEPTED)
     return np.array([lengths.get(node, np.inf) for node in range(len(successors))])
@@ -49,7 +50,7 @@ def dijkstra_of_scipy(successors: NDArray[np.int32], costs: NDArray[np.float64])
     nodes = len(successors)
     cheapest: dict[tuple[int, int], float] = {}  # SciPy adds parallel transitions up, so keep the best one
     for (node, control), target in np.ndenumerate(successors):
-        if target != DEAD:
+        if target not in NOWHERE:
             key = (nodes if target == ACCEPTED else int(target), node)
             cheapest[key] = min(cheapest.get(key, np.inf), costs[node, control])
     rows, columns = (np.array([key[i] for key in cheapest], dtype=int) for i in (0, 1))
@@ -64,6 +65,8 @@ def cheapest_costs_by_enumeration(world, automaton, cost, horizon: int) -> float
     while stack:
         state, labels, paid = stack.pop()
         for control in range(len(world.controls)):
+            if not world.is_available(state, control):
+                continue
             next_state = world.step(state, control)
             word = (*labels, world.label(state, control, next_state))
             total = paid + cost(state, control)
@@ -74,27 +77,30 @@ def cheapest_costs_by_enumeration(world, automaton, cost, horizon: int) -> float
     return best
 
 
-def fewest_steps_with_word(world, word) -> float:
+def fewest_steps_with_word(explored, word) -> float:
     """The fewest steps after which the labels, consecutive equal ones once, are exactly this word.
 
-    Breadth first over world states and positions in the word, level by level.
+    Breadth first over the states of a world explored alone and positions in the word, level by level.
     """
-    masks = [sum(1 << i for i, name in enumerate(world.propositions) if name in label) for label in word]
-    # Position p has read p labels; the same label again stays, the next one moves on, any other is lost.
-    table = np.full((len(word), 1 << len(world.propositions)), DEAD, np.int32)
-    for position in range(len(word)):
-        if position:
-            table[position, masks[position - 1]] = position
-        table[position, masks[position]] = position + 1 if position + 1 < len(word) else ACCEPTED
-    explored = world.explore(table, 10_000_000)
-    level, seen, steps = np.array([0]), np.zeros(len(explored.modes), bool), 0
-    seen[0] = True
-    while level.size:
+    numbers = {label: number for number, label in enumerate(explored.labels)}
+    if not all(label in numbers for label in word):
+        return np.inf
+    shown = [numbers[label] for label in word]
+    level, steps = {0: np.array([0])}, 0
+    seen = np.zeros((len(word), len(explored.states)), bool)
+    while level:
         steps += 1
-        reached = explored.successors[level].ravel()
-        if (reached == ACCEPTED).any():
+        reached: dict[int, list[NDArray[np.int32]]] = {}
+        for position, nodes in level.items():
+            seen[position, nodes] = True
+            labels, after = explored.label_index[nodes], explored.successors[nodes]
+            # Position p has read p labels; the same label again stays, the next one moves on, any other is lost.
+            reached.setdefault(position + 1, []).append(after[labels == shown[position]])
+            if position:
+                reached.setdefault(position, []).append(after[labels == shown[position - 1]])
+        following = {position: np.unique(np.concatenate(parts)) for position, parts in reached.items()}
+        if following.pop(len(word), np.array([])).size:
             return steps
-        reached = np.unique(reached[reached >= 0])
-        level = reached[~seen[reached]]
-        seen[level] = True
+        level = {position: nodes[~seen[position, nodes]] for position, nodes in following.items()}
+        level = {position: nodes for position, nodes in level.items() if nodes.size}
     return np.inf

@@ -56,6 +56,19 @@ def fingerprint(env):
     return grid, tuple(map(int, env.agent_pos)), int(env.agent_dir), deep(env.carrying)
 
 
+def features_by_hand(env, arrives_at):
+    """The names of what is in front of the agent, under it and in its hands, and of the floor it arrives on."""
+    ahead, under, hands = env.grid.get(*env.front_pos), env.grid.get(*env.agent_pos), env.carrying
+    names = {f"{'empty' if ahead is None else ahead.type} ahead", f"on {'empty' if under is None else under.type}"}
+    if ahead is not None and ahead.type == "door":
+        names |= {f"{state} door ahead" for state in ("open", "locked") if getattr(ahead, f"is_{state}")}
+    names.add(f"{'nothing' if hands is None else hands.type} in hand")
+    floor = env.grid.get(*arrives_at)
+    if floor is not None and floor.type == "floor":
+        names.add(f"to {floor.color} floor")
+    return names
+
+
 def stands_on_an_end(env):
     thing = env.grid.get(*env.agent_pos)
     return thing is not None and thing.type in ("goal", "lava")

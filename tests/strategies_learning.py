@@ -1,6 +1,5 @@
 """Worlds with features, demonstrations on random products, and small MiniGrid scenes for the learning room."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -10,36 +9,36 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from strategies_planning import TableWorld, problems
 
-from wfairl.automata.finite import FiniteAutomaton, from_rule
+from wfairl.automata.automaton import Automaton, Label
+from wfairl.automata.rules import visit_in_order
 from wfairl.demonstrations.demonstration import Demonstration, replay
 from wfairl.learning.scene import Scene
 from wfairl.planning.cost import Cost, unit_cost
 from wfairl.planning.policy import sample_control
 from wfairl.planning.product import Product, build_product
 from wfairl.planning.shortest_path import cost_to_go
-from wfairl.worlds.minigrid.world import MiniGridWorld
 from wfairl.worlds.minigrid.environment import make_environment, reset
 from wfairl.worlds.minigrid.propositions import AgentOn, Carrying, DoorOpen
-from wfairl.worlds.world import Label, World
+from wfairl.worlds.minigrid.world import MiniGridWorld
+from wfairl.worlds.world import World
 
 
 @dataclass(frozen=True)
 class FeatureWorld(TableWorld):
     """A world given by tables, with features at random."""
 
-    table: NDArray[np.float64] | None = None  # [states, features]
+    table: NDArray[np.float64] | None = None  # [states, controls, features]
 
-    def features(self, state: str) -> NDArray[np.float64]:
+    def features(self, state: str, control: int, next_state: str) -> NDArray[np.float64]:
         assert self.table is not None
-        return self.table[int(state[1:])]
+        return self.table[int(state[1:]), control]
 
 
 @st.composite
 def scenes(draw: st.DrawFn) -> Scene:
     """A demonstration of a Boltzmann policy on the product of a random world and a random automaton."""
     problem = draw(problems())
-    states = len(problem.world.masks)
-    features = problem.rng.normal(size=(states, 3))
+    features = problem.rng.normal(size=(*problem.world.masks.shape, 3))
     world = FeatureWorld(problem.world.next_states, problem.world.masks, table=features)
     product = build_product(world, problem.automaton)
     assume(np.isfinite(cost_to_go(product.graph, unit_cost(product)).cost_to_go[0]))
@@ -65,15 +64,15 @@ def doorkey_world(size: int, seed: int) -> MiniGridWorld:
     )
 
 
-def goal_rule(propositions: Sequence[str] = ("key", "door", "goal")) -> FiniteAutomaton:
-    return from_rule(["goal"], [], propositions)
+def goal_rule() -> Automaton:
+    return visit_in_order("goal")
 
 
 def doorkey_scene(seed: int, rng: np.random.Generator, size: int = 5, cost: Cost = unit_cost) -> Scene:
     return walk(build_product(doorkey_world(size, seed), goal_rule()), 0.5, rng, cost)
 
 
-def demonstrate(world: World, automaton: FiniteAutomaton, rng: np.random.Generator, seed: int = 0) -> Demonstration:
+def demonstrate(world: World, automaton: Automaton, rng: np.random.Generator, seed: int = 0) -> Demonstration:
     scene = walk(build_product(world, automaton), 0.5, rng)
     return replay(world, scene.controls.tolist(), 1.0, seed)
 
@@ -98,8 +97,8 @@ class TwoPaths:
     def label(self, state: str, control: int, next_state: str) -> Label:
         return frozenset({"done"}) if next_state == "end" else frozenset()
 
-    def features(self, state: str) -> NDArray[np.float64]:
+    def features(self, state: str, control: int, next_state: str) -> NDArray[np.float64]:
         return np.array([float(state == name) for name in ("start", "middle", "end")])
 
     def product(self) -> Product:
-        return build_product(self, from_rule(["done"], [], self.propositions))
+        return build_product(self, visit_in_order("done"))

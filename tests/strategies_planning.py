@@ -1,4 +1,4 @@
-"""Random graphs, costs, worlds and mode tables for the laws of the planning room."""
+"""Random graphs, costs, worlds and automata for the laws of the planning room."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,8 +7,9 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from wfairl.automata.finite import FiniteAutomaton, from_rule
-from wfairl.worlds.world import ACCEPTED, DEAD, Label, to_label
+from wfairl.automata.automaton import ACCEPTED, DEAD, UNAVAILABLE, Automaton, Label
+from wfairl.automata.finite import FiniteAutomaton
+from wfairl.automata.rules import all_of, avoid, visit_in_order
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ def graphs(draw: st.DrawFn, max_nodes: int = 30, max_controls: int = 4) -> Graph
     successors = rng.integers(0, nodes, (nodes, controls)).astype(np.int32)
     successors[rng.random(successors.shape) < draw(st.sampled_from([0.0, 0.3, 0.8]))] = DEAD
     successors[rng.random(successors.shape) < draw(st.sampled_from([0.0, 0.05, 0.3, 1.0]))] = ACCEPTED
+    successors[rng.random(successors.shape) < draw(st.sampled_from([0.0, 0.3]))] = UNAVAILABLE
     costs = draw(st.sampled_from(["ones", "ties", "uniform", "heavy"]))
     return Graph(successors, draw_costs(costs, successors.shape, rng))
 
@@ -43,8 +45,8 @@ def draw_costs(kind: str, shape: tuple[int, ...], rng: np.random.Generator) -> N
 class TableWorld:
     """A world given by tables; its states are strings, so that nothing can rely on numbers."""
 
-    next_states: NDArray[np.int64]  # [states, controls]
-    masks: NDArray[np.int64]  # [states, controls]
+    next_states: NDArray[np.int64]  # [states, controls], `UNAVAILABLE` where a control cannot be chosen
+    masks: NDArray[np.int64]  # [states, controls], bit i says whether proposition i holds
     propositions: Sequence[str] = ("a", "b")
 
     @property
@@ -55,41 +57,76 @@ class TableWorld:
     def initial_state(self) -> str:
         return "x0"
 
+    def is_available(self, state: str, control: int) -> bool:
+        return bool(self.next_states[int(state[1:]), control] != UNAVAILABLE)
+
     def step(self, state: str, control: int) -> str:
+        assert self.is_available(state, control), "nobody may take what cannot be chosen"
         return f"x{self.next_states[int(state[1:]), control]}"
 
     def label(self, state: str, control: int, next_state: str) -> Label:
-        return to_label(int(self.masks[int(state[1:]), control]), self.propositions)
+        return label_of(int(self.masks[int(state[1:]), control]), self.propositions)
 
-    def features(self, state: str) -> NDArray[np.float64]:
-        return np.array([float(state[1:])])
+    def features(self, state: str, control: int, next_state: str) -> NDArray[np.float64]:
+        return np.array([float(state[1:]), float(control == 0), float(next_state[1:])])
+
+
+def label_of(mask: int, propositions: Sequence[str]) -> Label:
+    return frozenset(name for i, name in enumerate(propositions) if mask >> i & 1)
 
 
 @dataclass(frozen=True)
 class Problem:
     world: TableWorld
-    automaton: FiniteAutomaton
+    automaton: Automaton
     rng: np.random.Generator
+
+
+@st.composite
+def worlds(draw: st.DrawFn, max_states: int = 12) -> TableWorld:
+    """A random world; in half of them, some controls cannot be chosen everywhere."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    states, controls = draw(st.integers(1, max_states)), draw(st.integers(1, 3))
+    # Few labels other than the empty one: labels that change at every step leave no live path.
+    masks = np.where(rng.random((states, controls)) < 0.6, 0, rng.integers(0, 4, (states, controls)))
+    next_states = rng.integers(0, states, (states, controls))
+    if draw(st.booleans()):
+        limited = rng.random((states, controls)) < 0.4
+        limited[np.arange(states), rng.integers(0, controls, states)] = False
+        next_states[limited] = UNAVAILABLE
+    return TableWorld(next_states, masks)
 
 
 @st.composite
 def problems(draw: st.DrawFn, max_states: int = 12) -> Problem:
     """A random world and a random automaton over its labels, learned-like or of a rule."""
+    world = draw(worlds(max_states))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    states, controls = draw(st.integers(1, max_states)), draw(st.integers(1, 3))
-    # Few labels other than the empty one: labels that change at every step leave no live path.
-    masks = np.where(rng.random((states, controls)) < 0.6, 0, rng.integers(0, 4, (states, controls)))
-    world = TableWorld(rng.integers(0, states, (states, controls)), masks)
     if draw(st.booleans()):
-        automaton = from_rule(draw(st.sampled_from([["a"], ["a", "b"], ["b", "a", "b"]])), [], world.propositions)
+        automaton = rule(draw(st.sampled_from(["a", "ab", "bab"])), draw(st.sampled_from(["", "b"])))
     else:
         automaton = random_automaton(draw(st.integers(1, 5)), rng)
     return Problem(world, automaton, rng)
 
 
+def rule(visit: Sequence[str], forbidden: Sequence[str] = ()) -> Automaton:
+    """Visit in order, and avoid."""
+    return all_of(visit_in_order(*visit), avoid(*forbidden)) if forbidden else visit_in_order(*visit)
+
+
+def random_walk(world: TableWorld, steps: int, rng: np.random.Generator) -> list[int]:
+    """Controls at random, all of which can be chosen."""
+    state, controls = world.initial_state, []
+    for _ in range(steps):
+        choices = [u for u in range(len(world.controls)) if world.is_available(state, u)]
+        controls.append(int(rng.choice(choices)))
+        state = world.step(state, controls[-1])
+    return controls
+
+
 def random_automaton(states: int, rng: np.random.Generator) -> FiniteAutomaton:
     """Transitions at random over the labels of `a` and `b`; the initial state does not accept."""
-    alphabet = tuple(to_label(mask, ("a", "b")) for mask in range(4))
+    alphabet = tuple(label_of(mask, ("a", "b")) for mask in range(4))
     transitions = rng.integers(0, states, (states, len(alphabet))).astype(np.int32)
     transitions[rng.random(transitions.shape) < 0.3] = DEAD
     accepting = rng.random(states) < 0.4

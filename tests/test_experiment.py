@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from wfairl.worlds.tasks import find_task
 
 from wfairl.automata.finite import ForeignLabelError
 from wfairl.automata.task_model import fit_task_model
@@ -24,7 +25,6 @@ from wfairl.learning.run_directory import (
 from wfairl.learning.trainer import Settings
 from wfairl.methods import load_policy
 from wfairl.planning.product import build_product
-from wfairl.worlds.tasks import find_task
 
 SMALL = Config("doorkey", successes=6, failures=6, test_scenes=4, training=Settings(epochs=2, batch_size=3))
 

@@ -48,7 +48,7 @@ _PUBLIC = {
 }
 """The public names, and the module of this package that defines each."""
 
-__all__ = [*_PUBLIC, "__version__"]  # noqa: PLE0604 - names of a table
+__all__ = [*_PUBLIC, "__version__"]
 
 
 def __getattr__(name: str) -> Any:

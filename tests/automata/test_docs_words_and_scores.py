@@ -12,7 +12,7 @@ from wfairl.automata.selection import preset
 from wfairl.automata.task_model import fit_task_model
 from wfairl.cli.app import app
 from wfairl.demonstrations.collection import collect
-from wfairl.worlds.tasks import find_task
+from wfairl.worlds import find_task
 
 TUTORIAL = (Path(__file__).parents[2] / "docs" / "words-and-scores.md").read_text()
 
@@ -26,6 +26,8 @@ def in_a_directory_with_words(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (words,) = blocks("json")
     Path("words.jsonl").write_text(words)
+    (make_log,) = (snippet for snippet in blocks("python") if 'Path("orders.csv").write_text' in snippet)
+    exec(compile(make_log, "docs/words-and-scores.md", "exec"), {})
     return tmp_path
 
 
@@ -37,11 +39,15 @@ def test_the_commands_of_the_tutorial_run():
         result = CliRunner().invoke(app, shlex.split(line)[2:])
         assert result.exit_code == 0, result.output
         outputs.append(result.output)
-    assert len(lines) == 3
+    assert len(lines) == 5
     assert Path("task.svg").read_text().startswith("<svg")
     # The tutorial quotes this verdict; the table may break it over lines.
-    assert "expected" in outputs[-1]
-    assert "label 3" in re.sub(r"\s+", " ", outputs[-1])
+    learned, _, scored, of_orders, _ = outputs
+    assert "expected" in scored
+    assert "label 3" in re.sub(r"\s+", " ", scored)
+    assert "this automaton only knows what it was shown" in learned
+    assert "ship only after pay" in of_orders
+    assert "3 live" in of_orders
 
 
 @pytest.mark.usefixtures("in_a_directory_with_words")

@@ -1,18 +1,20 @@
 """Laws of drawings: nothing is lost, nothing overlaps, and other tools can read them."""
 
 import re
+from itertools import combinations
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from wfairl.automata.automaton import DEAD
 from wfairl.automata.export import UnknownFormatError, to_dot, to_hoa, to_svg, write_drawing
-from wfairl.automata.finite import FiniteAutomaton, from_rule
+from wfairl.automata.finite import FiniteAutomaton
 from wfairl.automata.layout import CHARACTER_WIDTH, LINE_HEIGHT, RADIUS, lay_out, point_on
+from wfairl.automata.rules import all_of, avoid, visit_all, visit_in_order
 from wfairl.automata.task_model import fit_task_model
 from wfairl.automata.words import format_label
-from wfairl.worlds.world import DEAD
 
 NOTHING, KEY = frozenset(), frozenset({"key"})
 KEY_DOOR, ALL = frozenset({"key", "door"}), frozenset({"key", "door", "goal"})
@@ -21,8 +23,9 @@ CHAIN = fit_task_model([(NOTHING, KEY, KEY_DOOR, ALL)] * 3, [1.0] * 3)
 BRANCHES = fit_task_model(
     [(NOTHING, KEY, KEY_DOOR, ALL), (NOTHING, KEY, NOTHING, KEY, KEY_DOOR, ALL), (NOTHING, KEY_DOOR, ALL)], [1.0] * 3
 )
-RULE = from_rule(["key", "door", "goal"], [], ["key", "door", "goal"])
-AUTOMATA = [CHAIN.finite, BRANCHES.finite, RULE]
+RULE = visit_in_order("key", "door", "goal")
+AVOIDING = all_of(visit_all("key", "door"), avoid("lava"))
+AUTOMATA = [CHAIN.finite, BRANCHES.finite, RULE, AVOIDING]
 
 
 def boxes(layout):
@@ -129,32 +132,31 @@ def parse_hoa(text):
     names = re.findall(r'"((?:[^"\\]|\\.)*)"', fields["AP"])
     assert int(fields["AP"].split()[0]) == len(names)
     assert fields["Acceptance"] == "1 Inf(0)"
-    edges, accepting, state = {}, set(), None
+    edges, accepting, state = [], set(), None
     for line in body.splitlines()[:-1]:
         if declared := re.fullmatch(r"State: (\d+)( \{0\})?", line):
             state = int(declared[1])
             accepting |= {state} if declared[2] else set()
             continue
-        terms, target = re.fullmatch(r"\s+\[(.*)\] (\d+)", line).groups()
-        literals = [] if terms == "t" else terms.split("&")
-        assert [literal.lstrip("!") for literal in literals] == [str(i) for i in range(len(names))]
-        label = frozenset(names[int(literal)] for literal in literals if not literal.startswith("!"))
-        assert (state, label) not in edges
-        edges[state, label] = int(target)
-    return int(fields["States"]), int(fields["Start"]), accepting, edges
+        condition, target = re.fullmatch(r"\s+\[([\d!&()t ]*)\] (\d+)", line).groups()
+        python = re.sub(r"\d+", lambda number: f"({names[int(number[0])]!r} in label)", condition)
+        edges.append((state, python.replace("!", " not ").replace("&", " and "), int(target)))
+    return int(fields["States"]), int(fields["Start"]), accepting, names, edges
 
 
 @pytest.mark.parametrize("automaton", AUTOMATA)
 def test_hoa_holds_the_same_automaton(automaton):
-    states, start, accepting, edges = parse_hoa(to_hoa(automaton))
+    states, start, accepting, names, edges = parse_hoa(to_hoa(automaton))
     assert (states, start) == (automaton.states, 0)
     assert accepting == set(np.flatnonzero(automaton.accepting))
-    assert edges == {
-        (q, label): automaton.read(q, label)
-        for q in range(automaton.states)
-        for label in automaton.alphabet
-        if automaton.read(q, label) != DEAD
-    }
+    for size in range(len(names) + 1):
+        for label in map(frozenset, combinations(names, size)):
+            for state in range(states):
+                after = automaton.read(state, label)
+                taken = [
+                    q for source, holds, q in edges if source == state and eval(holds, {"t": True, "label": label})
+                ]
+                assert taken == ([] if after == DEAD else [after])
 
 
 def test_dot_holds_every_edge_once():
@@ -162,6 +164,30 @@ def test_dot_holds_every_edge_once():
     drawn = set(re.findall(r"^  (\d+) -> (\d+) ", text, re.MULTILINE))
     assert drawn == {(str(source), str(target)) for source, _, target in BRANCHES.finite.edges()}
     assert text.count("doublecircle") == int(BRANCHES.finite.accepting.sum())
+
+
+def test_a_drawing_of_guards_shows_what_is_waited_for_and_what_loses_the_task():
+    texts = {arrow.text for arrow in AVOIDING.arrows()}
+    root = ElementTree.fromstring(to_svg(lay_out(AVOIDING)))
+    groups = list(root.iter("{http://www.w3.org/2000/svg}g"))
+    lost = [group for group in groups if group.get("class") == "lost"]
+    assert [group.get("data-state") for group in lost] == [str(DEAD)]
+    shown = {element.text for element in root.iter("{http://www.w3.org/2000/svg}text")}
+    assert texts <= shown
+    assert any("lava" in text for text in texts)
+    dot = to_dot(AVOIDING)
+    assert all(text in dot for text in texts)
+    assert len(re.findall(r"^  lost \[", dot, re.MULTILINE)) == 1
+
+
+def test_an_arrow_counts_the_words_that_took_it():
+    label, other = frozenset({"key"}), frozenset({"key", "door"})
+    counts = {(0, label): 3, (0, other): 2}
+    by_target = {arrow.target: arrow.count(counts) for arrow in AVOIDING.arrows() if arrow.source == 0}
+    assert by_target == {target: times for target, times in by_target.items() if target == DEAD or times in (0, 2, 3)}
+    assert by_target[AVOIDING.read(0, label)] == 3
+    assert by_target[AVOIDING.read(0, other)] == 2
+    assert by_target[DEAD] == 0
 
 
 def test_an_unknown_suffix_is_an_error_that_lists_the_known_ones(tmp_path):

@@ -1,26 +1,20 @@
-"""Laws of finite automata: the quotient of a weighted automaton, and the automaton of a rule."""
+"""Laws of finite automata: the quotient of a weighted automaton."""
 
-from itertools import product
+from itertools import chain, combinations, product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles_automata import fulfils_rule, product_of_matrices, without_repeats
+from oracles_automata import product_of_matrices, without_repeats
 from strategies_automata import PROPOSITIONS, random_automaton, words
 
-from wfairl.automata.finite import (
-    FiniteAutomaton,
-    ForeignLabelError,
-    NoAcceptedWordError,
-    TooManyStatesError,
-    from_rule,
-    quotient,
-)
+from wfairl.automata.automaton import ACCEPTED, DEAD, ForeignLabelError
+from wfairl.automata.corpus import encode
+from wfairl.automata.finite import FiniteAutomaton, NoAcceptedWordError, TooManyStatesError, quotient, states_along
 from wfairl.automata.spectral import SpectralLearner
 from wfairl.automata.weighted import WeightedAutomaton
 from wfairl.errors import BadInputError
-from wfairl.worlds.world import ACCEPTED, DEAD, to_mask
 
 scored_words = st.dictionaries(words, st.sampled_from([0.0, 1.0]), min_size=1, max_size=6).filter(
     lambda scored: any(scored.values())
@@ -79,38 +73,32 @@ def test_every_state_is_live(scored):
 
 @given(scored_words)
 @settings(max_examples=30)
-def test_the_mode_table_follows_the_transitions(scored):
+def test_columns_and_rows_follow_the_transitions(scored):
     finite = quotient(learn(scored)[0])
-    table = finite.mode_table(PROPOSITIONS)
-    masks = {to_mask(label, PROPOSITIONS): label for label in finite.alphabet}
-    for state, mask in product(range(finite.states), range(2 ** len(PROPOSITIONS))):
-        after = finite.read(state, masks[mask]) if mask in masks else DEAD
-        assert table[state, mask] == (ACCEPTED if after != DEAD and finite.accepting[after] else after)
+    subsets = chain.from_iterable(combinations(PROPOSITIONS, size) for size in range(len(PROPOSITIONS) + 1))
+    for state, label in product(range(finite.states), map(frozenset, subsets)):
+        known = label in finite.alphabet
+        after = finite.transitions[state, finite.alphabet.index(label)] if known else DEAD
+        assert finite.column(label)[state] == finite.read(state, label) == after
+        assert finite.successor_row(label)[state] == (ACCEPTED if after != DEAD and finite.accepting[after] else after)
 
 
-rules = st.tuples(
-    st.lists(st.sampled_from(PROPOSITIONS), max_size=4), st.frozensets(st.sampled_from(PROPOSITIONS), max_size=1)
-)
-
-
-@given(rules, st.lists(words, min_size=1, max_size=20))
-@settings(max_examples=80)
-def test_the_automaton_of_a_rule_accepts_what_fulfils_it(rule, tried):
-    visit, avoid = rule
-    automaton = from_rule(visit, avoid, PROPOSITIONS)
+@given(scored_words, st.lists(words, max_size=10))
+@settings(max_examples=30)
+def test_changes_are_what_changes_the_state(scored, tried):
+    """Guards that hold for one label of the alphabet each: where one holds the state changes, and only there."""
+    finite = quotient(learn(scored)[0])
+    changes = finite.changes(PROPOSITIONS)
     for word in tried:
-        assert automaton.accepts(word) == fulfils_rule(word, visit, avoid)
-    assert automaton.states == len(visit) + 1
-
-
-def test_a_rule_over_unknown_propositions_is_an_error():
-    with pytest.raises(ForeignLabelError, match="window"):
-        from_rule(["window"], [], ["door"])
+        for before, label, after in zip(finite.run(word), word, finite.run(word)[1:], strict=False):
+            if before != DEAD:
+                found = [target for source, guard, target in changes if source == before and guard.holds(label)]
+                assert found == ([after] if after not in (DEAD, before) else [])
 
 
 def test_a_world_without_a_proposition_of_the_automaton_is_an_error_with_advice():
     with pytest.raises(ForeignLabelError, match="learn the automaton from words of this task"):
-        from_rule(["door"], [], ["door", "key"]).mode_table(["key"])
+        quotient(learn({(frozenset({"door"}),): 1.0})[0]).check_propositions(["key"])
 
 
 def test_a_truncated_basis_ends_in_a_named_error_or_an_open_automaton():
@@ -160,3 +148,11 @@ def test_expected_labels_lead_to_other_live_states():
 def test_parts_that_do_not_fit_are_an_error():
     with pytest.raises(BadInputError, match="shape"):
         FiniteAutomaton((frozenset("a"),), np.zeros((2, 1), np.int32), np.array([True]), np.ones(1), (None,))
+
+
+@given(st.lists(words, max_size=6))
+def test_many_words_run_as_each_of_them_does(some_words):
+    automaton = from_rule(["a", "b"], ["c"], "abc")
+    corpus = encode(some_words, automaton.alphabet)
+    states = states_along(automaton.transitions, corpus).tolist()
+    assert states == [state for word in some_words for state in automaton.run(word)]

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from oracles_automata import fulfils_rule, without_repeats
 from strategies_automata import words
 
-from wfairl.automata.finite import TooManyStatesError, from_rule
+from wfairl.automata.finite import TooManyStatesError
+from wfairl.automata.rules import all_of, visit_all, visit_in_order
+from wfairl.automata.rules import avoid as avoid_all
 from wfairl.automata.task_model import BrokenTaskModelError, TaskModel, fit_task_model
 from wfairl.errors import BadInputError
 
@@ -54,23 +56,64 @@ rules = st.tuples(
 )
 
 
-@given(rules, st.lists(words, max_size=8), st.booleans())
+@given(rules, st.lists(words, max_size=8))
 @settings(max_examples=40)
-def test_the_task_of_a_finite_automaton_accepts_what_that_accepts(rule, seen, keep_repeats):
-    visit, avoid = rule
-    finite = from_rule(visit, avoid, "abcd")
-    truth = [fulfils_rule(word, visit, avoid) for word in seen]
-    model = TaskModel.from_finite(finite, seen, [float(right) for right in truth], keep_repeats=keep_repeats)
+def test_the_task_of_an_automaton_accepts_what_that_accepts(rule, seen):
+    visit, avoided = rule
+    automaton = all_of(visit_in_order(*visit), *map(avoid_all, avoided))
+    truth = [fulfils_rule(word, visit, ()) and not any(label & avoided for label in word) for word in seen]
+    model = TaskModel.of_automaton(automaton, "by hand", seen, [float(right) for right in truth])
     assert [verdict.accepted for verdict in model.judge_all(seen)] == truth
-    assert [model.finite.accepts(word) for word in seen] == truth
+    assert model.values(seen) == [float(right) for right in truth]
+    assert model.finite is automaton
+    assert model.weighted is None
     assert (model.summary.loss, model.summary.closed, model.summary.successes) == (0, True, sum(truth))
+    assert (model.summary.states, model.summary.rank) == (automaton.states, None)
 
 
-def test_a_finite_automaton_whose_table_holds_the_repeats_stays_as_it_is():
-    finite = from_rule(["a", "b"], ["c"], "abc")
-    model = TaskModel.from_finite(finite)
-    assert (model.finite.transitions == finite.transitions).all()
-    assert (model.finite.accepting == finite.accepting).all()
+def test_the_loss_of_an_automaton_is_the_mean_squared_error_on_the_words_shown():
+    model = TaskModel.of_automaton(visit_in_order("key"), "by hand", [(KEY,), (NOTHING,), (KEY,)], [1.0, 0.5, 0.0])
+    assert model.summary.loss == pytest.approx((0 + 0.25 + 1) / 3)
+    assert model.edge_counts == {(0, KEY): 1}
+
+
+def test_a_guarded_model_says_where_a_word_was_lost_and_what_it_waited_for():
+    model = TaskModel.of_automaton(all_of(visit_in_order("key", "goal"), avoid_all("lava")), "by hand")
+    assert model.alphabet == ("goal", "key", "lava")
+    lava = frozenset({"lava"})
+    early, lost = model.judge((KEY, NOTHING)), model.judge((NOTHING, KEY, lava, ALL))
+    assert (early.accepted, early.lost_at) == (False, 2)
+    assert (lost.accepted, lost.lost_at) == (False, 2)
+    assert any("goal" in text for text in early.expected)
+
+
+@given(rules, st.lists(words, max_size=6))
+@settings(max_examples=20)
+def test_a_saved_model_of_guards_is_the_same_model(tmp_path_factory, rule, seen):
+    automaton = all_of(visit_all(*rule[0]), *map(avoid_all, rule[1]))
+    model = TaskModel.of_automaton(automaton, "by hand", seen, [1.0] * len(seen), facts={"why": ["a", 1]})
+    path = tmp_path_factory.mktemp("guards") / "task.json"
+    model.save(path)
+    again = TaskModel.load(path)
+    assert (again.summary, again.edge_counts, again.facts) == (model.summary, model.edge_counts, model.facts)
+    assert (again.learner, again.threshold, again.weighted) == ("by hand", 0.5, None)
+    assert again.finite.edges == automaton.edges
+    assert again.values(seen) == model.values(seen)
+
+
+def test_a_model_of_version_1_is_still_read(doorkey, tmp_path):
+    """Which held the weighted automaton alone, under the name of `automaton`."""
+    path = tmp_path / "task.json"
+    doorkey.save(path)
+    document = json.loads(path.read_text())
+    old = {**document, "version": 1, "automaton": document["weighted"]}
+    for name in ("weighted", "learner", "facts"):
+        del old[name]
+    path.write_text(json.dumps(old))
+    again = TaskModel.load(path)
+    assert (again.learner, again.summary, again.edge_counts) == ("spectral", doorkey.summary, doorkey.edge_counts)
+    assert (again.finite.transitions == doorkey.finite.transitions).all()
+    assert again.values([DOORKEY]) == doorkey.values([DOORKEY])
 
 
 def test_a_saved_model_is_the_same_model(doorkey, tmp_path):
@@ -86,11 +129,11 @@ def test_a_saved_model_is_the_same_model(doorkey, tmp_path):
     ("word", "lost_at", "expected"),
     [
         (DOORKEY, None, ()),
-        ((), 0, (NOTHING,)),
-        ((NOTHING, NOTHING, KEY), 3, (KEY_DOOR,)),
-        ((NOTHING, NOTHING, KEY, KEY, NOTHING, KEY), 4, (KEY_DOOR,)),
-        ((KEY,), 0, (NOTHING,)),
-        ((NOTHING, frozenset({"never seen"})), 1, (KEY,)),
+        ((), 0, ("-",)),
+        ((NOTHING, NOTHING, KEY), 3, ("door & key",)),
+        ((NOTHING, NOTHING, KEY, KEY, NOTHING, KEY), 4, ("door & key",)),
+        ((KEY,), 0, ("-",)),
+        ((NOTHING, frozenset({"never seen"})), 1, ("key",)),
         ((*DOORKEY, NOTHING), 4, ()),
     ],
 )
@@ -133,11 +176,15 @@ def test_a_model_that_does_not_close_still_scores(tmp_path):
         (lambda text: text[: len(text) // 2], "line"),
         (lambda text: "[]", "not a task model"),
         (lambda text: '{"word": ["a"], "score": 1}', "not a task model"),
-        (lambda text: text.replace('"version": 1', '"version": 99'), "version 99"),
+        (lambda text: text.replace('"version": 2', '"version": 99'), "version 99"),
         (lambda text: text.replace('"threshold"', '"treshold"'), "no 'threshold'"),
         (lambda text: text.replace('"threshold": 0.5', '"threshold": "high"'), "broken"),
         (lambda text: text.replace('"keep_repeats": false', '"keep_repeats": 0'), "keep_repeats"),
-        (lambda text: json.dumps(json.loads(text) | {"automaton": 3}), "automaton is not an object"),
+        (lambda text: json.dumps(json.loads(text) | {"weighted": 3}), "automaton is not an object"),
+        (lambda text: json.dumps(json.loads(text) | {"automaton": 3}), "broken"),
+        (lambda text: json.dumps(json.loads(text) | {"automaton": {"kind": "pushdown"}}), "no 'pushdown'"),
+        (lambda text: json.dumps(json.loads(text) | {"automaton": None, "weighted": None}), "no automaton"),
+        (lambda text: text.replace('"kind": "finite"', '"kind": "guarded"'), "no 'edges'"),
         (lambda text: json.dumps(json.loads(text) | {"summary": []}), "broken"),
     ],
 )
@@ -152,3 +199,30 @@ def test_a_cut_or_foreign_file_is_a_named_error(doorkey, tmp_path, break_it, rea
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(BadInputError, match="no such file"):
         TaskModel.load(tmp_path / "absent.json")
+
+
+def test_files_of_the_first_version_are_still_read(doorkey, tmp_path):
+    path = tmp_path / "task.json"
+    doorkey.save(path)
+    document = json.loads(path.read_text()) | {"version": 1}
+    del document["learner"], document["sentences"]
+    path.write_text(json.dumps(document))
+    again = TaskModel.load(path)
+    assert (again.learner, again.sentences) == ("spectral", ())
+    assert again.values([DOORKEY]) == doorkey.values([DOORKEY])
+
+
+def test_a_finite_automaton_is_written_as_edges_and_comes_back(tmp_path):
+    model = TaskModel.from_finite(
+        from_rule(list("abcabcabcabc"), [], "abc"), sentences=["a, b and c"], learner="declare"
+    )
+    model.save(tmp_path / "task.json")
+    document = json.loads((tmp_path / "task.json").read_text())
+    assert "transitions" not in document["automaton"]
+    again = TaskModel.load(tmp_path / "task.json")
+    assert np.array_equal(again.automaton.transitions, model.automaton.transitions)
+    assert (again.learner, again.sentences) == ("declare", ("a, b and c",))
+    document["automaton"]["edges"][0][1] = 99
+    (tmp_path / "task.json").write_text(json.dumps(document))
+    with pytest.raises(BrokenTaskModelError, match="fit together"):
+        TaskModel.load(tmp_path / "task.json")

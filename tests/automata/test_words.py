@@ -12,7 +12,6 @@ from wfairl.automata.words import (
     MalformedWordsError,
     ScoredWords,
     compress,
-    format_choice,
     format_label,
     format_word,
     read_jsonl,
@@ -98,8 +97,6 @@ def test_labels_and_words_are_readable():
     assert format_label(frozenset({"key", "door"})) == "door & key"
     assert format_label(frozenset()) == "-"
     assert format_word((frozenset(), frozenset({"key"}))) == "-, key"
-    assert format_choice([frozenset(), frozenset({"key"})]) == "'-' or 'key'"
-    assert format_choice([]) == "nothing more"
 
 
 def test_pautomac_files_are_read(tmp_path):

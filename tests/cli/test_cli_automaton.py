@@ -159,13 +159,13 @@ def test_a_label_that_looks_like_markup_is_shown_as_it_is(wfairl, tmp_path):
 def test_a_recurrent_network_takes_the_place_of_the_weighted_automaton(words, tmp_path):
     """What it writes is read by the same commands, and it says how well the automaton tells the network."""
     model = tmp_path / "task.json"
-    document = json.loads(run("learn-task", words, "-o", model, "--model", "gru", "--json"))
-    assert (document["model"], document["words"], document["successes"], document["closed"]) == ("gru", 4, 2, True)
+    document = json.loads(run("learn-task", words, "-o", model, "--learner", "gru", "--json"))
+    assert (document["learner"], document["words"], document["successes"], document["closed"]) == ("gru", 4, 2, True)
     assert (document["agreement"], document["loss"]) == (1, 0)
     assert document["alphabet"] == [[], ["key"], ["door", "key"], ["door", "goal", "key"]]
     assert json.loads(run("score", model, words, "--json"))["accepted"] == [True, True, False, False]
     assert json.loads(run("draw", model, "-o", tmp_path / "task.dot", "--json"))["states"] == document["states"]
-    text = run("learn-task", words, "-o", model, "--model", "gru")
+    text = run("learn-task", words, "-o", model, "--learner", "gru")
     assert "hidden units" in text
     assert "with the network: 100.0% on the words" in " ".join(text.split())
 
@@ -176,15 +176,88 @@ def test_a_recurrent_network_takes_the_place_of_the_weighted_automaton(words, tm
 )
 def test_settings_of_a_weighted_automaton_are_refused_for_a_network(words, arguments):
     with pytest.raises(BadInputError, match=f"{arguments[0]}: of a weighted automaton"):
-        run("learn-task", words, "--model", "gru", *arguments)
+        run("learn-task", words, "--learner", "gru", *arguments)
 
 
 def test_a_model_of_demonstrations_by_a_network_can_be_planned_with(wfairl, tmp_path):
     demos, model = tmp_path / "demos.safetensors", tmp_path / "task.json"
     save(collect(find_task("doorkey"), 4, 8, 0.0, seed=0), demos)
-    learned = wfairl("learn-task", demos, "--model", "gru", "-o", model)
+    learned = wfairl("learn-task", demos, "--learner", "gru", "-o", model)
     assert learned.returncode == 0, learned.stderr
     shown = load(demos).demonstrations[0]
     result = wfairl("plan", "doorkey", "--seed", shown.seed, "--task-model", model, "--json")
     assert result.returncode == 0, result.stderr
     assert json.loads(result.stdout)["steps"] == len(shown)
+
+
+@pytest.fixture
+def log(tmp_path):
+    """Forty orders with reminders between; the good ones are shipped, and only after pay."""
+    kinds = [("order pay ship", 1), ("order ship pay", 0), ("order pay", 0), ("pay order ship remind", 1), ("ship", 0)]
+    rows = ["nr,what,when,went"]
+    for case in range(60):
+        events, score = kinds[case % 5]
+        words = ["remind"] * (case % 3) + events.split()
+        rows += [f"{case},{event},{time},{score}" for time, event in enumerate(words)]
+    path = tmp_path / "orders.csv"
+    path.write_text("\n".join(rows))
+    return path
+
+
+COLUMNS = ["--case-column", "nr", "--event-column", "what", "--time-column", "when", "--outcome-column", "went"]
+
+
+def test_the_rule_of_an_event_log_is_said_and_judges_other_logs(log, tmp_path):
+    model = tmp_path / "task.json"
+    document = json.loads(run("learn-task", log, "-o", model, *COLUMNS, "--json"))
+    assert document["learner"] == "declare"
+    assert set(document["sentences"]) == {"ship happens", "ship only after pay"}
+    assert (document["states"], document["memorised"], document["held_out_words"]) == (3, False, 12)
+    assert document["held_out_accuracy"] == 1 > document["base_rate"]
+    (tmp_path / "new.csv").write_text("case,event\na,pay\na,remind\na,ship\nb,ship\n")
+    assert json.loads(run("score", model, tmp_path / "new.csv", "--json"))["accepted"] == [True, False]
+    text = " ".join(run("learn-task", log, "-o", model, *COLUMNS).split())
+    assert "ship only after pay" in text
+    assert "saying always the same" in text
+
+
+@pytest.mark.parametrize("learner", ["merging", "completion", "spectral"])
+def test_each_learner_reads_the_same_log(log, tmp_path, learner):
+    document = json.loads(run("learn-task", log, "-o", tmp_path / "t.json", *COLUMNS, "--learner", learner, "--json"))
+    assert (document["learner"], document["words"], document["successes"]) == (learner, 60, 24)
+    assert document["memorised"] == (learner == "spectral")
+
+
+def test_a_log_without_outcomes_is_one_of_successes(wfairl, tmp_path):
+    rows = [f"{case},{event}" for case in range(40) for event in ["x", "order", "pay", "y"][case % 2 :]]
+    (tmp_path / "log.csv").write_text("\n".join(["case,event", *rows]))
+    result = wfairl("learn-task", tmp_path / "log.csv", "-o", tmp_path / "task.json", "--json")
+    assert result.returncode == 0, result.stderr
+    assert "taken for successes" in result.stderr
+    assert "pay only after order" in json.loads(result.stdout)["sentences"]
+
+
+def test_a_memorised_automaton_says_so(words, tmp_path):
+    assert "this automaton only knows what it was shown" in run("learn-task", words, "-o", tmp_path / "task.json")
+
+
+def test_settings_of_one_learner_are_refused_for_another(words):
+    with pytest.raises(BadInputError, match="--rank: of a weighted automaton"):
+        run("learn-task", words, "--learner", "declare", "--rank", 3)
+    with pytest.raises(BadInputError, match="--max-states"):
+        run("learn-task", words, "--learner", "merging", "--max-states", 3)
+
+
+def test_the_network_is_kept_and_can_be_asked_itself(words, tmp_path):
+    document = json.loads(run("learn-task", words, "-o", tmp_path / "task.json", "--learner", "gru", "--json"))
+    assert document["exact"] is True
+    assert json.loads(run("score", document["network"], words, "--json"))["accepted"] == [True, True, False, False]
+
+
+def test_an_automaton_cut_short_says_how_faithful_it_is(log, tmp_path):
+    arguments = ["--learner", "gru", "--max-states", 4, "--json"]
+    document = json.loads(run("learn-task", log, "-o", tmp_path / "task.json", *COLUMNS, *arguments))
+    assert document["exact"] is False
+    assert document["states"] <= 4
+    text = " ".join(run("learn-task", log, "-o", tmp_path / "task.json", *COLUMNS, *arguments[:-1]).split())
+    assert "an approximation: the network needs more" in text

@@ -1,12 +1,16 @@
 """Collections follow from one seed, and are what they say they are."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from wfairl.demonstrations import FIRST_TRAINING_SEED, check_against, collect, solve
+from wfairl.automata.rules import visit_in_order
+from wfairl.demonstrations import FIRST_TRAINING_SEED, collect, replay, solve
 from wfairl.demonstrations.collection import TooFewDemonstrationsError
 from wfairl.errors import BadInputError
-from wfairl.worlds import find_task
+from wfairl.planning import unit_cost
+from wfairl.worlds import GraphWorld, ModelTask, find_task
 
 
 @pytest.fixture(scope="module")
@@ -33,14 +37,34 @@ def test_successes_and_failures_are_what_they_say(task_name, temperature):
     assert dataset.scores == (1.0,) * 8 + (0.0,) * 12
     for demonstration in dataset:
         world = task.make_world(demonstration.seed)
-        check_against(world, demonstration)
-        assert task.rule.succeeds(demonstration.labels) == (demonstration.score == 1)
+        assert replay(world, demonstration.controls, demonstration.score, demonstration.seed) == demonstration
+        assert (task.rule.fulfilled_at(demonstration.labels) is not None) == (demonstration.score == 1)
         if demonstration.score == 0:
             assert len(demonstration) == task.horizon
         else:
             optimum = solve(world, task.rule).optimal_cost
             assert optimum <= len(demonstration) <= task.horizon
             assert temperature > 0 or len(demonstration) == optimum
+
+
+def crossing(_):
+    """A choice between a short road that costs 9 and a long one that costs 4; node 3 shows the goal."""
+    edges = [(0, 3), (0, 1), (1, 2), (2, 3), (3, 0)]
+    features = np.array([[9.0], [1.0], [1.0], [2.0], [1.0]])
+    return GraphWorld.from_edges(edges, start=0, marks={3: ["goal"]}, features=features)
+
+
+def test_the_expert_pays_the_tasks_true_cost_and_walkers_take_what_can_be_chosen():
+    task = ModelTask(
+        "roads", "", ("goal",), visit_in_order("goal"), 6, crossing, true_cost=lambda features: features[:, 0]
+    )
+    dataset = collect(task, 3, 0, 0.0, seed=0)
+    assert [item.controls for item in dataset] == [(1, 0, 0)] * 3
+    assert [item.controls for item in collect(task, 1, 0, 0.0, 0, cost=unit_cost)] == [(0,)]
+    never = replace(task, rule=visit_in_order("goal", "never"), propositions=("goal", "never"))
+    never = replace(never, scene=lambda seed: replace(crossing(seed), propositions=("goal", "never")))
+    for item in collect(never, 0, 5, 0.0, seed=0):
+        assert replay(crossing(0), item.controls, 0.0, item.seed) == item  # which refuses what cannot be chosen
 
 
 def test_an_expert_that_cannot_succeed_ends_in_a_named_outcome(doorkey):

@@ -5,11 +5,12 @@ import pytest
 from minigrid.core.world_object import Goal
 from oracles_worlds import fewest_steps, stands_on_an_end
 
+from wfairl.automata.rules import visit_in_order
 from wfairl.demonstrations import solve
 from wfairl.planning.plan import UnsatisfiableTaskError
-from wfairl.worlds import MiniGridWorld, Rule, find_task
+from wfairl.worlds import find_task
+from wfairl.worlds.minigrid import AgentOn, MiniGridWorld
 from wfairl.worlds.minigrid.environment import make_environment, reset
-from wfairl.worlds.minigrid.propositions import AgentOn
 
 
 def on_goal(env):
@@ -22,7 +23,7 @@ def test_no_shorter_solution_exists(seed):
     env = make_environment("MiniGrid-DoorKey-5x5-v0")
     reset(env, seed)
     world = MiniGridWorld.from_environment(env, {"goal": AgentOn("goal")})
-    expert = solve(world, Rule(visit=("goal",)))
+    expert = solve(world, visit_in_order("goal"))
     assert expert.optimal_cost == fewest_steps(env.unwrapped, on_goal)
     controls, succeeded = expert.act(0.0, 200, np.random.default_rng(0))
     assert succeeded
@@ -36,7 +37,7 @@ def test_no_shorter_solution_exists(seed):
 def test_no_shorter_solution_exists_in_the_papers_tasks(name, seed):
     task = find_task(name)
     env = task.make_environment(seed)
-    expert = solve(task.world_of(env), task.rule)
+    expert = solve(task.make_world(seed), task.rule)
     assert expert.optimal_cost == fewest_steps(env.unwrapped, on_goal)
 
 
@@ -94,4 +95,4 @@ def test_a_rule_that_cannot_be_fulfilled_is_a_named_outcome():
     raw.grid.set(*key.cur_pos, None)
     world = MiniGridWorld.from_environment(env, {"goal": AgentOn("goal")})
     with pytest.raises(UnsatisfiableTaskError):
-        solve(world, Rule(visit=("goal",)))
+        solve(world, visit_in_order("goal"))

@@ -2,11 +2,14 @@
 
 import json
 
+import numpy as np
 import pytest
 
-from wfairl.demonstrations import Dataset, collect, read_log
+from wfairl.automata.rules import visit_in_order
+from wfairl.demonstrations import Dataset, collect, read_log, replay
+from wfairl.demonstrations.demonstration import walk
 from wfairl.demonstrations.log import MalformedLogError
-from wfairl.worlds import find_task
+from wfairl.worlds import ModelTask, find_task
 
 TASK = find_task("doorkey")
 ENVIRONMENT = TASK.environment_id
@@ -42,7 +45,12 @@ GOOD = {"environment_id": ENVIRONMENT, "seed": 1, "controls": ["left"]}
         ("{broken", "line 2: not JSON"),
         ("[1, 2]", "line 2: an episode is an object"),
         ({**GOOD, "environment_id": "CartPole-v1"}, "line 2: environment_id is 'CartPole-v1', and the task 'doorkey'"),
-        ({"seed": 1, "controls": []}, "line 2: 'environment_id' is missing"),
+        ({**GOOD, "states": [0]}, 'line 2: an episode has either a list "controls" or a list "states"'),
+        ({"seed": 1}, 'line 2: an episode has either a list "controls" or a list "states"'),
+        ({"seed": 1, "controls": "left"}, 'line 2: an episode has either a list "controls"'),
+        ({"seed": 1, "states": []}, "line 2: states must begin with the one in which the scene starts"),
+        ({"seed": 1, "states": [0, 1]}, r"line 2: the scene starts in \d+, not in 0"),
+        ({"seed": 1, "states": [{"x": 1}]}, "line 2: a state is a number, a text or a list of them"),
         ({**GOOD, "sorce": 1}, "line 2: unknown field 'sorce'"),
         ({**GOOD, "seed": -1}, "line 2: seed must be a whole number"),
         ({**GOOD, "seed": 2**63}, "line 2: seed must be a whole number"),
@@ -64,3 +72,61 @@ def test_a_malformed_line_is_named(tmp_path, entry, message):
 def test_an_empty_log_is_named(tmp_path):
     with pytest.raises(MalformedLogError, match="there is no episode in it"):
         read_log(write(tmp_path / "log.jsonl", ""), TASK)
+
+
+class Corridor:
+    """Cells 0 to 4 with two floors; states are nested tuples, and stairs lie at cell 2."""
+
+    controls = ("left", "right", "stairs")
+    propositions = ("end",)
+    initial_state = (0, (0, "down"))
+
+    def is_available(self, state, control):
+        return control < 2 or state[0] == 2
+
+    def step(self, state, control):
+        cell, (_, floor) = state
+        if control == 2:
+            return cell, (0, "up" if floor == "down" else "down")
+        return min(max(cell + 2 * control - 1, 0), 4), (0, floor)
+
+    def label(self, state, control, next_state):
+        return frozenset({"end"} if next_state == (4, (0, "up")) else ())
+
+    def features(self, state, control, next_state):
+        return np.ones(1)
+
+
+CORRIDOR = ModelTask("floors", "", ("end",), visit_in_order("end"), 20, lambda _: Corridor())
+PASSED = [[0, [0, "down"]], [1, [0, "down"]], [2, [0, "down"]], [2, [0, "up"]], [3, [0, "up"]], [4, [0, "up"]]]
+
+
+def test_a_log_of_states_without_a_seed_tells_the_controls(tmp_path):
+    told = {"controls": ["right", "right", "stairs", "right", "right"]}
+    entries = [{"states": PASSED}, {"states": PASSED[:4]}, {"states": PASSED[:1]}, told, {**told, "seed": 3}]
+    dataset = read_log(write(tmp_path / "log.jsonl", *entries), CORRIDOR)
+    assert [item.controls for item in dataset] == [(1, 1, 2, 1, 1), (1, 1, 2), (), (1, 1, 2, 1, 1), (1, 1, 2, 1, 1)]
+    assert dataset.scores == (1.0, 0.0, 0.0, 1.0, 1.0)
+    assert [item.seed for item in dataset] == [0, 0, 0, 0, 3]
+    assert dataset.demonstrations[0] == replay(Corridor(), [1, 1, 2, 1, 1], 1.0, 0)
+
+
+def test_a_log_of_a_minigrid_may_tell_its_states(tmp_path):
+    world = TASK.make_world(3)
+    states, _ = world.walk([0, 2, 1, 2])
+    (item,) = read_log(write(tmp_path / "log.jsonl", {"seed": 3, "states": states}), TASK)
+    assert walk(world, item.controls, 3)[0] == tuple(states)
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({"states": [PASSED[0], PASSED[2]]}, "step 0: no control leads from"),
+        ({"states": [PASSED[1]]}, "the scene starts in"),
+        ({"controls": ["right", "stairs"]}, "step 1: the control 'stairs' is not available there"),
+        ({"environment_id": "MiniGrid-Empty-5x5-v0", "controls": []}, "and the task 'floors' has None"),
+    ],
+)
+def test_what_cannot_have_happened_is_named(tmp_path, entry, message):
+    with pytest.raises(MalformedLogError, match=f"log.jsonl: line 1: .*{message}"):
+        read_log(write(tmp_path / "log.jsonl", entry), CORRIDOR)

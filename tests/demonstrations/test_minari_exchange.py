@@ -8,11 +8,12 @@ import minari
 import numpy as np
 import pytest
 
+from wfairl.automata.rules import visit_in_order
 from wfairl.demonstrations import Dataset, collect, replay
 from wfairl.demonstrations.demonstration import ContradictionError
 from wfairl.demonstrations.minari import MissingExtraError, export_minari, import_minari
 from wfairl.errors import BadInputError
-from wfairl.worlds import find_task
+from wfairl.worlds import ModelTask, find_task
 
 TASK = find_task("doorkey")
 ID = "doorkey/expert-v0"
@@ -42,7 +43,7 @@ def test_minari_itself_reads_what_was_written(root, dataset, monkeypatch):
     assert loaded.total_steps == sum(map(len, dataset))
     for episode, demonstration in zip(loaded.iterate_episodes(), dataset, strict=True):
         assert tuple(episode.actions) == demonstration.controls
-        assert len(episode.observations["image"]) == len(demonstration.states)
+        assert len(episode.observations["image"]) == len(demonstration) + 1
         assert bool(episode.terminations[-1]) == (demonstration.score == 1)
         assert (episode.rewards.sum() > 0) == (demonstration.score == 1)
 
@@ -68,7 +69,7 @@ def test_an_episode_with_an_impossible_control_is_rejected(root, dataset):
     edit(root, lambda data: data["episode_2/actions"].write_direct(np.full(len(data["episode_2/actions"]), 6)))
     imported = import_minari(ID, TASK, root)
     assert list(imported.rejected) == [2]
-    assert "step 0: control 6 is out of range" in imported.rejected[2]
+    assert "step 0: 6 is not a control" in imported.rejected[2]
     assert len(imported.dataset) == len(dataset) - 1
 
 
@@ -105,6 +106,13 @@ def test_a_missing_data_set_and_one_of_another_environment_are_named(root):
         import_minari("doorkey/none-v0", TASK, root)
     with pytest.raises(BadInputError, match="is of MiniGrid-DoorKey-8x8-v0, and the task 'multiroom'"):
         import_minari(ID, find_task("multiroom"), root)
+
+
+def test_a_task_without_a_gymnasium_environment_is_refused():
+    own = ModelTask("own", "", (), visit_in_order("a"), 5, lambda _: None)
+    for exchange in (lambda: import_minari(ID, own), lambda: export_minari(Dataset("own", ()), own, ID)):
+        with pytest.raises(BadInputError, match="the task 'own' has no Gymnasium environment"):
+            exchange()
 
 
 def test_an_id_that_is_taken_is_refused(root, dataset):

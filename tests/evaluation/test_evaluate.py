@@ -1,20 +1,25 @@
 """Episodes in the real environment, and the protocol's measuring stick."""
 
+import json
 import math
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from wfairl.automata.finite import from_rule
+from wfairl.automata.rules import all_of, avoid, visit_in_order
 from wfairl.demonstrations import FIRST_TRAINING_SEED, solve
 from wfairl.errors import BadInputError
 from wfairl.evaluation import PlannedPolicy, RandomPolicy, evaluate, expert_policy
-from wfairl.evaluation.evaluate import episode_return
+from wfairl.evaluation.evaluate import BrokenEvaluationError, Episode, Evaluation, episode_return
+from wfairl.evaluation.rollout import roll_out
 from wfairl.planning.agent import Status
-from wfairl.planning.cost import unit_cost
-from wfairl.worlds import Rule, Task, find_task
-from wfairl.worlds.minigrid.propositions import AgentAt, AgentOn, Carrying
+from wfairl.planning.cost import feature_cost, true_cost, unit_cost
+from wfairl.planning.product import build_product
+from wfairl.worlds import GraphWorld, ModelTask, find_task
+from wfairl.worlds.minigrid import AgentAt, AgentOn, Carrying, MiniGridTask
 
 TEST_SEEDS = range(5000, 5064)
 PAPER = {
@@ -57,7 +62,7 @@ def test_the_optimal_policy_takes_the_fewest_steps_on_every_seed():
     for episode in evaluate(task, expert_policy(task, 0.0), range(5000, 5020)).episodes:
         assert episode.success
         assert episode.steps == solve(task.make_world(episode.seed), task.rule).optimal_cost
-        assert task.rule.succeeds(episode.word)
+        assert task.rule.accepts(episode.word)
 
 
 def test_the_return_is_the_real_environments_own_reward():
@@ -93,7 +98,7 @@ def test_the_number_of_jobs_changes_nothing():
 
 def test_an_automaton_that_is_content_too_early_is_no_success():
     task = find_task("doorkey")
-    only_the_key = from_rule(("key",), (), task.proposition_names)
+    only_the_key = visit_in_order("key")
     evaluation = evaluate(task, PlannedPolicy("hasty", only_the_key, unit_cost, 0.0), [5000])
     assert evaluation.episodes[0].outcome == "stopped early"
     assert evaluation.mean_return == 0
@@ -101,13 +106,13 @@ def test_an_automaton_that_is_content_too_early_is_no_success():
 
 def test_a_task_that_cannot_be_satisfied_is_a_failed_episode_not_a_crash():
     task = find_task("doorkey")
-    goal_without_key = from_rule(("goal",), ("key",), task.proposition_names)
+    goal_without_key = all_of(visit_in_order("goal"), avoid("key"))
     evaluation = evaluate(task, PlannedPolicy("keyless", goal_without_key, unit_cost, 0.0), [5000, 5001])
     assert {episode.outcome for episode in evaluation.episodes} == {"unsatisfiable"}
 
 
 def own_task(visit, propositions, environment_id="MiniGrid-DoorKey-5x5-v0"):
-    return Task("own", "", environment_id, lambda _: propositions, Rule(visit), horizon=60)
+    return MiniGridTask("own", "", environment_id, lambda _: propositions, visit_in_order(*visit), horizon=60)
 
 
 def test_success_is_what_the_tasks_own_rule_says():
@@ -115,7 +120,7 @@ def test_success_is_what_the_tasks_own_rule_says():
     fetch = own_task(("key",), {"key": Carrying("key")})
     assert evaluate(fetch, expert_policy(fetch, 0.0), range(4)).success_rate == 1
     both = own_task(("corner", "goal"), {"corner": AgentAt(1, 3), "goal": AgentOn("goal")}, "MiniGrid-Empty-5x5-v0")
-    to_the_goal = from_rule(("goal",), ("corner",), both.proposition_names)
+    to_the_goal = all_of(visit_in_order("goal"), avoid("corner"))
     evaluation = evaluate(both, PlannedPolicy("hasty", to_the_goal, unit_cost, 0.0), range(4))
     assert {episode.outcome for episode in evaluation.episodes} == {"lost"}
     assert evaluate(both, expert_policy(both, 0.0), range(4)).success_rate == 1
@@ -139,6 +144,9 @@ class Stubborn:
     def choose(self):
         return 0
 
+    def probabilities(self):
+        return np.eye(6)[0]
+
     def observe(self, state, label):
         return Status.LOST
 
@@ -158,7 +166,109 @@ def test_the_json_document_holds_the_figures():
     task = find_task("doorkey")
     document = evaluate(task, expert_policy(task, 0.0), range(5000, 5004)).to_document()
     assert set(document) == {
-        "task", "policy", "horizon", "episodes", "mean_return", "standard_error", "success_rate",
+        "task", "policy", "horizon", "episodes", "mean_return", "standard_error", "success_rate", "mean_cost",
+        "mean_learned_cost",
     }  # fmt: skip
     assert document["mean_return"] == pytest.approx(np.mean([episode["return"] for episode in document["episodes"]]))
     assert {"seed", "steps", "success", "return", "word"} <= set(document["episodes"][0])
+    assert document["mean_cost"] == pytest.approx(np.mean([episode["steps"] for episode in document["episodes"]]))
+    assert document["mean_learned_cost"] is None
+
+
+def crossing(_):
+    """A short road that costs 9 and a long one that costs 4 lead from node 0 to node 3, which shows the goal."""
+    edges = [(0, 3), (0, 1), (1, 2), (2, 3), (3, 0)]
+    features = np.array([[9.0, 0.0], [1.0, 0.0], [1.0, 0.0], [2.0, 1.0], [1.0, 0.0]])
+    return GraphWorld.from_edges(edges, start=0, marks={3: ["goal"]}, features=features)
+
+
+ROADS = ModelTask(
+    "roads", "", ("goal",), visit_in_order("goal"), 6, crossing, true_cost=lambda features: features[:, 0]
+)
+
+
+def test_the_true_cost_is_what_the_features_of_transitions_say():
+    product = build_product(crossing(0), ROADS.rule)
+    costs = true_cost(ROADS)(product)
+    world = product.world
+    for node, control in np.argwhere(product.available):
+        state = product.state(node)
+        assert costs[node, control] == world.features(state, control, world.step(state, control))[0]
+    np.testing.assert_array_equal(true_cost(find_task("doorkey"))(product), unit_cost(product))
+
+
+def test_an_episode_is_priced_by_the_true_and_by_the_learned_cost():
+    cheap = evaluate(ROADS, expert_policy(ROADS, 0.0), [1], learned=feature_cost(lambda phi: 1 + 2 * phi[:, 1]))
+    assert (cheap.episodes[0].steps, cheap.episodes[0].cost, cheap.episodes[0].learned_cost) == (3, 4.0, 5.0)
+    hasty = evaluate(ROADS, PlannedPolicy("fewest steps", ROADS.rule, unit_cost, 0.0), [1])
+    assert (hasty.mean_cost, hasty.mean_learned_cost, hasty.mean_return) == (9.0, None, 1 - 0.9 / 6)
+
+
+@pytest.mark.parametrize("task", [ROADS, find_task("doorkey")], ids=lambda task: task.name)
+def test_a_trajectory_costs_the_sum_of_its_steps(task):
+    """Each step is priced by itself, by the features of its transition."""
+
+    def price(features):
+        return 1 + features @ np.arange(1, features.shape[1] + 1)
+
+    for seed in range(3):
+        trajectory = roll_out(task, RandomPolicy(), seed, np.random.default_rng(seed))
+        steps = zip(trajectory.states, trajectory.controls, trajectory.states[1:], strict=False)
+        paid = [price(trajectory.world.features(*step)[None])[0] for step in steps]
+        assert trajectory.cost(feature_cost(price)) == pytest.approx(sum(paid))
+        assert trajectory.cost(unit_cost) == len(trajectory) == len(paid)
+
+
+def test_a_trajectory_is_a_walk_through_the_model_with_the_chances_of_its_controls():
+    task = find_task("doorkey")
+    trajectory = roll_out(task, expert_policy(task, 0.5), 5000, np.random.default_rng(0))
+    world = task.make_world(5000)
+    assert trajectory.states[0] == world.initial_state
+    for t, control in enumerate(trajectory.controls):
+        assert trajectory.states[t + 1] == world.step(trajectory.states[t], control)
+        assert trajectory.labels[t] == world.label(trajectory.states[t], control, trajectory.states[t + 1])
+    assert trajectory.probabilities.shape == (len(trajectory), 6)
+    assert trajectory.probabilities.sum(axis=1) == pytest.approx(1)
+    assert (trajectory.probabilities[np.arange(len(trajectory)), list(trajectory.controls)] > 0).all()
+    assert Episode.of(trajectory, task).steps == len(trajectory)
+
+
+def test_an_unsatisfiable_scene_costs_nothing():
+    blocked = all_of(visit_in_order("goal"), avoid("goal"))
+    (episode,) = evaluate(ROADS, PlannedPolicy("blocked", blocked, unit_cost, 0.0), [0]).episodes
+    assert (episode.outcome, episode.steps, episode.cost) == ("unsatisfiable", 0, 0.0)
+
+
+labels = st.frozensets(st.sampled_from(["key", "door"]))
+episodes = st.builds(
+    Episode,
+    seed=st.integers(0, 2**40),
+    steps=st.integers(0, 75),
+    success=st.booleans(),
+    episode_return=st.floats(0, 1),
+    word=st.lists(labels, max_size=4).map(tuple),
+    controls=st.lists(st.integers(0, 5), max_size=5).map(tuple),
+    outcome=st.sampled_from(["success", "horizon", "lost"]),
+    cost=st.floats(0, 1e6),
+    learned_cost=st.none() | st.floats(0, 1e6),
+)
+
+
+@given(st.lists(episodes, min_size=1, max_size=4))
+def test_an_evaluation_is_read_back_as_itself(some):
+    evaluation = Evaluation("doorkey", "expert", 75, tuple(some))
+    document = json.loads(json.dumps(evaluation.to_document()))
+    assert Evaluation.from_document(document) == evaluation
+    for episode in document["episodes"]:
+        del episode["cost"], episode["learned_cost"]  # as older versions wrote it
+    assert [episode.cost for episode in Evaluation.from_document(document).episodes] == [one.steps for one in some]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [None, [], {}, {"task": "x", "policy": "y", "horizon": 5, "episodes": []}, {"episodes": [{"seed": 1}]},
+     {"task": "x", "policy": "y", "horizon": "long", "episodes": 3}],
+)  # fmt: skip
+def test_a_document_that_is_no_evaluation_is_named(document):
+    with pytest.raises(BrokenEvaluationError, match="not an evaluation"):
+        Evaluation.from_document(document)

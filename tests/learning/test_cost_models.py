@@ -4,20 +4,22 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles_learning import loss_of_steps
-from strategies_learning import TwoPaths, doorkey_scene, scenes
+from strategies_learning import FeatureWorld, TwoPaths, doorkey_scene, scenes
+from strategies_planning import rule
 
 from wfairl.errors import BadInputError
 from wfairl.learning.cost_model import ACTIVATIONS, CostModel
-from wfairl.learning.feature_costs import LinearCost, TabularCost
+from wfairl.learning.feature_costs import LinearCost, SharedLinearCost, TabularCost
 from wfairl.learning.gradient import control_cost_to_go, log_likelihood, trace_paths
 from wfairl.learning.grid_costs import LocalCost, OtherMapError, PaperCost
 from wfairl.learning.scene import Scene
 from wfairl.learning.storage import COST_MODELS, BrokenCostError, load_cost, save_cost, write_tensors
+from wfairl.planning.product import build_product
 from wfairl.planning.shortest_path import cost_to_go
 from wfairl.worlds.minigrid.view import view_states
 
 GRID_MODELS = (PaperCost, LocalCost)
-FEATURE_MODELS = (LinearCost, TabularCost)
+FEATURE_MODELS = (LinearCost, SharedLinearCost, TabularCost)
 
 
 def randomised(kind: type[CostModel], scene: Scene, seed: int, activation: str = "softplus") -> CostModel:
@@ -36,11 +38,11 @@ def randomised(kind: type[CostModel], scene: Scene, seed: int, activation: str =
 
 @torch.no_grad()
 def _spread_out(model: CostModel, scene: Scene) -> None:
-    """Raw numbers of mean 0 and spread 1: a random network may have saturated."""
-    looks = model.observe(scene.product)
-    raw = model.raw(looks, torch.arange(6 * (looks.of_node.max() + 1)))
-    model.head.last.weight /= raw.std()
-    model.head.last.bias.copy_((model.head.last.bias - raw.mean()) / raw.std())
+    """Preactivations of mean 0 and spread 1: a random network may have saturated."""
+    inputs = model.inputs_of(scene.product)
+    z = model.preactivation(inputs, torch.arange(6 * (inputs.numbers.max() + 1)))
+    model.head.last.weight /= z.std()
+    model.head.last.bias.copy_((model.head.last.bias - z.mean()) / z.std())
 
 
 def check_gradient(model: CostModel, scene: Scene, rng: np.random.Generator, temperature: float = 0.5) -> None:
@@ -116,7 +118,7 @@ def test_the_table_agrees_with_the_differentiable_costs(kind):
     one_by_one = [model(view, transitions[[t]]).item() for t in transitions[::17]]
     assert model(view, transitions).detach().numpy() == pytest.approx(model.table(view).reshape(-1))
     assert one_by_one == pytest.approx(model.table(view).reshape(-1)[::17])
-    assert len(np.unique(model.table(view))) > 10
+    assert len(np.unique(model.table(view))) > (3 if kind is SharedLinearCost else 10)
 
 
 def test_a_view_of_some_transitions_tabulates_those_alone():
@@ -135,8 +137,8 @@ def test_sums_of_tables_give_what_the_concatenated_network_gives():
     grids = torch.from_numpy(view.grids[view.grid_numbers])
     parts = [torch.from_numpy(part) for part in (view.cells, view.directions, view.carried)]
     for control in range(6):
-        raw = model.concatenated(grids, *parts, torch.full((len(scene.product),), control))
-        costs = ACTIVATIONS["softplus"](raw, model.floor).detach().numpy()
+        z = model.concatenated(grids, *parts, torch.full((len(scene.product),), control))
+        costs = ACTIVATIONS["softplus"](z, model.floor).detach().numpy()
         assert model.as_cost()(scene.product)[:, control] == pytest.approx(costs, abs=1e-10)
 
 
@@ -146,6 +148,32 @@ def test_a_local_cost_carries_over_to_other_maps_and_the_papers_says_that_it_doe
     assert local.as_cost()(large.product).shape == large.product.successors.shape
     with pytest.raises(OtherMapError, match=r"5 x 5 .* 8 x 8"):
         paper.as_cost()(large.product)
+
+
+def test_a_shared_cost_is_the_same_whatever_the_control_and_others_need_not_be():
+    """Two controls whose transitions have the same features, at every node of a random scene."""
+    world = FeatureWorld(np.array([[1, 1], [0, 0]]), np.array([[0, 0], [1, 1]]), table=np.ones((2, 2, 3)))
+    product = build_product(world, rule("a"))
+    scene = Scene(product, np.array([0, 1]), np.array([0, 0]))
+    for kind in FEATURE_MODELS:
+        costs = randomised(kind, scene, 5).as_cost()(product)
+        assert (costs[:, 0] == costs[:, 1]).all() == (kind is SharedLinearCost)
+
+
+@settings(max_examples=25)
+@given(scene=scenes(), seed=st.integers(0, 2**31))
+def test_linear_costs_are_their_formula(scene, seed):
+    for kind in (LinearCost, SharedLinearCost):
+        model = randomised(kind, scene, seed)
+        weight, bias = (part.detach().numpy() for part in (model.weight, model.bias))
+        costs = model.as_cost()(scene.product)
+        world = scene.product.world
+        for node, control in np.argwhere(scene.product.available):
+            state = scene.product.state(node)
+            phi = world.features(state, control, world.step(state, control))
+            own = (weight[:, control], bias[control]) if kind is LinearCost else (weight, bias)
+            shifted = phi @ own[0] + own[1] + np.log(np.expm1(1 - model.floor))
+            assert costs[node, control] == pytest.approx(model.floor + np.logaddexp(0, shifted), rel=1e-9)
 
 
 @pytest.mark.parametrize("kind", GRID_MODELS)
@@ -186,6 +214,7 @@ def test_a_cost_survives_its_file(kind, tmp_path):
         ("paper", {"height": 2000, "width": 2000}, "position.weight"),
         ("paper", {"height": 25, "width": 4}, "position.weight"),
         ("linear", {"features": 2000, "controls": 2000}, "weight"),
+        ("shared-linear", {"features": 2000}, "weight"),
         ("tabular", {"entries": 2000, "features": 2000, "controls": 1}, "known"),
         ("tabular", {"entries": 2000, "features": 1, "controls": 2000}, "entries"),
     ],

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 from strategies_learning import TwoPaths, demonstrate, doorkey_world, goal_rule
+from strategies_planning import TableWorld, rule
 
-from wfairl.automata.finite import ForeignLabelError, from_rule
+from wfairl.automata.automaton import ACCEPTED, UNAVAILABLE, ForeignLabelError
 from wfairl.automata.task_model import fit_task_model
-from wfairl.demonstrations.demonstration import ContradictionError, Demonstration, replay
+from wfairl.demonstrations.demonstration import ContradictionError, Demonstration, replay, walk
 from wfairl.learning.scene import NoSuccessfulDemonstrationError, NoUsableDemonstrationError, prepare_scenes
-from wfairl.worlds.world import ACCEPTED
 
 RULE = goal_rule()
 
@@ -25,7 +25,8 @@ def test_a_scene_retraces_its_demonstration():
     assert not prepared.left_out
     for scene, demonstration in zip(prepared.scenes, shown, strict=True):
         product = scene.product
-        assert [product.state(node) for node in scene.nodes] == list(demonstration.states[:-1])
+        states, _ = walk(product.world, demonstration.controls, demonstration.seed)
+        assert [product.state(node) for node in scene.nodes] == list(states[:-1])
         assert scene.controls.tolist() == list(demonstration.controls)
         assert product.successors[scene.nodes[-1], scene.controls[-1]] == ACCEPTED
 
@@ -38,13 +39,13 @@ def test_failures_are_passed_over():
 
 def test_what_the_automaton_does_not_accept_is_left_out_with_the_reason():
     (good,) = demonstrations(1)
-    unfinished = Demonstration(good.states[:-1], good.controls[:-1], good.labels[:-1], 1.0, good.seed)
+    unfinished = Demonstration(good.controls[:-1], good.labels[:-1], 1.0, good.seed)
     by_key = fit_task_model([good.word, ()], [1.0, 0.0]).finite
     drops = replay(make_world(0), [4, *good.controls], 1.0, 0)
     prepared = prepare_scenes([good, unfinished, drops], make_world, by_key, 0.5)
     assert [left.number for left in prepared.left_out] == [1]
     assert "missing" in prepared.left_out[0].reason
-    avoiding = from_rule(["goal"], ["key"], ("key", "door", "goal"))
+    avoiding = rule(["goal"], ["key"])
     with pytest.raises(NoUsableDemonstrationError, match=r"after 'pickup' at step \d+, with the label 'key'"):
         prepare_scenes([good], make_world, avoiding, 0.5)
 
@@ -57,18 +58,25 @@ def test_there_must_be_a_success():
 
 def test_labels_that_the_world_does_not_have_are_refused():
     with pytest.raises(ForeignLabelError, match="lamp"):
-        prepare_scenes(demonstrations(1), make_world, from_rule(["lamp"], [], ["lamp"]), 0.5)
+        prepare_scenes(demonstrations(1), make_world, rule(["lamp"]), 0.5)
 
 
 def test_a_demonstration_of_another_scene_is_refused():
     (shown,) = demonstrations(1)
-    with pytest.raises(ContradictionError, match="another state"):
+    with pytest.raises(ContradictionError, match=r"step \d+: the world gives another label; is it another scene"):
         prepare_scenes([shown], lambda _: make_world(1), RULE, 0.5)
+
+
+def test_a_demonstration_that_the_world_cannot_follow_is_refused():
+    world = TableWorld(np.array([[0, UNAVAILABLE]]), np.array([[0, 1]]))
+    for control, message in ((1, "the control 'u1' is not available there"), (2, "the world has only 2 controls")):
+        shown = Demonstration((control,), (frozenset("a"),), 1.0, 5)
+        with pytest.raises(ContradictionError, match=f"seed 5: step 0: {message}"):
+            prepare_scenes([shown], lambda _: world, rule("a"), 0.5)
 
 
 def test_demonstrations_in_one_world_share_its_product():
     world = TwoPaths()
-    rule = from_rule(["done"], [], world.propositions)
     shown = [replay(world, controls, 1.0, i) for i, controls in enumerate([[0], [1, 0], [1, 1]])]
-    first, *others = prepare_scenes(shown, lambda _: world, rule, 0.5).scenes
+    first, *others = prepare_scenes(shown, lambda _: world, rule(["done"]), 0.5).scenes
     assert all(scene.product is first.product for scene in others)

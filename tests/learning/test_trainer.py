@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from oracles_learning import adam_by_the_book
 from strategies_learning import TwoPaths, doorkey_scene, doorkey_world, goal_rule, walk
 
+from wfairl.automata.automaton import DEAD
 from wfairl.errors import BadInputError
 from wfairl.learning import trainer
 from wfairl.learning.adam import Adam
@@ -20,7 +21,6 @@ from wfairl.learning.scene import Scene
 from wfairl.learning.trainer import DivergedError, Settings, train
 from wfairl.planning.cost import unit_cost
 from wfairl.planning.product import build_product
-from wfairl.worlds.world import DEAD
 
 QUICK = Settings(epochs=4, batch_size=3, learning_rate=1e-2, seed=1)
 
@@ -228,8 +228,8 @@ def test_a_checkpoint_of_another_configuration_is_refused(tmp_path, change):
 class Signposts(TwoPaths):
     """The two paths, with other features."""
 
-    def features(self, state):
-        return 3.0 * super().features(state)
+    def features(self, state, control, next_state):
+        return 3.0 * super().features(state, control, next_state)
 
 
 def test_a_checkpoint_of_a_world_with_other_features_is_refused(tmp_path):
@@ -292,7 +292,8 @@ def test_training_that_diverges_stops_and_keeps_the_last_good_checkpoint(tmp_pat
         real(self, gradients, learning_rate)
         if len(calls) == 5:
             with torch.no_grad():
-                next(iter(self.parameters.values())).fill_(torch.nan)
+                for parameter in self.parameters.values():
+                    parameter.fill_(torch.nan)
 
     with monkeypatch.context() as patch:
         patch.setattr(Adam, "step", explode)

@@ -1,18 +1,17 @@
 import numpy as np
 import pytest
 from hypothesis import given
-from strategies_planning import Problem, TableWorld, problems
+from strategies_planning import Problem, TableWorld, problems, rule
 
-from wfairl.automata.finite import from_rule
 from wfairl.errors import BadInputError
 from wfairl.planning.agent import Agent, Status
 from wfairl.planning.cost import unit_cost
 from wfairl.planning.plan import UnsatisfiableTaskError, find_plan
 from wfairl.planning.policy import NoLiveControlError
 from wfairl.planning.product import build_product
-from wfairl.worlds.minigrid.world import MiniGridWorld
 from wfairl.worlds.minigrid.environment import make_environment
 from wfairl.worlds.minigrid.propositions import AgentOn, Carrying, DoorOpen
+from wfairl.worlds.minigrid.world import MiniGridWorld
 
 RING = TableWorld(np.array([[1, 0], [2, 1], [3, 2], [0, 3]]), np.array([[0, 0], [0, 0], [1, 0], [0, 2]]))
 """x0 -> x1 -> x2 -> x3 -> x0, or stay; the way into x3 shows a, staying there shows b."""
@@ -56,7 +55,7 @@ def test_agent_at_finite_temperature_is_never_lost_in_a_world_that_does_what_it_
 
 
 def test_agent_goes_on_from_where_it_really_is():
-    agent = Agent(from_rule(["a"], [], ("a", "b")), unit_cost, 0.0, np.random.default_rng(0))
+    agent = Agent(rule("a"), unit_cost, 0.0, np.random.default_rng(0))
     agent.start(RING)
     assert agent.control_cost_to_go.min() == 3
     agent.observe("x2", frozenset())  # pushed two cells ahead
@@ -66,7 +65,7 @@ def test_agent_goes_on_from_where_it_really_is():
 
 def test_agent_replans_when_it_finds_itself_off_the_product():
     island = TableWorld(np.array([[0, 0], [1, 2], [2, 1]]), np.array([[0, 1], [0, 0], [0, 1]]))
-    agent = Agent(from_rule(["a"], [], ("a", "b")), unit_cost, 0.0, np.random.default_rng(0))
+    agent = Agent(rule("a"), unit_cost, 0.0, np.random.default_rng(0))
     agent.start(island)
     assert len(agent.product) == 1
     assert agent.observe("x1", frozenset()) is Status.RUNNING
@@ -80,9 +79,9 @@ def test_agent_replans_when_it_finds_itself_off_the_product():
 
 
 def test_agent_reports_a_dead_automaton_and_only_the_random_one_acts_on():
-    rule = from_rule(["a"], ["b"], ("a", "b"))
+    task = rule("a", "b")
     for temperature in (0.5, np.inf):
-        agent = Agent(rule, unit_cost, temperature, np.random.default_rng(0))
+        agent = Agent(task, unit_cost, temperature, np.random.default_rng(0))
         agent.start(RING)
         assert agent.observe("x1", frozenset("b")) is Status.LOST
         assert np.isinf(agent.control_cost_to_go).all()
@@ -95,7 +94,7 @@ def test_agent_reports_a_dead_automaton_and_only_the_random_one_acts_on():
 
 def test_agent_that_lands_where_nothing_can_succeed_is_lost():
     trap = TableWorld(np.array([[0, 0], [1, 1]]), np.array([[0, 1], [0, 0]]))
-    agent = Agent(from_rule(["a"], [], ("a", "b")), unit_cost, 0.0, np.random.default_rng(0))
+    agent = Agent(rule("a"), unit_cost, 0.0, np.random.default_rng(0))
     agent.start(trap)
     assert agent.observe("x1", frozenset()) is Status.LOST
 
@@ -106,7 +105,7 @@ def test_agent_fulfils_the_task_in_the_real_environment(seed: int):
     environment.reset(seed=seed)
     propositions = {"key": Carrying("key"), "door": DoorOpen(), "goal": AgentOn("goal")}
     world = MiniGridWorld.from_environment(environment, propositions)
-    automaton = from_rule(["key", "door", "goal"], [], world.propositions)
+    automaton = rule(["key", "door", "goal"])
     agent = Agent(automaton, unit_cost, 0.0, np.random.default_rng(seed))
     agent.start(world)
     state, terminated, steps = world.initial_state, False, 0
@@ -123,7 +122,7 @@ def test_agent_fulfils_the_task_in_the_real_environment(seed: int):
 
 
 def test_agent_draws_controls_as_often_as_it_says():
-    agent = Agent(from_rule(["a"], [], ("a", "b")), unit_cost, 1.0, np.random.default_rng(0))
+    agent = Agent(rule("a"), unit_cost, 1.0, np.random.default_rng(0))
     agent.start(RING)
     drawn = np.bincount([agent.choose() for _ in range(4000)], minlength=2) / 4000
     # Q = (3, 4) at the beginning of the ring.

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 from hypothesis import given
-from strategies_planning import Problem, TableWorld, draw_costs, problems
+from strategies_planning import Problem, TableWorld, draw_costs, problems, rule
 
-from wfairl.automata.finite import from_rule
+from wfairl.automata.automaton import UNAVAILABLE
+from wfairl.automata.rules import avoid
 from wfairl.planning.astar import TooManyExpansionsError, search_plan
 from wfairl.planning.plan import UnsatisfiableTaskError
 from wfairl.planning.product import AcceptsEmptyWordError, build_product
@@ -11,18 +12,20 @@ from wfairl.planning.shortest_path import BadCostError, cost_to_go
 
 
 class ExactlyBoundedWorld(TableWorld):
-    """A world that knows exactly how many steps its labels are away: the most informed bound there is."""
+    """A world that knows exactly how many steps its propositions are from changing: the best bound there is."""
 
-    def steps_to_labels(self, state: str):
-        steps = np.full(2 ** len(self.propositions), np.inf)
+    def steps_to_change(self, state: str):
+        to_true, to_false = (np.full(len(self.propositions), np.inf) for _ in range(2))
         front, met = {int(state[1:])}, set()
         for distance in range(1, len(self.masks) + 1):
             for x in front - met:
-                shown = self.masks[x]
-                steps[shown] = np.minimum(steps[shown], distance)
+                for shown in self.masks[x][self.next_states[x] != UNAVAILABLE]:
+                    holds = np.array([shown >> i & 1 for i in range(len(self.propositions))], bool)
+                    to_true[holds] = np.minimum(to_true[holds], distance)
+                    to_false[~holds] = np.minimum(to_false[~holds], distance)
             met |= front
-            front = {int(y) for x in front for y in self.next_states[x]}
-        return steps
+            front = {int(y) for x in front for y in self.next_states[x] if y != UNAVAILABLE}
+        return to_true, to_false
 
 
 def cost_by_product(problem: Problem, table) -> float:
@@ -65,29 +68,29 @@ def corridor(length: int, kind: type = TableWorld) -> TableWorld:
 
 
 def test_a_better_bound_expands_fewer_nodes_and_finds_the_same_cost():
-    rule = from_rule(["a"], [], ("a", "b"))
-    plain, bounded = search_plan(corridor(20), rule), search_plan(corridor(20, ExactlyBoundedWorld), rule)
+    task = rule("a")
+    plain, bounded = search_plan(corridor(20), task), search_plan(corridor(20, ExactlyBoundedWorld), task)
     assert plain.plan.cost == bounded.plan.cost == 20
     assert bounded.expansions == 20
     assert plain.expansions > 30
 
 
 def test_a_limit_on_expansions_is_a_named_outcome():
-    rule = from_rule(["a"], [], ("a", "b"))
-    needed = search_plan(corridor(20), rule).expansions
-    assert search_plan(corridor(20), rule, max_expansions=needed).plan.cost == 20
+    task = rule("a")
+    needed = search_plan(corridor(20), task).expansions
+    assert search_plan(corridor(20), task, max_expansions=needed).plan.cost == 20
     with pytest.raises(TooManyExpansionsError, match="max_expansions"):
-        search_plan(corridor(20), rule, max_expansions=needed - 1)
+        search_plan(corridor(20), task, max_expansions=needed - 1)
 
 
 def test_costs_below_their_stated_bound_are_refused():
-    rule = from_rule(["a"], [], ("a", "b"))
+    task = rule("a")
     with pytest.raises(BadCostError, match=r"at least 1\.0"):
-        search_plan(corridor(3), rule, lambda _state, _control: 0.5)
+        search_plan(corridor(3), task, lambda _state, _control: 0.5)
     with pytest.raises(BadCostError, match="least_cost"):
-        search_plan(corridor(3), rule, least_cost=0.0)
+        search_plan(corridor(3), task, least_cost=0.0)
 
 
 def test_a_star_refuses_an_automaton_that_accepts_the_empty_word():
     with pytest.raises(AcceptsEmptyWordError):
-        search_plan(corridor(3), from_rule([], [], ("a", "b")))
+        search_plan(corridor(3), avoid("b"))

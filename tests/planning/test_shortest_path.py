@@ -4,9 +4,9 @@ from hypothesis import given, settings
 from oracles_planning import dijkstra_of_networkx, dijkstra_of_scipy, dijkstra_with_heap
 from strategies_planning import Graph, draw_costs, graphs
 
+from wfairl.automata.automaton import ACCEPTED, DEAD, UNAVAILABLE
 from wfairl.errors import BadInputError
 from wfairl.planning.shortest_path import NO_CONTROL, BadCostError, CostToGo, cost_to_go, reverse_graph
-from wfairl.worlds.world import ACCEPTED, DEAD
 
 
 def solve(graph: Graph) -> CostToGo:
@@ -43,7 +43,8 @@ def test_cost_to_go_equals_that_of_a_heap_on_graphs_that_outgrow_the_piles(kind:
 def test_bellman_equality_holds_exactly_everywhere(graph: Graph):
     solution = solve(graph)
     V = solution.cost_to_go
-    ahead = np.append(V, [0.0, np.inf])[graph.successors]  # ACCEPTED is -2 and DEAD is -1, counted from the end
+    # Counted from the end, DEAD is -1, ACCEPTED -2 and UNAVAILABLE -3.
+    ahead = np.append(V, [np.inf, 0.0, np.inf])[graph.successors]
     np.testing.assert_array_equal(solution.control_cost_to_go, graph.costs + ahead)
     np.testing.assert_array_equal(V, solution.control_cost_to_go.min(axis=1))
 
@@ -104,3 +105,5 @@ def test_costs_and_successors_of_the_wrong_shape_are_refused():
         reverse_graph(np.array([ACCEPTED]))
     with pytest.raises(BadInputError, match="below 1"):
         reverse_graph(np.array([[1]]))
+    with pytest.raises(BadInputError, match="below 1"):
+        reverse_graph(np.array([[UNAVAILABLE - 1]]))

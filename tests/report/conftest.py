@@ -3,7 +3,6 @@
 import pytest
 
 from wfairl.experiment import Config, run
-from wfairl.learning.trainer import Settings
 from wfairl.report.run_page import write_run_report
 
 
@@ -11,6 +10,6 @@ from wfairl.report.run_page import write_run_report
 def finished_run(tmp_path_factory):
     """The directory of a run on DoorKey that took a few seconds, with its report."""
     directory = tmp_path_factory.mktemp("report") / "run"
-    run(Config("doorkey", successes=6, failures=6, training=Settings(epochs=2), test_scenes=3), directory)
+    run(Config("doorkey", successes=6, failures=6, settings={"epochs": 2}, test_scenes=3), directory)
     write_run_report(directory, scenes=2)
     return directory

@@ -2,18 +2,20 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from corridors import Corridor, corridor_task
 
 from wfairl.automata.finite import FiniteAutomaton
-from wfairl.evaluation import RandomPolicy
+from wfairl.evaluation import RandomPolicy, expert_policy
 from wfairl.report.blocks import Figure, figure_of, prose
-from wfairl.report.figures.drawn import DrawnFigure
+from wfairl.report.figures.captioned import CaptionedFigure
 from wfairl.report.page import Page, Section, write_page
 from wfairl.report.player import EpisodePlayer
 from wfairl.report.recording import record_episode
-from wfairl.worlds.tasks import find_task
+from wfairl.worlds.registry import find_task
 
 PHONE = {"width": 360, "height": 740}
 
@@ -170,7 +172,7 @@ def test_the_numbers_on_the_screen_are_those_of_the_files(opened, report, finish
              ...[...row.querySelectorAll('data')].map((one) => [Number(one.value), one.innerText])])"""
     )
     evaluations = json.loads((finished_run / "evaluation.json").read_text())
-    assert [row[0] for row in rows] == list(evaluations)
+    assert [row[0].partition(" (")[0] for row in rows] == list(evaluations)
     for row, evaluation in zip(rows, evaluations.values(), strict=True):
         for (value, text), name in zip(row[1:3], ("mean_return", "standard_error"), strict=True):
             assert value == evaluation[name]
@@ -188,15 +190,18 @@ def test_names_cannot_run_and_pictures_are_shown(opened, tmp_path):
         (label,), np.array([[1], [1]], np.int32), np.array([False, True]), np.array([0.0, 1.0]), (None, label)
     )
     steps = recording.episode.steps
-    object.__setattr__(recording, "labels", (label,) * steps)
-    object.__setattr__(recording, "automaton", automaton)
-    object.__setattr__(recording, "automaton_states", (0, *[1] * steps))
+    recording = replace(
+        recording,
+        trajectory=replace(recording.trajectory, labels=(label,) * steps),
+        automaton=automaton,
+        automaton_states=(0, *[1] * steps),
+    )
     drawn = MatplotlibFigure()
     drawn.add_subplot().plot([1, 2])
     bad_svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>alert(3)</script></svg>'
     blocks = (
         EpisodePlayer((recording,)),
-        figure_of(DrawnFigure("name", drawn, nasty, nasty)),
+        figure_of(CaptionedFigure("name", drawn, nasty, nasty)),
         Figure(bad_svg, nasty, "bad"),
         prose(nasty),
     )
@@ -243,3 +248,18 @@ def test_two_players_on_a_page_do_not_meet(opened, tmp_path):
     page.keyboard.press("ArrowRight")
     counts = page.locator('[data-part="count"]').all_text_contents()
     assert [count.split(" / ")[0] for count in counts] == ["0", "2"]
+
+
+def test_a_world_without_a_renderer_is_stepped_through_as_text(opened, tmp_path):
+    nasty = ("<script>", "<b onclick=alert(1)>home</b>")
+    task = corridor_task(Corridor, propositions=nasty)
+    recording = record_episode(task, expert_policy(task, 0.0), 5000, np.random.default_rng(0))
+    write_page(Page("text", "", (Section("one", (EpisodePlayer((recording,)),)),)), tmp_path / "text.html")
+    page = opened(tmp_path / "text.html", viewport=PHONE)
+    assert page.locator('[data-part="state"]').text_content() == "(2, False)"
+    page.focus(".view")
+    page.keyboard.press("ArrowRight")
+    assert page.locator('[data-part="state"]').text_content() == "(3, False)"
+    page.keyboard.press("End")
+    assert page.evaluate(KEY_STATE)["word"][-1] == " & ".join(sorted(nasty))
+    assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]

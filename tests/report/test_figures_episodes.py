@@ -1,13 +1,15 @@
-"""Figures of what happens in a scene: the trajectory, the environments, the other word, the policies."""
+"""Figures of what happens in a scene: the trajectory, the environments, the unseen word, the policies."""
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
+from corridors import Corridor, DrawnCorridor, corridor_task
 
-from wfairl.automata.finite import from_rule
+from wfairl.automata.rules import all_of, avoid, visit_in_order
 from wfairl.automata.task_model import fit_task_model
+from wfairl.automata.words import compress
 from wfairl.demonstrations import Dataset, Demonstration, collect
 from wfairl.errors import BadInputError
 from wfairl.evaluation.policies import PlannedPolicy, RandomPolicy, expert_policy
@@ -16,22 +18,25 @@ from wfairl.planning.path import walk_path
 from wfairl.planning.plan import find_plan
 from wfairl.planning.product import build_product
 from wfairl.report.figures import (
+    UnseenWord,
     draw_environments,
-    draw_other_word,
     draw_policies,
     draw_trajectory,
+    draw_unseen_word,
     find_critical_state,
-    find_other_word,
+    find_unseen_word,
     learn_from_fewer,
     probabilities_at,
     split_by_automaton_state,
 )
-from wfairl.report.figures.other_words import NoOtherWordError
 from wfairl.report.figures.trajectory import LANE
-from wfairl.worlds.tasks import all_tasks
+from wfairl.report.figures.unseen_word import NoUnseenWordError
+from wfairl.worlds.registry import all_tasks
+from wfairl.worlds.world import NoRendererError
 
 DOORKEY, MULTIROOM, BLOCKED = all_tasks()[:3]
 SEED = 5_003
+CELL = 32
 
 
 def _texts(figure) -> list[str]:
@@ -45,7 +50,7 @@ def _texts(figure) -> list[str]:
 @pytest.mark.parametrize("task", [DOORKEY, MULTIROOM], ids=lambda task: task.name)
 def test_coloured_lines_are_the_walk_of_the_automaton(task):
     world = task.make_world(SEED)
-    automaton = from_rule(task.proposition_names, [], world.propositions)
+    automaton = visit_in_order(*task.propositions)
     path = find_plan(product := build_product(world, automaton), unit_cost(product)).path
     axes = draw_trajectory(task, SEED, automaton).figure.axes[0]
     lines = {line.get_label(): line for line in axes.lines}
@@ -57,9 +62,9 @@ def test_coloured_lines_are_the_walk_of_the_automaton(task):
         steps = sum(1 for state in states[:-1] if state == here)
         assert len(xs) == steps + 1
         for x, y, state in zip(xs, ys, path.states[position:], strict=False):
-            column, row = world.scene(state).position
-            assert abs(x - column) <= 2 * LANE
-            assert x - column == pytest.approx(y - row)  # every part keeps to its lane
+            across, down = world.locate(state)
+            assert abs(x - across) <= 2 * LANE * CELL
+            assert x - across == pytest.approx(y - down)  # every part keeps to its lane
         position += steps
     assert position == len(path.controls)
     assert len({line.get_color() for line in lines.values()}) == len(lines)
@@ -67,7 +72,7 @@ def test_coloured_lines_are_the_walk_of_the_automaton(task):
 
 def test_parts_cover_every_step_once_and_end_with_the_label_that_the_automaton_read():
     world = BLOCKED.make_world(SEED)
-    automaton = from_rule(["ball", "key", "door", "box"], [], world.propositions)
+    automaton = visit_in_order("ball", "key", "door", "box")
     product = build_product(world, automaton)
     path = find_plan(product, unit_cost(product)).path
     *left, last = split_by_automaton_state(path)
@@ -81,9 +86,20 @@ def test_parts_cover_every_step_once_and_end_with_the_label_that_the_automaton_r
 
 def test_a_path_that_never_leaves_its_state_is_one_part():
     world = DOORKEY.make_world(SEED)
-    automaton = from_rule(["goal"], [], world.propositions)
+    automaton = visit_in_order("goal")
     (part,) = split_by_automaton_state(walk_path(world, automaton, [0, 0, 0], world.initial_state))
     assert (part.first, part.last, part.label) == (0, 3, None)
+
+
+@pytest.mark.parametrize("world", [Corridor, DrawnCorridor])
+def test_the_trajectory_of_a_world_of_ones_own_is_drawn_with_or_without_its_scene(world):
+    task = corridor_task(world)
+    drawn = draw_trajectory(task, SEED, task.rule)
+    lines = [line.get_label() for axes in drawn.figure.axes for line in axes.lines]
+    assert lines == ([] if world is Corridor else ["part-0", "part-1"])
+    assert ("has no renderer" in drawn.caption) == (world is Corridor)
+    assert "+parcel" in _texts(drawn.figure)
+    assert drawn.to_png()
 
 
 # --- the environments
@@ -94,16 +110,18 @@ def test_every_environment_is_shown_with_its_propositions_and_horizon():
     words = " ".join(_texts(drawn.figure))
     for axes, task in zip(drawn.figure.axes, all_tasks(), strict=True):
         assert f"horizon: {task.horizon} steps" in words
-        assert all(name in words for name in task.proposition_names)
+        assert all(name in words for name in task.propositions)
         (image,) = axes.images
-        real = task.make_environment(5_000, render_mode="rgb_array")
-        real.unwrapped.highlight = False
-        whole, part = real.render(), image.get_array()
-        left, right, bottom, top = image.get_extent()
-        tile = real.unwrapped.tile_size
-        rows = slice(round((top + 0.5) * tile), round((bottom + 0.5) * tile))
-        columns = slice(round((left + 0.5) * tile), round((right + 0.5) * tile))
-        np.testing.assert_array_equal(part, whole[rows, columns])
+        world = task.make_world(5_000)
+        np.testing.assert_array_equal(image.get_array(), world.render(world.initial_state))
+
+
+def test_a_task_without_a_renderer_is_left_out_of_the_environments_with_a_sentence():
+    drawn = draw_environments([DOORKEY, corridor_task(Corridor), corridor_task(DrawnCorridor, "drawn corridor")])
+    assert len(drawn.figure.axes) == 2
+    assert "1 task without a renderer left out" in drawn.caption
+    with pytest.raises(NoRendererError):
+        draw_environments([corridor_task(Corridor)])
 
 
 def test_a_task_alone_is_as_large_as_beside_others():
@@ -117,7 +135,7 @@ def test_a_task_alone_is_as_large_as_beside_others():
         assert alone.figure.get_size_inches()[0] < draw_environments().figure.get_size_inches()[0] / 2
 
 
-# --- the other word
+# --- the unseen word
 
 
 def _label(text: str) -> frozenset[str]:
@@ -134,15 +152,15 @@ def _automaton(*words):
     return fit_task_model(list(scored), list(scored.values()), optional_start=True).finite
 
 
-def test_the_other_word_costs_an_agent_steps_that_was_never_shown_it():
+def test_the_unseen_word_costs_an_agent_steps_that_was_never_shown_it():
     """The paper's story: who saw only the ball moved first does not carry the key near before."""
     automata = {"both": _automaton(BALL_FIRST, KEY_FIRST), "one": _automaton(BALL_FIRST)}
-    pair = find_other_word(BLOCKED, automata, [5_000, 5_007])
+    pair = find_unseen_word(BLOCKED, automata, [5_000, 5_007])
     assert (pair.seed, pair.learned_from, pair.better_taught) == (5_007, "one", ("both",))
-    assert pair.expert.word == KEY_FIRST
-    assert pair.agent.word == BALL_FIRST
+    assert compress(pair.expert.labels) == KEY_FIRST
+    assert compress(pair.agent.labels) == BALL_FIRST
     assert pair.extra_steps == 2
-    drawn = draw_other_word(BLOCKED, pair)
+    drawn = draw_unseen_word(BLOCKED, pair)
     images = {axes.images[0].get_label(): axes.images[0].get_array() for axes in drawn.figure.axes}
     # The word without the nothing that it begins with, and the start.
     assert sum(name.startswith("agent") for name in images) == len(BALL_FIRST)
@@ -153,9 +171,8 @@ def test_the_other_word_costs_an_agent_steps_that_was_never_shown_it():
 
 
 def test_agents_that_know_every_word_are_a_named_outcome():
-    rule = from_rule(BLOCKED.rule.visit, BLOCKED.rule.avoid, BLOCKED.proposition_names)
-    with pytest.raises(NoOtherWordError, match="fewer demonstrations"):
-        find_other_word(BLOCKED, {"the rule": rule}, [5_000])
+    with pytest.raises(NoUnseenWordError, match="fewer demonstrations"):
+        find_unseen_word(BLOCKED, {"the rule": BLOCKED.rule}, [5_000])
 
 
 def test_fewer_demonstrations_are_the_first_ones_halved_down_to_one():
@@ -168,7 +185,7 @@ def test_fewer_demonstrations_are_the_first_ones_halved_down_to_one():
 
 def test_fewer_demonstrations_forget_the_words_of_those_left_out():
     def show(word, score):
-        return Demonstration((0,) * (len(word) + 1), (0,) * len(word), word, score, 0)
+        return Demonstration((0,) * len(word), word, score, 0)
 
     dataset = Dataset(BLOCKED.name, (show(BALL_FIRST, 1.0), show(KEY_FIRST, 1.0), show(BALL_FIRST[:3], 0.0)))
     both, one = learn_from_fewer(dataset).values()
@@ -210,7 +227,7 @@ class _RememberingActor:
 
 
 def test_the_critical_state_is_in_front_of_a_closed_door_on_a_shortest_path():
-    for seed in range(5_000, 5_004):
+    for seed in range(5_000, 5_004):  # what a shortest path changes first is the first door
         world = MULTIROOM.make_world(seed)
         critical = find_critical_state(world, MULTIROOM)
         state = critical.path.states[critical.step]
@@ -223,10 +240,10 @@ def test_the_critical_state_is_in_front_of_a_closed_door_on_a_shortest_path():
 def test_bars_are_the_probabilities_of_actors_led_along_the_path():
     rule = expert_policy(MULTIROOM, 0.5)
     policies = {"expert": rule, "random": RandomPolicy(), "remembering": _Remembering()}
-    drawn = draw_policies(MULTIROOM, policies, SEED, occurrence=1)
+    drawn = draw_policies(MULTIROOM, policies, SEED, "toggle", occurrence=1)
     bars = {axes.get_title(loc="left"): [bar.get_width() for bar in axes.patches] for axes in drawn.figure.axes[1:]}
     world = MULTIROOM.make_world(SEED)
-    critical = find_critical_state(world, MULTIROOM, occurrence=1)
+    critical = find_critical_state(world, MULTIROOM, "toggle", occurrence=1)
     state = world.initial_state
     for control in critical.path.controls[: critical.step]:
         state = world.step(state, control)
@@ -242,7 +259,7 @@ def test_bars_are_the_probabilities_of_actors_led_along_the_path():
 
 def test_a_policy_that_has_stopped_gets_a_panel_without_bars():
     # Doors in an order that nobody can open them in: no way from the start.
-    impossible = from_rule(["door3", "door1"], ["door2"], MULTIROOM.proposition_names)
+    impossible = all_of(visit_in_order("door3", "door1"), avoid("door2"))
     world = MULTIROOM.make_world(SEED)
     lost = PlannedPolicy("lost", impossible, unit_cost, 0.5)
     assert probabilities_at(lost, world, find_critical_state(world, MULTIROOM)) is None
@@ -254,7 +271,26 @@ def test_a_policy_that_has_stopped_gets_a_panel_without_bars():
 
 
 def test_a_scene_without_the_critical_control_is_refused():
+    with pytest.raises(BadInputError, match="there is no number 9"):
+        find_critical_state(MULTIROOM.make_world(SEED), MULTIROOM, occurrence=9)
     with pytest.raises(BadInputError, match="'drop' 0 times"):
         find_critical_state(MULTIROOM.make_world(SEED), MULTIROOM, control="drop")
     with pytest.raises(BadInputError, match="no policies"):
         draw_policies(MULTIROOM, {}, SEED)
+
+
+@pytest.mark.parametrize("world", [Corridor, DrawnCorridor])
+def test_policies_are_compared_in_any_world(world):
+    task = corridor_task(world)
+    drawn = draw_policies(task, {"expert": expert_policy(task, 0.5), "random": RandomPolicy()}, SEED)
+    assert sum(len(axes.images) for axes in drawn.figure.axes) == (world is DrawnCorridor)
+    assert "goes on with 'grab'" in drawn.caption
+    assert ("no renderer" in drawn.caption) == (world is Corridor)
+
+
+def test_the_unseen_word_of_a_world_without_a_renderer_is_a_named_outcome():
+    task = corridor_task(Corridor)
+    product = build_product(task.make_world(0), task.rule)
+    path = find_plan(product, unit_cost(product)).path
+    with pytest.raises(NoRendererError, match="the world Corridor has no renderer"):
+        draw_unseen_word(task, UnseenWord(0, path, path, "nothing", (), 1))

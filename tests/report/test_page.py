@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure as MatplotlibFigure
 from oracles_report import numbers_in, read_page
 
-from wfairl.automata.finite import FiniteAutomaton, from_rule
+from wfairl.automata.automaton import Guard
+from wfairl.automata.finite import FiniteAutomaton
+from wfairl.automata.guarded import Edge, GuardedAutomaton
+from wfairl.automata.layout import TIMES
 from wfairl.report.blocks import (
     MAX_DRAWN_STATES,
     AutomatonDrawing,
@@ -25,10 +28,10 @@ from wfairl.report.blocks import (
     prose,
 )
 from wfairl.report.charts import Interval, IntervalChart, LineChart, Series, ticks
-from wfairl.report.figures.drawn import DrawnFigure
+from wfairl.report.figures.captioned import CaptionedFigure
 from wfairl.report.page import Page, Section, page_html, write_page
-from wfairl.report.player import json_for_html
 from wfairl.report.tables import Cell, Column, RaggedTableError, Table
+from wfairl.report.templates import block_html, environment, text_html
 from wfairl.report.text import Chips, Code, Number, number, percent, with_error
 
 NASTY = "</script><script>alert(1)</script> <img src=x onerror=alert(2)> \"'&lt; $title ${style} ]]>"
@@ -41,12 +44,19 @@ documents = st.recursive(
 )
 
 
+JSON_IN_A_PAGE = environment().from_string('<script type="application/json">{{ document|tojson }}</script>')
+
+
 def page_of(*blocks, title="a page"):
     return Page(title, "below it", (Section("one", blocks),))
 
 
 def all_blocks(text):
-    rule = from_rule(["key"], [], ["key"])
+    label = frozenset({text})
+    finite = FiniteAutomaton(
+        (label,), np.array([[1], [1]], np.int32), np.array([False, True]), np.ones(2), (None, label)
+    )
+    guarded = GuardedAutomaton(((Edge(Guard(label), 1),), ()), np.array([False, True]))
     return (
         prose(text, (text, Code(text), Number(1.5, text), Chips((text,)))),
         Facts(((text, text),), text),
@@ -56,7 +66,8 @@ def all_blocks(text):
         Table((Column(text),), ((Cell(text, text),),), text),
         IntervalChart((Interval(text, 0.5, 0.1),), caption=text),
         LineChart((Series(text, ((0, 1), (1, 2))),), text, text, (0, 1, text), text),
-        AutomatonDrawing(rule, None, text),
+        AutomatonDrawing(finite, {(0, label): 3}, text),
+        AutomatonDrawing(guarded, None, text),
     )
 
 
@@ -72,6 +83,8 @@ def test_text_comes_back_as_it_was_and_is_never_markup(title, text):
     assert root.one("pre").text == text
     assert root.one("img").attributes["alt"] == text
     assert [element.tag for element in root.all("script")] == ["script"]
+    # Edges of the one that knows its last labels say what changes.
+    assert [one.text for one in root.all("text", class_="label")] == [f"+{text}  {TIMES}3", text or "anything"]
 
 
 def test_only_the_pages_own_script_may_run_and_nothing_may_be_loaded():
@@ -93,9 +106,9 @@ def test_only_the_pages_own_script_may_run_and_nothing_may_be_loaded():
 
 @given(documents)
 def test_json_in_a_page_comes_back_and_cannot_end_its_element(document):
-    text = json_for_html(document)
-    assert json.loads(text) == document
-    assert "<" not in text
+    (script,) = read_page(JSON_IN_A_PAGE.render(document=document)).all("script")
+    assert json.loads(script.text) == document
+    assert "<" not in script.text
 
 
 def test_sections_can_be_reached_from_the_contents_even_with_the_same_title():
@@ -113,7 +126,7 @@ def test_a_table_keeps_its_cells_alignment_and_highlights():
         caption="returns",
         highlighted_rows=frozenset({1}),
     )
-    root = read_page(table.html())
+    root = read_page(block_html(table))
     assert [[cell.text for cell in row.children] for row in root.all("tr")] == [
         ["name", "return"],
         ["ours", "0.123paper 0.1"],
@@ -133,7 +146,7 @@ def test_a_ragged_table_is_refused():
 
 @given(st.floats(allow_nan=False, allow_infinity=False), st.integers(0, 6))
 def test_a_number_keeps_all_of_its_digits(value, digits):
-    assert numbers_in(read_page(number(value, digits).html())) == [value]
+    assert numbers_in(read_page(text_html(number(value, digits)))) == [value]
 
 
 @given(st.floats(0, 1))
@@ -153,10 +166,10 @@ def test_pictures_stand_in_the_page_byte_for_byte():
     assert [source.partition(";")[0] for source in sources] == ["data:image/png", "data:image/svg+xml"]
 
 
-def test_a_drawn_figure_keeps_its_words():
+def test_a_captioned_figure_keeps_its_texts():
     drawn = MatplotlibFigure()
     drawn.add_subplot().plot([1, 2, 3])
-    figure = figure_of(DrawnFigure("name", drawn, "what is seen", "what it shows"))
+    figure = figure_of(CaptionedFigure("name", drawn, "what is seen", "what it shows"))
     assert "<svg" in figure.image
     assert (figure.caption, figure.alt) == ("what is seen", "what it shows")
 
@@ -166,7 +179,7 @@ def test_an_automaton_of_very_many_states_is_counted_and_not_drawn():
     label = frozenset({"a"})
     chain = np.array([[min(state + 1, states - 1)] for state in range(states)], np.int32)
     automaton = FiniteAutomaton((label,), chain, np.arange(states) == states - 1, np.ones(states), (None,) * states)
-    html = AutomatonDrawing(automaton).html()
+    html = block_html(AutomatonDrawing(automaton))
     assert "<svg" not in html
     assert f"{states} states" in html
 
@@ -174,7 +187,7 @@ def test_an_automaton_of_very_many_states_is_counted_and_not_drawn():
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=5))
 def test_a_bar_is_as_long_as_its_mean_and_its_whisker_as_wide_as_the_errors(pairs):
     chart = IntervalChart(tuple(Interval(str(i), mean, error) for i, (mean, error) in enumerate(pairs)))
-    rows = read_page(chart.html()).all("li")
+    rows = read_page(block_html(chart)).all("li")
     for row, (mean, error) in zip(rows, pairs, strict=True):
         width = float(row.one("rect", class_="value").attributes["width"][:-1])
         whisker = row.all("line")[0].attributes
@@ -212,13 +225,13 @@ def test_whole_ticks_are_whole_and_hold_the_range_between_them(low, width):
 
 def test_nothing_is_written_between_two_epochs():
     chart = LineChart((Series("loss", ((0.0, 1.0), (1.0, 0.5), (2.0, 0.25))),), "epoch", "loss")
-    axis = read_page(chart.html()).one("svg", class_="x-axis")
+    axis = read_page(block_html(chart)).one("svg", class_="x-axis")
     assert [text.text for text in axis.all("text")] == ["0", "1", "2"]
 
 
 def test_a_curve_runs_from_one_end_of_the_plot_to_the_other():
     chart = LineChart((Series("loss", ((0, 10), (5, 0), (10, 5))),), "epoch", "loss")
-    points = read_page(chart.html()).one("polyline").attributes["points"].split()
+    points = read_page(block_html(chart)).one("polyline").attributes["points"].split()
     assert [tuple(map(float, point.split(","))) for point in points] == [(0, 0), (50, 100), (100, 50)]
 
 

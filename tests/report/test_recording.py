@@ -1,16 +1,18 @@
-"""Laws of recordings: they are the episodes that are evaluated, and what they show is what the environment shows."""
+"""Laws of recordings: they are the episodes that are evaluated, and what they show is what the world shows."""
 
 import numpy as np
 import pytest
+from corridors import Corridor, DrawnCorridor, corridor_task
 from oracles_report import frames_of, player_data, read_page
 
-from wfairl.automata.finite import from_rule
+from wfairl.automata.rules import all_of, avoid, visit_in_order
 from wfairl.automata.words import compress, format_label
 from wfairl.evaluation import PlannedPolicy, RandomPolicy, evaluate, expert_policy
 from wfairl.planning.cost import unit_cost
 from wfairl.report.player import EpisodePlayer, NothingToPlayError
 from wfairl.report.recording import TILE, record_episode
-from wfairl.worlds.tasks import find_task
+from wfairl.report.templates import block_html
+from wfairl.worlds.registry import find_task
 
 DOORKEY = find_task("doorkey")
 POLICIES = {
@@ -34,22 +36,22 @@ def test_a_recording_is_the_episode_that_is_evaluated(name):
 def test_each_moment_has_its_label_and_its_probabilities(name):
     recording = recorded(POLICIES[name])
     steps = recording.episode.steps
-    assert len(recording.frames) == steps + 1
-    assert compress(recording.labels) == recording.episode.word == recording.word_at(steps)
+    assert len(recording.film.frames) == steps + 1
+    assert compress(recording.trajectory.labels) == recording.episode.word == recording.word_at(steps)
     assert recording.word_at(0) == ()
-    assert recording.probabilities.shape == (steps, len(recording.control_names))
-    np.testing.assert_allclose(recording.probabilities.sum(axis=1), 1)
-    taken = recording.probabilities[np.arange(steps), recording.episode.controls]
+    assert recording.trajectory.probabilities.shape == (steps, len(recording.trajectory.world.controls))
+    np.testing.assert_allclose(recording.trajectory.probabilities.sum(axis=1), 1)
+    taken = recording.trajectory.probabilities[np.arange(steps), recording.episode.controls]
     assert (taken > 0).all()
 
 
 def test_a_planned_policy_has_the_states_that_its_automaton_reads_and_others_have_none():
     recording = recorded(POLICIES["expert"])
-    state, states = 0, [0]
-    for label in recording.labels:
-        state = int(recording.automaton.transitions[state, recording.automaton.alphabet.index(label)])
-        states.append(state)
-    assert list(recording.automaton_states) == states
+    reached = [0]
+    for label in recording.trajectory.labels:
+        reached.append(max(reached[-1], int("goal" in label)))
+    states = list(recording.automaton_states)
+    assert states == reached
     assert recording.automaton.accepting[states[-1]]
     assert recorded(POLICIES["random"]).automaton_states is None
 
@@ -58,9 +60,9 @@ def test_a_planned_policy_has_the_states_that_its_automaton_reads_and_others_hav
 def test_the_player_shows_what_minigrid_shows(task):
     task = find_task(task)
     recording = recorded(RandomPolicy(), 5001, task)
-    data = player_data(read_page(EpisodePlayer((recorded(RandomPolicy(), 5000, task), recording)).html()))
+    data = player_data(read_page(block_html(EpisodePlayer((recorded(RandomPolicy(), 5000, task), recording)))))
     environment = task.make_environment(5001, render_mode="rgb_array")
-    environment.unwrapped.tile_size, environment.unwrapped.highlight = TILE, False
+    environment.unwrapped.highlight = False
     whole, window = environment.render(), None
     for moment, frame in enumerate(frames_of(data["episodes"][1], data["atlas"])):
         if window is None:
@@ -88,7 +90,7 @@ def find_window(whole, part):
 
 def test_the_players_data_say_what_was_recorded():
     recordings = [recorded(policy, seed) for policy in POLICIES.values() for seed in (5000, 5001)]
-    root = read_page(EpisodePlayer(tuple(recordings), first=3).html())
+    root = read_page(block_html(EpisodePlayer(tuple(recordings), first=3)))
     data = player_data(root)
     assert data["first"] == 3
     for recording, episode in zip(recordings, data["episodes"], strict=True):
@@ -97,11 +99,14 @@ def test_the_players_data_say_what_was_recorded():
         assert episode["outcome"] == recording.episode.outcome
         controls = [moment["control"] for moment in episode["moments"]]
         assert controls == [*recording.episode.controls, None]
-        assert [moment["label"] for moment in episode["moments"]] == [None, *map(format_label, recording.labels)]
+        assert [moment["label"] for moment in episode["moments"]] == [
+            None,
+            *map(format_label, recording.trajectory.labels),
+        ]
         for moment, entry in enumerate(episode["moments"]):
             assert episode["word"][: entry["read"]] == [format_label(label) for label in recording.word_at(moment)]
         drawn = [entry["probabilities"] for entry in episode["moments"][:-1]]
-        np.testing.assert_allclose(drawn, recording.probabilities, atol=1e-6)
+        np.testing.assert_allclose(drawn, recording.trajectory.probabilities, atol=1e-6)
         assert episode["moments"][-1]["probabilities"] is None
     # Optimal and expert plan with the same automaton, which is drawn once; random has none.
     assert [episode["automaton"] for episode in data["episodes"]] == [0, 0, 0, 0, None, None]
@@ -110,14 +115,43 @@ def test_the_players_data_say_what_was_recorded():
 
 def test_a_policy_that_sees_no_way_is_one_moment_long():
     # The goal before the door is open: DoorKey's goal lies behind it.
-    rule = from_rule(["goal"], ["door"], DOORKEY.proposition_names)
+    rule = all_of(visit_in_order("goal"), avoid("door"))
     recording = recorded(PlannedPolicy("hopeless", rule, unit_cost, 0.0))
     assert recording.episode.outcome == "unsatisfiable"
-    assert len(recording.frames) == 1
-    (episode,) = player_data(read_page(EpisodePlayer((recording,)).html()))["episodes"]
+    assert len(recording.film.frames) == 1
+    (episode,) = player_data(read_page(block_html(EpisodePlayer((recording,)))))["episodes"]
     assert len(episode["moments"]) == 1
 
 
 def test_a_player_without_recordings_is_refused():
     with pytest.raises(NothingToPlayError):
         EpisodePlayer(())
+
+
+@pytest.mark.parametrize("name", ["optimal", "random"])
+def test_the_player_shows_what_a_world_of_ones_own_renders(name):
+    task = corridor_task(DrawnCorridor)
+    recording = recorded(RandomPolicy() if name == "random" else expert_policy(task, 0.0), 5002, task)
+    data = player_data(read_page(block_html(EpisodePlayer((recording,)))))
+    world = DrawnCorridor(5 + 5002 % 4)
+    state = world.initial_state
+    shown = list(frames_of(data["episodes"][0], data["atlas"]))
+    assert len(shown) == recording.episode.steps + 1
+    for frame, control in zip(shown, (*recording.episode.controls, None), strict=True):
+        np.testing.assert_array_equal(frame, world.render(state))
+        state = state if control is None else world.step(state, control)
+
+
+def test_the_player_of_a_world_without_a_renderer_shows_states_as_text():
+    task = corridor_task(Corridor)
+    recording = recorded(expert_policy(task, 0.0), 5002, task)
+    root = read_page(block_html(EpisodePlayer((recording,))))
+    (episode,) = player_data(root)["episodes"]
+    world = Corridor(5 + 5002 % 4)
+    state, texts = world.initial_state, []
+    for control in (*recording.episode.controls, None):
+        texts.append(str(state))
+        state = state if control is None else world.step(state, control)
+    assert [moment["world_state"] for moment in episode["moments"]] == texts
+    assert root.all("canvas") == []
+    assert "no renderer" in root.text

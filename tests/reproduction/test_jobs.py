@@ -7,10 +7,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-
-from wfairl.errors import BadInputError
 from wfairl.reproduction.display import Display, format_seconds
 from wfairl.reproduction.jobs import Job, run_jobs
+
+from wfairl.errors import BadInputError
 
 
 def write(path: Path) -> None:

@@ -12,10 +12,7 @@ from pathlib import Path
 
 import pytest
 from oracles_report import numbers_in, player_data, read_page
-
 from wfairl.cli.reproduction import print_tables
-from wfairl.demonstrations import collect
-from wfairl.files import read_json
 from wfairl.reproduction.cell import first_successes, gather, run_cell, stored_result
 from wfairl.reproduction.figures import draw_figures
 from wfairl.reproduction.layout import CSV, FIGURES, MARKDOWN, REPORT, RESULTS, run_directory
@@ -26,6 +23,9 @@ from wfairl.reproduction.results import CHOSEN, rows_of
 from wfairl.reproduction.scope import included, shortfall
 from wfairl.reproduction.tables import BrokenResultsError, read_tables
 from wfairl.worlds.tasks import find_task
+
+from wfairl.demonstrations import collect
+from wfairl.files import read_json
 
 SMALL = Protocol(
     tasks=("doorkey",),
@@ -181,7 +181,7 @@ def test_every_figure_is_drawn_or_its_absence_explained(killed_and_resumed):
     assert {"environments", "returns", "policies", "trajectory", "training"} <= names
     assert {"automaton-doorkey", "costs-doorkey", "demonstrations-doorkey"} <= names
     text = (killed_and_resumed / REPORT).read_text()
-    assert ("other-word" in names) != ("No scene shows an agent that does not know the word of the expert" in text)
+    assert ("unseen-word" in names) != ("No scene shows an agent that does not know the word of the expert" in text)
     assert "Search other scenes" not in text  # that is advice for who draws, not for who reads
 
 
@@ -191,8 +191,8 @@ def test_every_figure_of_what_was_learned_says_from_what(killed_and_resumed):
     }
     for name in ("trajectory", "automaton-doorkey", "costs-doorkey", "policies"):
         assert "data set D2 of doorkey, training seed 0." in captions.pop(name)
-    if "other-word" in captions:
-        assert "data set D1 of doorkey, training seed 0." in captions.pop("other-word")
+    if "unseen-word" in captions:
+        assert "data set D1 of doorkey, training seed 0." in captions.pop("unseen-word")
     assert "data set D2, training seed 0." in captions.pop("training")
     assert "data set D2, the means over 1 training seed." in captions.pop("demonstrations-doorkey")
     assert set(captions) == {"environments", "returns"}  # in which no automaton is shown

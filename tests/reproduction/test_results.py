@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-
-from wfairl.errors import BadInputError, FailedRunError
 from wfairl.reproduction.paper import METHODS, TASKS, paper_automaton, paper_return
 from wfairl.reproduction.protocol import Cell, Protocol, digest
 from wfairl.reproduction.results import CHOSEN, CellResult, Trial, rows_of, standard_error
 from wfairl.reproduction.tables import Tables, automata_of
+
+from wfairl.errors import BadInputError, FailedRunError
 
 RETURNS = arrays(np.float64, st.tuples(st.integers(1, 4), st.integers(1, 6)), elements=st.floats(0, 1))
 

@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 import pytest
-
-from wfairl.methods import find_method
 from wfairl.reproduction.paper import METHODS
 from wfairl.reproduction.protocol import Protocol, narrowed
 from wfairl.reproduction.reproduce import QUICK
 from wfairl.reproduction.scope import changed_settings, included, is_comparable, shortfall
+
+from wfairl.methods import find_method
 
 FULL = Protocol()
 

@@ -4,8 +4,8 @@ import gymnasium
 import numpy as np
 import pytest
 
-from wfairl.worlds.minigrid.world import MiniGridWorld
 from wfairl.worlds.minigrid.environment import UnknownPhysicsError, make_environment, reset
+from wfairl.worlds.minigrid.world import MiniGridWorld
 
 REFUSED = {id for id in gymnasium.registry if "Dynamic-Obstacles" in id}
 CANNOT_BE_MADE = {id for id in gymnasium.registry if "-WFC-" in id}  # minigrid's wheel lacks their pictures

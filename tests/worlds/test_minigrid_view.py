@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from minigrid.core.constants import IDX_TO_OBJECT
 
+from wfairl.worlds.minigrid.tasks import TASKS
 from wfairl.worlds.minigrid.view import HANDS, SIGHTS, view_states
-from wfairl.worlds.tasks import all_tasks
 
 DOOR_STATES = ("open door", "closed door", "locked door")
 AHEAD = ((1, 0), (0, 1), (-1, 0), (0, -1))
@@ -16,7 +16,7 @@ def sight(code) -> str:
     return DOOR_STATES[int(code[2])] if kind == "door" else kind
 
 
-@pytest.mark.parametrize("task", all_tasks(), ids=lambda task: task.name)
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
 def test_a_view_shows_what_minigrid_shows(task):
     rng = np.random.default_rng(0)
     world = task.make_world(3)

@@ -6,12 +6,26 @@ import pytest
 from minigrid.core.world_object import Ball, Door, WorldObj
 from minigrid.minigrid_env import MiniGridEnv
 from minigrid.wrappers import NoDeath, StochasticActionWrapper
-from oracles_worlds import RandomScene, fingerprint, reachable
+from oracles_worlds import RandomScene, features_by_hand, fingerprint, reachable
+from strategies_planning import rule
 
+from wfairl.automata.automaton import ACCEPTED, DEAD
+from wfairl.automata.rules import all_of, avoid, before, visit_all
+from wfairl.demonstrations import solve
 from wfairl.errors import BadInputError
-from wfairl.worlds import MiniGridWorld, TooManyNodesError, UnknownPhysicsError, check_world
-from wfairl.worlds.minigrid.environment import make_environment, reset
-from wfairl.worlds.minigrid.propositions import AgentAt, AgentOn, AwayFromDoor, Carrying, DoorOpen, Facing
+from wfairl.worlds import TooManyNodesError, check_world, find_task
+from wfairl.worlds.minigrid import (
+    AgentAt,
+    AgentOn,
+    AwayFromDoor,
+    Carrying,
+    DoorOpen,
+    Facing,
+    MiniGridWorld,
+    UnknownPhysicsError,
+)
+from wfairl.worlds.minigrid.environment import TILE_PIXELS, make_environment, reset
+from wfairl.worlds.world import Located
 
 
 def random_scene(seed, **settings):
@@ -74,17 +88,13 @@ def test_objects_that_nobody_can_tell_apart_make_one_state():
 
 
 def test_the_unsolved_states_of_the_hardest_task_are_as_many_as_known(hardest):
-    done_with_the_box = np.zeros((1, 16), np.int32)
-    done_with_the_box[0, 8:] = -2
-    explored = hardest.explore(done_with_the_box)
+    explored = hardest.explore(rule(["box"]))
     assert len(explored.states) == 508_144
     assert explored.successors.size == 3_048_864
 
 
 @pytest.fixture(scope="module")
 def hardest():
-    from wfairl.worlds import find_task
-
     return find_task("blocked-unlock-pickup").make_world(seed=1)
 
 
@@ -289,3 +299,100 @@ def test_another_scene_is_not_this_world(hardest):
     reset(env, 0)
     with pytest.raises(UnknownPhysicsError, match="not those of this world"):
         hardest.state_of(env)
+
+
+def walk_real(env, world, steps, rng):
+    """States and controls of a random walk, with the environment stepped along; it yields before each step."""
+    state = world.initial_state
+    for _ in range(steps):
+        control = int(rng.choice(6, p=[0.12, 0.12, 0.3, 0.16, 0.12, 0.18]))
+        yield state, control
+        if world.is_final(state):
+            return
+        env.step(control)
+        state = world.step(state, control)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_state_is_drawn_as_the_real_environment_draws_it(seed):
+    env = random_scene(seed, things=9)
+    world = MiniGridWorld.from_environment(env)
+    assert isinstance(world, Located)
+    for state, _ in walk_real(env, world, 40, np.random.default_rng(seed)):
+        np.testing.assert_array_equal(world.render(state), env.get_full_render(highlight=False, tile_size=TILE_PIXELS))
+        x, y = (int(pixel // TILE_PIXELS) for pixel in world.locate(state))
+        assert (x, y) == tuple(env.agent_pos)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_features_are_what_the_real_environment_has_around_the_agent(seed):
+    env = random_scene(seed, things=9)
+    world = MiniGridWorld.from_environment(env)
+    for state, control in walk_real(env, world, 60, np.random.default_rng(seed)):
+        after = world.step(state, control)
+        found = dict(zip(world.feature_names, world.features(state, control, after), strict=True))
+        assert {name for name, value in found.items() if value} == features_by_hand(env, world.scene(after).position)
+        assert set(found.values()) <= {0.0, 1.0}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_features_of_many_transitions_are_those_of_each(seed):
+    world = MiniGridWorld.from_environment(random_scene(seed, size=5, things=4))
+    explored = world.explore()
+    rng = np.random.default_rng(seed)
+    transitions = rng.integers(explored.successors.size, size=300)
+    number, features = world.transition_features(explored.states, transitions)
+    assert len(np.unique(features, axis=0)) == len(features)
+    for transition, row in zip(transitions, features[number], strict=True):
+        node, control = divmod(int(transition), 6)
+        state = world.unpack(explored.states[node])
+        np.testing.assert_array_equal(row, world.features(state, control, world.step(state, control)))
+
+
+RULES = {
+    "visit all": visit_all("key", "near"),
+    "avoid": all_of(rule(["key", "door"]), avoid("near")),
+    "before": all_of(rule(["goal"]), before("near", "key")),
+}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_exploring_with_a_rule_is_plain_breadth_first_search(name):
+    env = make_environment("MiniGrid-DoorKey-5x5-v0")
+    reset(env, 2)
+    questions = {"key": Carrying("key"), "door": DoorOpen(), "goal": AgentOn("goal"), "near": Facing("door")}
+    world, task = MiniGridWorld.from_environment(env, questions), RULES[name]
+    explored = world.explore(task)
+    pairs = {(world.initial_state, 0): 0}
+    queue = list(pairs)
+    for node, (state, automaton_state) in enumerate(queue):
+        assert (world.unpack(explored.states[node]), explored.automaton_states[node]) == (state, automaton_state)
+        for control in range(6):
+            following = world.step(state, control)
+            label = world.label(state, control, following)
+            assert explored.labels[explored.label_index[node, control]] == label
+            after = task.read(automaton_state, label)
+            if after == DEAD or task.accepting[after]:
+                assert explored.successors[node, control] == (DEAD if after == DEAD else ACCEPTED)
+                continue
+            expected = pairs.setdefault((following, after), len(queue))
+            if expected == len(queue):
+                queue.append((following, after))
+            assert explored.successors[node, control] == expected
+    assert len(explored.states) == len(queue)
+    assert {DEAD, ACCEPTED} & set(explored.successors.ravel().tolist())
+
+
+def test_64_propositions_fit_a_scene_and_one_more_does_not():
+    env = make_environment("MiniGrid-Empty-16x16-v0")
+    reset(env, 0)
+    cells = [(x, y) for y in range(1, 15) for x in range(1, 15)][:65]
+    questions = {f"at {x} {y}": AgentAt(x, y) for x, y in cells}
+    with pytest.raises(BadInputError, match="at most 64 propositions, not 65"):
+        MiniGridWorld.from_environment(env, questions)
+    names = list(questions)[:64]
+    world = MiniGridWorld.from_environment(env, {name: questions[name] for name in names})
+    assert solve(world, rule([names[-1]])).optimal_cost == 7 + 1 + 4  # from (1, 1), facing right, to (8, 5)
+    states, labels = world.walk([2, 2, 1, 2])
+    assert labels == [frozenset({"at 2 1"}), frozenset({"at 3 1"}), frozenset({"at 3 1"}), frozenset({"at 3 2"})]
+    assert world.label(states[-2], 2, states[-1]) == labels[-1]

@@ -1,15 +1,27 @@
 """The named tasks, and tasks of one's own."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from oracles_automata import fulfils_rule
 
+from wfairl.automata.rules import avoid, visit_in_order
 from wfairl.demonstrations import solve
 from wfairl.errors import BadInputError
-from wfairl.worlds import Rule, Task, all_tasks, find_task, register_task
-from wfairl.worlds import tasks as tasks_module
-from wfairl.worlds.minigrid.propositions import Carrying
+from wfairl.planning.cost import true_cost
+from wfairl.worlds import (
+    BrokenLawError,
+    GraphWorld,
+    ModelSimulator,
+    ModelTask,
+    all_tasks,
+    check_task,
+    find_task,
+)
+from wfairl.worlds.minigrid import Carrying, MiniGridTask
+from wfairl.worlds.minigrid.tasks import TASKS as PAPER
 
 MEAN_OPTIMAL_STEPS = {"doorkey": 16.73, "multiroom": 20.29, "blocked-unlock-pickup": 22.4}
 
@@ -35,14 +47,14 @@ def test_a_few_scenes_of_the_hardest_task_agree_with_the_protocol_too():
     assert agrees_with_the_known_mean("blocked-unlock-pickup", range(6))
 
 
-@pytest.mark.parametrize("task", all_tasks(), ids=lambda task: task.name)
+@pytest.mark.parametrize("task", PAPER, ids=lambda task: task.name)
 def test_the_propositions_and_the_initial_labels_are_what_the_paper_says(task):
     expected = {
         "doorkey": ("key", "door", "goal"),
         "multiroom": ("door1", "door2", "door3", "goal"),
         "blocked-unlock-pickup": ("ball", "key", "door", "box"),
     }[task.name]
-    assert task.proposition_names == expected
+    assert task.propositions == expected
     for seed in range(20):
         world = task.make_world(seed)
         after_a_turn = world.step(world.initial_state, 0)
@@ -62,9 +74,9 @@ def test_the_doors_of_multiroom_are_counted_along_the_rooms():
 
 
 def test_the_real_environment_ends_a_task_exactly_when_its_rule_says_so():
-    for task in all_tasks():
+    for task in PAPER:
         env = task.make_environment(seed=4)
-        world = task.world_of(env)
+        world = task.make_world(seed=4)
         controls, _ = solve(world, task.rule).act(0.5, task.horizon, np.random.default_rng(0))
         labels = []
         state = world.initial_state
@@ -73,44 +85,133 @@ def test_the_real_environment_ends_a_task_exactly_when_its_rule_says_so():
             following = world.step(state, control)
             labels.append(world.label(state, control, following))
             state = following
-            assert terminated == task.rule.succeeds(labels)
+            assert terminated == (task.rule.fulfilled_at(labels) is not None)
             assert (reward > 0) == terminated
         assert terminated
 
 
-@pytest.fixture
-def own_task(monkeypatch):
-    monkeypatch.setattr(tasks_module, "_TASKS", dict(tasks_module._TASKS))
-    return Task(
-        name="fetch-a-key",
-        summary="pick up the key",
-        environment_id="MiniGrid-DoorKey-5x5-v0",
-        propositions=lambda _: {"key": Carrying("key")},
-        rule=Rule(visit=("key",)),
-        horizon=30,
-    )
+@pytest.mark.parametrize("task", all_tasks(), ids=lambda task: task.name)
+def test_our_own_tasks_obey_the_laws_and_say_what_they_are(task):
+    check_task(task)
+    assert task.name in task.title
+    assert task.summary
+    if task in PAPER:
+        assert (task.default_cost, task.true_cost) == ("local", None)
 
 
-def test_a_task_of_ones_own_works_like_the_others(own_task):
-    register_task(own_task)
-    task = find_task("fetch-a-key")
-    controls, succeeded = solve(task.make_world(3), task.rule).act(0.0, task.horizon, np.random.default_rng(0))
+def priced(task, seed):
+    """The controls of the expert, what it says that they cost, and what the floor of the real environment says."""
+    expert = solve(task.make_world(seed), task.rule, true_cost(task))
+    controls, succeeded = expert.act(0.0, task.horizon, np.random.default_rng(0))
+    assert succeeded
+    env, paid = task.make_environment(seed).unwrapped, 0.0
+    for control in controls:
+        env.step(control)
+        floor = env.grid.get(*env.agent_pos)
+        paid += (
+            {"yellow": 3.0, "red": 10.0}.get(floor.color, 1.0) if floor is not None and floor.type == "floor" else 1.0
+        )
+    return controls, expert.optimal_cost, paid
+
+
+@pytest.mark.parametrize("name", ["terrain", "doorkey-terrain"])
+def test_floor_costs_what_its_colour_says(name):
+    """And the fewest steps are sometimes dearer than the expert's way."""
+    task, detours = find_task(name), 0
+    for seed in range(6):
+        controls, expected, paid = priced(task, seed)
+        assert expected == pytest.approx(paid)
+        detours += len(controls) > solve(task.make_world(seed), task.rule).optimal_cost
+    assert detours > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "order"), [("ordered-pickup", ("red", "green", "blue")), ("errand", ("corner", "goal"))]
+)
+def test_an_order_that_nothing_enforces_is_kept_by_the_expert(name, order):
+    task = find_task(name)
+    for seed in range(4):
+        world = task.make_world(seed)
+        controls, succeeded = solve(world, task.rule).act(0.0, task.horizon, np.random.default_rng(0))
+        assert succeeded
+        _, labels = world.walk(controls)
+        assert fulfils_rule(labels, order, ())
+        assert not fulfils_rule(labels[:-1], order, ())
+
+
+FETCH = MiniGridTask(
+    name="fetch-a-key",
+    summary="pick up the key",
+    environment_id="MiniGrid-DoorKey-5x5-v0",
+    scene_propositions=lambda _: {"key": Carrying("key")},
+    rule=visit_in_order("key"),
+    horizon=30,
+)
+
+
+def test_a_task_of_ones_own_in_minigrid_works_like_the_others():
+    check_task(FETCH)
+    assert FETCH.propositions == ("key",)
+    controls, succeeded = solve(FETCH.make_world(3), FETCH.rule).act(0.0, FETCH.horizon, np.random.default_rng(0))
     assert succeeded
     assert controls[-1] == 3  # pickup
 
 
-def test_a_name_is_taken_once_and_a_rule_must_know_its_propositions(own_task):
-    register_task(own_task)
-    with pytest.raises(BadInputError, match="there is a task 'fetch-a-key' already"):
-        register_task(own_task)
-    foreign = Task("x", "", own_task.environment_id, own_task.propositions, Rule(visit=("gold",)), 10)
-    with pytest.raises(BadInputError, match="speaks of gold"):
-        register_task(foreign)
+def ring(length, propositions=("a", "b")):
+    """A ring of nodes, the first of which shows a and the second b."""
+    edges = [(i, (i + step) % length) for i in range(length) for step in (1, -1)]
+    return GraphWorld.from_edges(edges, start=2, marks={0: ["a"], 1: ["b"]}, propositions=propositions)
 
 
-def test_a_horizon_must_leave_time_for_something(own_task):
+RING = ModelTask("ring", "to the first node", ("a", "b"), visit_in_order("b", "a"), 9, lambda seed: ring(4 + seed))
+
+
+def test_a_task_of_ones_own_world_is_explored_once_and_acted_in():
+    check_task(RING)
+    assert (RING.title, RING.default_cost) == ("ring", "linear")
+    plain = dataclasses.replace(RING, scene=lambda seed: Plain(ring(4 + seed)))
+    for seed in range(3):
+        world = plain.make_world(seed)
+        assert isinstance(world, GraphWorld)
+        assert solve(world, plain.rule).optimal_cost == solve(RING.make_world(seed), RING.rule).optimal_cost == 2
+    assert isinstance(plain.make_simulator(0), ModelSimulator)
+
+
+class Plain:
+    """A world that hides that it is compiled."""
+
+    def __init__(self, world):
+        for name in ("controls", "propositions", "initial_state", "step", "label", "features", "is_available"):
+            setattr(self, name, getattr(world, name))
+
+
+@pytest.mark.parametrize(
+    ("change", "law"),
+    [
+        ({"rule": visit_in_order("gold")}, "task 'ring': rule: it speaks of gold, which the task does not have"),
+        ({"rule": avoid("a")}, "task 'ring': rule: it is fulfilled before anything happens"),
+        ({"rule": "visit a"}, "task 'ring': rule: it must be an automaton, not a str"),
+        ({"scene": lambda seed: 1 / 0}, r"make_world: the scene of seed 0 cannot be made \(ZeroDivisionError"),
+        ({"scene": lambda seed: object()}, "contract: object has no controls"),
+        ({"scene": lambda seed: ring(4, ("b", "a"))}, "propositions: the task has a, b, the world of seed 0 b, a"),
+        ({"scene": lambda seed: GraphWorld.from_edges([(0, 1)], start=0)}, "dangling: no edge leads out of 1"),
+    ],
+)
+def test_a_task_that_breaks_a_law_is_refused_in_one_line(change, law):
+    with pytest.raises(BadInputError, match=law) as caught:
+        check_task(dataclasses.replace(RING, **change))
+    assert "\n" not in str(caught.value)
+
+
+def test_something_that_is_no_task_is_told_what_it_lacks():
+    with pytest.raises(BrokenLawError, match="contract: SimpleNamespace is no task: it has no title, summary"):
+        check_task(SimpleNamespace(name="half"))
+
+
+@pytest.mark.parametrize("task", [RING, FETCH], ids=lambda task: task.name)
+def test_a_horizon_must_leave_time_for_something(task):
     with pytest.raises(BadInputError, match="horizon"):
-        dataclasses.replace(own_task, horizon=0)
+        dataclasses.replace(task, horizon=0)
 
 
 def test_an_unknown_task_is_answered_with_the_known_ones():

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import DEAD, Arrow, Automaton, Guard, Label
+from wfairl.automata.corpus import Corpus, encode
 from wfairl.automata.weighted import WeightedAutomaton, span_of_products
 from wfairl.automata.words import Word, compress, format_label
 from wfairl.errors import BadInputError, FailedRunError
@@ -106,6 +107,12 @@ class FiniteAutomaton(Automaton):
             for label, target in zip(self.alphabet, self.transitions[source], strict=True)
             if target not in (DEAD, source)
         ]
+
+    def accepts_all(self, words: Sequence[Word]) -> NDArray[np.bool_]:
+        """Whether each of many words is accepted, at once; shape [words]."""
+        corpus = encode(words, self.alphabet)
+        ends = states_along(self.transitions, corpus)[corpus.offsets[1:] + np.arange(len(corpus))]
+        return (ends != DEAD) & self.accepting[ends]
 
     def arrows(self) -> list[Arrow]:
         """See `Automaton`: the loops that read the last label again say nothing."""
@@ -329,15 +336,28 @@ def _deviation(automaton: WeightedAutomaton, explored: _Explored, keep_repeats: 
         for _ in range(RANDOM_WORDS if labels else 0)
     ]
     checked = [tuple(word) if keep_repeats else compress(word) for word in (*dict.fromkeys(words), *random_words)]
+    corpus = encode(checked, automaton.alphabet)
+    ends = states_along(explored.transitions, corpus)[corpus.offsets[1:] + np.arange(len(corpus))]
     values = np.append(explored.values, 0.0)  # the last entry is that of DEAD
-    deviations = np.abs(automaton.values(checked) - values[[_walk(automaton, explored, word) for word in checked]])
-    return float(deviations.max(initial=0.0))
+    return float(np.abs(automaton.values_of_corpus(corpus) - values[ends]).max(initial=0.0))
 
 
-def _walk(automaton: WeightedAutomaton, explored: _Explored, word: Word) -> int:
-    state = 0
-    for label in word:
-        if state == DEAD or label not in automaton.index:
-            return DEAD
-        state = int(explored.transitions[state, automaton.index[label]])
-    return state
+def states_along(transitions: NDArray[np.int32], corpus: Corpus) -> NDArray[np.int32]:
+    """The states along each word, from the initial one on; a label that the alphabet lacks leads to `DEAD`.
+
+    Word i has them at `offsets[i] + i .. offsets[i + 1] + i`; shape [total length + words].
+    """
+    table = np.full((len(transitions) + 1, transitions.shape[1] + 1), DEAD, np.int32)
+    table[:-1, :-1] = transitions  # the last row is that of DEAD, the last column that of UNKNOWN, both -1
+    states = np.zeros(len(corpus.symbols) + len(corpus), np.int32)
+    first = corpus.offsets[:-1] + np.arange(len(corpus))
+    alive = np.flatnonzero(corpus.lengths > 0)
+    here = np.zeros(len(alive), np.int32)
+    depth = 0
+    while len(alive):
+        here = table[here, corpus.symbols[corpus.offsets[alive] + depth]]
+        depth += 1
+        states[first[alive] + depth] = here
+        longer = corpus.lengths[alive] > depth
+        alive, here = alive[longer], here[longer]
+    return states

@@ -6,7 +6,7 @@ holds that too, and its words have its values; words of any other have the value
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from wfairl.automata.finite import (
 from wfairl.automata.guarded import GuardedAutomaton
 from wfairl.automata.spectral import SpectralLearner, mean_squared_error
 from wfairl.automata.weighted import WeightedAutomaton
-from wfairl.automata.words import Word, compress, format_label, with_optional_start
+from wfairl.automata.words import Word, compress, with_optional_start
 from wfairl.errors import BadInputError
 from wfairl.files import read_json, write_json
 
@@ -108,6 +108,7 @@ class TaskModel:
         automaton: what a planner searches; None where the weighted automaton does not close.
         weighted: h; None for a model whose words have the value 1 or 0.
         tolerance, max_states: see `quotient`.
+        sentences: what it says, for people, where its learner can say it.
         facts: what else the learner has to say, as plain JSON.
     """
 
@@ -120,6 +121,7 @@ class TaskModel:
     weighted: WeightedAutomaton | None = None
     tolerance: float = DEFAULT_TOLERANCE
     max_states: int = DEFAULT_MAX_STATES
+    sentences: tuple[str, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
@@ -135,19 +137,19 @@ class TaskModel:
         return quotient(self.weighted, self.threshold, self.tolerance, self.max_states, self.keep_repeats)
 
     @property
-    def alphabet(self) -> tuple[str, ...]:
-        """What it reads, each as people say it: labels, or propositions where it has guards."""
+    def alphabet(self) -> tuple[Label, ...]:
+        """The labels that it reads; for an automaton with guards, one for each proposition that it speaks of."""
         if self.weighted is not None:
-            return tuple(format_label(label) for label in self.weighted.alphabet)
+            return self.weighted.alphabet
         if isinstance(self.automaton, FiniteAutomaton):
-            return tuple(format_label(label) for label in self.automaton.alphabet)
-        return tuple(sorted(self.finite.propositions))
+            return self.automaton.alphabet
+        return tuple(frozenset({name}) for name in sorted(self.finite.propositions))
 
     def values(self, words: Sequence[Word]) -> list[float]:
         """h of each word."""
         read = [self.as_read(word) for word in words]
         if self.weighted is None:
-            return [float(self.finite.accepts(word)) for word in read]
+            return _accepted(self.finite, read)
         return [float(value) for value in self.weighted.values(read)]
 
     def as_read(self, word: Word) -> Word:
@@ -187,6 +189,7 @@ class TaskModel:
                 "tolerance": self.tolerance,
                 "max_states": self.max_states,
                 "summary": asdict(self.summary),
+                "sentences": list(self.sentences),
                 "facts": dict(self.facts),
                 "edge_counts": counts,
                 "automaton": None if self.automaton is None else self.automaton.to_document(),
@@ -201,7 +204,10 @@ class TaskModel:
         learner: str,
         words: Sequence[Word] = (),
         scores: Sequence[float] = (),
+        *,
         threshold: float = 0.5,
+        keep_repeats: bool | None = None,
+        sentences: Sequence[str] = (),
         facts: Mapping[str, Any] | None = None,
     ) -> "TaskModel":
         """The task of an automaton, whose value is 1 for the words it accepts and 0 for all others.
@@ -212,19 +218,64 @@ class TaskModel:
             words: words to measure the loss on and to count edges with.
             scores: of each of these words.
             threshold: the score from which on a word counts as success.
+            keep_repeats: read repeats as the automaton's table has them; its own way if None.
+            sentences: what it says, for people.
             facts: what else there is to say, as plain JSON.
         """
-        read = [tuple(word) if automaton.keep_repeats else compress(word) for word in words]
-        errors = [float(automaton.accepts(word)) - score for word, score in zip(read, scores, strict=True)]
+        if isinstance(automaton, FiniteAutomaton) and keep_repeats is not None:
+            automaton = replace(automaton, keep_repeats=keep_repeats)
+        read = _as_read(words, automaton.keep_repeats)
+        flags = np.asarray(scores, np.float64)
+        successes = [word for word, flag in zip(read, flags, strict=True) if flag >= threshold]
+        summary = FitSummary(
+            words=len(read),
+            successes=len(successes),
+            loss=float(np.mean(np.square(np.array(_accepted(automaton, read)) - flags))) if read else 0.0,
+            states=automaton.states,
+        )
+        return cls(
+            learner, threshold, automaton.keep_repeats, summary, count_edges(automaton, successes), automaton,
+            sentences=tuple(sentences), facts=facts or {},
+        )  # fmt: skip
+
+    @classmethod
+    def of_weighted(
+        cls,
+        weighted: WeightedAutomaton,
+        learner: str,
+        words: Sequence[Word],
+        scores: Sequence[float],
+        *,
+        rows: int,
+        cols: int,
+        condition: float = 1.0,
+        threshold: float = 0.5,
+        keep_repeats: bool = False,
+        tolerance: float = DEFAULT_TOLERANCE,
+        max_states: int = DEFAULT_MAX_STATES,
+    ) -> "TaskModel":
+        """The task of a weighted automaton, with what words say of it; see `FitSummary` and `quotient`.
+
+        The model may be one whose finite automaton does not close: `finite` then says so.
+        """
+        read = _as_read(words, keep_repeats)
+        finite = quotient(weighted, threshold, tolerance, max_states, keep_repeats, words=read, allow_open=True)
         successes = [word for word, score in zip(read, scores, strict=True) if score >= threshold]
         summary = FitSummary(
             words=len(read),
             successes=len(successes),
-            loss=float(np.mean(np.square(errors))) if errors else 0.0,
-            states=automaton.states,
+            loss=mean_squared_error(weighted, read, scores) if read else 0.0,
+            states=finite.states,
+            closed=finite.closed,
+            rank=weighted.rank,
+            rows=rows,
+            cols=cols,
+            condition=condition,
+            deviation=finite.deviation,
         )
-        counts = count_edges(automaton, successes)
-        return cls(learner, threshold, automaton.keep_repeats, summary, counts, automaton, facts=facts or {})
+        counts = count_edges(finite, successes) if finite.closed else {}
+        automaton = finite if finite.closed else None
+        return cls(learner, threshold, keep_repeats, summary, counts, automaton, weighted, tolerance, max_states)
 
     @classmethod
     def load(cls, path: Path) -> "TaskModel":
@@ -270,38 +321,43 @@ def fit_task_model(
 
     The model may be one whose finite automaton does not close: `TaskModel.finite` then says so.
     """
-    read = [tuple(word) if keep_repeats else compress(word) for word in words]
+    read = _as_read(words, keep_repeats)
     shown = with_optional_start(read, scores) if optional_start else (read, scores)
     learner = SpectralLearner(rank=rank, rows=rows, cols=cols).fit(*shown)
-    weighted = learner.automaton_
-    successes = [word for word, score in zip(read, scores, strict=True) if score >= threshold]
-    finite = quotient(weighted, threshold, tolerance, max_states, keep_repeats, words=read, allow_open=True)
-    summary = FitSummary(
-        words=len(read),
-        successes=len(successes),
-        loss=mean_squared_error(weighted, read, scores) if read else 0.0,
-        states=finite.states,
-        closed=finite.closed,
-        rank=weighted.rank,
+    return TaskModel.of_weighted(
+        learner.automaton_,
+        SPECTRAL,
+        read,
+        scores,
         rows=learner.rows_,
         cols=learner.cols_,
         condition=learner.condition_,
-        deviation=finite.deviation,
+        threshold=threshold,
+        keep_repeats=keep_repeats,
+        tolerance=tolerance,
+        max_states=max_states,
     )
-    counts = count_edges(finite, successes) if finite.closed else {}
-    automaton = finite if finite.closed else None
-    return TaskModel(SPECTRAL, threshold, keep_repeats, summary, counts, automaton, weighted, tolerance, max_states)
+
+
+def _as_read(words: Sequence[Word], keep_repeats: bool) -> list[Word]:
+    return [tuple(word) if keep_repeats else compress(word) for word in words]
+
+
+def _accepted(automaton: Automaton, words: Sequence[Word]) -> list[float]:
+    """1 for each word that is accepted, 0 for the others."""
+    if isinstance(automaton, FiniteAutomaton):
+        return automaton.accepts_all(words).astype(np.float64).tolist()
+    return [float(automaton.accepts(word)) for word in words]
 
 
 def count_edges(automaton: Automaton, words: Sequence[Word]) -> dict[tuple[int, Label], int]:
     """How many of the words take each edge between two different states."""
-    counts: dict[tuple[int, Label], int] = {}
+    counts: Counter[tuple[int, Label]] = Counter()
     for word, times in Counter(words).items():
         path = automaton.run(word)
         taken = {(a, label) for a, b, label in zip(path, path[1:], word, strict=False) if DEAD not in (a, b) and a != b}
-        for edge in taken:
-            counts[edge] = counts.get(edge, 0) + times
-    return counts
+        counts.update(dict.fromkeys(taken, times))
+    return dict(counts)
 
 
 def _parse(document: dict[str, Any]) -> TaskModel:
@@ -324,6 +380,7 @@ def _parse(document: dict[str, Any]) -> TaskModel:
         weighted=None if weighted is None else WeightedAutomaton.from_document(weighted),
         tolerance=tolerance,
         max_states=int(document["max_states"]),
+        sentences=tuple(map(str, document["sentences"])),
         facts=dict(document["facts"]),
     )
 
@@ -348,4 +405,11 @@ def _parse_summary(summary: dict[str, Any]) -> FitSummary:
 
 def _from_version_1(document: dict[str, Any]) -> dict[str, Any]:
     """A document of the first version, which knew weighted automata alone, as one of this version."""
-    return {**document, "learner": SPECTRAL, "facts": {}, "weighted": document["automaton"], "automaton": None}
+    return {
+        **document,
+        "learner": SPECTRAL,
+        "sentences": [],
+        "facts": {},
+        "weighted": document["automaton"],
+        "automaton": None,
+    }

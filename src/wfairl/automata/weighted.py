@@ -22,6 +22,10 @@ MINIMAL_TOLERANCE = 1e-10
 """A direction shorter than this, relative to the vector it came from, is rounding."""
 
 
+SPARSE = 8
+"""Transitions are written as edges if fewer than one entry in this many is not zero."""
+
+
 class BrokenAutomatonError(BadInputError):
     """The parts of an automaton do not fit together."""
 
@@ -128,13 +132,23 @@ class WeightedAutomaton:
         )
 
     def to_document(self) -> dict[str, Any]:
-        """The automaton as JSON data; floats keep every bit."""
-        return {
+        """The automaton as JSON data; floats keep every bit.
+
+        Transitions that are nearly all zero, such as those of a finite automaton, are the list `edges` of
+        [label, from, to, weight] instead of whole matrices.
+        """
+        document: dict[str, Any] = {
             "alphabet": [sorted(label) for label in self.alphabet],
             "initial": self.initial.tolist(),
             "final": self.final.tolist(),
-            "transitions": self.transitions.tolist(),
         }
+        places = np.argwhere(self.transitions)
+        if SPARSE * len(places) < self.transitions.size:
+            weights = self.transitions[tuple(places.T)].tolist()
+            document["edges"] = [[*place, weight] for place, weight in zip(places.tolist(), weights, strict=True)]
+        else:
+            document["transitions"] = self.transitions.tolist()
+        return document
 
     @classmethod
     def from_document(cls, document: Any) -> "WeightedAutomaton":
@@ -145,7 +159,8 @@ class WeightedAutomaton:
         """
         if not isinstance(document, dict):
             raise BrokenAutomatonError("the automaton is not an object")
-        missing = {"alphabet", "initial", "final", "transitions"} - document.keys()
+        matrices = "edges" if "edges" in document else "transitions"
+        missing = {"alphabet", "initial", "final", matrices} - document.keys()
         if missing:
             raise BrokenAutomatonError(f"the automaton has no {', '.join(sorted(missing))}")
         labels = document["alphabet"]
@@ -156,8 +171,15 @@ class WeightedAutomaton:
         try:
             initial, final = (np.array(document[name], np.float64) for name in ("initial", "final"))
             m = initial.size
-            transitions = np.array(document["transitions"], np.float64).reshape(len(labels), m, m)
-        except (ValueError, TypeError) as error:
+            if matrices == "edges":
+                transitions = np.zeros((len(labels), m, m))
+                for label, before, after, weight in document["edges"]:
+                    if min(label, before, after) < 0:
+                        raise ValueError("an edge has a negative number")
+                    transitions[label, before, after] = weight
+            else:
+                transitions = np.array(document["transitions"], np.float64).reshape(len(labels), m, m)
+        except (ValueError, TypeError, IndexError) as error:
             raise BrokenAutomatonError(f"the weights are not arrays of numbers that fit together ({error})") from None
         return cls(tuple(map(frozenset, labels)), initial.reshape(-1), final.reshape(-1), transitions)
 

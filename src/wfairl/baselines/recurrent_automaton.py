@@ -8,7 +8,8 @@ tests (Maler and Pnueli), a table of such answers becomes an automaton:
     where automaton and network differ on a word, all suffixes of that word become tests, and the table is built anew.
 
 A word that was told apart once stays so, so this ends with an automaton that answers as the network does on *every*
-word that was compared, or at the limit of states. Compared are the words that the network learned from, their
+word that was compared, or at the limit of states: there, the automaton that agreed with it most often so far is still
+an approximation, which says how good it is. Compared are the words that the network learned from, their
 beginnings, and likely words, in which labels follow each other as they do in those. On words that cannot happen a
 network answers without any rule: to agree with it there would take thousands of states.
 
@@ -50,6 +51,8 @@ class RecurrentTask:
             if there are none.
         held_out_accuracy: share of the held-out words that the network judged rightly before it had learned them;
             None if none were held out.
+        exact: whether network and automaton agree on all words that were compared; if not, the limit of states was
+            met, and `agreement` and `likely_agreement` say how faithful the automaton is.
     """
 
     learner: RecurrentLearner
@@ -57,6 +60,7 @@ class RecurrentTask:
     agreement: float
     likely_agreement: float
     held_out_accuracy: float | None
+    exact: bool = True
 
 
 def fit_recurrent_task(
@@ -84,13 +88,37 @@ def fit_recurrent_task(
 
     Raises:
         BadWordsError: see `RecurrentLearner.fit`.
-        TooManyStatesError, NoAcceptedWordError: see `extract_automaton`.
+        TooManyStatesError, NoAcceptedWordError: see `approximate_automaton`.
     """
     read = [tuple(word) if keep_repeats else compress(word) for word in words]
     shown, shown_scores = with_optional_start(read, scores) if optional_start else (read, list(scores))
     learner = (learner or RecurrentLearner()).fit(shown, shown_scores, track)
-    finite = extract_automaton(learner, shown, threshold, keep_repeats, max_states)
-    model = TaskModel.of_automaton(finite, "gru", read, scores)
+    return read_off_task(
+        learner,
+        words,
+        scores,
+        threshold=threshold,
+        keep_repeats=keep_repeats,
+        max_states=max_states,
+        optional_start=optional_start,
+    )
+
+
+def read_off_task(
+    learner: RecurrentLearner,
+    words: Sequence[Word],
+    scores: Sequence[float],
+    *,
+    threshold: float = 0.5,
+    keep_repeats: bool = False,
+    max_states: int = DEFAULT_MAX_STATES,
+    optional_start: bool = False,
+) -> RecurrentTask:
+    """The task of a network that was trained on these words; see `fit_recurrent_task`."""
+    read = [tuple(word) if keep_repeats else compress(word) for word in words]
+    shown, shown_scores = with_optional_start(read, scores) if optional_start else (read, list(scores))
+    finite, exact = approximate_automaton(learner, shown, threshold, keep_repeats, max_states)
+    model = TaskModel.of_automaton(finite, "gru", read, scores, keep_repeats=keep_repeats)
     held_out = learner.held_out_
     right = (learner.held_out_predictions_ >= threshold) == (np.array(shown_scores)[held_out] >= threshold)
     return RecurrentTask(
@@ -99,6 +127,7 @@ def fit_recurrent_task(
         agreement(learner, finite, read, threshold),
         agreement(learner, finite, _other_likely_words(learner, shown), threshold),
         float(right.mean()) if len(held_out) else None,
+        exact,
     )
 
 
@@ -138,18 +167,57 @@ def extract_automaton(
         TooManyStatesError: the words that are compared need more than `max_states` states.
         NoAcceptedWordError: no word that was met is accepted.
     """
+    finite, exact = approximate_automaton(learner, words, threshold, keep_repeats, max_states)
+    if not exact:
+        raise _too_many_states(max_states)
+    return finite
+
+
+def approximate_automaton(
+    learner: RecurrentLearner,
+    words: Sequence[Word] = (),
+    threshold: float = 0.5,
+    keep_repeats: bool = False,
+    max_states: int = DEFAULT_MAX_STATES,
+) -> tuple[FiniteAutomaton, bool]:
+    """As `extract_automaton`, but at the limit of states the automaton that agreed most; and whether it is exact.
+
+    Raises:
+        TooManyStatesError: not even the first automaton, which asks only what is accepted at once, has so few states.
+        NoAcceptedWordError: no word that was met is accepted.
+    """
+    best: tuple[float, _Table] | None = None
     answers = _Answers(learner, threshold, keep_repeats)
     compared = _words_to_compare(learner, words)
     truth = answers.of(compared)
     tests: dict[Symbols, None] = {(): None}
     while True:
-        table = _build_table(answers, list(tests), keep_repeats, max_states)
+        try:
+            table = _build_table(answers, list(tests), keep_repeats, max_states)
+        except TooManyStatesError:
+            if best is None:
+                raise
+            return _to_finite(best[1], learner, keep_repeats, max_states), False
         said = np.array([table.accepts(word) for word in compared], bool)
         if (said == truth).all():
-            whole = table.to_automaton(learner.alphabet_, keep_repeats)
-            return quotient(whole.to_weighted(), max_states=max_states, keep_repeats=keep_repeats)
+            return _to_finite(table, learner, keep_repeats, max_states), True
+        agreeing = float((said == truth).mean())
+        if best is None or agreeing > best[0]:
+            best = agreeing, table
         mistaken = compared[int(np.flatnonzero(said != truth)[0])]  # the shortest
         tests.update(dict.fromkeys(mistaken[i:] for i in range(len(mistaken) + 1)))
+
+
+def _to_finite(table: "_Table", learner: RecurrentLearner, keep_repeats: bool, max_states: int) -> FiniteAutomaton:
+    whole = table.to_automaton(learner.alphabet_, keep_repeats)
+    return quotient(whole.to_weighted(), max_states=max_states, keep_repeats=keep_repeats)
+
+
+def _too_many_states(max_states: int) -> TooManyStatesError:
+    return TooManyStatesError(
+        f"the recurrent network needs more than {max_states} states to be told as a finite automaton: it does "
+        "not treat words by a few rules. Raise --max-states (max_states), or learn from more words"
+    )
 
 
 @dataclass(frozen=True)
@@ -195,10 +263,7 @@ def _build_table(answers: "_Answers", tests: list[Symbols], keep_repeats: bool, 
                         signatures.append(after[symbol])
             rows.append(row)
         if len(states) > max_states:
-            raise TooManyStatesError(
-                f"the recurrent network needs more than {max_states} states to be told as a finite automaton: it does "
-                "not treat words by a few rules. Raise --max-states (max_states), or learn from more words"
-            )
+            raise _too_many_states(max_states)
     accepting = np.array([signature[0] for signature in signatures])  # the first test is the empty word
     last = [NO_LABEL if keep_repeats or not prefix else prefix[-1] for prefix in states]
     return _Table(np.array(rows).reshape(len(states), labels), accepting, last)

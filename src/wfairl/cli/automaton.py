@@ -1,6 +1,7 @@
 """The commands about task automata: learn-task, score, draw."""
 
 import sys
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,8 +14,10 @@ from wfairl.cli.app import AsJson, command_group, out, print_json
 from wfairl.errors import BadInputError
 
 if TYPE_CHECKING:
+    from wfairl.automata.event_logs import LogColumns
     from wfairl.automata.selection import Setting
-    from wfairl.automata.task_model import TaskModel, Verdict
+    from wfairl.automata.task_model import Verdict
+    from wfairl.automata.word_learners import HeldOut, LearnedTask, Reading, TaskLearner
     from wfairl.automata.words import ScoredWords, Word
     from wfairl.baselines.recurrent_automaton import RecurrentTask
 
@@ -23,37 +26,50 @@ app = command_group()
 LEARN_EXAMPLE = """
 Learn the task of scored words as an automaton, and write it to a file.
 
-WORDS is a JSONL file, one scored word a line: {"word": [["key"], ["key", "door"]], "score": 1}.
-A label is the list of what holds at a time; a bare string is a label with one proposition.
-It may also be a dataset of demonstrations (.safetensors) that `wfairl demos` wrote; there, an
-empty label at the beginning is optional, since it depends on where the agent happens to start.
+WORDS is a JSONL file, one scored word a line: {"word": [["key"], ["key", "door"]], "score": 1}. A label is the list of
+what holds at a time; a bare string is a label with one proposition. Or it is an event log: a table (.csv) with the
+columns case, event, time and outcome, or XES (.xes, .xes.gz). It may also be a dataset of demonstrations (.safetensors)
+that `wfairl demos` wrote; there, an empty label at the beginning is optional, since it depends on where the agent
+happens to start.
 
-Without --rank, --rows or --cols every prefix and suffix is used and the rank is that of the data,
-so the automaton gives back every score. Example:
+--learner says how. From words, the default, shortest, takes the rule with the shortest description: constraints such
+as 'ship only after pay' (declare), or a small automaton (merging); where there is none, it keeps what it was shown.
+Example:
 
-    wfairl learn-task words.jsonl -o task.json
+    wfairl learn-task orders.csv -o task.json
 
-With --model gru a recurrent network learns the words instead, and a finite automaton is read off it; what is
-written works in the same commands. It may accept words that were never shown. Example:
+completion takes the values of words that were not shown as unknown, spectral takes them as zero: without --rank, --rows
+or --cols it gives back every score. It is the default for demonstrations. With gru a recurrent network learns the
+words, and a finite automaton is read off it. What is written works in the same commands. Example:
 
-    wfairl learn-task demos.safetensors --model gru -o task.json
+    wfairl learn-task demos.safetensors --learner gru -o task.json
 """
 
 
 class Learner(StrEnum):
     """What learns the words."""
 
-    WFA = "wfa"
+    SHORTEST = "shortest"
+    DECLARE = "declare"
+    MERGING = "merging"
+    COMPLETION = "completion"
+    SPECTRAL = "spectral"
     GRU = "gru"
+
+
+CaseColumn = Annotated[str, typer.Option("--case-column", help="Of a .csv log: which case a row belongs to.")]
+EventColumn = Annotated[str, typer.Option("--event-column", help="Of a log: what happened.")]
+TimeColumn = Annotated[str, typer.Option("--time-column", help="Of a .csv log: when.")]
+OutcomeColumn = Annotated[str, typer.Option("--outcome-column", help="Of a log: success or failure, or a number.")]
 
 
 @app.command("learn-task", help=LEARN_EXAMPLE)
 def learn_task(
-    words: Annotated[Path, typer.Argument(metavar="WORDS", help="Scored words (.jsonl) or demonstrations.")],
+    words: Annotated[Path, typer.Argument(metavar="WORDS", help="Scored words, an event log, or demonstrations.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Where the task model goes.")] = Path("task.json"),
     learner: Annotated[
-        Learner, typer.Option("--model", help="A weighted automaton, or a recurrent network that one is read off.")
-    ] = Learner.WFA,
+        Learner | None, typer.Option(help="What learns: shortest for words, spectral for demonstrations.")
+    ] = None,
     rank: Annotated[int | None, typer.Option(help="States of the weighted automaton.")] = None,
     rows: Annotated[int | None, typer.Option(help="Longest prefix of the basis.")] = None,
     cols: Annotated[int | None, typer.Option(help="Longest suffix of the basis.")] = None,
@@ -61,8 +77,12 @@ def learn_task(
     select: Annotated[bool, typer.Option("--select", help="Choose rank, rows and cols on held-out words.")] = False,
     threshold: Annotated[float, typer.Option(help="Words of this value or more are accepted.")] = 0.5,
     keep_repeats: Annotated[
-        bool, typer.Option("--keep-repeats", help="A repeated label means something: do not compress words.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--keep-repeats/--compress",
+            help="Whether a repeated label means something: in event logs it does, in other words it does not.",
+        ),
+    ] = None,
     tolerance: Annotated[
         float | None,
         typer.Option(min=0, help=f"Merge states whose values differ by at most this ({DEFAULT_TOLERANCE:g})."),
@@ -71,96 +91,143 @@ def learn_task(
         int | None,
         typer.Option(min=1, help="Give up on a finite automaton beyond this size (10,000; gru: 1,000)."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the split into folds by --select, and of a network.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the words held out, and of a network.")] = 0,
+    case_column: CaseColumn = "case",
+    event_column: EventColumn = "event",
+    time_column: TimeColumn = "time",
+    outcome_column: OutcomeColumn = "outcome",
     as_json: AsJson = False,
 ) -> None:
     """Learn an automaton from scored words."""
+    from wfairl.automata.event_logs import LogColumns, is_log
     from wfairl.automata.selection import preset as preset_setting
-    from wfairl.automata.task_model import fit_task_model
+    from wfairl.automata.word_learners import Reading, SpectralSettings, SpectralTaskLearner, find_learner
 
-    settings = {"--rank": rank, "--rows": rows, "--cols": cols, "--preset": preset, "--select": select or None}
-    if learner is Learner.GRU:
-        _refuse_settings({**settings, "--tolerance": tolerance})
-        _learn_recurrent(words, output, threshold, keep_repeats, max_states, seed, as_json)
-        return
+    settings: dict[str, object] = {
+        "--rank": rank,
+        "--rows": rows,
+        "--cols": cols,
+        "--preset": preset,
+        "--select": select or None,
+        "--tolerance": tolerance,
+    }
+    learner = _choose_learner(learner, settings, max_states, _of_episodes(words))
     if sum([rank is not None or rows is not None or cols is not None, preset is not None, select]) > 1:
         raise BadInputError("give --rank, --rows, --cols, or --preset, or --select: each of them sets the same things")
-    data = _read_scored(words)
+    data = _read_scored(words, LogColumns(case_column, event_column, time_column, outcome_column))
+    reading = Reading(threshold, is_log(words) if keep_repeats is None else keep_repeats)
+    if learner is Learner.GRU:
+        _learn_recurrent(data, _of_episodes(words), output, reading, max_states, seed, as_json)
+        return
+    if learner is Learner.SPECTRAL:
+        spectral = SpectralSettings(
+            rank,
+            rows,
+            cols,
+            DEFAULT_TOLERANCE if tolerance is None else tolerance,
+            max_states or DEFAULT_MAX_STATES,
+            optional_start=_of_episodes(words),
+        )
+        if preset is not None or select:
+            setting = preset_setting(preset) if preset is not None else _select(data, words, reading.keep_repeats, seed)
+            spectral = replace(spectral, rank=setting.rank, rows=setting.rows, cols=setting.cols)
+        _learn(data, SpectralTaskLearner(reading, spectral), output, threshold, seed, as_json)
+    else:
+        _learn(data, find_learner(learner, reading), output, threshold, seed, as_json)
+
+
+def _choose_learner(
+    learner: Learner | None, settings: dict[str, object], max_states: int | None, of_episodes: bool
+) -> Learner:
+    """The learner that was asked for, or that the settings or the words ask for; settings of another are refused."""
+    given = [name for name, setting in settings.items() if setting is not None]
+    if learner is None:
+        return Learner.SPECTRAL if given or max_states is not None or of_episodes else Learner.SHORTEST
+    if given and learner is not Learner.SPECTRAL:
+        raise BadInputError(
+            f"{', '.join(given)}: of a weighted automaton by --learner spectral, not by {learner}; leave out"
+        )
+    if max_states is not None and learner not in (Learner.SPECTRAL, Learner.GRU):
+        raise BadInputError(f"--max-states: of --learner spectral and gru, not of {learner}; leave it out")
+    return learner
+
+
+def _learn(
+    data: "ScoredWords", learner: "TaskLearner", output: Path, threshold: float, seed: int, as_json: bool
+) -> None:
+    """Learn, write the model, and say what it is worth."""
+    import numpy as np
+
+    from wfairl.automata.word_learners import hold_out
+
     assert data.scores is not None
-    setting = preset_setting(preset) if preset is not None else None
-    if select:
-        setting = _select(data, _of_episodes(words), keep_repeats, seed)
-    if setting is not None:
-        rank, rows, cols = setting.rank, setting.rows, setting.cols
-    model = fit_task_model(
-        data.words,
-        data.scores,
-        rank=rank,
-        rows=rows,
-        cols=cols,
-        threshold=threshold,
-        keep_repeats=keep_repeats,
-        tolerance=DEFAULT_TOLERANCE if tolerance is None else tolerance,
-        max_states=max_states or DEFAULT_MAX_STATES,
-        optional_start=_of_episodes(words),
-    )
-    model.save(output)
-    if not model.summary.closed:
+    task = learner.fit(data.words, data.scores)
+    held_out = hold_out(learner, data.words, data.scores, np.random.default_rng(seed), threshold)
+    task.model.save(output)
+    if not task.model.summary.closed:
         sys.stderr.write(
-            f"wfairl: the finite automaton did not close within {model.max_states} states: scores can be computed, "
-            "plans cannot. Learn with the full basis, or raise --tolerance or --max-states\n"
+            f"wfairl: the finite automaton did not close within {task.model.max_states} states: scores can be "
+            "computed, plans cannot. Learn with the full basis, or raise --tolerance or --max-states\n"
         )
     if as_json:
-        print_json(_summary_document(model))
+        print_json(_summary_document(task, held_out))
     else:
-        _print_summary(model, output)
-
-
-def _refuse_settings(settings: dict[str, object]) -> None:
-    """See that nothing is set that a recurrent network does not have."""
-    given = [name for name, setting in settings.items() if setting is not None]
-    if given:
-        raise BadInputError(f"{', '.join(given)}: of a weighted automaton, which --model gru does not learn; leave out")
+        _print_summary(task, held_out, output)
 
 
 def _learn_recurrent(
-    words: Path,
+    data: "ScoredWords",
+    of_episodes: bool,
     output: Path,
-    threshold: float,
-    keep_repeats: bool,
+    reading: "Reading",
     max_states: int | None,
     seed: int,
     as_json: bool,
 ) -> None:
-    """Learn with a recurrent network, and write the automaton that is read off it."""
+    """Learn with a recurrent network, keep it, and write the automaton that is read off it."""
+    from wfairl.automata.finite import NoAcceptedWordError, TooManyStatesError
+    from wfairl.automata.words import compress, with_optional_start
     from wfairl.baselines.recurrent import RecurrentLearner
     from wfairl.baselines.recurrent_automaton import DEFAULT_MAX_STATES as FEWER_STATES
-    from wfairl.baselines.recurrent_automaton import fit_recurrent_task
+    from wfairl.baselines.recurrent_automaton import read_off_task
+    from wfairl.baselines.recurrent_storage import KeptNetwork
     from wfairl.progress import track
 
-    data = _read_scored(words)
     assert data.scores is not None
-    learned = fit_recurrent_task(
-        data.words,
-        data.scores,
-        threshold=threshold,
-        keep_repeats=keep_repeats,
-        max_states=max_states or FEWER_STATES,
-        optional_start=_of_episodes(words),
-        learner=RecurrentLearner(seed=seed),
-        track=track,
-    )
+    words, scores = list(data.words if reading.keep_repeats else map(compress, data.words)), list(data.scores)
+    if of_episodes:
+        words, scores = with_optional_start(words, scores)
+    network = RecurrentLearner(prefixes_fail=of_episodes, seed=seed).fit(words, scores, track)
+    kept = output.with_suffix(".gru.safetensors")
+    KeptNetwork(network, reading.threshold, reading.keep_repeats).save(kept)
+    try:
+        learned = read_off_task(
+            network,
+            data.words,
+            data.scores,
+            threshold=reading.threshold,
+            keep_repeats=reading.keep_repeats,
+            max_states=max_states or FEWER_STATES,
+            optional_start=of_episodes,
+        )
+    except (NoAcceptedWordError, TooManyStatesError) as error:
+        sys.stderr.write(f"wfairl: no automaton was read off the network ({error}); `wfairl score {kept}` asks it\n")
+        if as_json:
+            print_json({"learner": "gru", "network": str(kept), "states": None, "closed": False})
+        else:
+            out.print(f"{kept}: the network")
+        return
     learned.model.save(output)
     if as_json:
-        print_json(_recurrent_document(learned))
+        print_json({**_recurrent_document(learned), "network": str(kept)})
     else:
-        _print_recurrent(learned, threshold, output)
+        _print_recurrent(learned, reading.threshold, output, kept)
 
 
 SCORE_EXAMPLE = """
 Score words with a task model, and say where a rejected word was lost.
 
-WORDS is a JSONL file as for `learn-task`; scores in it are not needed. Example:
+WORDS is a JSONL file or an event log as for `learn-task`; scores in it are not needed. Example:
 
     wfairl score task.json words.jsonl
 """
@@ -169,15 +236,22 @@ WORDS is a JSONL file as for `learn-task`; scores in it are not needed. Example:
 @app.command("score", help=SCORE_EXAMPLE)
 def score(
     task_model: Annotated[Path, typer.Argument(metavar="TASK_MODEL", help="What `learn-task` wrote.")],
-    words: Annotated[Path, typer.Argument(metavar="WORDS", help="Words (.jsonl) or demonstrations.")],
+    words: Annotated[Path, typer.Argument(metavar="WORDS", help="Words, an event log, or demonstrations.")],
+    case_column: CaseColumn = "case",
+    event_column: EventColumn = "event",
+    time_column: TimeColumn = "time",
+    outcome_column: OutcomeColumn = "outcome",
     as_json: AsJson = False,
 ) -> None:
     """Score words."""
+    from wfairl.automata.event_logs import LogColumns
     from wfairl.automata.task_model import TaskModel
 
-    model = TaskModel.load(task_model)
-    data = _read_words(words)
-    verdicts = model.judge_all(data.words)
+    data = _read_words(words, LogColumns(case_column, event_column, time_column, outcome_column))
+    if task_model.suffix == ".safetensors":
+        verdicts = _ask_network(task_model, data.words)
+    else:
+        verdicts = TaskModel.load(task_model).judge_all(data.words)
     if as_json:
         print_json(
             {
@@ -221,7 +295,17 @@ def draw(
         out.print(f"{output}: {model.finite.states} states, {len(model.finite.arrows())} edges")
 
 
-def _read_words(path: Path) -> "ScoredWords":
+def _ask_network(path: Path, words: "tuple[Word, ...]") -> "list[Verdict]":
+    """What a network without an automaton says; it cannot say where a word was lost."""
+    from wfairl.automata.task_model import Verdict
+    from wfairl.baselines.recurrent_storage import KeptNetwork
+
+    network = KeptNetwork.load(path)
+    return [Verdict(float(v), bool(v >= network.threshold), None, ()) for v in network.values(list(words))]
+
+
+def _read_words(path: Path, columns: "LogColumns") -> "ScoredWords":
+    from wfairl.automata.event_logs import is_log, read_log
     from wfairl.automata.words import ScoredWords, read_jsonl
 
     if _of_episodes(path):
@@ -229,7 +313,7 @@ def _read_words(path: Path) -> "ScoredWords":
 
         dataset = load(path)
         return ScoredWords(tuple(demonstration.labels for demonstration in dataset), dataset.scores)
-    return read_jsonl(path)
+    return read_log(path, columns) if is_log(path) else read_jsonl(path)
 
 
 def _of_episodes(path: Path) -> bool:
@@ -237,8 +321,15 @@ def _of_episodes(path: Path) -> bool:
     return path.suffix == ".safetensors"
 
 
-def _read_scored(path: Path) -> "ScoredWords":
-    data = _read_words(path)
+def _read_scored(path: Path, columns: "LogColumns") -> "ScoredWords":
+    """The words with scores; the cases of a log without outcomes are all taken for successes."""
+    from wfairl.automata.event_logs import is_log
+    from wfairl.automata.words import ScoredWords
+
+    data = _read_words(path, columns)
+    if data.scores is None and is_log(path):
+        sys.stderr.write(f"wfairl: {path} has no outcomes, so all of its cases are taken for successes\n")
+        return ScoredWords(data.words, (1.0,) * len(data))
     if data.scores is None:
         raise BadInputError(
             f'{path}: the words have no scores; add "score" to each line, 1 for a success and 0 for a failure'
@@ -246,7 +337,7 @@ def _read_scored(path: Path) -> "ScoredWords":
     return data
 
 
-def _select(data: "ScoredWords", of_episodes: bool, keep_repeats: bool, seed: int) -> "Setting":
+def _select(data: "ScoredWords", path: Path, keep_repeats: bool, seed: int) -> "Setting":
     """The setting that held-out words choose, on the words that the model will be learned from."""
     import numpy as np
 
@@ -256,45 +347,75 @@ def _select(data: "ScoredWords", of_episodes: bool, keep_repeats: bool, seed: in
 
     assert data.scores is not None
     words, scores = list(data.words if keep_repeats else map(compress, data.words)), list(data.scores)
-    if of_episodes:
+    if _of_episodes(path):
         words, scores = with_optional_start(words, scores)
     return select_setting(words, scores, np.random.default_rng(seed), track=track).chosen
 
 
-def _summary_document(model: "TaskModel") -> dict[str, object]:
+def _summary_document(task: "LearnedTask", held_out: "HeldOut | None") -> dict[str, object]:
+    model, summary = task.model, task.model.summary
     return {
-        "rank": model.summary.rank,
-        "rows": model.summary.rows,
-        "cols": model.summary.cols,
-        "loss": model.summary.loss,
-        "alphabet": list(model.alphabet),
-        "states": model.summary.states,
-        "closed": model.summary.closed,
-        "deviation": model.summary.deviation,
-        "words": model.summary.words,
-        "successes": model.summary.successes,
-        "condition": model.summary.condition,
+        "learner": model.learner,
+        "rank": summary.rank,
+        "rows": summary.rows,
+        "cols": summary.cols,
+        "loss": summary.loss,
+        "alphabet": [sorted(label) for label in model.alphabet],
+        "states": summary.states,
+        "closed": summary.closed,
+        "deviation": summary.deviation,
+        "words": summary.words,
+        "successes": summary.successes,
+        "condition": summary.condition,
+        "sentences": list(model.sentences),
+        "bits": task.bits,
+        "memorised": task.memorised,
+        "held_out_words": 0 if held_out is None else held_out.words,
+        "held_out_accuracy": None if held_out is None else held_out.accuracy,
+        "base_rate": None if held_out is None else held_out.base_rate,
     }
 
 
-def _print_summary(model: "TaskModel", output: Path) -> None:
+def _print_summary(task: "LearnedTask", held_out: "HeldOut | None", output: Path) -> None:
+    from wfairl.automata.task_model import SPECTRAL
+    from wfairl.automata.word_learners import COMPLETION, MEMORISED
+    from wfairl.automata.words import format_label
 
-    summary = model.summary
+    model, summary = task.model, task.model.summary
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     table.add_row("words", f"{summary.words}, of which {summary.successes} reach the threshold {model.threshold:g}")
-    table.add_row("alphabet", ", ".join(f"'{text}'" for text in model.alphabet))
-    table.add_row("rank / rows / cols", f"{summary.rank} / {summary.rows} / {summary.cols}")
+    table.add_row("alphabet", ", ".join(f"'{format_label(label)}'" for label in model.alphabet))
+    table.add_row("learner", model.learner)
+    for i, sentence in enumerate(model.sentences):
+        table.add_row("" if i else "rule", sentence)
+    if task.trivial:
+        table.add_row("rule", "none was found: every word is accepted")
+    if model.learner in (SPECTRAL, COMPLETION):
+        table.add_row("rank / rows / cols", f"{summary.rank} / {summary.rows} / {summary.cols}")
     table.add_row("loss", f"{summary.loss:.3g}")
     table.add_row("states", f"{summary.states} live" + ("" if summary.closed else ", and more that were not explored"))
-    table.add_row("deviation", f"{summary.deviation:.3g} of the finite automaton from the weighted one")
+    if model.learner in (SPECTRAL, COMPLETION):
+        table.add_row("deviation", f"{summary.deviation:.3g} of the finite automaton from the weighted one")
+    table.add_row("held out", _say_held_out(held_out))
+    if task.memorised:
+        table.add_row("note", MEMORISED)
     table.add_row("written to", str(output))
     out.print(table)
+
+
+def _say_held_out(held_out: "HeldOut | None") -> str:
+    if held_out is None:
+        return "too few words to hold any out"
+    return (
+        f"{held_out.accuracy:.1%} of {held_out.words} words right when they were not learned; saying always the same "
+        f"gives {held_out.base_rate:.1%}"
+    )
 
 
 def _recurrent_document(learned: "RecurrentTask") -> dict[str, object]:
     summary = learned.model.summary
     return {
-        "model": "gru",
+        "learner": "gru",
         "epochs": learned.learner.epochs_,
         "loss": summary.loss,
         "alphabet": [sorted(label) for label in learned.learner.alphabet_],
@@ -306,10 +427,11 @@ def _recurrent_document(learned: "RecurrentTask") -> dict[str, object]:
         "held_out_accuracy": learned.held_out_accuracy,
         "agreement": learned.agreement,
         "likely_agreement": learned.likely_agreement,
+        "exact": learned.exact,
     }
 
 
-def _print_recurrent(learned: "RecurrentTask", threshold: float, output: Path) -> None:
+def _print_recurrent(learned: "RecurrentTask", threshold: float, output: Path, network: Path) -> None:
     from wfairl.automata.words import format_label
 
     summary, learner = learned.model.summary, learned.learner
@@ -321,13 +443,14 @@ def _print_recurrent(learned: "RecurrentTask", threshold: float, output: Path) -
     table.add_row("alphabet", ", ".join(f"'{format_label(label)}'" for label in learner.alphabet_))
     table.add_row("network", f"{learner.hidden} hidden units, trained for {learner.epochs_} epochs")
     table.add_row("held out", held_out)
-    table.add_row("states", f"{summary.states} live, of the automaton read off the network")
+    approximate = "" if learned.exact else ", an approximation: the network needs more"
+    table.add_row("states", f"{summary.states} live, of the automaton read off the network{approximate}")
     table.add_row("loss", f"{summary.loss:.3g} of that automaton, whose values are 0 and 1")
     table.add_row(
         "agreement",
         f"with the network: {learned.agreement:.1%} on the words, {learned.likely_agreement:.1%} on likely others",
     )
-    table.add_row("written to", str(output))
+    table.add_row("written to", f"{output}, and the network to {network}")
     out.print(table)
 
 

@@ -22,8 +22,8 @@ Plan one episode of a task: the cheapest controls that its automaton accepts.
 
 The automaton is one that `wfairl learn-task` wrote, that of the run if --cost
 names one, or the task's own rule. The cost is that of a run of `wfairl train`;
-without one, every control costs 1. With -o, a picture shows the real
-environment along the plan, and under each frame the automaton's state: .png for
+without one, every control costs 1. With -o, a picture shows the world along the
+plan, if it has a renderer, and under each frame the automaton's state: .png for
 the frames where it moves on, .gif for all of them. Example:
 
     wfairl plan doorkey --seed 7 --task-model task.json --cost runs/doorkey -o plan.gif
@@ -44,8 +44,9 @@ def plan(
     as_json: AsJson = False,
 ) -> None:
     """Plan one episode of a task."""
-    from wfairl.planning.picture import check_format
+    from wfairl.planning.film import check_format, film_path, write_picture
     from wfairl.worlds.registry import find_task
+    from wfairl.worlds.world import as_renderer
 
     if output is not None:
         check_format(output)
@@ -56,9 +57,11 @@ def plan(
     found_task = find_task(task)
     automaton, transition_cost = _automaton_and_cost(found_task, task_model, cost)
     world = found_task.make_world(seed)
+    if output is not None:
+        as_renderer(world)  # before the search, which may take long
     found, effort = _plan(world, automaton, transition_cost, astar, max_states)
     if output is not None:
-        _draw(found_task, seed, world, found, output)
+        write_picture(film_path(world, found.path), output)
     if as_json:
         print_json({"task": task, "seed": seed, **_document(world.controls, found), **effort, "picture": _text(output)})
     else:
@@ -96,13 +99,6 @@ def _plan(
         return search.plan, {"expansions": search.expansions}
     product = build_product(world, automaton, max_states)
     return find_plan(product, cost(product)), {"product_states": len(product)}
-
-
-def _draw(task: "Task", seed: int, world: Any, plan: "Plan", output: Path) -> None:
-    from wfairl.planning.picture import film_path, write_picture
-
-    environment = task.make_environment(seed, render_mode="rgb_array")
-    write_picture(film_path(environment, world, plan.path), output)
 
 
 def _document(controls: Any, plan: "Plan") -> dict[str, Any]:

@@ -159,10 +159,11 @@ def walk(world: World[Any], controls: Sequence[int], seed: int) -> tuple[tuple[A
         seed: of the scene, for messages.
 
     Raises:
-        BadDemonstrationError: a control cannot be chosen where it is.
+        BadDemonstrationError: a control is none of the world's, or cannot be chosen where it is.
     """
     states, labels = [world.initial_state], []
     for step, control in enumerate(controls):
+        control_number(world, control, f"seed {seed}: step {step}")
         if not available_controls(world, states[-1])[control]:
             raise BadDemonstrationError(
                 f"seed {seed}: step {step}: the control {world.controls[control]!r} is not available there"

@@ -72,8 +72,10 @@ def load(path: Path, task: str | None = None) -> Dataset:
         raise BrokenDatasetError(f"{path}: demonstrations of the task {name!r}, not of {task!r}")
     try:
         return Dataset(name, tuple(_demonstrations(arrays, labels, arrays["label_index"])), temperature)
-    except (BadDemonstrationError, IndexError) as error:
+    except BadDemonstrationError as error:
         raise BrokenDatasetError(f"{path}: {error}") from None
+    except IndexError:
+        raise BrokenDatasetError(f"{path}: its arrays do not fit the {len(labels)} labels of its header") from None
 
 
 def _to_arrays(dataset: Dataset, labels: tuple[Label, ...]) -> dict[str, NDArray[Any]]:

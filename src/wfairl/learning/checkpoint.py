@@ -123,6 +123,8 @@ def fingerprint(model: CostModel, scenes: Sequence[Scene], inputs: Mapping[Produ
     """
     digest = hashlib.sha256()
     feed(digest, [model.kind, model.settings, asdict(settings)], *model.state_dict().values())
+    for automaton in {id(product.automaton): product.automaton for product in inputs}.values():
+        feed(digest, [[arrow.source, arrow.target, arrow.text] for arrow in automaton.arrows()], automaton.accepting)
     for product, seen in inputs.items():
         feed(digest, product.successors, product.automaton_states, seen.numbers, *seen.parts)
     numbers = {product: number for number, product in enumerate(inputs)}

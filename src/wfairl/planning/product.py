@@ -128,7 +128,7 @@ class Product:
         """The nodes that controls lead through, up to where the product ends: `ACCEPTED` or `DEAD`.
 
         Raises:
-            BadInputError: a control is not one of the world's.
+            BadInputError: a control is not one of the world's, or cannot be chosen where it is.
         """
         nodes = [start]
         for control in controls:
@@ -136,7 +136,10 @@ class Product:
                 raise BadInputError(f"control {control} is not one of the {len(self.world.controls)} of this world")
             if nodes[-1] < 0:
                 break
-            nodes.append(int(self.successors[nodes[-1], control]))
+            after = int(self.successors[nodes[-1], control])
+            if after == UNAVAILABLE:
+                raise BadInputError(f"control {control} is not available in state {self.state(nodes[-1])!r}")
+            nodes.append(after)
         return tuple(nodes)
 
     def follow(self, controls: Sequence[int], start: int = 0) -> Path:

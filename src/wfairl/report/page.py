@@ -4,30 +4,21 @@
     write_page(page, Path("report.html"))
 
 Styles and script stand in the file, pictures as data in it, and a content security policy forbids the browser any
-request at all. All text is escaped where it is put into HTML, by the block that it belongs to.
+request at all. The templates escape all text.
 """
 
 import base64
 import hashlib
 import re
 from dataclasses import dataclass
-from html import escape
-from importlib.resources import files
 from pathlib import Path
-from string import Template
-from typing import Protocol
 
 from wfairl.errors import BadInputError
 from wfairl.files import write_atomically
-from wfairl.report.text import Text, html_of
+from wfairl.report.templates import Block, asset, render
+from wfairl.report.text import Text
 
-
-class Block(Protocol):
-    """A part of a section: prose, facts, a table, a figure, a chart, a drawing, a player."""
-
-    def html(self) -> str:
-        """The block as HTML, with everything in it escaped."""
-        ...
+__all__ = ["Block", "Page", "Section", "check_page_file", "page_html", "write_page"]
 
 
 @dataclass(frozen=True)
@@ -77,23 +68,13 @@ def write_page(page: Page, path: Path) -> None:
 
 def page_html(page: Page) -> str:
     """The whole page as text."""
-    anchors = _anchors(page.sections)
-    script = _asset("player.js")
-    return template("page.html").substitute(
+    script = asset("player.js")
+    return render(
+        "page.html.jinja",
+        page=page,
+        sections=list(zip(_anchors(page.sections), page.sections, strict=True)),
         policy=content_security_policy(script),
-        title=escape(page.title),
-        subtitle=html_of(page.subtitle),
-        notice=f'<p class="notice" role="note">{html_of(page.notice)}</p>' if page.notice else "",
-        kind=escape(page.kind),
-        style=_asset("style.css"),
-        contents="".join(
-            f'<li><a href="#{anchor}">{escape(section.title)}</a></li>'
-            for anchor, section in zip(anchors, page.sections, strict=True)
-        ),
-        sections="\n".join(
-            _section_html(section, anchor) for anchor, section in zip(anchors, page.sections, strict=True)
-        ),
-        footer=html_of(page.footer),
+        style=asset("style.css"),
         script=script,
     )
 
@@ -107,11 +88,6 @@ def content_security_policy(script: str) -> str:
     )
 
 
-def _section_html(section: Section, anchor: str) -> str:
-    blocks = "\n".join(block.html() for block in section.blocks)
-    return f'<section id="{anchor}">\n<h2>{escape(section.title)}</h2>\n{blocks}\n</section>'
-
-
 def _anchors(sections: tuple[Section, ...]) -> list[str]:
     """A name for the address of each section, made of its title; no two are the same."""
     anchors: list[str] = []
@@ -120,12 +96,3 @@ def _anchors(sections: tuple[Section, ...]) -> list[str]:
         count = 1 + sum(anchor == base or anchor.startswith(f"{base}--") for anchor in anchors)
         anchors.append(base if count == 1 else f"{base}--{count}")
     return anchors
-
-
-def template(name: str) -> Template:
-    """A piece of HTML with places to fill in, from the package's assets."""
-    return Template(_asset(name))
-
-
-def _asset(name: str) -> str:
-    return files("wfairl.report").joinpath("assets", name).read_text(encoding="utf-8")

@@ -2,27 +2,26 @@
 
     EpisodePlayer((record_episode(...), ...))
 
-The tiles of all recordings stand in one picture, and a frame is written as what changed since the one before.
+The tiles of all recordings stand in one picture, and a frame is written as what changed since the one before. Where
+a world has no renderer, its states stand there as text.
 """
 
 import base64
 import io
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from wfairl.automata.finite import FiniteAutomaton
 from wfairl.automata.words import format_label
 from wfairl.errors import BadInputError
-from wfairl.report.blocks import drawing_html
-from wfairl.report.page import template
-from wfairl.report.recording import TILE, Recording
+from wfairl.report.blocks import AutomatonDrawing
+from wfairl.report.recording import TILE, Recording, TiledFilm
 
 ATLAS_COLUMNS = 16
 DIGITS = 6
@@ -42,6 +41,7 @@ class EpisodePlayer:
         first: number of the one that is shown at the beginning.
     """
 
+    template: ClassVar[str] = "player"
     recordings: tuple[Recording, ...]
     first: int = 0
 
@@ -49,39 +49,60 @@ class EpisodePlayer:
         if not self.recordings:
             raise NothingToPlayError("an episode player needs at least one recording")
 
-    def html(self) -> str:
-        """The player as an element, with its data inside."""
-        automata, of_recording = _different_automata(self.recordings)
-        drawings = "".join(
-            f'<div class="choice" data-automaton="{i}" hidden>{drawing_html(automaton)}</div>'
-            for i, automaton in enumerate(automata)
-        )
-        return template("player.html").substitute(
-            drawings=drawings, data=json_for_html(_document(self.recordings, self.first, of_recording))
-        )
+    @property
+    def drawings(self) -> tuple[AutomatonDrawing, ...]:
+        """The different automata of the policies; an episode names its own by its number."""
+        return self._automata[0]
 
+    @property
+    def document(self) -> dict[str, Any]:
+        """What the script draws from."""
+        atlas, numbers = _merge_tiles([one.film for one in self.recordings])
+        return {
+            "first": self.first,
+            "atlas": atlas,
+            "episodes": [
+                _episode(recording, numbering, automaton)
+                for recording, numbering, automaton in zip(self.recordings, numbers, self._automata[1], strict=True)
+            ],
+        }
 
-def json_for_html(document: Any) -> str:
-    """JSON that can stand in a script element: nothing in it ends the element or opens a comment."""
-    text = json.dumps(document, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-
-
-def _document(recordings: Sequence[Recording], first: int, automata: Sequence[int | None]) -> dict[str, Any]:
-    tiles, numbers = _merge_tiles(recordings)
-    return {
-        "first": first,
-        "atlas": {"image": _atlas(tiles), "tile": TILE, "columns": min(ATLAS_COLUMNS, len(tiles))},
-        "episodes": [
-            _episode(recording, numbering, automaton)
-            for recording, numbering, automaton in zip(recordings, numbers, automata, strict=True)
-        ],
-    }
+    @cached_property
+    def _automata(self) -> tuple[tuple[AutomatonDrawing, ...], tuple[int | None, ...]]:
+        """Each drawing once, and for each recording the number of its own."""
+        known: dict[str, int] = {}
+        drawings: list[AutomatonDrawing] = []
+        numbers: list[int | None] = []
+        for automaton in (recording.automaton for recording in self.recordings):
+            if automaton is None:
+                numbers.append(None)
+                continue
+            drawing = AutomatonDrawing(automaton)
+            number = known.setdefault(drawing.svg or str(automaton.to_document()), len(drawings))
+            if number == len(drawings):
+                drawings.append(drawing)
+            numbers.append(number)
+        return tuple(drawings), tuple(numbers)
 
 
 def _episode(recording: Recording, numbering: NDArray[np.int64], automaton: int | None) -> dict[str, Any]:
-    frames = numbering[recording.frames]
-    episode, states = recording.episode, recording.automaton_states
+    episode, trajectory, states = recording.episode, recording.trajectory, recording.automaton_states
+    frames = None if recording.film is None else numbering[recording.film.frames]
+    last = len(trajectory)
+    moments = [
+        {
+            "control": trajectory.controls[moment] if moment < last else None,
+            "probabilities": (
+                [round(float(p), DIGITS) for p in trajectory.probabilities[moment]] if moment < last else None
+            ),
+            "label": format_label(trajectory.labels[moment - 1]) if moment else None,
+            "read": len(recording.word_at(moment)),
+            "state": None if states is None else states[moment],
+            **_shown(recording, frames, moment),
+        }
+        for moment in range(last + 1)
+    ]
+    grid = {} if frames is None else {"rows": frames.shape[1], "columns": frames.shape[2]}
     return {
         "task": recording.task,
         "policy": recording.policy,
@@ -90,51 +111,39 @@ def _episode(recording: Recording, numbering: NDArray[np.int64], automaton: int 
         "success": episode.success,
         "return": episode.episode_return,
         "horizon": recording.horizon,
-        "control_names": recording.control_names,
+        "control_names": list(trajectory.world.controls),
         "automaton": automaton,
         "word": [format_label(label) for label in episode.word],
-        "rows": frames.shape[1],
-        "columns": frames.shape[2],
-        "frame": frames[0].ravel().tolist(),
-        "moments": [
-            {
-                "changes": _changes(frames[moment - 1], frames[moment]) if moment else [],
-                "control": episode.controls[moment] if moment < episode.steps else None,
-                "probabilities": (
-                    [round(float(p), DIGITS) for p in recording.probabilities[moment]]
-                    if moment < episode.steps
-                    else None
-                ),
-                "label": format_label(recording.labels[moment - 1]) if moment else None,
-                "read": len(recording.word_at(moment)),
-                "state": None if states is None else states[moment],
-            }
-            for moment in range(episode.steps + 1)
-        ],
+        **grid,
+        "frame": None if frames is None else frames[0].ravel().tolist(),
+        "moments": moments,
     }
 
 
-def _changes(before: NDArray[np.int64], after: NDArray[np.int64]) -> list[list[int]]:
-    """[cell, tile] of each cell that looks different."""
+def _shown(recording: Recording, frames: NDArray[np.int64] | None, moment: int) -> dict[str, Any]:
+    """What the world looks like: [cell, tile] of each cell that has changed, or the state as text."""
+    if frames is None:
+        return {"world_state": recording.state_text(moment)}
+    before, after = frames[max(0, moment - 1)], frames[moment]
     cells = np.flatnonzero(before != after)
-    return np.stack([cells, after.ravel()[cells]], axis=1).tolist()
+    return {"changes": np.stack([cells, after.ravel()[cells]], axis=1).tolist()}
 
 
-def _merge_tiles(recordings: Sequence[Recording]) -> tuple[list[NDArray[np.uint8]], list[NDArray[np.int64]]]:
-    """The different tiles of all recordings, and for each of these the new numbers of its own."""
+def _merge_tiles(films: Sequence[TiledFilm | None]) -> tuple[dict[str, Any] | None, list[NDArray[np.int64]]]:
+    """The different tiles of all films in one picture, and for each film the new numbers of its own."""
     known: dict[bytes, int] = {}
     tiles: list[NDArray[np.uint8]] = []
     numbers = []
-    for recording in recordings:
+    for film in films:
         own = []
-        for tile in recording.tiles:
-            key = tile.tobytes()
-            if key not in known:
-                known[key] = len(tiles)
+        for tile in () if film is None else film.tiles:
+            number = known.setdefault(tile.tobytes(), len(tiles))
+            if number == len(tiles):
                 tiles.append(tile)
-            own.append(known[key])
-        numbers.append(np.array(own))
-    return tiles, numbers
+            own.append(number)
+        numbers.append(np.array(own, np.int64))
+    atlas = {"image": _atlas(tiles), "tile": TILE, "columns": min(ATLAS_COLUMNS, len(tiles))} if tiles else None
+    return atlas, numbers
 
 
 def _atlas(tiles: Sequence[NDArray[np.uint8]]) -> str:
@@ -150,28 +159,10 @@ def _atlas(tiles: Sequence[NDArray[np.uint8]]) -> str:
 
 
 def _with_palette(pixels: NDArray[np.uint8]) -> Image.Image:
-    """The same picture with a byte a pixel, if it has no more colours than that takes."""
+    """The same picture with one byte per pixel, if it has few enough colours for that."""
     colours, numbers = np.unique(pixels.reshape(-1, 3), axis=0, return_inverse=True)
     if len(colours) > 256:
         return Image.fromarray(pixels)
     image = Image.fromarray(numbers.reshape(pixels.shape[:2]).astype(np.uint8), "L")
     image.putpalette(colours.ravel().tolist())
     return image
-
-
-def _different_automata(recordings: Sequence[Recording]) -> tuple[list[FiniteAutomaton], list[int | None]]:
-    """Each automaton once, and for each recording the number of its own."""
-    known: dict[Any, int] = {}
-    automata: list[FiniteAutomaton] = []
-    numbers: list[int | None] = []
-    for recording in recordings:
-        automaton = recording.automaton
-        if automaton is None:
-            numbers.append(None)
-            continue
-        key = (automaton.alphabet, automaton.transitions.tobytes(), automaton.accepting.tobytes())
-        if key not in known:
-            known[key] = len(automata)
-            automata.append(automaton)
-        numbers.append(known[key])
-    return automata, numbers

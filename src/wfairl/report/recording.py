@@ -1,7 +1,7 @@
-"""An episode as it can be looked at: what the environment showed, what the policy thought, what the automaton read.
+"""An episode for a viewer: what the world showed, what the policy thought, what the automaton read.
 
-A frame of MiniGrid is a grid of tiles, few of which are different, so a recording keeps each different tile once and
-a frame as their numbers: an episode of eighty steps takes a few kilobytes, and its frames are sharp at any size.
+Most of a frame is the same in all frames, so a recording keeps each different tile of them once, and a frame as the
+numbers of its tiles: an episode of eighty steps takes a few kilobytes, and its frames are sharp at any size.
 """
 
 from dataclasses import dataclass, field
@@ -10,17 +10,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.automata.automaton import Label
-from wfairl.automata.finite import FiniteAutomaton
+from wfairl.automata.automaton import Automaton
 from wfairl.automata.words import Word, compress
-from wfairl.evaluation.evaluate import Episode, run_episode
-from wfairl.evaluation.policies import Actor, Policy
-from wfairl.planning.agent import Status
+from wfairl.evaluation.evaluate import Episode
+from wfairl.evaluation.policies import Policy
+from wfairl.evaluation.rollout import Trajectory, roll_out
 from wfairl.worlds.task import Task
-from wfairl.worlds.world import World
+from wfairl.worlds.world import as_renderer, can_render
 
-TILE = 40
-"""Pixels of a tile's side."""
+TILE = 32
+"""Pixels of a tile's side: a cell of MiniGrid, and of a grid that `draw_grid` draws."""
+
+LONGEST_STATE = 200
+"""Characters of a state that is shown as text."""
+
+
+@dataclass(frozen=True, eq=False)
+class TiledFilm:
+    """Frames made of tiles.
+
+    Attributes:
+        tiles: the different tiles, shape [tiles, TILE, TILE, 3] of uint8.
+        frames: the tiles of each frame, shape [frames, rows, columns].
+    """
+
+    tiles: NDArray[np.uint8] = field(repr=False)
+    frames: NDArray[np.int64] = field(repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,137 +46,82 @@ class Recording:
         task: the name of the task.
         policy: the name of the policy.
         horizon: the most controls that an episode may take.
-        control_names: of the world.
-        episode: what was done and how it ended.
-        labels: what held after each control; T of them.
-        probabilities: of the controls at each moment but the last, shape [T, controls].
+        episode: what is counted of it.
+        trajectory: what happened.
         automaton: what the policy plans with; None for a policy without one.
         automaton_states: at each moment, T + 1 of them; None for a policy without an automaton.
-        tiles: the different tiles, shape [tiles, TILE, TILE, 3] of uint8.
-        frames: the tiles of each frame, shape [T + 1, rows, columns].
+        film: a frame for each moment; None if the world has no renderer.
     """
 
     task: str
     policy: str
     horizon: int
-    control_names: tuple[str, ...]
     episode: Episode
-    labels: tuple[Label, ...]
-    probabilities: NDArray[np.float64]
-    automaton: FiniteAutomaton | None
+    trajectory: Trajectory
+    automaton: Automaton | None
     automaton_states: tuple[int, ...] | None
-    tiles: NDArray[np.uint8] = field(repr=False)
-    frames: NDArray[np.int64] = field(repr=False)
+    film: TiledFilm | None
 
     def word_at(self, moment: int) -> Word:
         """The word so far, consecutive equal labels once."""
-        return compress(self.labels[:moment])
+        return compress(self.trajectory.labels[:moment])
+
+    def state_text(self, moment: int) -> str:
+        """The world state as text, for worlds that cannot show it."""
+        world, state = self.trajectory.world, self.trajectory.states[moment]
+        text = str(world.name(state) if hasattr(world, "name") else state)
+        return text if len(text) <= LONGEST_STATE else f"{text[:LONGEST_STATE]}…"
 
 
 def record_episode(task: Task, policy: Policy, seed: int, rng: np.random.Generator) -> Recording:
-    """Run a policy in the real environment, as `run_episode` does, and record it.
+    """Roll out a policy in a scene and record it.
 
     With the generator that `evaluate` uses for a scene, this is the episode that was evaluated.
     """
-    watched = _WatchedPolicy(policy)
-    episode = run_episode(task, watched, seed, rng)
-    labels, pictures, control_names = _replay(task, seed, episode.controls)
-    tiles, frames = _cut_into_tiles(_crop(pictures))
+    trajectory = roll_out(task, policy, seed, rng)
     automaton = automaton_of(policy)
     return Recording(
         task=task.name,
         policy=policy.name,
         horizon=task.horizon,
-        control_names=control_names,
-        episode=episode,
-        labels=labels,
-        probabilities=np.reshape(watched.probabilities, (len(labels), len(control_names))),
+        episode=Episode.of(trajectory, task),
+        trajectory=trajectory,
         automaton=automaton,
-        automaton_states=None if automaton is None else tuple(automaton.run(labels)),
-        tiles=tiles,
-        frames=frames,
+        automaton_states=None if automaton is None else tuple(automaton.run(trajectory.labels)),
+        film=film_states(trajectory.world, trajectory.states) if can_render(trajectory.world) else None,
     )
 
 
-def automaton_of(policy: Policy) -> FiniteAutomaton | None:
+def automaton_of(policy: Policy) -> Automaton | None:
     """The automaton that a policy plans with, which is its attribute of that name; None if it has none."""
     automaton = getattr(policy, "automaton", None)
-    return automaton if isinstance(automaton, FiniteAutomaton) else None
+    return automaton if isinstance(automaton, Automaton) else None
 
 
-@dataclass(frozen=True)
-class _WatchedPolicy:
-    """A policy that notes what its actor thinks each time that it chooses."""
-
-    policy: Policy
-    probabilities: list[NDArray[np.float64]] = field(default_factory=list)
-
-    @property
-    def name(self) -> str:
-        return self.policy.name
-
-    def actor(self, world: World[Any], rng: np.random.Generator) -> Actor:
-        return _WatchedActor(self.policy.actor(world, rng), self.probabilities)
-
-
-@dataclass(frozen=True)
-class _WatchedActor:
-    actor: Actor
-    seen: list[NDArray[np.float64]]
-
-    def choose(self) -> int:
-        self.seen.append(self.actor.probabilities())
-        return self.actor.choose()
-
-    def probabilities(self) -> NDArray[np.float64]:
-        return self.actor.probabilities()
-
-    def observe(self, state: Any, label: Label) -> Status:
-        return self.actor.observe(state, label)
-
-
-def _replay(
-    task: Task, seed: int, controls: tuple[int, ...]
-) -> tuple[tuple[Label, ...], list[NDArray[np.uint8]], tuple[str, ...]]:
-    """The labels and the pictures along the controls, [rows, columns, TILE, TILE, 3] each."""
-    environment = task.make_environment(seed)
-    world = task.world_of(environment)
-    state, labels, pictures = world.initial_state, [], [_picture(environment)]
-    for control in controls:
-        environment.step(control)
-        next_state = world.state_of(environment)
-        labels.append(world.label(state, control, next_state))
-        pictures.append(_picture(environment))
-        state = next_state
-    return tuple(labels), pictures, tuple(world.controls)
-
-
-def _picture(environment: Any) -> NDArray[np.uint8]:
-    # Without MiniGrid's mark of what the agent sees: a policy of ours looks at all of the scene.
-    pixels = environment.unwrapped.get_frame(highlight=False, tile_size=TILE)
-    rows, columns = pixels.shape[0] // TILE, pixels.shape[1] // TILE
-    return pixels.reshape(rows, TILE, columns, TILE, 3).swapaxes(1, 2)
-
-
-def _crop(pictures: list[NDArray[np.uint8]]) -> list[NDArray[np.uint8]]:
-    """The part within one cell of anything; scenes of rooms may lie in a large empty grid."""
-    first = pictures[0]
-    is_busy = (first != first[0, 0]).any(axis=(2, 3, 4))
-    rows, columns = (np.flatnonzero(is_busy.any(axis=axis)) for axis in (1, 0))  # the agent is somewhere
-    window = np.s_[max(0, rows[0] - 1) : rows[-1] + 2, max(0, columns[0] - 1) : columns[-1] + 2]
-    return [picture[window] for picture in pictures]
-
-
-def _cut_into_tiles(pictures: list[NDArray[np.uint8]]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """The different tiles, and each picture as their numbers."""
+def film_states(world: Any, states: tuple[Any, ...]) -> TiledFilm:
+    """Each state rendered and cut into tiles; a frame that is no multiple of tiles gets a margin."""
+    renderer = as_renderer(world)
     numbers: dict[bytes, int] = {}
     tiles: list[NDArray[np.uint8]] = []
-    frames = np.empty((len(pictures), *pictures[0].shape[:2]), np.int64)
-    for moment, picture in enumerate(pictures):
-        for cell in np.ndindex(picture.shape[:2]):
-            key = picture[cell].tobytes()
-            if key not in numbers:
-                numbers[key] = len(tiles)
-                tiles.append(picture[cell].copy())
-            frames[moment, *cell] = numbers[key]
-    return np.array(tiles), frames
+    frames: list[NDArray[np.int64]] = []
+    before = np.empty(0, np.uint8)
+    for state in states:
+        cut = _cut(renderer.render(state))
+        is_first = cut.shape != before.shape
+        frame = np.zeros(cut.shape[:2], np.int64) if is_first else frames[-1].copy()
+        changed = np.ones(cut.shape[:2], bool) if is_first else (cut != before).any(axis=(2, 3, 4))
+        for row, column in np.argwhere(changed).tolist():
+            tile = cut[row, column]
+            frame[row, column] = numbers.setdefault(tile.tobytes(), len(tiles))
+            if frame[row, column] == len(tiles):
+                tiles.append(tile.copy())
+        frames.append(frame)
+        before = cut
+    return TiledFilm(np.array(tiles), np.array(frames))
+
+
+def _cut(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """An image as tiles, shape [rows, columns, TILE, TILE, 3]."""
+    rows, columns = (-(-length // TILE) for length in image.shape[:2])
+    margins = ((0, rows * TILE - image.shape[0]), (0, columns * TILE - image.shape[1]), (0, 0))
+    return np.pad(image, margins, constant_values=255).reshape(rows, TILE, columns, TILE, 3).swapaxes(1, 2)

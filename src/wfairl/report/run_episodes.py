@@ -4,13 +4,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
-import numpy as np
-
 from wfairl.demonstrations import FIRST_TRAINING_SEED
+from wfairl.evaluation.evaluate import episode_rng
 from wfairl.evaluation.policies import REFERENCES, Policy
-from wfairl.experiment import FIRST_TEST_SEED, learned_name
-from wfairl.learning.run_directory import DEFAULT_TRAINING_TEMPERATURE
-from wfairl.methods import load_policy
+from wfairl.experiment import FIRST_TEST_SEED, learned_names
 from wfairl.parallel import map_in_threads
 from wfairl.progress import track
 from wfairl.report.blocks import prose
@@ -43,17 +40,11 @@ def episodes_section(run: RunFiles, task: Task, scenes: int, n_jobs: int = 2) ->
 
 
 def policies_of(run: RunFiles, task: Task) -> Iterator[tuple[str, Policy]]:
-    """The learned policy first, then those to compare it with.
-
-    One that plans acts greedily and as its demonstrator did; a network acts as its method has chosen.
-    """
-    temperature = DEFAULT_TRAINING_TEMPERATURE if run.temperature is None else run.temperature
-    if run.plans:
-        yield learned_name(0.0), load_policy(run.directory, task, 0.0)
-    if not run.plans:
-        yield learned_name(None), load_policy(run.directory, task)
-    elif temperature > 0:
-        yield learned_name(temperature), load_policy(run.directory, task, temperature)
+    """The learned policy in the ways that it is tested in, greedy first; then those to compare it with."""
+    temperature = run.demonstrated_temperature
+    ways = learned_names(run.method.ways_to_act(temperature))
+    for name in sorted(ways, key=lambda name: ways[name] or 0.0):
+        yield name, run.method.load(run.directory, task, ways[name])
     yield "optimal", REFERENCES["optimal"](task, 0.0)
     if temperature > 0:
         yield "expert", REFERENCES["expert"](task, temperature)
@@ -61,12 +52,12 @@ def policies_of(run: RunFiles, task: Task) -> Iterator[tuple[str, Policy]]:
 
 
 def scenes_of(run: RunFiles, count: int) -> list[int]:
-    """Scenes that the run was tested on, those first in which it failed; none that it has seen."""
+    """Scenes that the run was tested on, first those in which it failed; none that it has seen."""
     learned = [evaluation for name, evaluation in run.evaluation.items() if is_learned(name)]
-    episodes = [episode for evaluation in learned for episode in evaluation["episodes"]]
-    failed = [episode["seed"] for episode in episodes if not episode["success"]]
-    tested = [episode["seed"] for episode in episodes]
-    seen = set(run.config.get("seen", ()))
+    episodes = [episode for evaluation in learned for episode in evaluation.episodes]
+    failed = [episode.seed for episode in episodes if not episode.success]
+    tested = [episode.seed for episode in episodes]
+    seen = set(run.config.seen)
     untested = (seed for seed in range(FIRST_TEST_SEED, FIRST_TRAINING_SEED))
     candidates = dict.fromkeys((*failed, *tested)) if tested else untested
     return list(islice((seed for seed in candidates if seed not in seen), count))
@@ -83,8 +74,3 @@ def _introduction(run: RunFiles, counted: bool) -> str:
         else ""
     )
     return f"{which}, step by step, with the chance that the policy gave to each control.{planned}"
-
-
-def episode_rng(seed: int) -> np.random.Generator:
-    """What `evaluate` draws from in a scene, so that the episodes shown are those that were counted."""
-    return np.random.default_rng([0, seed])

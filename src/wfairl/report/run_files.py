@@ -1,4 +1,4 @@
-"""What a run left on disk, read for people: each file on its own, those that a policy does not need only if there."""
+"""What a run left on disk, for its page: each file on its own, and those that a policy does not need only if there."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,10 +6,20 @@ from typing import Any
 
 from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations import Dataset, load
+from wfairl.evaluation.evaluate import Evaluation
 from wfairl.experiment import DEMONSTRATIONS, EXPERIMENT, read_evaluations
 from wfairl.files import NotJsonError, parse_json, read_json, read_text
 from wfairl.learning.checkpoint import METRICS
-from wfairl.learning.run_directory import CONFIG, FORMAT, PLANNERS, TASK_MODEL, WFA_IRL, BrokenRunError, unfinished
+from wfairl.learning.run_directory import (
+    CONFIG,
+    DEFAULT_TRAINING_TEMPERATURE,
+    TASK_MODEL,
+    BrokenRunError,
+    RunConfig,
+    read_config,
+    unfinished,
+)
+from wfairl.methods import Method, find_method
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,40 +30,30 @@ class RunFiles:
         directory: where they are.
         config: what was trained and how.
         experiment: the settings of the whole flow; None if the run was not made by `wfairl run`.
-        evaluation: evaluations by the name of the policy, as JSON; empty if there are none.
+        evaluation: evaluations by the name of the policy; empty if there are none.
         task_model: the automaton; None for a method without one.
         metrics: an entry for each epoch; empty if there are none.
         dataset: the demonstrations; None if they are elsewhere.
     """
 
     directory: Path
-    config: dict[str, Any]
+    config: RunConfig
     experiment: dict[str, Any] | None
-    evaluation: dict[str, dict[str, Any]]
+    evaluation: dict[str, Evaluation]
     task_model: TaskModel | None
     metrics: tuple[dict[str, Any], ...]
     dataset: Dataset | None
 
     @property
-    def method(self) -> str:
-        """What was trained."""
-        return str(self.config.get("method", WFA_IRL))  # there was no other once
+    def method(self) -> Method:
+        """What trained it."""
+        return find_method(self.config.method)
 
     @property
-    def plans(self) -> bool:
-        """Whether the policy plans with an automaton and a cost; otherwise it is a network."""
-        return self.method in PLANNERS
-
-    @property
-    def task(self) -> str:
-        """The name of the task."""
-        return str(self.config["task"])
-
-    @property
-    def temperature(self) -> float | None:
-        """Of the demonstrations; None if nobody knows, as for a network, whose own temperature stands in that place."""
-        known = self.config.get("temperature")
-        return None if known is None or not self.plans else float(known)
+    def demonstrated_temperature(self) -> float:
+        """The temperature of the demonstrations; a usual one if nobody knows."""
+        known = self.config.temperature
+        return DEFAULT_TRAINING_TEMPERATURE if known is None else known
 
 
 def read_run_files(directory: Path) -> RunFiles:
@@ -64,9 +64,12 @@ def read_run_files(directory: Path) -> RunFiles:
         BadInputError: a file of it is broken; says which.
     """
     directory = Path(directory)
+    config = _read_config(directory)
+    if find_method(config.method).learns_cost and not (directory / TASK_MODEL).exists():
+        raise BrokenRunError(f"{directory / TASK_MODEL}: there is no such file, and {config.method} plans with it")
     return RunFiles(
         directory=directory,
-        config=_read_config(directory),
+        config=config,
         experiment=_read_object(directory / EXPERIMENT),
         evaluation=read_evaluations(directory),
         task_model=TaskModel.load(directory / TASK_MODEL) if (directory / TASK_MODEL).exists() else None,
@@ -80,15 +83,10 @@ def is_learned(policy: str) -> bool:
     return policy.startswith("learned")
 
 
-def _read_config(directory: Path) -> dict[str, Any]:
-    config = _read_object(directory / CONFIG)
-    if config is None and (directory / EXPERIMENT).exists():
+def _read_config(directory: Path) -> RunConfig:
+    if not (directory / CONFIG).exists() and (directory / EXPERIMENT).exists():
         raise unfinished(directory)
-    if config is None:
-        raise BrokenRunError(f"{directory}: not the directory of a run; `wfairl run` or `wfairl train` makes one")
-    if config.get("format") != FORMAT or not isinstance(config.get("task"), str):
-        raise BrokenRunError(f"{directory / CONFIG}: not the configuration of a run that this wfairl can read")
-    return config
+    return read_config(directory)
 
 
 def _read_metrics(path: Path) -> tuple[dict[str, Any], ...]:

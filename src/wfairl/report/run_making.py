@@ -1,51 +1,38 @@
-"""How a run was made: its configuration, the versions at hand, and the command that makes it again."""
+"""How a run was made: its configuration, the installed versions, and the command that makes it again."""
 
 import shlex
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from wfairl import methods
 from wfairl.experiment import Config
-from wfairl.learning.run_directory import CONFIG, TASK_MODEL, WFA_IRL, training_temperature
+from wfairl.learning.run_directory import CONFIG, TASK_MODEL, training_temperature
+from wfairl.methods.method import plain
 from wfairl.report.blocks import Command, Facts, prose
 from wfairl.report.page import Section
 from wfairl.report.provenance import provenance
 from wfairl.report.run_files import RunFiles
 from wfairl.report.text import Text, brief_number, counted
+from wfairl.worlds.registry import loaded_sources
+from wfairl.worlds.task import Task
 
 SAME = "The same command gives the same run, on any number of cores:"
-TRAINED = "It was trained by this command:"
-
-WITHOUT_OPTION = ("rank", "rows", "cols")
-"""Settings of a run that only Python can change."""
-
-TRAIN_OPTIONS = {
-    **{
-        name: f"--{name.replace('_', '-')}"
-        for name in (
-            "epochs", "batch_size", "learning_rate", "weight_decay", "seed", "cost", "activation", "floor",
-            "temperature", "held_out", "view", "networks", "iterations",
-        )
-    },
-    "dropouts": "--dropout",
-    "rewards": "--reward",
-}  # fmt: skip
-"""What `wfairl train` calls the settings of methods that it has options for."""
+TRAINED = "This command trained it:"
 
 
-def making_section(run: RunFiles) -> Section:
+def making_section(run: RunFiles, task: Task) -> Section:
     """Configuration, versions, and the command."""
     started = datetime.fromtimestamp((run.directory / CONFIG).stat().st_mtime, UTC)
     here = provenance("wfairl report")
     versions = tuple(here["versions"].items())
-    settings = flat({name: value for name, value in run.config.items() if name not in ("format", "version")})
+    settings = flat({name: plain(value) for name, value in asdict(run.config).items()})
     return Section(
         "How it was made",
         (
-            prose(_told(run)),
-            Command(command_of(run)),
+            prose(_introduction(run)),
+            Command(command_of(run, task)),
             Facts(tuple((name, _shown(value)) for name, value in settings.items()), "Configuration"),
             Facts(
                 (("run started", f"{started:%d %B %Y}"), *versions, ("machine", here["machine"])),
@@ -55,40 +42,49 @@ def making_section(run: RunFiles) -> Section:
     )
 
 
-def command_of(run: RunFiles) -> str:
-    """What to type to have the same run again; settings that are the default are not named."""
-    experiment = run.experiment
-    if experiment is None:
-        return _train_command(run)
-    own, training = _changed(experiment, Config(run.task))
-    if any(name in own for name in WITHOUT_OPTION):
-        return _python(run.task, own, training, _place(run))
-    options = [
-        part for name, value in {**own, **training}.items() for part in (f"--{name.replace('_', '-')}", str(value))
-    ]
-    return shlex.join(["wfairl", "run", run.task, "-o", _place(run), *options])
+def command_of(run: RunFiles, task: Task) -> str:
+    """The command that makes the same run again; it names only settings that are not the default."""
+    sources = [part for source in loaded_sources() for part in ("--tasks", source)]
+    command = _train_command(run, task) if run.experiment is None else _run_command(run, run.experiment)
+    return shlex.join(["wfairl", *sources, *command])
 
 
-def _train_command(run: RunFiles) -> str:
-    origin = run.config.get("origin", {})
-    demonstrations = [str(name) for name in origin.get("demonstrations", ())] or ["DEMOS"]
-    method = ["--task-model", str(Path(_place(run), TASK_MODEL))] if run.method == WFA_IRL else ["--method", run.method]
-    options = [
-        part
-        for name, value in changed_settings(run).items()
-        if name in TRAIN_OPTIONS
-        for one in (value if isinstance(value, list) else [value])
-        for part in (TRAIN_OPTIONS[name], str(one))
-    ]
-    return shlex.join(["wfairl", "train", *demonstrations, *method, "-o", _place(run), *options])
+def _run_command(run: RunFiles, experiment: Mapping[str, Any]) -> list[str]:
+    default = asdict(Config(run.config.task))
+    own = {name: experiment[name] for name in default if name in experiment and experiment[name] != default[name]}
+    settings = own.pop("settings", {})
+    return ["run", run.config.task, "-o", _place(run), *_options({**own, **settings})]
 
 
-def changed_settings(run: RunFiles) -> dict[str, Any]:
+def _train_command(run: RunFiles, task: Task) -> list[str]:
+    demonstrations = [str(name) for name in run.config.origin.get("demonstrations", ())] or ["DEMOS"]
+    model = ["--task-model", str(Path(_place(run), TASK_MODEL))] if run.method.needs_task_model else []
+    method = [] if run.method.needs_task_model else ["--method", run.method.name]
+    options = _options(changed_settings(run, task))
+    return ["train", *demonstrations, *method, *model, "-o", _place(run), *options]
+
+
+def changed_settings(run: RunFiles, task: Task) -> dict[str, Any]:
     """The settings of a run's method that are not the default, by name."""
-    given = {**run.config, **run.config.get("training", {})}
-    if run.plans and given.get("temperature") == training_temperature(run.config.get("temperature")):
-        del given["temperature"]  # it trains at the demonstrations' temperature unless told otherwise
-    return {name: value for name, (value, _) in methods.changed_settings(run.method, given).items()}
+    decided = {"cost": task.default_cost, "temperature": training_temperature(run.config.temperature)}
+    changed = run.method.changed_settings(run.config.settings)
+    return {
+        name: value for name, (value, default) in changed.items() if default is not None or value != decided.get(name)
+    }
+
+
+def _options(settings: Mapping[str, Any]) -> list[str]:
+    """Settings as options of the command line."""
+    options = []
+    for name, value in settings.items():
+        flag = name.replace("_", "-")
+        if isinstance(value, bool):
+            options.append(f"--{flag}" if value else f"--no-{flag}")
+        else:
+            options += [
+                part for one in (value if isinstance(value, list) else [value]) for part in (f"--{flag}", str(one))
+            ]
+    return options
 
 
 def _place(run: RunFiles) -> str:
@@ -96,38 +92,17 @@ def _place(run: RunFiles) -> str:
     return str(run.directory) if run.directory.name else run.directory.resolve().name
 
 
-def _told(run: RunFiles) -> str:
+def _introduction(run: RunFiles) -> str:
     """What there is to say of the command."""
     if run.experiment is not None:
         return SAME
-    successes = run.config.get("origin", {}).get("successes")
-    told = (
-        TRAINED
-        if successes is None
-        else f"A reproduction trained it, on the first {counted(successes, 'success', 'successes')} of these"
-        " demonstrations; by itself it is trained so:"
+    successes = run.config.origin.get("successes")
+    if successes is None:
+        return TRAINED
+    return (
+        f"A suite trained it, on the first {counted(successes, 'success', 'successes')} of these demonstrations; this"
+        " command trains it alone:"
     )
-    without = [f"{name} {value}" for name, value in changed_settings(run).items() if name not in TRAIN_OPTIONS]
-    return f"{told[:-1]}, with settings that only Python has ({', '.join(without)}):" if without else told
-
-
-def _changed(experiment: dict[str, Any], default: Config) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The settings that are not the default: of the flow, and of the training."""
-    before = asdict(default)
-    own = {name: experiment[name] for name in before if name in experiment and experiment[name] != before[name]}
-    training = own.pop("training", {})
-    # The temperature and the seed of the flow take the place of the training's own.
-    names = [name for name in before["training"] if name in training and name not in ("temperature", "seed")]
-    return own, {name: training[name] for name in names if training[name] != before["training"][name]}
-
-
-def _python(task: str, own: dict[str, Any], training: dict[str, Any], place: str) -> str:
-    settings = [repr(task), *(f"{name}={value!r}" for name, value in own.items())]
-    lines = ["from pathlib import Path", "", "from wfairl.experiment import Config, run"]
-    if training:
-        lines.append("from wfairl.learning.trainer import Settings")
-        settings.append(f"training=Settings({', '.join(f'{name}={value!r}' for name, value in training.items())})")
-    return "\n".join([*lines, "", f"run(Config({', '.join(settings)}), Path({place!r}))"])
 
 
 def flat(document: dict[str, Any]) -> dict[str, Any]:

@@ -2,16 +2,15 @@
 
     write_run_report(Path("runs/doorkey"))      writes runs/doorkey/report.html
 
-Every number is one of the run's files, with all of its digits in the page. Without an evaluation or curves, a sentence
-says so in their place; a run that has not finished, or whose task nobody has registered, has no page at all.
+Every number comes from the run's files, with all of its digits in the page. What is missing (an evaluation, curves, a
+renderer) is left out with a sentence; a run that has not finished, or whose task is unknown, has no page at all.
 """
 
 import shlex
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from wfairl import __version__
 from wfairl.automata.layout import TIMES
@@ -19,12 +18,12 @@ from wfairl.automata.task_model import TaskModel
 from wfairl.automata.words import format_label
 from wfairl.demonstrations import Dataset
 from wfairl.errors import BadInputError
+from wfairl.evaluation.evaluate import Evaluation
 from wfairl.experiment import EVALUATION
-from wfairl.learning.run_directory import NO_AUTOMATON
-from wfairl.methods import METHODS
-from wfairl.report.blocks import AutomatonDrawing, Facts, KeyFigure, KeyFigures, prose
+from wfairl.report.blocks import MAX_DRAWN_STATES, AutomatonDrawing, Facts, KeyFigure, KeyFigures, prose
 from wfairl.report.charts import Interval, IntervalChart
-from wfairl.report.figures.changes import EXPLANATION
+from wfairl.report.figures.automaton import with_label_differences
+from wfairl.report.figures.label_differences import EXPLANATION
 from wfairl.report.page import Block, Page, Section, check_page_file, write_page
 from wfairl.report.run_episodes import DEFAULT_SCENES, episodes_section
 from wfairl.report.run_files import RunFiles, is_learned, read_run_files
@@ -38,6 +37,9 @@ from wfairl.worlds.task import Task
 REPORT = "report.html"
 
 SHOWN_WORDS = 8
+
+NONE = "–"  # noqa: RUF001
+"""In a table: there is no such number."""
 
 
 def write_run_report(
@@ -68,15 +70,15 @@ def run_page(run: RunFiles, scenes: int = DEFAULT_SCENES, n_jobs: int = 2, made:
     made = datetime.now(UTC) if made is None else made
     task = task_of(run)
     sections = (
-        result_section(run),
+        result_section(run, task),
         episodes_section(run, task, scenes, n_jobs),
         *([task_section(run, run.task_model)] if run.task_model is not None else []),
         training_section(run, task),
-        making_section(run),
+        making_section(run, task),
     )
     return Page(
-        title=run.task,
-        subtitle=f"{_capital(task.summary)}. Learned by {run.method}: {METHODS[run.method].summary}.",
+        title=task.name,
+        subtitle=f"{_capital(task.summary)}. Learned by {run.method.title}: {run.method.summary}.",
         sections=sections,
         kind="wfairl · a run",
         footer=f"Made by wfairl {__version__} on {made:%d %B %Y}. This page is one file and loads nothing else.",
@@ -90,108 +92,119 @@ def task_of(run: RunFiles) -> Task:
         BadInputError: it is not known in this process.
     """
     try:
-        return find_task(run.task)
+        return find_task(run.config.task)
     except BadInputError as error:
-        raise BadInputError(
-            f"{run.directory}: {error}. Write its page with the script that registers the task and then calls `wfairl`"
-        ) from None
+        raise BadInputError(f"{run.directory}: {error}") from None
 
 
-def result_section(run: RunFiles) -> Section:
+def result_section(run: RunFiles, task: Task) -> Section:
     """How well the policies did."""
-    evaluations = run.evaluation
-    if not evaluations:
-        command = Code(shlex.join(["wfairl", "evaluate", run.task, "--policy", str(run.directory), "--save"]))
+    if not run.evaluation:
+        command = Code(shlex.join(["wfairl", "evaluate", run.config.task, "--policy", str(run.directory), "--save"]))
         missing = "The policy has not been evaluated here: there is no "
         return Section("Result", (prose((missing, Code(EVALUATION), ". ", command, " does.")),))
-    learned = [name for name in evaluations if is_learned(name)]
-    blocks: tuple[Block, ...] = (
-        prose(_headline(evaluations, learned)),
-        KeyFigures(_key_figures(run, evaluations, learned)),
-        IntervalChart(
-            tuple(
-                Interval(name, one["mean_return"], one["standard_error"], name in learned)
-                for name, one in evaluations.items()
-            ),
-            caption="Mean return with one standard error to both sides; 1 would be success without a single step, "
-            "0 is failure.",
+    learned = [name for name in run.evaluation if is_learned(name)]
+    chart = IntervalChart(
+        tuple(
+            Interval(shown_name(name, task), one.mean_return, one.standard_error, name in learned)
+            for name, one in run.evaluation.items()
         ),
-        evaluation_table(evaluations, learned),
+        caption="Mean return with one standard error to both sides; 1 would be success without a single step, "
+        "0 is failure.",
+    )
+    blocks = (
+        prose(_headline(run.evaluation, learned, task)),
+        KeyFigures(tuple(_key_figures(run, learned, task))),
+        chart,
+        evaluation_table(run.evaluation, learned, task),
     )
     return Section("Result", blocks)
 
 
-def evaluation_table(evaluations: dict[str, dict[str, Any]], learned: Sequence[str]) -> Table:
-    """One row a policy, the learned ones highlighted."""
+def shown_name(policy: str, task: Task) -> str:
+    """The name of a policy for the reader, who is told what is best about the optimal one."""
+    if policy != "optimal":
+        return policy
+    return "optimal (fewest steps)" if task.true_cost is None else "optimal (least true cost)"
+
+
+def evaluation_table(evaluations: dict[str, Evaluation], learned: Sequence[str], task: Task) -> Table:
+    """One row per policy, the learned ones highlighted."""
+    has_learned_cost = any(one.mean_learned_cost is not None for one in evaluations.values())
+    names = ("return", "± s.e.", "success", "mean steps", "true cost", *(["learned cost"] if has_learned_cost else []))
     columns = (
         Column("policy"),
-        Column("return", "right"),
-        Column("± s.e.", "right"),
-        Column("success", "right"),
-        Column("mean steps", "right"),
-        Column("episodes", "right"),
+        *(Column(name, "right") for name in (*names, "episodes")),
         Column("how they ended"),
     )
     rows: list[tuple[Text, ...]] = []
     for name, one in evaluations.items():
-        episodes = one["episodes"]
-        ends = Counter(episode["outcome"] for episode in episodes)
-        steps = sum(episode["steps"] for episode in episodes) / len(episodes)
+        ends = Counter(episode.outcome for episode in one.episodes)
+        costs = (one.mean_cost, one.mean_learned_cost) if has_learned_cost else (one.mean_cost,)
         rows.append(
             (
-                name,
-                number(one["mean_return"]),
-                number(one["standard_error"]),
-                percent(one["success_rate"]),
-                number(steps, 1),
-                number(len(episodes)),
+                shown_name(name, task),
+                number(one.mean_return),
+                number(one.standard_error),
+                percent(one.success_rate),
+                number(sum(episode.steps for episode in one.episodes) / len(one.episodes), 1),
+                *(NONE if cost is None else number(cost, 2) for cost in costs),
+                number(len(one.episodes)),
                 ", ".join(f"{count} {outcome}" for outcome, count in ends.most_common()),
             )
         )
+    truth = "every control truly costs 1 in this task" if task.true_cost is None else "the true cost is the task's own"
+    caption = f"Costs are means over the episodes that succeeded; {truth}."
     marked = frozenset(i for i, name in enumerate(evaluations) if name in learned)
-    return Table(columns, tuple(rows), highlighted_rows=marked)
+    return Table(columns, tuple(rows), caption, marked)
 
 
-def _headline(evaluations: dict[str, dict[str, Any]], learned: Sequence[str]) -> Text:
+def _headline(evaluations: dict[str, Evaluation], learned: Sequence[str], task: Task) -> Text:
     """One sentence: the first learned policy beside the references that there are."""
     if not learned:
         return "Only reference policies were evaluated."
     first = evaluations[learned[0]]
-    scenes = counted(len(first["episodes"]), "scene")
+    has_cost = task.true_cost is not None
+    scenes = counted(len(first.episodes), "scene")
     others: list[Inline] = []
     for name in ("optimal", "expert", "random"):
         if name in evaluations:
             start = "; " if others else ". For comparison: "
-            others += [f"{start}{name} ", number(evaluations[name]["mean_return"])]
+            one = evaluations[name]
+            others += [f"{start}{shown_name(name, task)} ", number(one.mean_return)]
+            others += [" at ", number(one.mean_cost, 2)] if has_cost and one.mean_cost is not None else []
     return (
         f"On {scenes} that it has never seen, the learned policy "
         f"({learned[0].partition(', ')[2] or 'as trained'}) succeeds in ",
-        percent(first["success_rate"]),
+        percent(first.success_rate),
         " and returns ",
-        *with_error(first["mean_return"], first["standard_error"]),
+        *with_error(first.mean_return, first.standard_error),
+        *((", at a true cost of ", number(first.mean_cost, 2)) if has_cost and first.mean_cost is not None else ()),
         *others,
         ".",
     )
 
 
-def _key_figures(
-    run: RunFiles, evaluations: dict[str, dict[str, Any]], learned: Sequence[str]
-) -> tuple[KeyFigure, ...]:
-    figures = []
+def _key_figures(run: RunFiles, learned: Sequence[str], task: Task) -> Iterator[KeyFigure]:
     for name in (*learned[:1], "optimal"):
-        if name in evaluations:
-            one = evaluations[name]
-            error: Text = ("mean return, ± ", number(one["standard_error"]))
-            figures.append(KeyFigure(_capital(name), number(one["mean_return"]), error, name in learned))
+        if name in run.evaluation:
+            one = run.evaluation[name]
+            error: Text = ("mean return, ± ", number(one.standard_error))
+            yield KeyFigure(_capital(shown_name(name, task)), number(one.mean_return), error, name in learned)
     if learned:
-        one = evaluations[learned[0]]
-        succeeded = sum(bool(episode["success"]) for episode in one["episodes"])
-        note = f"{succeeded} of {counted(len(one['episodes']), 'new scene')}"
-        figures.append(KeyFigure("Success", percent(one["success_rate"]), note))
+        one = run.evaluation[learned[0]]
+        succeeded = sum(episode.success for episode in one.episodes)
+        note = f"{succeeded} of {counted(len(one.episodes), 'new scene')}"
+        yield KeyFigure("Success", percent(one.success_rate), note)
+        if task.true_cost is not None and one.mean_cost is not None:
+            best = run.evaluation["optimal"].mean_cost if "optimal" in run.evaluation else None
+            beside: Text = "mean of the successes" if best is None else ("optimal ", number(best, 2))
+            yield KeyFigure("True cost", number(one.mean_cost, 2), beside)
     if run.task_model is not None:
-        model = run.task_model.summary
-        figures.append(KeyFigure("Automaton", (number(model.states), " states"), ("rank ", number(model.rank))))
-    return tuple(figures)
+        summary = run.task_model.summary
+        how: Text = f"states, {run.task_model.learner}"
+        rank: Text = how if summary.rank is None else ("states, rank ", number(summary.rank))
+        yield KeyFigure("Automaton", number(summary.states), rank)
 
 
 def _capital(text: str) -> str:
@@ -200,28 +213,37 @@ def _capital(text: str) -> str:
 
 def task_section(run: RunFiles, model: TaskModel) -> Section:
     """What was learned of the task's logic."""
-    title = "The task it plans with" if run.method == NO_AUTOMATON else "The task it learned"
-    caption = (
-        "State 0 is the start, a double ring accepts. An edge is taken when what is true changes, and named by the "
-        f"change {EXPLANATION}; {TIMES} counts the successful demonstrations that took it."
-    )
-    drawing: tuple[Block, ...] = (
-        (AutomatonDrawing(model.finite, model.edge_counts, caption),) if model.summary.closed else ()
-    )
+    title = "The task it learned" if run.method.needs_task_model else "The task it plans with"
+    drawing: tuple[Block, ...] = ()
+    if model.summary.closed:
+        by_difference = with_label_differences(model.finite) is not model.finite
+        reads = (
+            f"when what is true changes, and named by the change {EXPLANATION}"
+            if by_difference
+            else "when its guard holds"
+        )
+        caption = (
+            f"State 0 is the start, a double ring accepts. An edge is taken {reads}; {TIMES} counts the successful "
+            "demonstrations that took it."
+        )
+        is_drawn = model.finite.states <= MAX_DRAWN_STATES
+        drawing = (AutomatonDrawing(model.finite, model.edge_counts, caption if is_drawn else ""),)
     return Section(title, (*drawing, _task_facts(model), *_demonstrated(run.dataset, model)))
 
 
 def _task_facts(model: TaskModel) -> Facts:
     summary = model.summary
+    sizes = [number(size) for size in (summary.rank, summary.rows, summary.cols) if size is not None]
+    deviation = [] if summary.deviation is None else [("Deviation of the finite automaton", summary.deviation)]
     return Facts(
         (
-            ("Rank / rows / cols", _joined(number(summary.rank), number(summary.rows), number(summary.cols))),
+            *([("Rank / rows / cols", _joined(*sizes))] if sizes else []),
             ("States", (number(summary.states), " live" if summary.closed else ", and more that were not explored")),
             ("Words learned from", (number(summary.words), ", of which ", number(summary.successes), " successes")),
             ("Accepts from a value of", brief_number(model.threshold)),
             ("Loss on these words", brief_number(summary.loss)),
-            ("Deviation of the finite automaton", brief_number(summary.deviation)),
-            ("Alphabet", Chips(tuple(format_label(label) for label in model.automaton.alphabet))),
+            *((name, brief_number(value)) for name, value in deviation),
+            ("Alphabet", Chips(tuple(format_label(label) for label in model.alphabet))),
         )
     )
 

@@ -1,13 +1,12 @@
-"""How a run was trained: its curves, and what is known of the cost that came of it."""
+"""How a run was trained: its curves, and the cost that it learned."""
 
 import math
 from typing import Any, TypeGuard
 
 from wfairl.errors import WfairlError
 from wfairl.learning.checkpoint import METRICS
-from wfairl.learning.run_directory import COST
+from wfairl.learning.run_directory import COST, load_run
 from wfairl.learning.storage import load_cost
-from wfairl.methods import load_planned_policy
 from wfairl.report.blocks import Facts, figure_of, prose
 from wfairl.report.charts import LineChart, Series
 from wfairl.report.figures.cost_maps import draw_cost_maps
@@ -26,14 +25,14 @@ VARIANTS = ("dropout", "reward")
 UNSHOWN = frozenset({*AXES, *VARIANTS, "network", "learning_rate", "seconds"})
 
 LOSSES = {"held_out_loss": "held-out demonstrations", "train_loss": "training"}
-"""The losses that belong into one chart, the first the most prominent."""
+"""The losses that share a chart, the first the most prominent."""
 
 Points = tuple[tuple[float, float], ...]
 
 
 def training_section(run: RunFiles, task: Task) -> Section:
     """The curves and the cost."""
-    charts: tuple[Block, ...] = training_charts(run.metrics, run.plans)
+    charts: tuple[Block, ...] = training_charts(run.metrics, run.method.learns_cost)
     curves = charts or (prose(("There are no curves: there is no ", Code(METRICS), ".")),)
     has_cost = (run.directory / COST).exists()
     title = "The cost it learned" if has_cost else "Training"
@@ -59,7 +58,7 @@ def _charts(variant: str, entries: list[dict[str, Any]], axis: str, keeps_least:
     networks = len({entry.get("network") for entry in entries})
     caption = "; ".join(part for part in (variant, f"mean of {networks} networks" if networks > 1 else "") if part)
     mark = _least(curves["held_out_loss"], axis) if keeps_least and "held_out_loss" in curves else None
-    charts = [LineChart(losses, axis, "loss a step (mean negative log-likelihood)", mark, caption)] if losses else []
+    charts = [LineChart(losses, axis, "loss per step (mean negative log-likelihood)", mark, caption)] if losses else []
     for name, points in curves.items():
         if name not in LOSSES:
             shown = name.replace("_", " ")
@@ -88,13 +87,13 @@ def _least(points: Points, axis: str) -> tuple[float, float, str]:
 
 
 def cost_maps(run: RunFiles, task: Task) -> tuple[Block, ...]:
-    """The cost of each control over the first scene that the page shows; a sentence if there is no plan there."""
+    """The cost of each control over the first scene that the page shows; a sentence where there is no such map."""
     try:
-        policy = load_planned_policy(run.directory, task, 0.0)
+        learned = load_run(run.directory)
         (seed,) = scenes_of(run, 1)
-        return (figure_of(draw_cost_maps(task, seed, policy.automaton, policy.cost)),)
+        return (figure_of(draw_cost_maps(task, seed, learned.task_model.finite, learned.cost.as_cost())),)
     except WfairlError as error:
-        return (prose(f"There are no maps of the cost: {error}."),)
+        return (prose(f"There are no maps of the cost: {str(error).rstrip('.')}."),)
 
 
 def _cost_facts(run: RunFiles) -> tuple[Block, ...]:
@@ -102,21 +101,20 @@ def _cost_facts(run: RunFiles) -> tuple[Block, ...]:
     parameters = sum(parameter.numel() for parameter in model.parameters())
     held_out = [entry for entry in run.metrics if _is_finite(entry.get("held_out_loss"))]
     entries: list[tuple[str, Text]] = [
-        ("Model", f"{model.kind}, {run.config.get('activation', 'unknown')} output"),
+        ("Model", f"{model.kind}, {run.config.settings['activation']} output"),
         ("Parameters", number(parameters)),
-        ("Least cost of a transition", brief_number(float(run.config["floor"]))),
+        ("Lowest cost of a transition", brief_number(float(run.config.settings["floor"]))),
         ("Epochs", number(max(len(run.metrics) - 1, 0))),
     ]
     if held_out:
         kept = min(held_out, key=lambda entry: entry["held_out_loss"])
         entries += [
             ("Epoch that was kept", number(kept["epoch"])),
-            ("Held-out loss a step", number(kept["held_out_loss"], 4)),
+            ("Held-out loss per step", number(kept["held_out_loss"], 4)),
             ("Before training", number(held_out[0]["held_out_loss"], 4)),
         ]
     note = (
-        "A cost is learned for every transition, so that the demonstrated controls become likely. The epoch that is "
-        "kept is the one at which demonstrations held out from training were most likely; before training, every "
-        "control costs 1."
+        "Training gives every transition a cost, so that the demonstrated controls become likely. It keeps the epoch "
+        "at which the demonstrations that it held out were most likely; before training, every control costs 1."
     )
     return (prose(note), Facts(tuple(entries)))

@@ -1,8 +1,8 @@
-"""Text of a page: plain strings, which are escaped, and the few things inside a sentence that are more than that."""
+"""Text of a page: plain strings, and the few things inside a sentence that are more than that."""
 
 import math
 from dataclasses import dataclass
-from html import escape
+from typing import ClassVar
 
 
 @dataclass(frozen=True)
@@ -14,46 +14,30 @@ class Number:
         text: what is shown.
     """
 
+    template: ClassVar[str] = "number"
     value: float
     text: str
-
-    def html(self) -> str:
-        """The number as an element."""
-        return f'<data value="{self.value!r}">{escape(self.text)}</data>'
 
 
 @dataclass(frozen=True)
 class Code:
     """Something that a computer reads: a command, a file name, a setting."""
 
+    template: ClassVar[str] = "code"
     text: str
-
-    def html(self) -> str:
-        """The code as an element."""
-        return f"<code>{escape(self.text)}</code>"
 
 
 @dataclass(frozen=True)
 class Chips:
     """A row of small labels, such as a word of an automaton."""
 
+    template: ClassVar[str] = "chips"
     labels: tuple[str, ...]
-
-    def html(self) -> str:
-        """The labels as a list."""
-        return f'<ol class="word">{"".join(f"<li>{escape(label)}</li>" for label in self.labels)}</ol>'
 
 
 Inline = str | Number | Code | Chips
 Text = Inline | tuple[Inline, ...]
 """What may stand in a sentence, a cell or a caption."""
-
-
-def html_of(text: Text) -> str:
-    """A text as HTML, with everything in it escaped."""
-    if isinstance(text, tuple):
-        return "".join(map(html_of, text))
-    return escape(text) if isinstance(text, str) else text.html()
 
 
 def number(value: float, digits: int = 3) -> Number:

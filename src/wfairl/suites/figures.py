@@ -11,7 +11,7 @@ from wfairl.evaluation import Policy, expert_policy
 from wfairl.learning.run_directory import Run, load_run
 from wfairl.methods import CHOSEN, find_method, load_policy
 from wfairl.report.figures import (
-    DrawnFigure,
+    CaptionedFigure,
     Point,
     ReturnRow,
     draw_automaton,
@@ -19,15 +19,15 @@ from wfairl.report.figures import (
     draw_curves,
     draw_demonstration_curve,
     draw_environments,
-    draw_other_word,
     draw_policies,
     draw_returns,
     draw_trajectory,
-    find_other_word,
+    draw_unseen_word,
+    find_unseen_word,
     learn_from_fewer,
     read_history,
 )
-from wfairl.report.figures.other_words import NoOtherWordError
+from wfairl.report.figures.unseen_word import NoUnseenWordError
 from wfairl.report.text import counted
 from wfairl.suites.cell import stored_result
 from wfairl.suites.directory import demonstrations_file, run_directory
@@ -45,7 +45,7 @@ SHOWN_SEED = 0
 class Figures:
     """What could be drawn, and for what could not, by its name, a sentence that says why."""
 
-    drawn: tuple[DrawnFigure, ...]
+    drawn: tuple[CaptionedFigure, ...]
     missing: dict[str, str]
 
 
@@ -55,7 +55,7 @@ def draw_figures(tables: Tables, directory: Path) -> Figures:
     for name, draw in _figures(Source(tables, directory)).items():
         try:
             drawn.append(draw(name))
-        except NoOtherWordError as error:
+        except NoUnseenWordError as error:
             missing[name] = f"No scene shows an agent that does not know the word of the expert: {error.reason}."
         except WfairlError as error:
             missing[name] = f"There is no figure {name}: {error}."
@@ -132,13 +132,13 @@ class Source:
         return {**found, "expert": expert_policy(find_task(task), self.suite.data_sets[data].temperature)}
 
 
-def _figures(source: Source) -> dict[str, Callable[[str], DrawnFigure]]:
+def _figures(source: Source) -> dict[str, Callable[[str], CaptionedFigure]]:
     """How to draw each figure, by its name, in the order of the report."""
     protocol = source.protocol
     tasks = protocol.tasks
     exact, noisy = protocol.data_sets[0], protocol.data_sets[-1]
     comparable = is_comparable(protocol)
-    figures: dict[str, Callable[[str], DrawnFigure]] = {
+    figures: dict[str, Callable[[str], CaptionedFigure]] = {
         "environments": partial(draw_environments, [find_task(task) for task in tasks], source.scene),
         "returns": partial(draw_returns, _return_rows(source), comparable=comparable),
         "policies": partial(_policies, source, "multiroom" if "multiroom" in tasks else tasks[0], noisy),
@@ -146,7 +146,7 @@ def _figures(source: Source) -> dict[str, Callable[[str], DrawnFigure]]:
     if source.planner() is not None:
         figures |= {
             "trajectory": partial(_trajectory, source, tasks[0], noisy),  # as the automaton beside it
-            "other-word": partial(_other_word, source, tasks[-1], exact),
+            "unseen-word": partial(_unseen_word, source, tasks[-1], exact),
             "training": partial(_training, source, noisy),
         }
         figures |= {f"automaton-{task}": partial(_automaton, source, task, noisy) for task in tasks}
@@ -157,36 +157,36 @@ def _figures(source: Source) -> dict[str, Callable[[str], DrawnFigure]]:
     return figures
 
 
-def _trajectory(source: Source, task: str, data: str, name: str) -> DrawnFigure:
+def _trajectory(source: Source, task: str, data: str, name: str) -> CaptionedFigure:
     run = source.run(task, data)
     drawn = draw_trajectory(find_task(task), source.scene, run.task_model.finite, run.cost.as_cost(), name)
     return _with_note(drawn, f"Automaton and cost were learned from {taught_by(data, task)}.")
 
 
-def _automaton(source: Source, task: str, data: str, name: str) -> DrawnFigure:
+def _automaton(source: Source, task: str, data: str, name: str) -> CaptionedFigure:
     drawn = draw_automaton(source.run(task, data).task_model, name)
     return _with_note(drawn, f"The words are those of {taught_by(data, task)}.")
 
 
-def _costs(source: Source, task: str, data: str, name: str) -> DrawnFigure:
+def _costs(source: Source, task: str, data: str, name: str) -> CaptionedFigure:
     run = source.run(task, data)
     drawn = draw_cost_maps(find_task(task), source.scene, run.task_model.finite, run.cost.as_cost(), name=name)
     return _with_note(drawn, f"Automaton and cost were learned from {taught_by(data, task)}.")
 
 
-def _other_word(source: Source, task: str, data: str, name: str) -> DrawnFigure:
+def _unseen_word(source: Source, task: str, data: str, name: str) -> CaptionedFigure:
     dataset = load(demonstrations_file(source.directory, task, data, SHOWN_SEED, source.protocol))
-    pair = find_other_word(find_task(task), learn_from_fewer(dataset), source.protocol.test_seeds)
-    drawn = draw_other_word(find_task(task), pair, name)
+    pair = find_unseen_word(find_task(task), learn_from_fewer(dataset), source.protocol.test_seeds)
+    drawn = draw_unseen_word(find_task(task), pair, name)
     return _with_note(drawn, f"These demonstrations are the first of {taught_by(data, task)}.")
 
 
-def _policies(source: Source, task: str, data: str, name: str) -> DrawnFigure:
+def _policies(source: Source, task: str, data: str, name: str) -> CaptionedFigure:
     drawn = draw_policies(find_task(task), source.policies(task, data), source.scene, name=name)
     return _with_note(drawn, f"All that learned did so from {taught_by(data, task)}.")
 
 
-def _training(source: Source, data: str, name: str) -> DrawnFigure:
+def _training(source: Source, data: str, name: str) -> CaptionedFigure:
     histories = {
         f"{source.title(method)}, {task}": history
         for method in source.protocol.methods
@@ -201,7 +201,7 @@ def taught_by(data: str, task: str = "") -> str:
     return f"data set {data}{f' of {task}' if task else ''}, training seed {SHOWN_SEED}"
 
 
-def _with_note(drawn: DrawnFigure, note: str) -> DrawnFigure:
+def _with_note(drawn: CaptionedFigure, note: str) -> CaptionedFigure:
     return replace(drawn, caption=f"{drawn.caption} {note}")
 
 
@@ -220,7 +220,7 @@ def _return_rows(source: Source) -> list[ReturnRow]:
     ]
 
 
-def _curve(source: Source, task: str, name: str) -> DrawnFigure:
+def _curve(source: Source, task: str, name: str) -> CaptionedFigure:
     tables, protocol = source.tables, source.protocol
     points = [
         Point(source.title(row.method), row.successes, row.mean_return, row.standard_error)

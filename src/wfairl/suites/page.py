@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from wfairl import __version__
+from wfairl.evaluation.evaluate import episode_rng
 from wfairl.methods import CHOSEN
 from wfairl.report.blocks import Command, Facts, Figure, KeyFigure, KeyFigures, prose
 from wfairl.report.page import Block, Page, Section
 from wfairl.report.player import EpisodePlayer
 from wfairl.report.recording import record_episode
-from wfairl.report.run_episodes import episode_rng
 from wfairl.report.tables import Cell, Column, Table
 from wfairl.report.text import Code, Text, counted, number, with_error
 from wfairl.suites.figures import Figures, Source, taught_by
@@ -30,7 +30,7 @@ def reproduction_page(tables: Tables, figures: Figures, directory: Path) -> Page
         _returns_section(tables, figures),
         *_player_sections(Source(tables, directory)),
         *([_automata_section(tables, figures)] if tables.automata else []),
-        _figures_section("What was learned", ("trajectory", "other-word", "policies"), figures),
+        _figures_section("What was learned", ("trajectory", "unseen-word", "policies"), figures),
         _figures_section("The cost", _starting(figures, "costs-"), figures),
         _figures_section("Training", ("training", *_starting(figures, "demonstrations-")), figures),
         _figures_section("The tasks", ("environments",), figures),

@@ -11,8 +11,9 @@ So hundreds of destinations on one road network cost what differs between them.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,11 +24,15 @@ from wfairl.automata.automaton import UNAVAILABLE, Automaton, Label
 from wfairl.automata.guarded import GuardedAutomaton
 from wfairl.errors import BadInputError
 from wfairl.worlds.world import (
+    MAX_LABELS,
     Exploration,
     LabelTable,
     TooManyNodesError,
     World,
-    available_controls,
+    as_located,
+    as_renderer,
+    can_locate,
+    can_render,
     check_world,
 )
 
@@ -57,6 +62,7 @@ class TransitionTable:
         features: the distinct features of transitions, shape [distinct, features] of float64.
         feature_names: what the features are called, for people.
         states: what stands behind each state, such as a cell or the name of a node; the numbers themselves if empty.
+        positions: where each state is on a map, y upwards, shape [states, 2]; None if nobody knows.
     """
 
     controls: tuple[str, ...]
@@ -67,6 +73,7 @@ class TransitionTable:
     features: NDArray[np.float64]
     feature_names: tuple[str, ...] = ()
     states: tuple[Hashable, ...] = ()
+    positions: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         shape = self.successors.shape
@@ -97,6 +104,9 @@ class TransitionTable:
             raise BrokenGraphError(f"{len(self.states)} names for {shape[0]} states")
         if self.feature_names and len(self.feature_names) != self.features.shape[1]:
             raise BrokenGraphError(f"{len(self.feature_names)} names for {self.features.shape[1]} features")
+        places = self.positions
+        if places is not None and (places.shape != (shape[0], 2) or not np.isfinite(places).all()):
+            raise BrokenGraphError(f"positions must be finite numbers of the shape [{shape[0]}, 2]")
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +118,8 @@ class GraphWorld:
         propositions: what labels are made of.
         initial_state: where the scene starts.
         marks: what holds on arriving in a state, besides the label of the transition.
-        source: the world that was explored, if it was one in plain Python; it renders the states if it can.
+        source: the world that was explored, if it was one in plain Python; it renders the states if it can. Without
+            one, the graph is drawn where the table has positions.
     """
 
     table: TransitionTable
@@ -134,11 +145,12 @@ class GraphWorld:
         edges: Sequence[tuple[Hashable, Hashable]],
         *,
         start: Hashable,
-        marks: Mapping[Hashable, Sequence[str] | Label] | None = None,
-        labels: Sequence[Sequence[str] | Label] | None = None,
+        marks: Mapping[Hashable, str | Collection[str]] | None = None,
+        labels: Sequence[str | Collection[str]] | None = None,
         features: NDArray[np.float64] | None = None,
         feature_names: Sequence[str] = (),
         propositions: Sequence[str] | None = None,
+        positions: Mapping[Hashable, tuple[float, float]] | None = None,
     ) -> GraphWorld:
         """The world of a directed graph: in a node, control i takes the i-th of its outgoing edges.
 
@@ -150,6 +162,7 @@ class GraphWorld:
             features: of each edge, shape [edges, features]; one that is always 1 if None.
             feature_names: what they are called.
             propositions: what labels are made of; those that occur, sorted, if None.
+            positions: where each node is on a map, y upwards; with them, the world can be drawn.
 
         Raises:
             BrokenGraphError: a node has no way out, is named nowhere, or the parts do not fit each other.
@@ -171,7 +184,7 @@ class GraphWorld:
         for i, (node, target) in enumerate(edges):
             at = number[node], rank[i]
             successors[at], feature_index[at] = number[target], row[i]
-            label_index[at] = names.number(frozenset(labels[i]) if labels is not None else frozenset())
+            label_index[at] = names.number(_label(labels[i]) if labels is not None else frozenset())
         dead_ends = [node for node, i in number.items() if (successors[i] == UNAVAILABLE).all()]
         if dead_ends:
             more = f" and {len(dead_ends) - 1} more" if len(dead_ends) > 1 else ""
@@ -181,12 +194,12 @@ class GraphWorld:
         unknown = [node for node in marks or {} if node not in number]
         if unknown:
             raise BrokenGraphError(f"dangling: the mark on {unknown[0]!r} is on a node that no edge has")
-        marked = {number[node]: frozenset(label) for node, label in (marks or {}).items()}
+        marked = {number[node]: _label(label) for node, label in (marks or {}).items()}
         if propositions is None:
             propositions = sorted(frozenset().union(*names.labels, *marked.values()))
         table = TransitionTable(
             tuple(f"edge {i}" for i in range(widest)), successors, label_index, tuple(names.labels),
-            feature_index, distinct, tuple(feature_names), tuple(number),
+            feature_index, distinct, tuple(feature_names), tuple(number), _positions_of(number, positions),
         )  # fmt: skip
         return cls(table, tuple(propositions), number[start], marked)
 
@@ -197,8 +210,8 @@ class GraphWorld:
         """The world of a NetworkX graph; an edge that is not directed leads both ways.
 
         Args:
-            graph: the graph. The attribute `label` of a node, a collection of propositions, holds on arriving in it;
-                that of an edge is what the edge shows.
+            graph: the graph. The attribute `label` of a node, one proposition or a collection of them, holds on
+                arriving in it; that of an edge is what the edge shows.
             start: the node where the scene starts.
             features: names of numeric edge attributes; one feature that is always 1 if empty.
             label: the name of that attribute.
@@ -209,13 +222,13 @@ class GraphWorld:
         missing = [name for name in features for _, _, data in edges if name not in data]
         if missing:
             raise BrokenGraphError(f"an edge has no attribute {missing[0]!r}")
-        marks = {node: frozenset(data[label]) for node, data in directed.nodes(data=True) if data.get(label)}
+        marks = {node: _label(data[label]) for node, data in directed.nodes(data=True) if data.get(label)}
         values = np.array([[data[name] for name in features] for _, _, data in edges], np.float64)
         return cls.from_edges(
             [(one, other) for one, other, _ in edges],
             start=start,
             marks=marks,
-            labels=[frozenset(data.get(label, ())) for _, _, data in edges],
+            labels=[_label(data.get(label, ())) for _, _, data in edges],
             features=values if features else None,
             feature_names=tuple(features),
             **settings,
@@ -227,14 +240,14 @@ class GraphWorld:
         return self.table.controls
 
     def scene(
-        self, start: Hashable | None = None, marks: Mapping[Hashable, Sequence[str] | Label] | None = None
+        self, start: Hashable | None = None, marks: Mapping[Hashable, str | Collection[str]] | None = None
     ) -> GraphWorld:
         """The same world with another start or other marks, by what stands behind the states; the table is shared."""
         changes: dict[str, Any] = {}
         if start is not None:
             changes["initial_state"] = self.find(start)
         if marks is not None:
-            changes["marks"] = {self.find(state): frozenset(label) for state, label in marks.items()}
+            changes["marks"] = {self.find(state): _label(label) for state, label in marks.items()}
         return replace(self, **changes)
 
     def find(self, name: Hashable) -> int:
@@ -243,8 +256,8 @@ class GraphWorld:
         Raises:
             BrokenGraphError: there is none.
         """
-        if not self.table.states and isinstance(name, int) and 0 <= name < len(self.table.successors):
-            return name
+        if not self.table.states and isinstance(name, int | np.integer) and 0 <= name < len(self.table.successors):
+            return int(name)
         try:
             return self._numbers()[name]
         except KeyError:
@@ -294,15 +307,48 @@ class GraphWorld:
         """What the features of a transition are called."""
         return self.table.feature_names or tuple(f"feature {i}" for i in range(self.table.features.shape[1]))
 
+    @property
+    def has_renderer(self) -> bool:
+        """Whether `render` has something to draw with: the source, or positions."""
+        return can_render(self.source) or self.table.positions is not None
+
+    @property
+    def has_location(self) -> bool:
+        """Whether `locate` knows where a state is."""
+        return can_locate(self.source) if can_render(self.source) else self.table.positions is not None
+
     def render(self, state: int) -> NDArray[np.uint8]:
-        """The state as its source shows it; see `Renderer`.
+        """The state as its source shows it, otherwise the graph at its positions; see `Renderer`.
 
         Raises:
-            BadInputError: nothing can show it.
+            NoRendererError: there is neither.
         """
-        if not hasattr(self.source, "render"):
-            raise BadInputError("this world has no renderer")
-        return np.asarray(self.source.render(self.name(state)), np.uint8)
+        return np.asarray(self._renderer.render(self._shown(state)), np.uint8)
+
+    def locate(self, state: int) -> tuple[float, float]:
+        """Where the state is in its picture; see `Located`.
+
+        Raises:
+            NoRendererError: nothing tells.
+        """
+        renderer = self._renderer
+        return (renderer if hasattr(renderer, "locate") else as_located(self)).locate(self._shown(state))
+
+    def _shown(self, state: int) -> Any:
+        return state if self._renderer is not self.source else self.name(state)
+
+    @cached_property
+    def _renderer(self) -> Any:
+        if can_render(self.source):
+            return self.source
+        as_renderer(self)
+        from wfairl.worlds.drawing import GraphDrawing  # Pillow is slow to import
+
+        assert self.table.positions is not None
+        sources, controls = np.nonzero(self.table.successors != UNAVAILABLE)
+        edges = np.stack([sources, self.table.successors[sources, controls]], axis=1)
+        texts = {state: ", ".join(sorted(label)) for state, label in self.marks.items()}
+        return GraphDrawing(self.table.positions, edges, texts)
 
     def explore(
         self,
@@ -392,10 +438,10 @@ def explore_world(world: World[Any], max_states: int = DEFAULT_MAX_STATES) -> Gr
     label_index: list[int] = []
     feature_index: list[int] = []
     labels, features = LabelNumbers(), _FeatureNumbers()
+    is_available = getattr(world, "is_available", None)
     for state in queue:  # grows while we walk it
-        available = available_controls(world, state)
         for control in controls:
-            if not available[control]:
+            if is_available is not None and not is_available(state, control):
                 successors.append(UNAVAILABLE)
                 label_index.append(0)
                 feature_index.append(0)
@@ -434,8 +480,14 @@ class LabelNumbers:
         self._numbers: dict[Label, int] = {}
 
     def number(self, label: Label) -> int:
-        """The number of a label."""
+        """The number of a label.
+
+        Raises:
+            TooManyNodesError: there are too many distinct labels.
+        """
         found = self._numbers.setdefault(label, len(self.labels))
+        if found == MAX_LABELS:
+            raise TooManyNodesError(f"more than {MAX_LABELS:,} distinct labels; leave out what the task is not about")
         if found == len(self.labels):
             self.labels.append(label)
         return found
@@ -449,11 +501,16 @@ class _FeatureNumbers:
         self._numbers: dict[bytes, int] = {}
 
     def number(self, features: Any) -> int:
-        row = np.asarray(features, np.float64) + 0.0  # turns -0 into 0: equal vectors have equal bytes
+        row = np.asarray(features, np.float64)
         found = self._numbers.setdefault(row.tobytes(), len(self.rows))
         if found == len(self.rows):
             self.rows.append(row)
         return found
+
+
+def _label(propositions: str | Collection[str]) -> Label:
+    """A label as people write it: a bare string is one proposition."""
+    return frozenset({propositions}) if isinstance(propositions, str) else frozenset(propositions)
 
 
 def _rank_of_edges(edges: Sequence[tuple[Hashable, Hashable]], number: Mapping[Hashable, int]) -> tuple[list[int], int]:
@@ -464,6 +521,17 @@ def _rank_of_edges(edges: Sequence[tuple[Hashable, Hashable]], number: Mapping[H
         ranks.append(counts[number[node]])
         counts[number[node]] += 1
     return ranks, max(counts)
+
+
+def _positions_of(
+    number: Mapping[Hashable, int], positions: Mapping[Hashable, tuple[float, float]] | None
+) -> NDArray[np.float64] | None:
+    if positions is None:
+        return None
+    unknown = [node for node in number if node not in positions]
+    if unknown:
+        raise BrokenGraphError(f"the node {unknown[0]!r} has no position")
+    return np.array([positions[node] for node in number], np.float64)
 
 
 def _distinct_rows(features: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from wfairl.automata.automaton import ACCEPTED, Automaton, Label
 from wfairl.automata.rules import all_of, avoid, then, visit_all, visit_in_order
-from wfairl.worlds.drawing import draw_grid
+from wfairl.worlds.drawing import cell_centre, draw_grid
 from wfairl.worlds.graph import GraphWorld, TransitionTable
 from wfairl.worlds.task import ModelTask
 
@@ -68,12 +68,23 @@ class OfficeRenderer:
 
     def render(self, cell: Cell) -> NDArray[np.uint8]:
         """See `Renderer`."""
-        walls = [(one, move) for one in cells() for move in ("up", "right") if _neighbour(one, move) == one]
-        return draw_grid(WIDTH, HEIGHT, letters=self.objects, walls=walls, agent=cell)
+        rows = ["".join(self.objects.get((x, y), ".") for x in range(WIDTH)) for y in reversed(range(HEIGHT))]
+        walls = [
+            (_in_picture(one), _in_picture((one[0] + MOVES[move][0], one[1] + MOVES[move][1])))
+            for one in cells()
+            for move in ("up", "right")
+            if _neighbour(one, move) == one
+        ]
+        return draw_grid(rows, {"n": "#f4d9d0"}, _in_picture(cell), walls=walls)
 
     def locate(self, cell: Cell) -> tuple[float, float]:
         """See `Located`."""
-        return cell_centre(HEIGHT, cell)
+        return cell_centre(*_in_picture(cell))
+
+
+def _in_picture(cell: Cell) -> Cell:
+    """The column and the row from the top."""
+    return cell[0], HEIGHT - 1 - cell[1]
 
 
 def cells() -> Iterator[Cell]:

@@ -53,8 +53,9 @@ def register_task(task: Task) -> Task:
         BrokenLawError: the task breaks a law of its contract.
         BadInputError: the name is taken.
     """
+    known = _known()
     check_task(task)
-    return _add(task)
+    return _add(task, known)
 
 
 def load_tasks(source: str) -> tuple[Task, ...]:
@@ -65,14 +66,18 @@ def load_tasks(source: str) -> tuple[Task, ...]:
     """
     if source in _loaded:
         return ()
-    _known()
-    module = _import(source)
-    found = _tasks_in(module)
-    if not found:
-        raise BadInputError(f"--tasks {source}: there is no task at its top level; see docs/own-tasks.md")
-    for task in found:
-        if _tasks.get(task.name) is not task:
-            register_task(task)
+    known = dict(_known())
+    try:
+        found = _tasks_in(_import(source))
+        if not found:
+            raise BadInputError("there is no task at its top level; see docs/own-tasks.md")
+        for task in found:
+            if known.get(task.name) is not task:
+                check_task(task)
+                _add(task, known)
+    except BadInputError as error:
+        raise BadInputError(f"--tasks {source}: {error}") from error
+    _tasks.update(known)
     _loaded[source] = None
     return tuple(found)
 
@@ -85,27 +90,32 @@ def loaded_sources() -> tuple[str, ...]:
 def _known() -> dict[str, Task]:
     """All tasks, our own and those of installed packages looked up the first time."""
     if not _tasks:
+        known: dict[str, Task] = {}
         for module in BUILT_IN:
             for task in _tasks_in(importlib.import_module(module)):
-                _add(task)
+                _add(task, known)
         for point in entry_points(group=ENTRY_POINTS):
             try:
                 value = point.load()
             except Exception as error:
                 raise BadInputError(
-                    f"the tasks {point.name!r} of an installed package cannot be imported"
-                    f" ({type(error).__name__}: {error})"
+                    f"the tasks {point.name!r} of an installed package cannot be imported ({_in_one_line(error)})"
                 ) from error
             for task in _tasks_in(value) if isinstance(value, ModuleType) else _tasks_of(value):
-                _add(task)
+                _add(task, known)
+        _tasks.update(known)
     return _tasks
 
 
-def _add(task: Task) -> Task:
-    if _tasks.get(task.name, task) is not task:
+def _add(task: Task, known: dict[str, Task]) -> Task:
+    if known.get(task.name, task) is not task:
         raise BadInputError(f"there is a task {task.name!r} already")
-    _tasks[task.name] = task
+    known[task.name] = task
     return task
+
+
+def _in_one_line(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 def _import(source: str) -> ModuleType:
@@ -114,7 +124,7 @@ def _import(source: str) -> ModuleType:
             return importlib.import_module(source)
         path = Path(source).resolve()
         if not path.is_file():
-            raise BadInputError(f"--tasks {source}: no such file")
+            raise BadInputError("no such file")
         spec = importlib.util.spec_from_file_location(path.stem, path)
         assert spec is not None
         assert spec.loader is not None
@@ -129,7 +139,7 @@ def _import(source: str) -> ModuleType:
     except BadInputError:
         raise
     except Exception as error:
-        raise BadInputError(f"--tasks {source}: cannot be imported ({type(error).__name__}: {error})") from error
+        raise BadInputError(f"cannot be imported ({_in_one_line(error)})") from error
 
 
 def _tasks_in(module: ModuleType) -> list[Task]:

@@ -139,6 +139,8 @@ def check_task(task: Task, seed: int = 0) -> None:
     if missing:
         raise BrokenLawError(f"contract: {type(task).__name__} is no task: it has no {', '.join(missing)}")
     named = f"task {task.name!r}"
+    if not isinstance(task.rule, Automaton):
+        raise BrokenLawError(f"{named}: rule: it must be an automaton, not a {type(task.rule).__name__}")
     foreign = sorted(task.rule.propositions - set(task.propositions))
     if foreign:
         raise BrokenLawError(f"{named}: rule: it speaks of {', '.join(foreign)}, which the task does not have")

@@ -12,6 +12,7 @@ cannot see. What a world may offer besides:
     is_available(state, control)     False where a control cannot be chosen; without it, every control can be
     render(state)                    the state as an image, shape [height, width, 3] of uint8
     locate(state)                    where the agent is in that image, for pictures of a trajectory
+    heading(state)                   where the agent faces, for maps of a cost
     feature_names                    what the features are called, for people
 """
 
@@ -89,6 +90,15 @@ class Located(Renderer, Protocol):
         ...
 
 
+@runtime_checkable
+class Oriented(Located, Protocol):
+    """A world whose agent also faces somewhere."""
+
+    def heading(self, state: Any) -> float:
+        """Degrees from the right, clockwise in the picture: 0, 90, 180 or 270."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Exploration:
     """A world walked in step with an automaton.
@@ -156,6 +166,10 @@ class BrokenLawError(BadInputError):
     """A world or a task breaks a law of its contract."""
 
 
+class NoRendererError(BadInputError):
+    """A world cannot show its states, or where the agent is in them."""
+
+
 class LabelTable:
     """An automaton as a compiled search reads it: a row of successors for each label, added as labels are met.
 
@@ -196,9 +210,51 @@ class LabelTable:
 
 def available_controls(world: World[Any], state: Any) -> NDArray[np.bool_]:
     """Which controls can be chosen in a state, shape [controls]."""
-    if not isinstance(world, LimitedWorld):
+    is_available = getattr(world, "is_available", None)  # `isinstance` of a protocol takes ten times as long
+    if is_available is None:
         return np.ones(len(world.controls), bool)
-    return np.array([world.is_available(state, control) for control in range(len(world.controls))])
+    return np.array([is_available(state, control) for control in range(len(world.controls))])
+
+
+def can_render(world: Any) -> bool:
+    """Whether a world can show its states; `has_renderer` is False where its `render` has nothing to draw with."""
+    return isinstance(world, Renderer) and bool(getattr(world, "has_renderer", True))
+
+
+def can_locate(world: Any) -> bool:
+    """Whether a world can also tell where the agent is in the picture of a state; see `can_render`."""
+    return can_render(world) and isinstance(world, Located) and bool(getattr(world, "has_location", True))
+
+
+def as_renderer(world: Any) -> Renderer:
+    """The world, if it can show its states.
+
+    Raises:
+        NoRendererError: it cannot; says what to add.
+    """
+    if not can_render(world):
+        raise NoRendererError(f"{_source_name(world)} has no renderer: give it a method `render(state)` -> image")
+    return world
+
+
+def as_located(world: Any) -> Located:
+    """The world, if it can tell where the agent is in the picture of a state.
+
+    Raises:
+        NoRendererError: it cannot; says what to add.
+    """
+    as_renderer(world)
+    if not can_locate(world):
+        raise NoRendererError(
+            f"{_source_name(world)} does not say where the agent is: give it a method `locate(state)` -> pixel (x, y)"
+        )
+    return world
+
+
+def _source_name(world: Any) -> str:
+    """The class that a user would add a method to."""
+    source = getattr(world, "source", None)
+    return f"the world {type(world if source is None else source).__name__}"
 
 
 def check_world(world: World[Any], max_states: int = 1_000) -> int:
@@ -216,7 +272,7 @@ def check_world(world: World[Any], max_states: int = 1_000) -> int:
     widths: set[int] = set()
     while queue:
         state = queue.popleft()
-        controls = np.flatnonzero(available_controls(world, state)).tolist()
+        controls = np.flatnonzero(_available(world, state)).tolist()
         if not controls:
             raise BrokenLawError(f"availability: no control can be chosen at state {state!r}")
         for control in controls:
@@ -245,6 +301,15 @@ def _check_attributes(world: World[Any]) -> None:
     if not world.controls:
         raise BrokenLawError("controls: there must be at least one")
     _check_hashable(world.initial_state, "initial_state")
+
+
+def _available(world: World[Any], state: Any) -> NDArray[np.bool_]:
+    try:
+        return available_controls(world, state)
+    except Exception as error:
+        raise BrokenLawError(
+            f"totality: is_available fails at state {state!r} ({type(error).__name__}: {error})"
+        ) from error
 
 
 def _check_transition(world: World[Any], state: Any, control: int) -> Any:

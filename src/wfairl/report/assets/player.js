@@ -3,6 +3,10 @@
 // Steps through recorded episodes. Each player is a [data-player] element with its data inside, as JSON.
 for (const root of document.querySelectorAll("[data-player]")) {
   const data = JSON.parse(root.querySelector("script").textContent);
+  if (data.atlas === null) {
+    startPlayer(root, data, null);
+    continue;
+  }
   const atlas = new Image();
   atlas.src = data.atlas.image;
   atlas.decode().then(() => startPlayer(root, data, atlas));
@@ -14,7 +18,7 @@ function startPlayer(root, data, atlas) {
   const part = (name) => root.querySelector(`[data-part="${name}"]`);
   const [policy, scene, slider, canvas, said] = ["policy", "scene", "slider", "frame", "said"].map(part);
   const playButton = root.querySelector('[data-go="play"]');
-  const episodes = data.episodes.map((episode) => ({ ...episode, frames: unfold(episode) }));
+  const episodes = data.episodes.map((episode) => ({ ...episode, frames: atlas && unfold(episode) }));
   let episode = episodes[data.first];
   let moment = 0;
   let timer = null;
@@ -61,9 +65,11 @@ function startPlayer(root, data, atlas) {
     fill(scene, episodes.filter((one) => one.policy === episode.policy).map((one) => one.seed));
     scene.value = episode.seed;
     slider.max = lastMoment();
-    canvas.width = episode.columns * data.atlas.tile;
-    canvas.height = episode.rows * data.atlas.tile;
-    canvas.style.width = `min(100%, ${(TALLEST * episode.columns) / episode.rows}rem)`;
+    if (atlas) {
+      canvas.width = episode.columns * data.atlas.tile;
+      canvas.height = episode.rows * data.atlas.tile;
+      canvas.style.width = `min(100%, ${(TALLEST * episode.columns) / episode.rows}rem)`;
+    }
     const steps = `${lastMoment()} ${lastMoment() === 1 ? "step" : "steps"}`;
     const outcomes = { success: `succeeds in ${steps}`, horizon: `out of time after ${steps}`, lost: `lost after ${steps}` };
     part("outcome").textContent = `${outcomes[episode.outcome] ?? `${episode.outcome} after ${steps}`} · return ${episode.return.toFixed(3)}`;
@@ -79,7 +85,8 @@ function startPlayer(root, data, atlas) {
   function goTo(wanted) {
     moment = Math.min(Math.max(wanted, 0), lastMoment());
     const now = episode.moments[moment];
-    drawFrame(canvas, episode, episode.frames[moment], atlas, data.atlas);
+    if (atlas) drawFrame(canvas, episode, episode.frames[moment], atlas, data.atlas);
+    else part("state").textContent = now.world_state;
     drawBars(now);
     part("word").replaceChildren(...episode.word.slice(0, now.read).map((label) => element("li", label)));
     slider.value = moment;
@@ -150,7 +157,7 @@ function startPlayer(root, data, atlas) {
   }
 }
 
-// Every frame in full: one array of tile numbers a moment.
+// Every frame in full: one array of tile numbers per moment.
 function unfold(episode) {
   const frames = [];
   let frame = episode.frame;

@@ -5,34 +5,34 @@ write_figures(figures, directory)        # NAME.svg, NAME.png, captions.json
 """
 
 from wfairl.report.figures.automaton import draw_automaton
+from wfairl.report.figures.captioned import CaptionedFigure, write_figures
 from wfairl.report.figures.cost_maps import CostMaps, draw_cost_maps, map_costs
 from wfairl.report.figures.curves import History, draw_curves, read_history
-from wfairl.report.figures.drawn import DrawnFigure, write_figures
 from wfairl.report.figures.environments import draw_environments
-from wfairl.report.figures.other_words import OtherWord, draw_other_word, find_other_word, learn_from_fewer
 from wfairl.report.figures.policies import CriticalState, draw_policies, find_critical_state, probabilities_at
 from wfairl.report.figures.returns import Point, ReturnRow, draw_demonstration_curve, draw_returns
 from wfairl.report.figures.trajectory import draw_trajectory, split_by_automaton_state
+from wfairl.report.figures.unseen_word import UnseenWord, draw_unseen_word, find_unseen_word, learn_from_fewer
 
 __all__ = [
+    "CaptionedFigure",
     "CostMaps",
     "CriticalState",
-    "DrawnFigure",
     "History",
-    "OtherWord",
     "Point",
     "ReturnRow",
+    "UnseenWord",
     "draw_automaton",
     "draw_cost_maps",
     "draw_curves",
     "draw_demonstration_curve",
     "draw_environments",
-    "draw_other_word",
     "draw_policies",
     "draw_returns",
     "draw_trajectory",
+    "draw_unseen_word",
     "find_critical_state",
-    "find_other_word",
+    "find_unseen_word",
     "learn_from_fewer",
     "map_costs",
     "probabilities_at",

@@ -1,18 +1,17 @@
 """What was learned of the task, and how often was each way through it shown?"""
 
+from dataclasses import fields
 from typing import Any
 
-import numpy as np
 from matplotlib.patches import Circle, FancyArrowPatch
 from matplotlib.path import Path as Curve
 
-from wfairl.automata.automaton import DEAD
+from wfairl.automata.automaton import Arrow, Automaton
 from wfairl.automata.finite import FiniteAutomaton
 from wfairl.automata.layout import FONT_SIZE, RADIUS, Layout, lay_out
-from wfairl.automata.task_model import EdgeCounts, TaskModel
-from wfairl.automata.words import sort_labels
-from wfairl.report.figures.changes import EXPLANATION, format_change
-from wfairl.report.figures.drawn import DrawnFigure
+from wfairl.automata.task_model import TaskModel
+from wfairl.report.figures.captioned import CaptionedFigure
+from wfairl.report.figures.label_differences import EXPLANATION, format_difference
 from wfairl.report.figures.style import (
     BLUE,
     INK,
@@ -42,14 +41,14 @@ RING_GAP = 4.0
 """Pixels of the layout: the arrow into the initial state, and between the rings of an accepting one."""
 
 
-def draw_automaton(model: TaskModel, name: str = "automaton") -> DrawnFigure:
-    """The learned automaton, its edges as thick as they were often taken, those that nobody took dashed.
+def draw_automaton(model: TaskModel, name: str = "automaton") -> CaptionedFigure:
+    """The learned automaton: the more words took an edge, the thicker it is; those that none took are dashed.
 
     Args:
         model: the task, with the counts of the demonstrations' words.
         name: of the figure.
     """
-    layout = lay_out(*by_changes(model.finite, model.edge_counts))
+    layout = lay_out(with_label_differences(model.finite), model.edge_counts)
     scale = min(NORMAL / FONT_SIZE, PAGE * POINTS / layout.width)  # points for a pixel of the layout
     size = max(SMALLEST, scale * FONT_SIZE)
     # Where text is larger than the layout thinks, lines move apart to make room, and circles become a little tall.
@@ -61,23 +60,24 @@ def draw_automaton(model: TaskModel, name: str = "automaton") -> DrawnFigure:
     axes.set_ylim(layout.height, 0)
     _draw_edges(axes, layout, size, 1.2 * size / (scale * stretch), max(1, model.summary.successes))
     _draw_states(axes, layout, size)
-    return DrawnFigure(name, figure, _caption(model), _alt(model))
+    return CaptionedFigure(name, figure, _caption(model), _alt(model))
 
 
-def by_changes(automaton: FiniteAutomaton, counts: EdgeCounts) -> tuple[FiniteAutomaton, EdgeCounts]:
-    """The same graph, whose edges read the change of the label where the automaton reads the label; for drawing."""
-    edges = {
-        (source, label): frozenset({format_change(automaton.last_labels[source], label)})
-        for source, label, _ in automaton.edges()
-    }
-    alphabet = sort_labels(edges.values())
-    transitions = np.full((automaton.states, len(alphabet)), DEAD, np.int32)
-    for (source, label), change in edges.items():
-        transitions[source, alphabet.index(change)] = automaton.read(source, label)
-    drawn = FiniteAutomaton(
-        alphabet, transitions, automaton.accepting, automaton.values, (None,) * automaton.states, keep_repeats=True
-    )
-    return drawn, {(source, edges[source, label]): count for (source, label), count in counts.items()}
+class _WithLabelDifferences(FiniteAutomaton):
+    """Drawn so that an edge reads the difference from the last label, which takes less room than the label."""
+
+    def arrows(self) -> list[Arrow]:
+        return [
+            Arrow(source, target, format_difference(self.last_labels[source], label), label.__eq__)
+            for source, label, target in self.edges()
+        ]
+
+
+def with_label_differences(automaton: Automaton) -> Automaton:
+    """The automaton for drawing: with label differences at its edges, if every state knows its last label."""
+    if not isinstance(automaton, FiniteAutomaton) or None in automaton.last_labels[1:]:
+        return automaton
+    return _WithLabelDifferences(*(getattr(automaton, one.name) for one in fields(automaton) if one.init))
 
 
 def _draw_edges(axes: Any, layout: Layout, size: float, line_height: float, words: int) -> None:
@@ -118,29 +118,31 @@ def _draw_edges(axes: Any, layout: Layout, size: float, line_height: float, word
 
 def _draw_states(axes: Any, layout: Layout, size: float) -> None:
     for state, (x, y) in enumerate(layout.centres):
-        axes.add_patch(Circle((x, y), RADIUS, fc=PAPER, ec=INK, lw=0.9, zorder=4))
+        is_lost = state >= layout.states
+        axes.add_patch(Circle((x, y), RADIUS, fc=PAPER, ec="none" if is_lost else INK, lw=0.9, zorder=4))
         if layout.accepting[state]:
             axes.add_patch(Circle((x, y), RADIUS - RING_GAP, fc="none", ec=INK, lw=0.7, zorder=5))
-        write(axes, x, y, str(state), size, ha="center", va="center_baseline", zorder=6)
+        write(axes, x, y, layout.name(state), size, ha="center", va="center_baseline", zorder=6)
 
 
 def _caption(model: TaskModel) -> str:
-    summary = model.summary
-    never = sum(1 for source, label, _ in model.finite.edges() if not model.edge_counts.get((source, label)))
+    summary, drawn = model.summary, with_label_differences(model.finite)
+    never = sum(not arrow.count(model.edge_counts) for arrow in drawn.arrows())
+    rank = "" if summary.rank is None else f"rank {summary.rank}, "
+    reads = f"what changes when it is taken {EXPLANATION}" if drawn is not model.finite else "what must hold for it"
     return (
-        f"The automaton learned from {counted(summary.words, 'word')}, {summary.successes} of which succeeded: rank"
-        f" {summary.rank}, {counted(summary.states, 'state')}. An edge says what changes when it is taken {EXPLANATION}"
-        " and how many of the successful words took it, and is as thick as they are many; "
-        + (f"{never} of them, dashed and without a number, none took. " if never else "each was taken. ")
+        f"The automaton learned from {counted(summary.words, 'word')}, {summary.successes} of which succeeded: {rank}"
+        f"{counted(summary.states, 'state')}. An edge says {reads} and how many of the successful words took it; the"
+        " more, the thicker it is. "
+        + (f"{never} of them, dashed and without a number, none took. " if never else "Each was taken. ")
         + "State 0 is the initial one, and two rings mark acceptance."
     )
 
 
 def _alt(model: TaskModel) -> str:
-    automaton = model.finite
     edges = "; ".join(
-        f"{source} to {target} on {format_change(automaton.last_labels[source], label)}"
-        f" ({counted(model.edge_counts.get((source, label), 0), 'word')})"
-        for source, label, target in automaton.edges()
+        f"{arrow.source} to {'lost' if arrow.target < 0 else arrow.target} on {arrow.text}"
+        f" ({counted(arrow.count(model.edge_counts), 'word')})"
+        for arrow in with_label_differences(model.finite).arrows()
     )
-    return f"A graph of {automaton.states} states with the edges {edges}."
+    return f"A graph of {model.finite.states} states with the edges {edges}."

@@ -1,8 +1,9 @@
-"""What does each control cost, and where? The learned cost over the grid of one scene.
+"""What does each control cost, and where? A cost over the places of one scene.
 
-One map a control, for the moment at which the plan enters an automaton state: things lie where they lie then, the
-agent carries what it carries then, and the agent itself is put everywhere. A cell is four triangles, one for each
-direction that the agent may face; the one at the right is the cost when it faces right.
+One map per control, for one state of the automaton: at each place that the agent can be at in that state, the mean cost
+of the control over the world states there. Where a world tells the agent's heading, a place is four triangles, one for
+each heading: the one at the right is the cost when the agent faces right. Where it does not, one more map shows what it
+costs to arrive at a place.
 """
 
 from dataclasses import dataclass
@@ -17,67 +18,78 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from wfairl.automata.finite import FiniteAutomaton
+from wfairl.automata.automaton import Automaton
 from wfairl.automata.words import format_label
 from wfairl.errors import BadInputError
 from wfairl.planning.cost import Cost
 from wfairl.planning.plan import find_plan
-from wfairl.planning.product import build_product
-from wfairl.report.figures.drawn import DrawnFigure
-from wfairl.report.figures.frame import Frame, photograph, show_frame
+from wfairl.planning.product import Product, build_product
+from wfairl.report.figures.captioned import CaptionedFigure
 from wfairl.report.figures.style import (
     COST_COLOURS,
     FONT,
     NORMAL,
     PAGE,
-    PALE,
     PAPER,
     QUIET,
     SMALL,
+    VERMILLION,
     new_figure,
     place,
-    without_frame,
+    show_image,
     write_at,
 )
 from wfairl.report.text import counted
-from wfairl.worlds.minigrid.view import DIRECTIONS, HANDS, view_states
 from wfairl.worlds.task import Task
+from wfairl.worlds.world import Located, Oriented, as_located
 
 MAPS_PER_ROW = 3
 SCENE, GAP, TITLE, SCALE, TALLEST = 1.7, 0.14, 0.19, 0.5, 1.6
 """Inches: width of the scene, between maps, of the titles, of the colour scale, and of a map that is tall."""
 
+FADING = 0.72
+SMALLEST_PLACE = 0.015
+"""Of a place, at least this part of the picture's width."""
+
 NARROWEST = 0.02
 """Costs that differ by less than this are drawn as equal, not spread over all colours."""
+
+MOST_NODES = 20_000
+"""Product states that are looked at; of more, they are taken at equal distances."""
+
+MOST_SHAPES = 400
+"""A map of more places stands in an SVG as pixels, which take less room."""
+
+ARRIVING = "arriving"
 
 
 @dataclass(frozen=True, eq=False)
 class CostMaps:
-    """The cost of every control wherever the agent could be at one moment of a task.
+    """The cost of every control at every place, in one automaton state.
 
     Attributes:
-        costs: NaN where the agent cannot be; shape [controls, height, width, directions].
-        controls: the names of the controls.
-        automaton_state: the state of the moment.
-        step: the plan gets there with this step.
-        carried: what the agent carries then.
-        prefix: the controls up to there.
-        label: what was true when the state was entered, for people.
+        names: of the maps: the controls, and where headings are unknown, `ARRIVING` before them.
+        places: pixels (x, y) of the places, shape [places, 2].
+        headings: degrees that the agent faces at each, NaN where its world does not tell; shape [places].
+        costs: mean costs, NaN where a control cannot be chosen or nothing arrives; shape [maps, places].
+        automaton_state: the state.
+        step: the plan enters it with this step.
+        label: what was true then, for the reader.
+        image: the scene at that moment, shape [height, width, 3].
     """
 
+    names: tuple[str, ...]
+    places: NDArray[np.float64]
+    headings: NDArray[np.float64]
     costs: NDArray[np.float64]
-    controls: tuple[str, ...]
     automaton_state: int
     step: int
-    carried: str
-    prefix: tuple[int, ...]
     label: str
+    image: NDArray[np.uint8]
 
 
-def map_costs(
-    task: Task, seed: int, automaton: FiniteAutomaton, cost: Cost, automaton_state: int | None = None
-) -> CostMaps:
-    """The costs at the moment when the cheapest plan enters an automaton state.
+def map_costs(task: Task, seed: int, automaton: Automaton, cost: Cost, automaton_state: int | None = None) -> CostMaps:
+    """The costs over one scene.
 
     Args:
         task: the task.
@@ -87,14 +99,16 @@ def map_costs(
         automaton_state: which; the one that the plan spends most steps in if None.
 
     Raises:
+        NoRendererError: the world cannot tell where the agent is.
         BadInputError: the plan does not go through that state, or ends there.
     """
     world = task.make_world(seed)
+    located = as_located(world)
     product = build_product(world, automaton)
     table = cost(product)
     plan = find_plan(product, table)
     nodes = product.walk(plan.path.controls)[:-1]
-    visited = [int(product.modes[node]) for node in nodes]
+    visited = [int(product.automaton_states[node]) for node in nodes]
     if automaton_state is None:
         automaton_state = max(dict.fromkeys(visited), key=visited.count)
     if automaton_state not in visited:
@@ -103,77 +117,106 @@ def map_costs(
             f" some in {', '.join(map(str, dict.fromkeys(visited)))}"
         )
     step = visited.index(automaton_state)
-    view = view_states(world, np.asarray(product.states))
-    here = nodes[step]
-    alike = (
-        (product.modes == automaton_state)
-        & (view.grid_numbers == view.grid_numbers[here])
-        & (view.carried == view.carried[here])
-    )
-    _, height, width = view.grids.shape
-    costs = np.full((len(world.controls), height * width, DIRECTIONS), np.nan)
-    costs[:, view.cells[alike], view.directions[alike]] = table[alike].T
+    inside = np.flatnonzero(product.automaton_states == automaton_state)
+    inside = inside[:: -(-len(inside) // MOST_NODES)]
+    is_oriented = isinstance(located, Oriented)
+    poses = _poses(located, product, inside)
+    arrivals, arrival_costs = (poses[:0], np.empty(0)) if is_oriented else _arrivals(located, product, inside, table)
+    places, number = np.unique(np.concatenate([poses, arrivals]), axis=0, return_inverse=True)
+    at, to = np.split(number.reshape(-1), [len(poses)])
+    acting = _means(np.where(product.available[inside], table[inside], np.nan), at, len(places))
+    arriving = [] if is_oriented else [_means(arrival_costs, to, len(places))]
     return CostMaps(
-        costs=costs.reshape(len(world.controls), height, width, DIRECTIONS),
-        controls=tuple(world.controls),
+        names=(*([] if is_oriented else [ARRIVING]), *world.controls),
+        places=places[:, :2],
+        headings=places[:, 2] if is_oriented else np.full(len(places), np.nan),
+        costs=np.array([*arriving, *acting.T]),
         automaton_state=automaton_state,
         step=step,
-        carried=HANDS[view.carried[here]],
-        prefix=plan.path.controls[:step],
         label=format_label(plan.path.labels[step - 1]) if step else "the start",
+        image=located.render(plan.path.states[step]),
     )
+
+
+def _poses(world: Located, product: Product, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+    """x, y and heading of the agent in product states, 0 for a heading that its world does not tell; [nodes, 3]."""
+    states = [product.state(int(node)) for node in nodes]
+    headings = [world.heading(state) if isinstance(world, Oriented) else 0.0 for state in states]
+    return np.array([(*world.locate(state), heading) for state, heading in zip(states, headings, strict=True)])
+
+
+def _means(costs: NDArray[np.float64], number: NDArray[np.int64], places: int) -> NDArray[np.float64]:
+    """The mean of the costs at each place that are numbers, shape [places, ...]."""
+    known = np.isfinite(costs)
+    sums, counts = np.zeros((places, *costs.shape[1:])), np.zeros((places, *costs.shape[1:]))
+    np.add.at(sums, number, np.where(known, costs, 0.0))
+    np.add.at(counts, number, known)
+    return np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+
+
+def _arrivals(
+    world: Located, product: Product, nodes: NDArray[np.int64], table: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The transitions that move the agent: where to, shape [moves, 3] as in `_poses`, and their costs, [moves]."""
+    moves, costs = [], []
+    for row, control in np.argwhere(product.available[nodes]).tolist():
+        state = product.state(int(nodes[row]))
+        there = world.locate(product.world.step(state, control))
+        if there != world.locate(state):
+            moves.append((*there, 0.0))
+            costs.append(table[nodes[row], control])
+    return np.reshape(moves, (-1, 3)), np.array(costs)
 
 
 def draw_cost_maps(
     task: Task,
     seed: int,
-    automaton: FiniteAutomaton,
+    automaton: Automaton,
     cost: Cost,
     automaton_state: int | None = None,
     name: str = "costs",
-) -> DrawnFigure:
-    """The scene, and one map a control with one scale for all; arguments as for `map_costs`."""
+) -> CaptionedFigure:
+    """The scene, and one map per control with one scale for all; arguments and errors as for `map_costs`."""
     maps = map_costs(task, seed, automaton, cost, automaton_state)
-    environment = task.make_environment(seed, render_mode="rgb_array")
-    for taken in maps.prefix:
-        environment.step(taken)
-    frame = photograph(environment)
-    window = _window(maps.costs)
-    _, _, columns, lines = window
+    side = _side(maps)
+    left, top, width, height = _window(maps, side)
     room = (PAGE - SCENE - SCALE - GAP * MAPS_PER_ROW) / MAPS_PER_ROW
-    inches = min(room / columns, TALLEST / lines)  # of a cell
-    rows = -(-len(maps.controls) // MAPS_PER_ROW)
-    map_height = inches * lines + TITLE
-    scene_height = SCENE * frame.height / frame.width
+    inches = min(room / width, TALLEST / height)  # of a pixel
+    rows = -(-len(maps.names) // MAPS_PER_ROW)
+    map_height = inches * height + TITLE
+    scene_height = SCENE * maps.image.shape[0] / maps.image.shape[1]
     figure = new_figure(PAGE, max(rows * map_height + (rows - 1) * GAP, scene_height + TITLE))
     write_at(figure, 0, 0.02, f"automaton state {maps.automaton_state}", NORMAL, va="top")
-    _draw_scene(place(figure, 0, TITLE, SCENE, scene_height), frame, window)
+    scene = place(figure, 0, TITLE, SCENE, scene_height)
+    show_image(scene, maps.image)
+    scene.add_patch(Rectangle((left, top), width, height, fc="none", ec=VERMILLION, lw=1.0, ls=(0, (3, 1.5))))
     scale = _scale(maps.costs)
-    for number, control in enumerate(maps.controls):
+    for number, title in enumerate(maps.names):
         row, column = divmod(number, MAPS_PER_ROW)
-        left, top = SCENE + GAP + column * (room + GAP), row * (map_height + GAP)
-        write_at(figure, left, top + 0.02, control, NORMAL, va="top")
-        axes = place(figure, left, top + TITLE, inches * columns, inches * lines)
-        _draw_map(axes, maps.costs[number], window, scale, control)
+        x, y = SCENE + GAP + column * (room + GAP), row * (map_height + GAP)
+        write_at(figure, x, y + 0.02, title, NORMAL, va="top")
+        axes = place(figure, x, y + TITLE, inches * width, inches * height)
+        show_image(axes, maps.image, FADING)
+        axes.set_xlim(left, left + width)
+        axes.set_ylim(top + height, top)
+        axes.add_collection(_colour_places(maps, number, side, scale))
     _draw_scale(figure, scale)
-    return DrawnFigure(name, figure, _caption(task, seed, maps), _alt(task, maps))
+    return CaptionedFigure(name, figure, _caption(task, seed, maps), _alt(task, maps))
 
 
-def _window(costs: NDArray[np.float64]) -> tuple[int, int, int, int]:
-    """The cells within one of where the agent can be: left, top, columns, rows."""
-    possible = np.isfinite(costs).any(axis=(0, 3))
-    ys, xs = np.nonzero(possible)
-    left, top = max(0, int(xs.min()) - 1), max(0, int(ys.min()) - 1)
-    right, bottom = min(possible.shape[1], int(xs.max()) + 2), min(possible.shape[0], int(ys.max()) + 2)
-    return left, top, right - left, bottom - top
+def _side(maps: CostMaps) -> float:
+    """Pixels of the side of a place: the least distance between two in a row or column."""
+    gaps = [np.diff(np.unique(axis)) for axis in maps.places.T]
+    least = min((float(gap.min()) for gap in gaps if len(gap)), default=float(maps.image.shape[1]))
+    return max(least, SMALLEST_PLACE * maps.image.shape[1])
 
 
-def _draw_scene(axes: Any, frame: Frame, window: tuple[int, int, int, int]) -> None:
-    """The scene, with a rim around the part that the maps show."""
-    show_frame(axes, frame)
-    left, top, columns, rows = window
-    rim = Rectangle((left - 0.5, top - 0.5), columns, rows, fc="none", ec=PAPER, lw=1.0, ls=(0, (3, 1.5)))
-    axes.add_patch(rim)
+def _window(maps: CostMaps, side: float) -> tuple[float, float, float, float]:
+    """The part of the picture within one place of where the agent can be: left, top, width, height."""
+    height, width = maps.image.shape[:2]
+    left, top = np.maximum(maps.places.min(axis=0) - 1.5 * side, 0)
+    right, bottom = np.minimum(maps.places.max(axis=0) + 1.5 * side, (width, height))
+    return float(left), float(top), float(right - left), float(bottom - top)
 
 
 def _scale(costs: NDArray[np.float64]) -> Normalize:
@@ -183,50 +226,32 @@ def _scale(costs: NDArray[np.float64]) -> Normalize:
     return Normalize(low, high)
 
 
-def _draw_map(
-    axes: Any, costs: NDArray[np.float64], window: tuple[int, int, int, int], scale: Normalize, control: str
-) -> None:
-    """Four triangles a cell where the agent can be; hatched elsewhere."""
-    without_frame(axes)
-    axes.set_facecolor(PAPER)
-    left, top, columns, rows = window
-    axes.set_xlim(left - 0.5, left + columns - 0.5)
-    axes.set_ylim(top + rows - 0.5, top - 0.5)
-    ys, xs, directions = (axis.tolist() for axis in np.nonzero(np.isfinite(costs)))
-    cells = [(left + x, top + y) for y, x in np.ndindex(rows, columns)]
-    impossible = [_square(x, y) for x, y in cells if not np.isfinite(costs[y, x]).any()]
-    axes.add_collection(
-        PolyCollection(impossible, facecolors=PAPER, edgecolors=PALE, hatch="////", linewidths=0, label="impossible")
-    )
-    triangles = PolyCollection(
-        [_triangle(x, y, d) for x, y, d in zip(xs, ys, directions, strict=True)],
-        array=costs[ys, xs, directions],
+def _colour_places(maps: CostMaps, number: int, side: float, scale: Normalize) -> Any:
+    """A square for each place with a cost, or a triangle for each heading at it."""
+    known = np.flatnonzero(np.isfinite(maps.costs[number]))
+    return PolyCollection(
+        [maps.places[i] + side * _shape(float(maps.headings[i])) for i in known],
+        array=maps.costs[number, known],
         cmap=COST_COLOURS,
         norm=scale,
-        edgecolors="face",  # no seams of paper between neighbours
+        edgecolors="face" if np.isfinite(maps.headings).any() else PAPER,  # no seams between triangles
         linewidths=0.2,
-        label=f"costs-{control}",
-    )
-    axes.add_collection(triangles)
-    reached = np.unique(np.stack([xs, ys], axis=1), axis=0)
-    axes.add_collection(
-        PolyCollection([_square(x, y) for x, y in reached], facecolors="none", edgecolors=PAPER, linewidths=0.8)
+        label=f"costs-{maps.names[number]}",
+        rasterized=len(known) > MOST_SHAPES,
+        zorder=2,
     )
 
 
 _CORNERS = np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)])
-"""Of a cell, y downwards, from the upper left one on."""
-
-_FACING = ((1, 2), (2, 3), (3, 0), (0, 1))
-"""The corners of the side that the agent faces: right, down, left, up."""
+"""Of a place, y downwards, from the upper left one on."""
 
 
-def _square(x: int, y: int) -> NDArray[np.float64]:
-    return _CORNERS + np.array([x, y])
-
-
-def _triangle(x: int, y: int, direction: int) -> NDArray[np.float64]:
-    return np.array([(0.0, 0.0), *_CORNERS[list(_FACING[direction])]]) + np.array([x, y])
+def _shape(heading: float) -> NDArray[np.float64]:
+    """The corners of a place, or of the triangle on the side that the agent faces."""
+    if np.isnan(heading):
+        return _CORNERS
+    quarter = round(heading / 90)
+    return np.array([(0.0, 0.0), _CORNERS[(1 + quarter) % 4], _CORNERS[(2 + quarter) % 4]])
 
 
 def _draw_scale(figure: Any, scale: Normalize) -> None:
@@ -234,33 +259,28 @@ def _draw_scale(figure: Any, scale: Normalize) -> None:
     axes = place(figure, PAGE - SCALE + 0.08, TITLE, 0.09, height - 2 * TITLE)
     bar = figure.colorbar(ScalarMappable(scale, colormaps[COST_COLOURS]), cax=axes)
     bar.outline.set_visible(False)
-    bar.set_ticks(_ticks(scale))
+    low, high = float(scale.vmin or 0.0), float(scale.vmax or 0.0)
+    bar.set_ticks([float(tick) for tick in MaxNLocator(5).tick_values(low, high) if low <= tick <= high])
     axes.tick_params(labelsize=SMALL, labelfontfamily=FONT, length=2, width=0.6, color=QUIET, pad=2)
     axes.set_title("cost", size=SMALL, family=FONT, loc="left", pad=4)
 
 
-def _ticks(scale: Normalize) -> list[float]:
-    """About five round numbers within the scale."""
-    low, high = float(scale.vmin or 0.0), float(scale.vmax or 0.0)
-    return [float(tick) for tick in MaxNLocator(5).tick_values(low, high) if low <= tick <= high]
-
-
 def _caption(task: Task, seed: int, maps: CostMaps) -> str:
     low, high = float(np.nanmin(maps.costs)), float(np.nanmax(maps.costs))
+    shapes = (
+        "each place has one triangle per heading, the right one for an agent that faces right"
+        if np.isfinite(maps.headings).any()
+        else f"the map '{ARRIVING}' shows what it costs to get to a place"
+    )
     return (
-        f"The learned cost of each control in {task.name} (scene {seed}) at the moment when the plan enters automaton"
-        f" state {maps.automaton_state}, after {counted(maps.step, 'step')} ({maps.label}); the agent carries"
-        f" {maps.carried if maps.carried == HANDS[0] else f'a {maps.carried}'}."
-        " The agent is put everywhere that it could be in this state with everything else as it is: each cell has"
-        " one triangle for each direction, the right one for an agent that faces right. Hatched: it cannot be there."
-        " The maps show the part of the scene within the dashed line."
-        f" One scale for all maps; costs range from {low:.3g} to {high:.3g}, the dearest {high / low - 1:.0%} above the"
-        " cheapest."
+        f"The learned cost of each control in {task.name} (scene {seed}) in automaton state {maps.automaton_state},"
+        f" which the plan enters after {counted(maps.step, 'step')} ({maps.label}). At each place that the agent can be"
+        f" at in this state, the mean over the world states there; {shapes}. The maps show the part of the scene within"
+        f" the dashed line. One scale for all maps; costs range from {low:.3g} to {high:.3g}, the highest"
+        f" {high / low - 1:.0%} above the lowest."
     )
 
 
 def _alt(task: Task, maps: CostMaps) -> str:
-    means = ", ".join(
-        f"{control} {np.nanmean(costs):.2f}" for control, costs in zip(maps.controls, maps.costs, strict=True)
-    )
-    return f"A scene of {task.name} and a heat map of the cost of each control over its cells; mean costs: {means}."
+    means = ", ".join(f"{name} {np.nanmean(costs):.2f}" for name, costs in zip(maps.names, maps.costs, strict=True))
+    return f"A scene of {task.name} and a heat map of the cost of each control over its places; mean costs: {means}."

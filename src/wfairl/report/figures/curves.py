@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from wfairl.errors import BadInputError
 from wfairl.files import NotJsonError, parse_json, read_text
 from wfairl.learning.checkpoint import METRICS
-from wfairl.report.figures.drawn import DrawnFigure
+from wfairl.report.figures.captioned import CaptionedFigure
 from wfairl.report.figures.style import BLUE, PAGE, SMALL, VERMILLION, new_figure, place, plain_axes, spread, write
 
 CURVES_PER_ROW = 3
@@ -35,7 +35,7 @@ class Training:
 
     Attributes:
         epochs: their numbers, ascending.
-        train: mean negative log-likelihood a step on what is trained on.
+        train: mean negative log-likelihood per step on what is trained on.
         held_out: the same on what is held out.
         errors: the part of held-out steps at which it would have done something else, where that was counted.
     """
@@ -95,7 +95,7 @@ def _finite(value: Any) -> float | None:
     return float(value) if value is not None and math.isfinite(value) else None
 
 
-def draw_curves(histories: Mapping[str, History], name: str = "training") -> DrawnFigure:
+def draw_curves(histories: Mapping[str, History], name: str = "training") -> CaptionedFigure:
     """The losses of one or more trainings over epochs, one panel each on one scale, the epoch that was kept marked.
 
     Args:
@@ -120,12 +120,12 @@ def draw_curves(histories: Mapping[str, History], name: str = "training") -> Dra
         row, column = divmod(number, columns)
         axes = place(figure, LEFT + column * (width + GAP), title_height + row * pitch, width, HEIGHT)
         is_lowest = number + columns >= len(histories)
-        plain_axes(axes, "epoch" if is_lowest else "", "loss a step (nats)" if column == 0 else "", title)
+        plain_axes(axes, "epoch" if is_lowest else "", "loss per step (nats)" if column == 0 else "", title)
         axes.set_ylim(low, high)
         axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
         axes.tick_params(labelleft=column == 0)
         _draw_history(axes, history, named=column == columns - 1 or number == len(histories) - 1)
-    return DrawnFigure(name, figure, _caption(histories), _alt(histories))
+    return CaptionedFigure(name, figure, _caption(histories), _alt(histories))
 
 
 def _range(histories: Mapping[str, History]) -> tuple[float, float]:
@@ -143,7 +143,7 @@ def _range(histories: Mapping[str, History]) -> tuple[float, float]:
 
 
 def _draw_history(axes: Any, history: History, named: bool) -> None:
-    """Two lines a training, with their names at the ends of the last unless a panel further right has them."""
+    """Two lines per training, with their names at the ends of the last unless a panel further right has them."""
     width = 1.2 if len(history.trainings) == 1 else 0.7
     ends: list[tuple[float, str, str]] = []
     for training in history.trainings:

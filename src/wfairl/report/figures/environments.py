@@ -2,16 +2,26 @@
 
 import textwrap
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from wfairl.report.figures.drawn import DrawnFigure
-from wfairl.report.figures.frame import photograph, show_frame
-from wfairl.report.figures.names import goal_of, title_of
-from wfairl.report.figures.style import INK, NORMAL, PAGE, QUIET, SMALL, new_figure, place, write_at
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.report.figures.captioned import CaptionedFigure
+from wfairl.report.figures.style import INK, NORMAL, PAGE, QUIET, SMALL, new_figure, place, show_image, write_at
+from wfairl.report.text import counted
 from wfairl.worlds.registry import all_tasks
 from wfairl.worlds.task import Task
+from wfairl.worlds.world import NoRendererError, Renderer, can_render
 
 TALLEST = 1.55
 """Inches of a scene at most: what the paper's three tasks in a row have. Fewer do not grow beyond that."""
+
+WIDEST = 2.2
+"""A scene is at most this many times as wide as the pictures of its row are high."""
+
+TASKS_PER_ROW = 4
 
 GAP = 0.2
 TITLE, LINE = 0.2, 0.135
@@ -23,43 +33,81 @@ CHARACTER = 0.058
 
 def draw_environments(
     tasks: Sequence[Task] | None = None, seed: int = 5_000, name: str = "environments"
-) -> DrawnFigure:
-    """A scene of each task as the real environment draws it, with its propositions and its horizon.
+) -> CaptionedFigure:
+    """A scene of each task as its world shows it, with its propositions and its horizon.
 
     Args:
-        tasks: which ones; all that are known if None.
+        tasks: which ones; all that are known if None. Those whose worlds have no renderer are left out.
         seed: the scene of each.
         name: of the figure.
+
+    Raises:
+        NoRendererError: none of the worlds has a renderer.
     """
     tasks = all_tasks() if tasks is None else tasks
-    frames = [photograph(task.make_environment(seed, render_mode="rgb_array")) for task in tasks]
-    # One height for all, and widths that fill the page if they can: a row of pictures is read as a row.
-    inches = min(TALLEST, (PAGE - GAP * (len(tasks) - 1)) / sum(frame.width / frame.height for frame in frames))
-    widths = [inches * frame.width / frame.height for frame in frames]
-    texts = [_lines(task, int(width / CHARACTER)) for task, width in zip(tasks, widths, strict=True)]
-    figure = new_figure(sum(widths) + GAP * (len(tasks) - 1), TITLE + inches + 0.06 + LINE * max(map(len, texts)))
-    left = 0.0
-    for task, frame, width, lines in zip(tasks, frames, widths, texts, strict=True):
-        write_at(figure, left, 0.02, title_of(task.name), NORMAL, va="top", weight="bold")
-        show_frame(place(figure, left, TITLE, width, inches), frame)
-        for row, (line, colour) in enumerate(lines):
-            write_at(figure, left, TITLE + inches + 0.05 + row * LINE, line, SMALL, colour=colour, va="top")
-        left += width + GAP
-    return DrawnFigure(name, figure, _caption(tasks, seed), _alt(tasks))
+    worlds = [task.make_world(seed) for task in tasks]
+    images = {task: _initial_image(world) for task, world in zip(tasks, worlds, strict=True) if can_render(world)}
+    if not images:
+        raise NoRendererError("none of the tasks has a world with a renderer")
+    rows = [list(images.items())[first : first + TASKS_PER_ROW] for first in range(0, len(images), TASKS_PER_ROW)]
+    layouts = [_lay_out_row(row) for row in rows]
+    width = max(sum(cell.width + GAP for cell in row) - GAP for row in layouts)
+    figure = new_figure(width, sum(_height(row) for row in layouts))
+    top = 0.0
+    for row, layout in zip(rows, layouts, strict=True):
+        left = 0.0
+        for (task, image), cell in zip(row, layout, strict=True):
+            write_at(figure, left, top + 0.02, task.title, NORMAL, va="top", weight="bold")
+            shown = cell.width * image.shape[0] / image.shape[1]
+            show_image(place(figure, left, top + TITLE, cell.width, shown), image)
+            for number, (line, colour) in enumerate(cell.lines):
+                y = top + TITLE + shown + 0.05 + number * LINE
+                write_at(figure, left, y, line, SMALL, colour=colour, va="top")
+            left += cell.width + GAP
+        top += _height(layout)
+    return CaptionedFigure(name, figure, _caption(list(images), seed, len(tasks) - len(images)), _alt(list(images)))
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """A scene with what stands under it: inches of its width and of the row's pictures, lines with their colours."""
+
+    width: float
+    picture: float
+    lines: list[tuple[str, str]]
+
+
+def _lay_out_row(row: Sequence[tuple[Task, NDArray[np.uint8]]]) -> list[_Cell]:
+    """One height for all, and widths that fill the page if they can: a row of pictures is read as a row."""
+    aspects = [min(image.shape[1] / image.shape[0], WIDEST) for _, image in row]
+    inches = min(TALLEST, (PAGE - GAP * (len(row) - 1)) / sum(aspects))
+    return [
+        _Cell(inches * aspect, inches, _lines(task, int(inches * aspect / CHARACTER)))
+        for (task, _), aspect in zip(row, aspects, strict=True)
+    ]
+
+
+def _height(row: Sequence[_Cell]) -> float:
+    return TITLE + row[0].picture + 0.06 + LINE * max(len(cell.lines) for cell in row)
+
+
+def _initial_image(world: Any) -> NDArray[np.uint8]:
+    renderer: Renderer = world
+    return renderer.render(world.initial_state)
 
 
 def _lines(task: Task, characters: int) -> list[tuple[str, str]]:
     """The lines of text under a scene, and the colour of each."""
-    said = textwrap.wrap("labels: " + ", ".join(task.propositions), characters)
-    facts = [f"horizon: {task.horizon} steps", *said]
-    return [(task.environment_id, QUIET), *((fact, INK) for fact in facts)]
+    texts = ((f"horizon: {task.horizon} steps", QUIET), ("labels: " + ", ".join(task.propositions), INK))
+    return [(line, colour) for text, colour in texts for line in textwrap.wrap(text, max(characters, 8))]
 
 
-def _caption(tasks: Sequence[Task], seed: int) -> str:
-    goals = "; ".join(f"{title_of(task.name)}: {goal_of(task)}" for task in tasks).replace("  ", " ")
+def _caption(tasks: Sequence[Task], seed: int, left_out: int) -> str:
+    goals = "; ".join(f"{task.title}: {task.summary}" for task in tasks)
     return (
-        f"The tasks, each in its scene {seed}, drawn by the environment itself. {goals}. Under each, the propositions"
-        " that labels are made of, and the number of steps within which an episode has to succeed."
+        f"The tasks, each in its scene {seed}, as their worlds show it. {goals}. Under each, the number of steps within"
+        " which an episode has to succeed, and the propositions that labels are made of."
+        + (f" {counted(left_out, 'task')} without a renderer left out." if left_out else "")
     )
 
 

@@ -1,7 +1,7 @@
 """How sure is each method of what to do where it matters? (Figure 6 of the paper)
 
-The critical state lies on the shortest path by the true rule, where that path opens a door. Every policy is led
-there along the path, sees what it would have seen, and is asked for its probabilities.
+The critical state lies on the shortest path by the true rule, where that path changes the label, such as by opening a
+door. Every policy is led there along the path, sees what it would have seen, and is asked for its probabilities.
 """
 
 from collections.abc import Mapping
@@ -19,8 +19,7 @@ from wfairl.planning.path import Path
 from wfairl.planning.plan import UnsatisfiableTaskError, find_plan
 from wfairl.planning.policy import NoLiveControlError
 from wfairl.planning.product import build_product
-from wfairl.report.figures.drawn import DrawnFigure
-from wfairl.report.figures.frame import photograph, show_frame
+from wfairl.report.figures.captioned import CaptionedFigure
 from wfairl.report.figures.style import (
     BLUE,
     INK,
@@ -32,14 +31,13 @@ from wfairl.report.figures.style import (
     VERMILLION,
     new_figure,
     place,
+    show_image,
     without_frame,
     write,
     write_at,
 )
 from wfairl.worlds.task import Task
-from wfairl.worlds.world import World
-
-CRITICAL_CONTROL = "toggle"
+from wfairl.worlds.world import World, as_renderer, can_render
 
 SCENE = 2.1
 TOP, BAR, GAP, NAMES, SCALE = 0.22, 0.155, 0.14, 0.5, 0.3
@@ -64,26 +62,31 @@ class CriticalState:
 
 
 def find_critical_state(
-    world: World[Any], task: Task, control: str = CRITICAL_CONTROL, occurrence: int = 0
+    world: World[Any], task: Task, control: str | None = None, occurrence: int = 0
 ) -> CriticalState:
-    """Where the shortest path takes a control, the first time unless told otherwise.
+    """Where the shortest path changes the label, or takes a control.
 
     Args:
         world: the scene.
         task: whose true rule says what the shortest path is.
-        control: the name of the control.
+        control: the name of the control; any that changes the label if None.
         occurrence: which time, from 0.
 
     Raises:
-        BadInputError: it does not take it as often.
+        BadInputError: it does not do so as often.
     """
     product = build_product(world, task.rule)
     path = find_plan(product, unit_cost(product)).path
-    steps = [t for t, taken in enumerate(path.controls) if world.controls[taken] == control]
+    before = (frozenset(), *path.labels)
+    if control is None:
+        steps = [t for t, label in enumerate(path.labels) if label != before[t]]
+    else:
+        steps = [t for t, taken in enumerate(path.controls) if world.controls[taken] == control]
     if occurrence >= len(steps):
+        does = "changes the label" if control is None else f"takes the control '{control}'"
         raise BadInputError(
-            f"the shortest path in this scene of {task.name} takes the control '{control}' {len(steps)} times;"
-            f" there is no number {occurrence} from 0. Choose another scene or another control"
+            f"the shortest path in this scene of {task.name} {does} {len(steps)} times; there is no number"
+            f" {occurrence} from 0. Choose another scene or another control"
         )
     step = steps[occurrence]
     return CriticalState(path, step, path.controls[step])
@@ -117,11 +120,11 @@ def draw_policies(
     task: Task,
     policies: Mapping[str, Policy],
     seed: int,
-    control: str = CRITICAL_CONTROL,
+    control: str | None = None,
     occurrence: int = 0,
     name: str = "policies",
-) -> DrawnFigure:
-    """What every policy would do at the same critical state, beside that state as the environment shows it.
+) -> CaptionedFigure:
+    """What every policy would do at the same critical state, beside that state as the world shows it.
 
     Args:
         task: the task.
@@ -141,23 +144,23 @@ def draw_policies(
     columns = min(PANELS_PER_ROW, len(asked))
     rows = -(-len(asked) // columns)
     panel = BAR * len(world.controls)
-    environment = task.make_environment(seed, render_mode="rgb_array")
-    for taken in critical.path.controls[: critical.step]:
-        environment.step(taken)
-    frame = photograph(environment)
     height = rows * (TOP + panel) + SCALE
-    inches = min(SCENE / frame.width, (height - TOP) / frame.height)  # of a cell
     figure = new_figure(PAGE, height)
-    write_at(figure, 0, 0.04, f"state after {critical.step} of {len(critical.path.controls)} steps", SMALL, va="top")
-    show_frame(place(figure, 0, TOP, inches * frame.width, inches * frame.height), frame)
-    left = inches * frame.width + NAMES + 0.2
+    left = NAMES
+    if can_render(world):
+        image = as_renderer(world).render(critical.path.states[critical.step])
+        inches = min(SCENE / image.shape[1], (height - TOP) / image.shape[0])  # of a pixel
+        steps = f"state after {critical.step} of {len(critical.path.controls)} steps"
+        write_at(figure, 0, 0.04, steps, SMALL, va="top")
+        show_image(place(figure, 0, TOP, inches * image.shape[1], inches * image.shape[0]), image)
+        left = inches * image.shape[1] + NAMES + 0.2
     width = (PAGE - left - 0.05 - GAP * (columns - 1)) / columns
     for number, (who, chances) in enumerate(asked.items()):
         row, column = divmod(number, columns)
         axes = place(figure, left + column * (width + GAP), TOP + row * (TOP + panel), width, panel)
         is_lowest = number + columns >= len(asked)
         _draw_bars(axes, world, who, chances, critical.control, named=column == 0, scaled=is_lowest)
-    return DrawnFigure(name, figure, _caption(task, seed, critical, asked, world), _alt(asked, world))
+    return CaptionedFigure(name, figure, _caption(task, seed, critical, asked, world), _alt(asked, world))
 
 
 def _draw_bars(
@@ -169,7 +172,7 @@ def _draw_bars(
     named: bool,
     scaled: bool,
 ) -> None:
-    """One bar a control, that of the shortest path marked; its probability written at its end."""
+    """One bar per control, that of the shortest path marked; its probability written at its end."""
     without_frame(axes)
     controls = len(world.controls)
     axes.set_xlim(0, 1)
@@ -208,6 +211,7 @@ def _caption(
     return (
         f"What each policy would do in {task.name} (scene {seed}) after the first {critical.step} of"
         f" {len(critical.path.controls)} steps of a shortest path, which goes on with '{called_for}'."
+        f"{'' if can_render(world) else ' The world has no renderer, so the state is not shown.'}"
         " Every policy was led to this state along that path, and is asked at the temperature that it acts at."
         f" Probability of '{called_for}': {shares}."
     )

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wfairl.errors import BadInputError
-from wfairl.report.figures.drawn import DrawnFigure
-from wfairl.report.figures.names import title_of
+from wfairl.report.figures.captioned import CaptionedFigure
 from wfairl.report.figures.style import (
     BLUE,
     COLUMN,
@@ -25,6 +24,7 @@ from wfairl.report.figures.style import (
     write,
     write_at,
 )
+from wfairl.worlds.registry import all_tasks
 
 NAMES, ROW, GAP, TOP, BOTTOM = 1.35, 0.165, 0.2, 0.36, 0.36
 """Inches: of the methods' names, of one method, between panels, above and under them."""
@@ -66,8 +66,8 @@ class Point:
     standard_error: float
 
 
-def draw_returns(rows: Sequence[ReturnRow], name: str = "returns", comparable: bool = True) -> DrawnFigure:
-    """A dot for each method with its standard error, the paper's figure beside it; a panel a task and data set.
+def draw_returns(rows: Sequence[ReturnRow], name: str = "returns", comparable: bool = True) -> CaptionedFigure:
+    """A dot for each method with its standard error, the paper's figure beside it; a panel per task and data set.
 
     Args:
         rows: tasks, data sets and methods stand in their order.
@@ -93,7 +93,7 @@ def draw_returns(rows: Sequence[ReturnRow], name: str = "returns", comparable: b
             plain_axes(
                 axes,
                 "mean return" if down == len(data_sets) - 1 else "",
-                title=title_of(task) if down == 0 else "",
+                title=_title(task) if down == 0 else "",
             )
             shown = [row for row in rows if row.task == task and row.data in (data, "")]
             _draw_dots(axes, shown, methods, named=across == 0)
@@ -102,7 +102,12 @@ def draw_returns(rows: Sequence[ReturnRow], name: str = "returns", comparable: b
             middle = TOP + down * (panel + 0.12) + panel / 2
             write_at(figure, 0.0, middle, data, NORMAL, va="center", weight="bold")
     _draw_key(figure)
-    return DrawnFigure(name, figure, _caption(rows, comparable), _alt(rows))
+    return CaptionedFigure(name, figure, _caption(rows, comparable), _alt(rows))
+
+
+def _title(task: str) -> str:
+    """What a table calls a task; the bare name of one that is not known here."""
+    return next((one.title for one in all_tasks() if one.name == task), task)
 
 
 def _draw_dots(axes: Any, rows: Sequence[ReturnRow], methods: Sequence[str], named: bool) -> None:
@@ -146,8 +151,8 @@ def draw_demonstration_curve(
     expert: float | None = None,
     title: str = "",
     name: str = "demonstrations",
-) -> DrawnFigure:
-    """Return against the number of demonstrations, one line a method, with lines for those that know the rule.
+) -> CaptionedFigure:
+    """Return against the number of demonstrations, one line per method, with lines for those that know the rule.
 
     Args:
         points: in any order.
@@ -190,7 +195,7 @@ def draw_demonstration_curve(
     right = axes.get_xlim()[1]
     for (_, text, colour), y in zip(labels, spread([y for y, _, _ in labels], 0.075), strict=True):
         write(axes, right, y, f" {text}", SMALL, colour, ha="left", va="center")
-    return DrawnFigure(name, figure, _curve_caption(optimal, expert, title), _curve_alt(points))
+    return CaptionedFigure(name, figure, _curve_caption(optimal, expert, title), _curve_alt(points))
 
 
 def _caption(rows: Sequence[ReturnRow], comparable: bool) -> str:

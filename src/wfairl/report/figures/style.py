@@ -7,9 +7,11 @@ whatever program it is made.
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from matplotlib import patheffects
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 COLUMN, PAGE = 3.4, 7.0
 """Widths in inches: one column of a two-column page, and the whole of it."""
@@ -82,6 +84,22 @@ def without_frame(axes: Any) -> None:
     axes.set_yticks([])
     for spine in axes.spines.values():
         spine.set_visible(False)
+
+
+def show_image(axes: Any, image: NDArray[np.uint8], fading: float = 0.0) -> None:
+    """Put an image into axes whose unit is a pixel, y downwards.
+
+    Args:
+        axes: where.
+        image: shape [height, width, 3].
+        fading: from 0, as it is, to 1, white; so that what is drawn on it stands out.
+    """
+    without_frame(axes)
+    height, width = image.shape[:2]
+    faded = np.round(image * (1 - fading) + 255 * fading).astype(np.uint8)
+    axes.imshow(faded, extent=(0, width, height, 0), interpolation="antialiased")
+    axes.set_xlim(0, width)
+    axes.set_ylim(height, 0)
 
 
 def plain_axes(axes: Any, x: str = "", y: str = "", title: str = "") -> None:

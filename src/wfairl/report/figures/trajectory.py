@@ -1,21 +1,23 @@
 """How does the automaton cut an episode into parts? (Figure 1 of the paper)"""
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 from matplotlib.patches import Circle, FancyArrowPatch
+from numpy.typing import NDArray
 
-from wfairl.automata.automaton import Label
-from wfairl.automata.finite import FiniteAutomaton
-from wfairl.automata.words import format_word
+from wfairl.automata.automaton import Automaton, Label
+from wfairl.automata.words import compress, format_word
 from wfairl.planning.cost import Cost, unit_cost
 from wfairl.planning.path import Path
 from wfairl.planning.plan import find_plan
 from wfairl.planning.product import build_product
-from wfairl.report.figures.changes import EXPLANATION, format_change
-from wfairl.report.figures.drawn import DrawnFigure
-from wfairl.report.figures.frame import Frame, photograph, show_frame
+from wfairl.report.figures.captioned import CaptionedFigure
+from wfairl.report.figures.label_differences import EXPLANATION, format_difference
 from wfairl.report.figures.style import (
     COLUMN,
     INK,
@@ -27,12 +29,13 @@ from wfairl.report.figures.style import (
     ink_on,
     new_figure,
     place,
+    show_image,
     without_frame,
     write,
 )
 from wfairl.report.text import counted
-from wfairl.worlds.minigrid.world import MiniGridWorld
 from wfairl.worlds.task import Task
+from wfairl.worlds.world import Located, as_located, can_locate
 
 FADING = 0.65
 CHAIN = 1.35
@@ -43,10 +46,10 @@ TALLEST = 2.6
 """Inches of a scene that gets more room than a column has."""
 
 WIDE = 1.2
-"""A scene with more columns for each row than this does."""
+"""A scene that is more times as wide as high than this does."""
 
 LANE = 0.11
-"""Cells between the lines of two parts that go the same way."""
+"""Steps of the agent between the lines of two parts that go the same way."""
 
 RADIUS = 0.075
 """Inches of the circle of an automaton state."""
@@ -70,9 +73,9 @@ class Part:
     before: Label | None
 
     @property
-    def change(self) -> str:
+    def difference(self) -> str:
         """What ended it, for people."""
-        return "accepted" if self.label is None else format_change(self.before, self.label)
+        return "accepted" if self.label is None else format_difference(self.before, self.label)
 
 
 def split_by_automaton_state(path: Path) -> tuple[Part, ...]:
@@ -85,8 +88,8 @@ def split_by_automaton_state(path: Path) -> tuple[Part, ...]:
 
 
 def draw_trajectory(
-    task: Task, seed: int, automaton: FiniteAutomaton, cost: Cost = unit_cost, name: str = "trajectory"
-) -> DrawnFigure:
+    task: Task, seed: int, automaton: Automaton, cost: Cost = unit_cost, name: str = "trajectory"
+) -> CaptionedFigure:
     """The cheapest episode in one scene, coloured by the automaton state, beside the states that it went through.
 
     Args:
@@ -103,41 +106,61 @@ def draw_trajectory(
     product = build_product(world, automaton)
     path = find_plan(product, cost(product)).path
     parts = split_by_automaton_state(path)
-    frame = photograph(task.make_environment(seed, render_mode="rgb_array"))
-    aspect = frame.width / frame.height
-    scene_width = min(PAGE - CHAIN, TALLEST * aspect) if aspect > WIDE else COLUMN - CHAIN
-    scene_height = scene_width / aspect
+    image = as_located(world).render(world.initial_state) if can_locate(world) else None
+    scene_width, scene_height = (0.0, 0.0) if image is None else _scene_size(image)
     height = max(scene_height, ROW * len(parts))
     figure = new_figure(scene_width + CHAIN, height)
-    scene = place(figure, 0, (height - scene_height) / 2, scene_width, scene_height)
-    show_frame(scene, frame, FADING)
-    _draw_path(scene, world, path, parts, scene_width / frame.width)
+    if image is not None:
+        scene = place(figure, 0, (height - scene_height) / 2, scene_width, scene_height)
+        show_image(scene, image, FADING)
+        _draw_path(scene, as_located(world), path, parts, image.shape[1] / scene_width)
     _draw_chain(place(figure, scene_width, 0, CHAIN, height), parts, height)
-    return DrawnFigure(name, figure, _caption(task, seed, path, parts), _alt(task, parts, frame))
+    is_shown = image is not None
+    return CaptionedFigure(name, figure, _caption(task, seed, path, parts, is_shown), _alt(task, parts, is_shown))
 
 
-def _draw_path(axes: Any, world: MiniGridWorld, path: Path, parts: tuple[Part, ...], inches: float) -> None:
-    """A line a part, each in a lane of its own, and the number of a state where it is entered."""
-    positions = [world.scene(state).position for state in path.states]
+def _scene_size(image: NDArray[np.uint8]) -> tuple[float, float]:
+    """Inches: a column's width, or more for a scene that is wide."""
+    aspect = image.shape[1] / image.shape[0]
+    width = min(PAGE - CHAIN, TALLEST * aspect) if aspect > WIDE else COLUMN - CHAIN
+    return width, width / aspect
+
+
+def _draw_path(axes: Any, world: Located, path: Path, parts: tuple[Part, ...], pixels: float) -> None:
+    """One line per part, each in a lane of its own, and the number of a state where it is entered.
+
+    Args:
+        axes: where; the unit is a pixel of the world's picture.
+        world: tells where the agent is.
+        path: what to draw.
+        parts: of the path.
+        pixels: of the picture per inch.
+    """
+    positions = [world.locate(state) for state in path.states]
     moving = [part for part in parts if part.last > part.first]
-    lane = min(LANE, 0.5 / len(moving))
-    entered: dict[tuple[int, int], list[int]] = {}
+    lane = step_length(positions) * min(LANE, 0.5 / len(moving))
+    entered: dict[tuple[float, float], list[int]] = {}
     for number, part in enumerate(parts):
         entered.setdefault(positions[part.first], []).append(number)
     for number, part in enumerate(moving):
         aside = (number - (len(moving) - 1) / 2) * lane
         xs = [positions[t][0] + aside for t in range(part.first, part.last + 1)]
         ys = [positions[t][1] + aside for t in range(part.first, part.last + 1)]
-        colour = _colour(number)
         axes.plot(
-            xs, ys, color=colour, lw=2.2, solid_capstyle="round", solid_joinstyle="round", label=f"part-{number}",
-            path_effects=halo(3.6), zorder=2,
+            xs, ys, color=_colour(number), lw=2.2, solid_capstyle="round", solid_joinstyle="round",
+            label=f"part-{number}", path_effects=halo(3.6), zorder=2,
         )  # fmt: skip
-    radius = RADIUS / inches
+    radius = RADIUS * pixels
     for (x, y), numbers in entered.items():
         for place_in_row, number in enumerate(numbers):
             centre = (x + (place_in_row - (len(numbers) - 1) / 2) * 2.1 * radius, y)
             _draw_state(axes, centre, radius, number, parts, zorder=4)
+
+
+def step_length(positions: Sequence[tuple[float, float]]) -> float:
+    """Pixels of the shortest move along positions; 1 if nothing moves."""
+    lengths = [math.dist(one, other) for one, other in pairwise(positions)]
+    return min((length for length in lengths if length > 0), default=1.0)
 
 
 def _draw_chain(axes: Any, parts: tuple[Part, ...], height: float) -> None:
@@ -159,7 +182,7 @@ def _draw_chain(axes: Any, parts: tuple[Part, ...], height: float) -> None:
                 *tips, arrowstyle="-|>,head_length=2.6,head_width=1.4", color=INK, lw=0.8, shrinkA=0, shrinkB=0
             )
         )
-        text = write(axes, x + 0.16, y + row / 2, part.change, va="center")
+        text = write(axes, x + 0.16, y + row / 2, part.difference, va="center")
         text.set_label(f"label-{number}")
         write(axes, x + 0.16, y, _steps(part), va="center", colour=QUIET)
 
@@ -194,24 +217,30 @@ def _steps(part: Part) -> str:
     return counted(part.last - part.first, "step")
 
 
-def _caption(task: Task, seed: int, path: Path, parts: tuple[Part, ...]) -> str:
+def _caption(task: Task, seed: int, path: Path, parts: tuple[Part, ...], is_shown: bool) -> str:
+    chain = "in the order of the episode, how long each lasts, and what ends it"
     return (
         f"An episode of {task.name} (scene {seed}), cut into {counted(len(parts) - 1, 'part')} by the state of the"
-        " automaton. Left: the path of the agent in the scene as it is at the start; each part has the colour of its"
-        " state, and a number stands where its state is entered. Lines that would cover each other are drawn side by"
-        " side. Right: the same states in the order of the episode, how long each lasts, and what ends it"
-        f" {EXPLANATION}. The word is: {format_word(path.word)}."
+        " automaton."
+        + (
+            " Left: the path of the agent in the scene as it is at the start; each part has the colour of its state,"
+            " and a number stands where its state is entered. Lines that would cover each other are drawn side by"
+            f" side. Right: the same states {chain}"
+            if is_shown
+            else f" The states {chain}; the scene has no renderer that tells where the agent is, and is left out"
+        )
+        + f" {EXPLANATION}. The word is: {format_word(compress(path.labels))}."
     )
 
 
-def _alt(task: Task, parts: tuple[Part, ...], frame: Frame) -> str:
+def _alt(task: Task, parts: tuple[Part, ...], is_shown: bool) -> str:
     chain = ", ".join(
-        f"state {part.automaton_state} for {_steps(part)} until {part.change}"
+        f"state {part.automaton_state} for {_steps(part)} until {part.difference}"
         for part in parts
         if part.label is not None
     )
+    scene = f"A scene of {task.name} with the path of the agent in {counted(len(parts) - 1, 'colour')}, and a chain"
     return (
-        f"A grid of {frame.width} by {frame.height} cells of the task {task.name} with the path of the agent in"
-        f" {len(parts) - 1} colours, and a chain of automaton states: {chain}; then state"
-        f" {parts[-1].automaton_state}, which accepts."
+        f"{scene if is_shown else 'A chain'} of automaton states: {chain}; then state {parts[-1].automaton_state},"
+        " which accepts."
     )

@@ -6,7 +6,7 @@ ordered-pickup           pick up three coloured balls in an order that only demo
 errand                   go to a corner, then to the goal
 """
 
-from typing import Any
+from typing import Any, cast
 
 import gymnasium
 import numpy as np
@@ -17,7 +17,7 @@ from minigrid.minigrid_env import MiniGridEnv
 from numpy.typing import NDArray
 
 from wfairl.automata.rules import visit_in_order
-from wfairl.worlds.minigrid.propositions import AgentAt, AgentOn, Carrying, DoorOpen
+from wfairl.worlds.minigrid.propositions import AgentAt, AgentOn, Carrying, DoorOpen, Proposition
 from wfairl.worlds.minigrid.tasks import MiniGridTask
 from wfairl.worlds.minigrid.world import FEATURE_NAMES
 
@@ -95,7 +95,7 @@ IDS = {
 
 for _id, (_environment, _settings) in IDS.items():
     if _id not in gymnasium.registry:
-        gymnasium.register(_id, _environment, kwargs=_settings)
+        gymnasium.register(_id, cast(Any, _environment), kwargs=_settings)
 
 
 def floor_cost(features: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -108,8 +108,8 @@ def floor_cost(features: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _terrain(name: str, size: int, horizon: int, with_door: bool) -> MiniGridTask:
     kind = "DoorKeyTerrain" if with_door else "Terrain"
-    goal = {"goal": AgentOn("goal")}
-    propositions = {"key": Carrying("key"), "door": DoorOpen(), **goal} if with_door else goal
+    propositions: dict[str, Proposition] = {"key": Carrying("key"), "door": DoorOpen()} if with_door else {}
+    propositions["goal"] = AgentOn("goal")
     return MiniGridTask(
         name=name,
         summary=f"{'fetch the key, unlock the door, ' if with_door else ''}reach the goal over floor of hidden cost",

@@ -183,13 +183,39 @@ class MiniGridWorld:
         return exploration
 
     def render(self, state: int) -> NDArray[np.uint8]:
-        """The state as MiniGrid itself draws it; see `Renderer`."""
-        return render_scene(self.scene(state))
+        """The state as MiniGrid itself draws it, without the cells beyond the walls; see `Renderer`."""
+        left, top, right, bottom = (TILE_PIXELS * edge for edge in self._window)
+        return render_scene(self.scene(state))[top:bottom, left:right]
 
     def locate(self, state: int) -> tuple[float, float]:
         """Where the agent is in the picture of a state; see `Located`."""
-        cell = int(self._fields(state)[rules.AGENT])
-        return (cell % self.layout.width + 0.5) * TILE_PIXELS, (cell // self.layout.width + 0.5) * TILE_PIXELS
+        y, x = divmod(int(self._fields(state)[rules.AGENT]), self.layout.width)
+        left, top, _, _ = self._window
+        return (x - left + 0.5) * TILE_PIXELS, (y - top + 0.5) * TILE_PIXELS
+
+    def heading(self, state: int) -> float:
+        """Where the agent faces; see `Oriented`."""
+        return 90.0 * int(self._fields(state)[rules.DIRECTION])
+
+    @cached_property
+    def _window(self) -> tuple[int, int, int, int]:
+        """The cells within one of where an agent that opens every door could be: left, top, right, bottom."""
+        width, cells = self.layout.width, self.layout.cells
+        agent = int(self._fields(self.initial_state)[rules.AGENT])
+        seen, queue = {agent}, [agent]
+        for cell in queue:  # grows while we walk it
+            for front in cells[cell, rules.FRONT : rules.FRONT + 4].tolist():
+                if front != NOTHING and front not in seen and cells[front, rules.TERRAIN] != rules.WALL:
+                    seen.add(front)
+                    queue.append(front)
+        ys, xs = np.divmod(np.array(queue), width)
+        height = len(cells) // width
+        return (
+            max(0, int(xs.min()) - 1),
+            max(0, int(ys.min()) - 1),
+            min(width, int(xs.max()) + 2),
+            min(height, int(ys.max()) + 2),
+        )
 
     def steps_to_change(self, state: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Lower bounds on the steps until propositions hold or do not, which direct A*; see `BoundedWorld`."""

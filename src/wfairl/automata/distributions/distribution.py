@@ -15,15 +15,15 @@ from scipy.special import logsumexp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from wfairl.automata.baum_welch import (
+from wfairl.automata.corpus import Corpus, encode, encode_all
+from wfairl.automata.distributions.baum_welch import (
     Refinement,
     build_sample_tree,
     log_probabilities,
     refine,
 )
-from wfairl.automata.corpus import Corpus, encode, encode_all
+from wfairl.automata.distributions.spectral_start import spectral_start
 from wfairl.automata.spectral import BadWordsError
-from wfairl.automata.spectral_start import spectral_start
 from wfairl.automata.weighted import WeightedAutomaton
 from wfairl.automata.words import Word
 from wfairl.errors import BadInputError

@@ -1,4 +1,4 @@
-"""Pictures of a plan: frames of the real environment, with the automaton's state under each.
+"""Pictures of a plan: a frame of the world for each state, with the automaton's state under each.
 
 A PNG shows the frames at which the automaton moves on; a GIF shows them all.
 """
@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from wfairl.automata.words import format_label
-from wfairl.errors import BadInputError, FailedRunError
+from wfairl.errors import BadInputError
 from wfairl.files import write_atomically
 from wfairl.planning.path import Path
+from wfairl.worlds.world import World, as_renderer
 
 FORMATS = (".png", ".gif")
 
@@ -28,18 +29,14 @@ MILLISECONDS = 350
 INK, PALE, DONE, HERE, PAPER = "#1b1b1b", "#9a9a9a", "#c9d7f0", "#f2a33a", "#ffffff"
 
 
-class StrayedError(FailedRunError):
-    """The real environment did something else than the world that was planned in."""
-
-
 @dataclass(frozen=True)
 class Film:
-    """A path in the real environment.
+    """A path through a world that can show its states.
 
     Attributes:
         path: the path, T controls.
         control_names: the names of the world's controls.
-        frames: what the environment looked like, T + 1 images of shape [height, width, 3] of uint8.
+        frames: what the world looks like, T + 1 images of shape [height, width, 3] of uint8.
     """
 
     path: Path
@@ -57,45 +54,14 @@ def check_format(output: FilePath) -> None:
         raise BadInputError(f"{output}: a picture of a plan ends in {' or '.join(FORMATS)}")
 
 
-def film_path(environment: Any, world: Any, path: Path) -> Film:
-    """Run a path in the real environment, made with render_mode="rgb_array" and just reset.
-
-    Args:
-        environment: the Gymnasium environment.
-        world: its model, which can tell the environment's `state_of`.
-        path: the path, from the world's initial state.
+def film_path(world: World[Any], path: Path) -> Film:
+    """The frames along a path.
 
     Raises:
-        StrayedError: environment and path part.
+        NoRendererError: the world cannot show its states.
     """
-    environment.unwrapped.highlight = False  # MiniGrid's mark of what the agent sees; we plan with all of it
-    frames = [environment.render()]
-    for step, control in enumerate(path.controls, start=1):
-        environment.step(control)
-        frames.append(environment.render())
-        if world.state_of(environment) != path.states[step]:
-            raise StrayedError(f"the real environment is not where the plan says it is after step {step}")
-    rows, columns = busy_region(frames[0], environment.unwrapped.tile_size)
-    return Film(path, world.controls, tuple(frame[rows, columns] for frame in frames))
-
-
-def busy_region(frame: NDArray[np.uint8], tile: int) -> tuple[slice, slice]:
-    """The part of a frame within one cell of anything; scenes of rooms may lie in a large empty grid.
-
-    Args:
-        frame: an image, shape [height, width, 3].
-        tile: pixels of a cell.
-
-    Returns:
-        Rows and columns of pixels, which begin and end between cells.
-    """
-    cells = frame.reshape(len(frame) // tile, tile, -1, tile, 3).swapaxes(1, 2)
-    is_busy = (cells != cells[0, 0]).any(axis=(2, 3, 4))
-    slices = []
-    for axis in (1, 0):
-        busy = np.flatnonzero(is_busy.any(axis=axis))  # never empty: the agent is somewhere
-        slices.append(slice(max(0, busy[0] - 1) * tile, (busy[-1] + 2) * tile))
-    return slices[0], slices[1]
+    renderer = as_renderer(world)
+    return Film(path, world.controls, tuple(np.asarray(renderer.render(state), np.uint8) for state in path.states))
 
 
 def write_picture(film: Film, output: FilePath) -> None:

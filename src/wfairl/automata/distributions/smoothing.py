@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.automata.corpus import Corpus
-from wfairl.automata.ngram import NgramModel
+from wfairl.automata.distributions.ngram import NgramModel
 from wfairl.automata.weighted import WeightedAutomaton
 
 WEIGHTS = np.array([0.001, 0.003, 0.01, 0.03, 0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0])

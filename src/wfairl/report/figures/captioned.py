@@ -1,4 +1,4 @@
-"""A figure with its words, and how it comes to disk: NAME.svg and NAME.png, the same bytes for the same figure."""
+"""A figure with its caption, written to disk as NAME.svg and NAME.png: the same bytes for the same figure."""
 
 import io
 from collections.abc import Sequence
@@ -16,6 +16,9 @@ from wfairl.files import write_atomically, write_json
 
 DOTS_PER_INCH = 300
 
+PIXELS_PER_INCH = 200
+"""Of what stands in an SVG as pixels."""
+
 MARGIN = 0.06
 """Inches of paper around what is drawn, so that nothing touches the edge of a file."""
 
@@ -28,14 +31,14 @@ _SVG_SETTINGS = {
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnFigure:
-    """A figure and what is said of it.
+class CaptionedFigure:
+    """A figure and its texts.
 
     Attributes:
         name: of its files, without a suffix.
         figure: what was drawn.
-        caption: what is seen, for who looks at it.
-        alt: what it shows, for who cannot see it.
+        caption: what it shows, for the reader.
+        alt: what it shows, for readers who cannot see it.
     """
 
     name: str
@@ -46,21 +49,21 @@ class DrawnFigure:
     def to_svg(self) -> bytes:
         """The figure as SVG, without a date."""
         with matplotlib.rc_context(_SVG_SETTINGS):  # the only way to tell the writer; undone behind it
-            return self._print(FigureCanvasSVG(self.figure), "svg", {"Date": None, "Creator": None})
+            return self._print(FigureCanvasSVG(self.figure), "svg", {"Date": None, "Creator": None}, PIXELS_PER_INCH)
 
     def to_png(self, dots_per_inch: float = DOTS_PER_INCH) -> bytes:
         """The figure as PNG."""
         return self._print(FigureCanvasAgg(self.figure), "png", {"Software": None}, dots_per_inch)
 
-    def _print(self, canvas: Any, kind: str, metadata: dict[str, None], dots_per_inch: float | None = None) -> bytes:
+    def _print(self, canvas: Any, kind: str, metadata: dict[str, None], dots_per_inch: float) -> bytes:
         stream = io.BytesIO()
         paper = self.figure.bbox_inches.padded(MARGIN)
         canvas.print_figure(stream, format=kind, dpi=dots_per_inch, bbox_inches=paper, metadata=metadata)
         return stream.getvalue()
 
 
-def write_figures(figures: Sequence[DrawnFigure], directory: Path) -> tuple[Path, ...]:
-    """Write every figure as SVG and as PNG, and the words of all of them as JSON.
+def write_figures(figures: Sequence[CaptionedFigure], directory: Path) -> tuple[Path, ...]:
+    """Write every figure as SVG and as PNG, and the captions of all of them as JSON.
 
     Returns:
         The files, those of the first figure first; the captions last.

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies_automata import random_word, seeds
 
-from wfairl.automata.baum_welch import (
+from wfairl.automata.corpus import encode, encode_all
+from wfairl.automata.distributions.baum_welch import (
     build_sample_tree,
     expect,
     log_probabilities,
@@ -16,12 +17,11 @@ from wfairl.automata.baum_welch import (
     mean_log_probability,
     refine,
 )
-from wfairl.automata.corpus import encode, encode_all
-from wfairl.automata.distribution import DistributionLearner, mean_of
-from wfairl.automata.ngram import fit_ngrams
-from wfairl.automata.smoothing import SmoothedDistribution, choose_weight
+from wfairl.automata.distributions.distribution import DistributionLearner, mean_of
+from wfairl.automata.distributions.ngram import fit_ngrams
+from wfairl.automata.distributions.smoothing import SmoothedDistribution, choose_weight
+from wfairl.automata.distributions.spectral_start import spectral_start
 from wfairl.automata.spectral import BadWordsError, SpectralLearner
-from wfairl.automata.spectral_start import spectral_start
 from wfairl.automata.weighted import WeightedAutomaton
 from wfairl.errors import BadInputError
 

@@ -22,15 +22,15 @@ from wfairl.report.figures import (
     draw_returns,
     write_figures,
 )
-from wfairl.report.figures.changes import MINUS, format_change
-from wfairl.report.figures.drawn import DOTS_PER_INCH, MARGIN, DrawnFigure
+from wfairl.report.figures.captioned import DOTS_PER_INCH, MARGIN, CaptionedFigure
+from wfairl.report.figures.label_differences import MINUS, format_difference
 from wfairl.report.figures.style import PALETTE, new_figure, spread, write
-from wfairl.worlds.tasks import find_task
+from wfairl.worlds.registry import find_task
 
 POINTS = [Point("learned", 1, 0.2, 0.1), Point("learned", 8, 0.6, 0.05), Point("cloned", 8, 0.3, 0.05)]
 
 
-def _draw() -> DrawnFigure:
+def _draw() -> CaptionedFigure:
     return draw_demonstration_curve(POINTS, optimal=0.8, title="a $10 & <b> task")
 
 
@@ -98,7 +98,7 @@ def test_a_place_that_cannot_be_written_is_a_named_outcome(tmp_path):
 def test_text_is_never_read_as_mathematics():
     figure = new_figure(1, 1)
     write(figure, 0.1, 0.5, "$x_1$ and $ and \\")
-    content = DrawnFigure("text", figure, "", "").to_png()
+    content = CaptionedFigure("text", figure, "", "").to_png()
     assert Image.open(io.BytesIO(content)).size == (round(DOTS_PER_INCH * (1 + 2 * MARGIN)),) * 2
 
 
@@ -124,10 +124,10 @@ _labels = st.frozensets(st.text(string.ascii_lowercase, min_size=1, max_size=3),
 
 
 @given(_labels, _labels)
-def test_a_change_says_what_the_next_label_is(before, label):
-    change = format_change(before, label)
+def test_a_difference_says_what_the_next_label_is(before, label):
+    difference = format_difference(before, label)
     after = set(before)
-    for sign in change.split() if before != label else []:
+    for sign in difference.split() if before != label else []:
         if sign.startswith(MINUS):
             after.remove(sign[1:])
         else:

@@ -8,20 +8,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wfairl.automata.automaton import Label
-from wfairl.automata.finite import FiniteAutomaton
+from wfairl.automata.automaton import Automaton, Label
 from wfairl.automata.task_model import fit_task_model
-from wfairl.automata.words import format_word
+from wfairl.automata.words import compress, format_word
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.errors import FailedRunError
 from wfairl.parallel import map_in_threads
 from wfairl.planning.cost import Cost, unit_cost
+from wfairl.planning.film import film_path
 from wfairl.planning.path import Path
-from wfairl.planning.picture import film_path
 from wfairl.planning.plan import UnsatisfiableTaskError, find_plan
 from wfairl.planning.product import build_product
-from wfairl.report.figures.changes import EXPLANATION, format_change
-from wfairl.report.figures.drawn import DrawnFigure
+from wfairl.report.figures.captioned import CaptionedFigure
+from wfairl.report.figures.label_differences import EXPLANATION, format_difference
 from wfairl.report.figures.style import NORMAL, PAGE, SMALL, new_figure, place, without_frame, write_at
 from wfairl.report.text import counted
 from wfairl.worlds.task import Task
@@ -31,7 +30,7 @@ APART, GAP, TITLE, LINE = 0.35, 0.1, 0.21, 0.2
 """Inches between the columns, between frames, of the titles, and of the text under a frame."""
 
 
-class NoOtherWordError(FailedRunError):
+class NoUnseenWordError(FailedRunError):
     """In all scenes that were searched, the agents know the expert's word.
 
     Attributes:
@@ -44,7 +43,7 @@ class NoOtherWordError(FailedRunError):
 
 
 @dataclass(frozen=True, eq=False)
-class OtherWord:
+class UnseenWord:
     """A scene in which the expert's word is one that the agent's automaton does not accept.
 
     Attributes:
@@ -69,7 +68,7 @@ class OtherWord:
         return len(self.agent.controls) - len(self.expert.controls)
 
 
-def learn_from_fewer(dataset: Dataset, threshold: float = 0.5) -> dict[str, FiniteAutomaton]:
+def learn_from_fewer(dataset: Dataset, threshold: float = 0.5) -> dict[str, Automaton]:
     """The automata of the first of the demonstrations, by their number: all, half of them, and so on down to one.
 
     Args:
@@ -89,13 +88,13 @@ def learn_from_fewer(dataset: Dataset, threshold: float = 0.5) -> dict[str, Fini
     return automata
 
 
-def find_other_word(
+def find_unseen_word(
     task: Task,
-    automata: Mapping[str, FiniteAutomaton],
+    automata: Mapping[str, Automaton],
     seeds: Sequence[int],
     cost: Cost = unit_cost,
     n_jobs: int = 2,
-) -> OtherWord:
+) -> UnseenWord:
     """The scene in which an agent loses most steps by not knowing the expert's word.
 
     The first automaton for which there is such a scene is taken. If none ever loses a step, the first scene, of the
@@ -109,23 +108,23 @@ def find_other_word(
         n_jobs: scenes to search at once; it changes nothing in the result.
 
     Raises:
-        NoOtherWordError: every automaton accepts the expert's word in every scene.
+        NoUnseenWordError: every automaton accepts the expert's word in every scene.
     """
     experts = dict(zip(seeds, map_in_threads(lambda seed: _expert_path(task, seed), seeds, n_jobs=n_jobs), strict=True))
-    best: OtherWord | None = None
+    best: UnseenWord | None = None
     lossless: list[str] = []
     for learned_from, automaton in automata.items():
         unknown = [seed for seed, path in experts.items() if not automaton.accepts(path.word)]
         for seed in unknown:
             agent = _agent_path(task, automaton, cost, seed)
             if agent is not None:
-                pair = OtherWord(seed, agent, experts[seed], learned_from, tuple(lossless), len(seeds))
+                pair = UnseenWord(seed, agent, experts[seed], learned_from, tuple(lossless), len(seeds))
                 best = pair if best is None or pair.extra_steps > best.extra_steps else best
         if best is not None and best.extra_steps > 0:
             return best
         lossless.append(learned_from)
     if best is None:
-        raise NoOtherWordError(len(seeds), task.name)
+        raise NoUnseenWordError(len(seeds), task.name)
     return best
 
 
@@ -135,7 +134,7 @@ def _expert_path(task: Task, seed: int) -> Path:
     return find_plan(product, unit_cost(product)).path
 
 
-def _agent_path(task: Task, automaton: FiniteAutomaton, cost: Cost, seed: int) -> Path | None:
+def _agent_path(task: Task, automaton: Automaton, cost: Cost, seed: int) -> Path | None:
     product = build_product(task.make_world(seed), automaton)
     try:
         return find_plan(product, cost(product)).path
@@ -143,13 +142,16 @@ def _agent_path(task: Task, automaton: FiniteAutomaton, cost: Cost, seed: int) -
         return None
 
 
-def draw_other_word(task: Task, pair: OtherWord, name: str = "other-word") -> DrawnFigure:
+def draw_unseen_word(task: Task, pair: UnseenWord, name: str = "unseen-word") -> CaptionedFigure:
     """The moments at which the labels of agent and expert change, in two columns, and both words.
 
     Args:
         task: the task.
-        pair: what `find_other_word` found.
+        pair: what `find_unseen_word` found.
         name: of the figure.
+
+    Raises:
+        NoRendererError: the world cannot show its states.
     """
     films = [_moments(task, pair.seed, path) for path in (pair.agent, pair.expert)]
     column = (PAGE - APART) / 2
@@ -168,22 +170,22 @@ def draw_other_word(task: Task, pair: OtherWord, name: str = "other-word") -> Dr
             without_frame(axes)
             axes.imshow(image, interpolation="antialiased", label=f"{who}-{number}")
             write_at(figure, left, top + picture + 0.025, text, SMALL, va="top")
-    return DrawnFigure(name, figure, _caption(task, pair), _alt(pair))
+    return CaptionedFigure(name, figure, _caption(task, pair), _alt(pair))
 
 
 def _moments(task: Task, seed: int, path: Path) -> list[tuple[str, Any]]:
     """The start, and every step at which the label changes: what happens, and the frame."""
-    film = film_path(task.make_environment(seed, render_mode="rgb_array"), task.make_world(seed), path)
+    film = film_path(task.make_world(seed), path)
     moments = [("start", film.frames[0])]
     before: Label = frozenset()
     for step, label in enumerate(path.labels, start=1):
         if label != before:
-            moments.append((f"step {step}: {format_change(before, label)}", film.frames[step]))
+            moments.append((f"step {step}: {format_difference(before, label)}", film.frames[step]))
         before = label
     return moments
 
 
-def _caption(task: Task, pair: OtherWord) -> str:
+def _caption(task: Task, pair: UnseenWord) -> str:
     agent, expert = len(pair.agent.controls), len(pair.expert.controls)
     taught = f"The agent's automaton, learned from {pair.learned_from}, does not accept the word of the expert"
     if pair.extra_steps > 0:
@@ -200,13 +202,13 @@ def _caption(task: Task, pair: OtherWord) -> str:
         )
     return (
         f"Agent and expert in the same scene of {task.name} ({pair.seed}), at the start and whenever the label changes"
-        f" {EXPLANATION}. {verdict} Word of the agent: {format_word(pair.agent.word)}."
-        f" Word of the expert: {format_word(pair.expert.word)}."
+        f" {EXPLANATION}. {verdict} Word of the agent: {format_word(compress(pair.agent.labels))}."
+        f" Word of the expert: {format_word(compress(pair.expert.labels))}."
     )
 
 
-def _alt(pair: OtherWord) -> str:
-    return (
-        f"Two columns of pictures of one scene. The agent takes {len(pair.agent.controls)} steps with the word"
-        f" {format_word(pair.agent.word)}; the expert {len(pair.expert.controls)} with {format_word(pair.expert.word)}."
+def _alt(pair: UnseenWord) -> str:
+    return "Two columns of pictures of one scene. " + "; ".join(
+        f"the {who} takes {counted(len(path.controls), 'step')} with the word {format_word(compress(path.labels))}"
+        for who, path in (("agent", pair.agent), ("expert", pair.expert))
     )

@@ -1,4 +1,4 @@
-"""Labels as what changes: on paper, `+door2` says more in less room than `door1 & door2 & key`."""
+"""Labels as differences from the one before: on paper, `+door2` says more in less room than `door1 & door2 & key`."""
 
 from wfairl.automata.automaton import Label
 
@@ -10,10 +10,10 @@ EXPLANATION = f"(+ marks what comes true, {MINUS} what no longer holds)"
 """For captions."""
 
 
-def format_change(before: Label | None, label: Label) -> str:
+def format_difference(before: Label | None, label: Label) -> str:
     """What comes true (+) and what no longer holds when a label follows another; None stands for the very start.
 
-    Two labels that follow the same one have different changes.
+    Two labels that follow the same one differ from it differently.
     """
     held = before or frozenset()
     signs = [*(f"+{name}" for name in sorted(label - held)), *(f"{MINUS}{name}" for name in sorted(held - label))]

@@ -1,0 +1,262 @@
+"""Rules hidden in event logs: how often each learner finds them, how that grows, and what completion is worth.
+
+    python benchmarks/event_logs.py [--json] [--seeds 5] [--largest 1000000] [--edsm]
+
+A rule is a conjunction of two to four constraints: b only after a, a happens, if a happens then b happens too. Logs
+are 2,000 words of about 12 events out of 15, most of them incidental, and 3 % of the flags are wrong. `right` is the
+share of 2,000 other logs whose flag before noise is told; `states` is the learned automaton's number of live states
+beside that of the rule's own minimal one; `said` tells whether the sentences are the rule's.
+
+Peers: a decision tree on "a comes before b", which gives no automaton, and with `--edsm` that learner of AALpy (the
+extra `automata`), on the first 200 logs only: on 2,000 it takes many minutes. Growth is of `declare` on words up to
+`--largest`; `exponent` is the slope of log(seconds) against log(words) from 10^4 words on. Completion is given half of
+the words of random functions of low rank; its mean squared error on the other half stands beside that of the table
+with zeros, as it is or cut to the rank, whichever is less.
+"""
+
+import argparse
+import json
+import math
+import time
+from itertools import product as words_over
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table as Printed
+from sklearn.tree import DecisionTreeClassifier
+
+from wfairl.automata.completion import complete
+from wfairl.automata.constraints import Constraint, Occurrences, compile_constraints
+from wfairl.automata.corpus import encode
+from wfairl.automata.finite import NoAcceptedWordError
+from wfairl.automata.minimise import conjunction, same_language
+from wfairl.automata.spectral import SpectralLearner
+from wfairl.automata.weighted import WeightedAutomaton
+from wfairl.automata.word_learners import Reading, find_learner
+from wfairl.automata.words import sort_labels
+
+EVENTS = tuple(f"event{i:02d}" for i in range(15))
+ALPHABET = sort_labels(frozenset({event}) for event in EVENTS)
+LOGS, MEAN_LENGTH, WRONG_FLAGS = 2_000, 12, 0.03
+EDSM_LOGS = 200
+LEARNERS = ("declare", "merging", "shortest")
+EXAMPLE = (("precedence", EVENTS[0], EVENTS[1]), ("existence", EVENTS[2]), ("responded existence", *EVENTS[3:5]))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--largest", type=int, default=1_000_000)
+    parser.add_argument("--edsm", action="store_true")
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    sizes = [10**k for k in range(3, int(math.log10(arguments.largest)) + 1)]
+    warm_up()
+    growth = [measure_growth(size) for size in sizes]
+    report = {
+        "rules": [row for seed in range(arguments.seeds) for row in measure_rule(seed, arguments.edsm)],
+        "growth": growth,
+        "exponent": exponent(growth),
+        "completion": [measure_completion(seed) for seed in range(2 * arguments.seeds)],
+    }
+    print(json.dumps(report)) if arguments.json else print_report(report)
+
+
+def warm_up() -> None:
+    """Compile what is compiled at its first call."""
+    words = draw_logs(np.random.default_rng(0), 50)
+    find_learner("merging").fit(words, [float(len(word) > MEAN_LENGTH) for word in words])
+
+
+def measure_rule(seed: int, edsm: bool) -> list:
+    rng = np.random.default_rng(seed)
+    rule = draw_rule(rng)
+    learned, other = draw_logs(rng, LOGS), draw_logs(rng, LOGS)
+    truth, other_truth = kept(rule, learned), kept(rule, other)
+    flags = truth ^ (rng.random(LOGS) < WRONG_FLAGS)
+    own = compile_constraints(rule, ALPHABET, 10_000).states
+    facts = {"seed": seed, "rule": sorted(c.sentence for c in rule), "rule_states": own, "successes": truth.mean()}
+    rows = [facts | judge_learner(name, rule, learned, flags, other, other_truth) for name in LEARNERS]
+    rows.append(facts | judge_tree(learned, flags, other, other_truth))
+    if edsm:
+        rows.append(facts | judge_edsm(learned[:EDSM_LOGS], flags[:EDSM_LOGS], other, other_truth))
+    return rows
+
+
+def judge_learner(name: str, rule: list, words: list, flags: np.ndarray, other: list, truth: np.ndarray) -> dict:
+    started = time.perf_counter()
+    task = find_learner(name, Reading(keep_repeats=True)).fit(words, flags.astype(float).tolist())
+    seconds = time.perf_counter() - started
+    said = np.array(task.model.values(other)) >= 0.5
+    return {
+        "learner": name,
+        "right": float((said == truth).mean()),
+        "states": task.model.summary.states,
+        "said": sorted(task.model.sentences) == sorted(constraint.sentence for constraint in rule),
+        "seconds": seconds,
+    }
+
+
+def judge_tree(words: list, flags: np.ndarray, other: list, truth: np.ndarray) -> dict:
+    started = time.perf_counter()
+    tree = DecisionTreeClassifier(min_samples_leaf=5, random_state=0).fit(features(words), flags)
+    seconds = time.perf_counter() - started
+    right = float((tree.predict(features(other)) == truth).mean())
+    return {"learner": "tree (no automaton)", "right": right, "states": None, "said": False, "seconds": seconds}
+
+
+def judge_edsm(words: list, flags: np.ndarray, other: list, truth: np.ndarray) -> dict:
+    from aalpy.learning_algs import run_EDSM
+
+    data = [(tuple(next(iter(label)) for label in word), bool(flag)) for word, flag in zip(words, flags, strict=True)]
+    started = time.perf_counter()
+    model = run_EDSM(data, automaton_type="dfa", print_info=False)
+    seconds = time.perf_counter() - started
+    said = np.array([edsm_accepts(model, word) for word in other])
+    right = float((said == truth).mean())
+    return {"learner": "EDSM (AALpy)", "right": right, "states": len(model.states), "said": False, "seconds": seconds}
+
+
+def edsm_accepts(model: object, word: tuple) -> bool:
+    state = model.initial_state
+    for label in word:
+        state = state.transitions.get(next(iter(label)))
+        if state is None:
+            return False
+    return bool(state.is_accepting)
+
+
+def features(words: list) -> np.ndarray:
+    """Whether a comes before b, for all pairs, and whether a happens."""
+    places = Occurrences.of(encode(words, ALPHABET), ALPHABET, EVENTS)
+    happens = places.last >= 0
+    before = (places.first[:, None] < places.first[None]) & happens[:, None]
+    return np.vstack([before.reshape(-1, len(words)), happens]).T
+
+
+def draw_rule(rng: np.random.Generator) -> list:
+    """Constraints none of which follows from the others or could be said more simply; 10 to 90 % of logs keep them."""
+    while True:
+        rule = []
+        for _ in range(rng.integers(2, 5)):
+            name = str(rng.choice(["precedence", "existence", "responded existence"]))
+            rule.append(Constraint.of(name, *map(str, rng.permutation(EVENTS)[: 1 if name == "existence" else 2])))
+        if said_simply(rule) and 0.1 <= kept(rule, draw_logs(rng, 500)).mean() <= 0.9:
+            return rule
+
+
+def said_simply(rule: list) -> bool:
+    def language(constraints: list) -> object:
+        return conjunction([constraint.table(ALPHABET) for constraint in constraints], len(ALPHABET), 10_000)
+
+    try:
+        compile_constraints(rule, ALPHABET, 10_000)
+    except NoAcceptedWordError:
+        return False
+    whole = language(rule)
+    for i, constraint in enumerate(rule):
+        others = rule[:i] + rule[i + 1 :]
+        simpler = [[Constraint.of("existence", name)] for name in constraint.propositions]
+        alternatives = [[], *simpler] if constraint.template.arguments == 2 else [[]]
+        if any(same_language(language(others + instead), whole) for instead in alternatives):
+            return False
+    return True
+
+
+def draw_logs(rng: np.random.Generator, count: int) -> list:
+    lengths = rng.poisson(MEAN_LENGTH, size=count)
+    flat = rng.integers(len(EVENTS), size=int(lengths.sum())).tolist()
+    ends = np.cumsum(lengths).tolist()
+    return [tuple(ALPHABET[i] for i in flat[end - n : end]) for n, end in zip(lengths.tolist(), ends, strict=True)]
+
+
+def kept(rule: list, words: list) -> np.ndarray:
+    places = Occurrences.of(encode(words, ALPHABET), ALPHABET, EVENTS)
+    return np.logical_and.reduce([constraint.holds(places) for constraint in rule])
+
+
+def measure_growth(count: int) -> dict:
+    rng = np.random.default_rng(0)
+    rule = [Constraint.of(*parts) for parts in EXAMPLE]
+    words = draw_logs(rng, count)
+    flags = (kept(rule, words) ^ (rng.random(count) < WRONG_FLAGS)).astype(float).tolist()
+    started = time.perf_counter()
+    task = find_learner("declare", Reading(keep_repeats=True)).fit(words, flags)
+    seconds = time.perf_counter() - started
+    said = sorted(task.model.sentences) == sorted(constraint.sentence for constraint in rule)
+    return {"words": count, "seconds": seconds, "said": said}
+
+
+def exponent(rows: list) -> float | None:
+    large = [row for row in rows if row["words"] >= 10**4]
+    if len(large) < 2:
+        return None
+    return float(np.polyfit(*(np.log([row[key] for row in large]) for key in ("words", "seconds")), 1)[0])
+
+
+def measure_completion(seed: int) -> dict:
+    rng = np.random.default_rng(seed)
+    rank, labels = 2 + seed % 3, 2 + seed // 3 % 3
+    target = draw_function(rng, rank, labels)
+    longest = {2: 7, 3: 5, 4: 4}[labels]
+    words = [word for length in range(longest + 1) for word in words_over(target.alphabet, repeat=length)]
+    values, known = target.values(words), rng.random(len(words)) < 0.5
+    seen = [word for word, is_known in zip(words, known, strict=True) if is_known]
+    unseen = [word for word, is_known in zip(words, known, strict=True) if not is_known]
+    started = time.perf_counter()
+    completion = complete(encode(seen, target.alphabet, values[known]), target.alphabet)
+    seconds = time.perf_counter() - started
+    cut = SpectralLearner(rank=rank, rows=longest // 2, cols=longest // 2).fit(seen, values[known]).predict(unseen)
+    zeros = min(float(np.mean(values[~known] ** 2)), float(np.mean((cut - values[~known]) ** 2)))
+    error = float(np.mean((completion.automaton.values(unseen) - values[~known]) ** 2))
+    return {
+        "seed": seed,
+        "rank": rank,
+        "found_rank": completion.automaton.rank,
+        "labels": labels,
+        "words": len(words),
+        "error": error,
+        "zero_filled_error": zeros,
+        "ratio": error / zeros,
+        "seconds": seconds,
+    }
+
+
+def draw_function(rng: np.random.Generator, rank: int, labels: int) -> WeightedAutomaton:
+    transitions = rng.normal(size=(labels, rank, rank))
+    transitions /= np.linalg.norm(transitions, ord=2, axis=(1, 2), keepdims=True)
+    return WeightedAutomaton(ALPHABET[:labels], rng.normal(size=rank), rng.normal(size=rank), transitions)
+
+
+def print_report(report: dict) -> None:
+    console = Console()
+    rules = Printed("seed", "learner", "right", "states", "rule's", "said", "s")
+    for row in report["rules"]:
+        states = "-" if row["states"] is None else str(row["states"])
+        said = "yes" if row["said"] else "no"
+        rules.add_row(
+            str(row["seed"]),
+            row["learner"],
+            f"{row['right']:.4f}",
+            states,
+            str(row["rule_states"]),
+            said,
+            f"{row['seconds']:.2f}",
+        )
+    console.print(rules)
+    growth = Printed("words", "declare s", "said")
+    for row in report["growth"]:
+        growth.add_row(f"{row['words']:,}", f"{row['seconds']:.2f}", "yes" if row["said"] else "no")
+    console.print(growth)
+    if report["exponent"] is not None:
+        console.print(f"time grows as words ** {report['exponent']:.2f}")
+    completion = Printed("rank", "found", "labels", "words", "error", "zero-filled", "ratio", "s")
+    for row in report["completion"]:
+        counts = (str(row[key]) for key in ("rank", "found_rank", "labels", "words"))
+        errors = (f"{row[key]:.2e}" for key in ("error", "zero_filled_error", "ratio"))
+        completion.add_row(*counts, *errors, f"{row['seconds']:.2f}")
+    console.print(completion)
+
+
+if __name__ == "__main__":
+    main()

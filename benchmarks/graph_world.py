@@ -1,0 +1,110 @@
+"""Worlds as arrays: how fast they are explored and planned in, beside MiniGrid's own compiled search.
+
+    python benchmarks/graph_world.py [--json] [--side 1000] [--repeats 5]
+
+A plain-Python grid of side x side cells with four moves is explored once into a `GraphWorld`; from then on products
+are explored and costs-to-go computed at compiled speed. Beside it stands the exploration of `blocked-unlock-pickup`
+per transition, in the same run. Last, many destinations on one table: what a scene takes by itself.
+"""
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from wfairl.automata.rules import visit_in_order
+from wfairl.planning import build_product, cost_to_go
+from wfairl.planning.cost import feature_cost
+from wfairl.worlds import explore_world, find_task
+
+SCENES = 200
+
+
+class Plain:
+    """A grid of cells in plain Python; the goal is the far corner."""
+
+    controls = ("up", "right", "down", "left")
+    propositions = ("goal",)
+    initial_state = 0
+
+    def __init__(self, side: int):
+        self.side = side
+
+    def step(self, state: int, control: int) -> int:
+        """One cell on, unless there is the edge."""
+        x, y = divmod(state, self.side)
+        dx, dy = ((0, 1), (1, 0), (0, -1), (-1, 0))[control]
+        return min(max(x + dx, 0), self.side - 1) * self.side + min(max(y + dy, 0), self.side - 1)
+
+    def label(self, state: int, control: int, next_state: int) -> frozenset[str]:  # noqa: ARG002
+        """Whether the robot is in the corner."""
+        return frozenset({"goal"}) if next_state == self.side**2 - 1 else frozenset()
+
+    def features(self, state: int, control: int, next_state: int) -> np.ndarray:  # noqa: ARG002
+        """Whether the cell is crowded."""
+        return np.array([1.0, float(next_state * 7919 % 10 < 3)])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--side", type=int, default=1000, help="cells of a side of the grid")
+    parser.add_argument("--repeats", type=int, default=5, help="runs, of which the fastest counts")
+    arguments = parser.parse_args()
+    figures = measure(arguments.side, arguments.repeats)
+    if arguments.json:
+        print(json.dumps(figures))
+        return
+    table = Table("figure", "value", title="worlds as arrays")
+    for name, value in figures.items():
+        table.add_row(name, f"{value:,.3f}" if isinstance(value, float) else f"{value:,}")
+    Console().print(table)
+
+
+def measure(side: int, repeats: int) -> dict[str, Any]:
+    rule = visit_in_order("goal")
+    explore_world(Plain(10))  # imports and compiles
+    begun = time.perf_counter()
+    world = explore_world(Plain(side))
+    exploring = time.perf_counter() - begun
+    product = build_product(world, rule)
+    costs = feature_cost(lambda features: 1 + 3 * features[:, 1])(product)
+    _ = product.graph, cost_to_go(product.graph, costs)
+    ours = fastest(lambda: world.explore(rule), repeats)
+    minigrid = find_task("blocked-unlock-pickup")
+    scene = minigrid.make_world(1)
+    theirs_found = scene.explore(minigrid.rule)
+    theirs = fastest(lambda: scene.explore(minigrid.rule), repeats)
+    scenes = [world.scene(start=int(state)) for state in range(SCENES)]
+    own = [sys.getsizeof(one) + sum(sys.getsizeof(value) for value in (one.marks, one.initial_state)) for one in scenes]
+    return {
+        "states": len(product),
+        "transitions": int(product.successors.size),
+        "exploring the plain world once, s": exploring,
+        "exploring the graph, ns per transition": 1e9 * ours / product.successors.size,
+        "exploring MiniGrid, ns per transition": 1e9 * theirs / theirs_found.successors.size,
+        "graph / MiniGrid": (ours / product.successors.size) / (theirs / theirs_found.successors.size),
+        "cost-to-go, ms": 1e3 * fastest(lambda: cost_to_go(product.graph, costs), repeats),
+        "bytes of a scene beside the shared table": float(np.mean(own)),
+        "bytes of the table": int(world.table.successors.nbytes + world.table.label_index.nbytes),
+    }
+
+
+def fastest(work: Callable[[], object], repeats: int) -> float:
+    """Processor time of the fastest of some runs."""
+    times = []
+    for _ in range(repeats):
+        begun = time.process_time()
+        work()
+        times.append(time.process_time() - begun)
+    return min(times)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,306 @@
+"""Hankel completion: a weighted automaton from part of a function's values, the rest unknown rather than zero.
+
+After Balle and Mohri (2012), who complete the table before they factorise it. The table H(u, v) = h(uv) over prefixes u
+and suffixes v has low rank, and equal words have equal values; a word that was not seen has a value that is not known.
+
+    1. The table is filled, projected on the tables of rank m, and words that stand at several places take the mean of
+       these; known values stay. Again, until nothing moves. (Alternating projections, for the rank and for the
+       Hankel constraint.)
+    2. The spectral method (Theorem 1 of the paper) reads an automaton off it.
+    3. The automaton is fitted to the known values by least squares (Levenberg and Marquardt), with
+
+           d h(sigma_0 .. sigma_T) / d W_sigma  =  sum over t with sigma_t = sigma of alpha_t beta_{t+1}^T
+
+The rank is the smallest that predicts values held out nearly as well as any.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import least_squares
+
+from wfairl.automata.automaton import Label
+from wfairl.automata.corpus import Corpus, build_prefix_tree
+from wfairl.automata.weighted import WeightedAutomaton
+from wfairl.errors import BadInputError
+
+UNMOVED = 1e-6
+"""The projections end when no value moves by more than this share of the largest."""
+
+RIDGE = 1e-6
+"""Weight of the squared parameters beside the squared errors, which keeps what the words do not speak of small."""
+
+NEARLY = 1.05
+"""A held-out error within this factor of the lowest is as good."""
+
+EXACT = 1e-6
+"""A held-out error below this share of the values' own square is rounding."""
+
+
+@dataclass(frozen=True)
+class CompletionSettings:
+    """Settings of `complete`.
+
+    Attributes:
+        rank: number of states; None chooses on values held out.
+        max_rank: the largest that is tried.
+        max_prefixes, max_suffixes: rows and columns of the table, the most frequent ones.
+        sweeps: projections at most.
+        evaluations: of the least squares at most.
+        max_words: known words that are fitted, a random part if there are more.
+        held_out: share of the known words that choose the rank.
+        seed: of the words held out, and of those that are fitted.
+    """
+
+    rank: int | None = None
+    max_rank: int = 6
+    max_prefixes: int = 128
+    max_suffixes: int = 128
+    sweeps: int = 200
+    evaluations: int = 100
+    max_words: int = 1_000
+    held_out: float = 0.2
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("max_rank", "max_prefixes", "max_suffixes", "sweeps", "evaluations", "max_words"):
+            if getattr(self, name) < 1:
+                raise BadInputError(f"{name} is {getattr(self, name)}; give at least 1")
+        if self.rank is not None and self.rank < 1:
+            raise BadInputError(f"rank is {self.rank}; give at least 1, or leave it out")
+        if not 0 < self.held_out < 1 or self.seed < 0:
+            raise BadInputError("held_out is a share above 0 and below 1, and seed is not negative")
+
+
+@dataclass(frozen=True, eq=False)
+class Completion:
+    """A completed function.
+
+    Attributes:
+        automaton: its weighted automaton.
+        rows: length of the longest prefix of the table.
+        cols: length of the longest suffix of the table.
+        known_error: mean squared error on the words that were fitted.
+        held_out_error: on the words that chose the rank; None if the rank was given or words were too few.
+    """
+
+    automaton: WeightedAutomaton
+    rows: int
+    cols: int
+    known_error: float
+    held_out_error: float | None
+
+
+def complete(known: Corpus, alphabet: tuple[Label, ...], settings: CompletionSettings | None = None) -> Completion:
+    """The automaton of low rank that agrees with the known values.
+
+    Args:
+        known: distinct words over the symbols of `alphabet`; their weights are the values.
+        alphabet: the labels.
+        settings: see `CompletionSettings`.
+    """
+    settings = settings or CompletionSettings()
+    rng = np.random.default_rng(settings.seed)
+    if len(known) > settings.max_words:
+        known = _part(known, np.sort(rng.choice(len(known), settings.max_words, replace=False)))
+    rank, held_out_error = settings.rank, None
+    if rank is None:
+        rank, held_out_error = _choose_rank(known, alphabet, settings, rng)
+    table = _Table.of(known, len(alphabet), settings)
+    automaton, error = _fit(table, known, alphabet, rank, settings)
+    return Completion(automaton, table.rows, table.cols, error, held_out_error)
+
+
+def _choose_rank(
+    known: Corpus, alphabet: tuple[Label, ...], settings: CompletionSettings, rng: np.random.Generator
+) -> tuple[int, float | None]:
+    """The smallest rank whose error on held-out words is nearly the lowest."""
+    order = rng.permutation(len(known))
+    count = round(settings.held_out * len(known))
+    if count < 1 or count == len(known):
+        return 1, None
+    judged, learned = _part(known, order[:count]), _part(known, np.sort(order[count:]))
+    table = _Table.of(learned, len(alphabet), settings)
+    enough = EXACT * float(np.mean(known.weights**2))
+    errors: list[float] = []
+    for rank in range(1, settings.max_rank + 1):
+        automaton, _ = _fit(table, learned, alphabet, rank, settings)
+        errors.append(float(np.mean((automaton.values_of_corpus(judged) - judged.weights) ** 2)))
+        if errors[-1] <= enough or min(errors[-2:]) > min(errors):  # exact, or two in a row that are worse
+            break
+    chosen = next(i for i, error in enumerate(errors) if error <= NEARLY * min(errors))
+    return chosen + 1, errors[chosen]
+
+
+def _part(corpus: Corpus, indices: NDArray[np.int64]) -> Corpus:
+    return corpus.take(indices, corpus.weights[indices])
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """The Hankel blocks as one table: a row for each prefix u, then for each u sigma; a column for each suffix.
+
+    Attributes:
+        entries: number of the word at each place, shape [prefixes * (1 + labels), suffixes].
+        known: the known words' numbers, shape [known words in the table].
+        values: their values.
+        words: how many words there are.
+        prefixes: how many prefixes.
+        rows, cols: lengths of the longest prefix and suffix.
+    """
+
+    entries: NDArray[np.int64]
+    known: NDArray[np.int64]
+    values: NDArray[np.float64]
+    words: int
+    prefixes: int
+    rows: int
+    cols: int
+
+    @classmethod
+    def of(cls, known: Corpus, labels: int, settings: CompletionSettings) -> "_Table":
+        prefixes = _most_frequent(known, settings.max_prefixes)
+        suffixes = [word[::-1] for word in _most_frequent(known.reversed(), settings.max_suffixes)]
+        heads = prefixes + [(*prefix, label) for prefix in prefixes for label in range(labels)]
+        number: dict[tuple[int, ...], int] = {}
+        entries = np.array([[number.setdefault(u + v, len(number)) for v in suffixes] for u in heads], np.int64)
+        bounds = zip(known.offsets[:-1].tolist(), known.offsets[1:].tolist(), strict=True)
+        places = [number.get(tuple(known.symbols[a:b].tolist()), -1) for a, b in bounds]
+        inside = np.array(places, np.int64)
+        return cls(
+            entries.reshape(len(heads), len(suffixes)),
+            inside[inside >= 0],
+            known.weights[inside >= 0],
+            len(number),
+            len(prefixes),
+            max(map(len, prefixes)),
+            max(map(len, suffixes)),
+        )
+
+
+def _most_frequent(corpus: Corpus, count: int) -> list[tuple[int, ...]]:
+    """The prefixes that most words begin with, the empty one first; of equals the shorter."""
+    tree = build_prefix_tree(corpus, int(corpus.lengths.max(initial=0) + 1) // 2)
+    passing = np.bincount(tree.visits[tree.visits >= 0], minlength=len(tree))
+    chosen = np.sort(np.argsort(-passing, kind="stable")[:count])
+    words: dict[int, tuple[int, ...]] = {0: ()}
+    for node in range(1, len(tree)):
+        words[node] = (*words[int(tree.parents[node])], int(tree.symbols[node]))
+    return [words[int(node)] for node in chosen]
+
+
+def _fit(
+    table: _Table, known: Corpus, alphabet: tuple[Label, ...], rank: int, settings: CompletionSettings
+) -> tuple[WeightedAutomaton, float]:
+    """Project, read off, fit; the automaton and its mean squared error on the known words."""
+    if len(table.known) < SPARSEST * table.words:
+        return _least_squares(_near_the_mean(known, alphabet, rank, settings.seed), known, settings.evaluations)
+    start = _read_off(_project(table, rank, settings.sweeps), table, alphabet, rank)
+    return _least_squares(start, known, settings.evaluations)
+
+
+SPARSEST = 0.02
+"""A table with a smaller share of known words says nothing of the rest."""
+
+
+def _near_the_mean(known: Corpus, alphabet: tuple[Label, ...], rank: int, seed: int) -> WeightedAutomaton:
+    """An automaton that gives every word about the mean of the known values, each state a little different."""
+    rng = np.random.default_rng([seed, rank])
+    mean, first = float(known.weights.mean()), np.eye(rank)[0]
+    noise = rng.normal(scale=0.1 / np.sqrt(rank), size=(len(alphabet), rank, rank))
+    return WeightedAutomaton(alphabet, first, mean * first + 0.1 * rng.normal(size=rank), np.eye(rank) + noise)
+
+
+def _project(table: _Table, rank: int, sweeps: int) -> NDArray[np.float64]:
+    """The values of all words of the table, nearly of the rank; shape [words]."""
+    values = np.zeros(table.words)
+    values[table.known] = table.values
+    places = np.maximum(np.bincount(table.entries.reshape(-1), minlength=table.words), 1)
+    scale = np.abs(table.values).max(initial=0.0)
+    for _ in range(sweeps):
+        left, singular_values, right = np.linalg.svd(values[table.entries], full_matrices=False)
+        low_rank = (left[:, :rank] * singular_values[:rank]) @ right[:rank]
+        moved = np.bincount(table.entries.reshape(-1), low_rank.reshape(-1), table.words) / places
+        moved[table.known] = table.values
+        change = np.abs(moved - values).max()
+        values = moved
+        if change <= UNMOVED * scale:
+            break
+    return values
+
+
+def _read_off(values: NDArray[np.float64], table: _Table, alphabet: tuple[Label, ...], rank: int) -> WeightedAutomaton:
+    """The spectral method on the filled table, with alpha_0 and beta of about the same size."""
+    n, labels = table.prefixes, len(alphabet)
+    left, singular_values, right = np.linalg.svd(values[table.entries[:n]], full_matrices=False)
+    size = max(min(rank, int((singular_values > SMALL * singular_values[0]).sum())), 1)
+    root = np.sqrt(np.maximum(singular_values[:size], np.finfo(float).tiny))
+    P_inverse, S_inverse = left[:, :size].T / root[:, None], right[:size].T / root
+    blocks = values[table.entries[n:]].reshape(n, labels, -1)  # row u sigma: H_sigma
+    return WeightedAutomaton(
+        alphabet,
+        initial=left[0, :size] * root,  # P = U Lambda^(1/2), S = Lambda^(1/2) V^T
+        final=right[:size, 0] * root,
+        transitions=np.einsum("iu,usv,vj->sij", P_inverse, blocks, S_inverse, optimize=True),
+    )
+
+
+SMALL = 1e-8
+"""Singular values below this share of the largest are rounding."""
+
+
+def _least_squares(start: WeightedAutomaton, known: Corpus, evaluations: int) -> tuple[WeightedAutomaton, float]:
+    """Fit all weights to the known values, from `start` on."""
+    m, labels = start.rank, len(start.alphabet)
+    padded = _pad(known, labels)
+
+    def unpack(weights: NDArray[np.float64]) -> WeightedAutomaton:
+        return WeightedAutomaton(
+            start.alphabet, weights[:m], weights[m : 2 * m], weights[2 * m :].reshape(labels, m, m)
+        )
+
+    def residuals(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        errors = _run(unpack(weights), padded)[0] - known.weights
+        return np.nan_to_num(np.concatenate([errors, RIDGE * weights]), nan=LARGEST, posinf=LARGEST, neginf=-LARGEST)
+
+    def slopes(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        slope = _run(unpack(weights), padded)[1]
+        return np.nan_to_num(np.vstack([slope, RIDGE * np.eye(len(weights))]), posinf=LARGEST, neginf=-LARGEST)
+
+    first = np.concatenate([start.initial, start.final, start.transitions.reshape(-1)])
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = least_squares(residuals, first, slopes, method="lm", max_nfev=evaluations)
+        errors = residuals(found.x)[: len(known)]
+    return unpack(found.x), float(np.mean(errors**2))
+
+
+LARGEST = 1e100
+"""In place of numbers that overflow in a step that goes too far."""
+
+
+def _pad(corpus: Corpus, labels: int) -> NDArray[np.int64]:
+    """The words as rows of one length, filled up with the symbol `labels`; shape [words, longest]."""
+    padded = np.full((len(corpus), int(corpus.lengths.max(initial=0))), labels)
+    words = np.repeat(np.arange(len(corpus)), corpus.lengths)
+    padded[words, np.arange(len(corpus.symbols)) - corpus.offsets[words]] = corpus.symbols
+    return padded
+
+
+def _run(automaton: WeightedAutomaton, padded: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The value of each word, shape [words], and its slope in every weight, shape [words, weights]."""
+    m, (words, longest) = automaton.rank, padded.shape
+    W = np.concatenate([automaton.transitions, np.eye(m)[None]])  # the symbol that fills up changes nothing
+    alphas = np.empty((longest + 1, words, m))
+    betas = np.empty((longest + 1, words, m))
+    alphas[0], betas[longest] = automaton.initial, automaton.final
+    for t in range(longest):
+        alphas[t + 1] = np.einsum("ni,nij->nj", alphas[t], W[padded[:, t]])
+    for t in range(longest - 1, -1, -1):
+        betas[t] = np.einsum("nij,nj->ni", W[padded[:, t]], betas[t + 1])
+    slope = np.zeros((words, len(W), m, m))
+    each = np.arange(words)
+    for t in range(longest):
+        slope[each, padded[:, t]] += alphas[t][:, :, None] * betas[t + 1][:, None, :]
+    values = alphas[longest] @ automaton.final
+    return values, np.hstack([betas[0], alphas[longest], slope[:, :-1].reshape(words, -1)])

@@ -1,0 +1,1 @@
+"""Distributions over words: n-grams, Baum-Welch, their spectral start, and the learner that chooses among sizes."""

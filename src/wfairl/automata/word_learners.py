@@ -1,0 +1,310 @@
+"""Learners of tasks from scored words, all behind one contract, and by name.
+
+    task = find_learner("declare").fit(words, scores)        task.model is a `TaskModel`
+
+`declare`, `merging` and `completion` say something of words that were never shown; `spectral` gives back the scores of
+those that were, and 0 for all others. `shortest` takes whichever of `declare` and `merging` has the shorter
+description, and what was shown where neither finds any rule.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.automata.automaton import Label
+from wfairl.automata.completion import CompletionSettings, complete
+from wfairl.automata.corpus import Corpus, encode_all, merge_equal_words
+from wfairl.automata.declare import DeclareSettings, learn_constraints
+from wfairl.automata.finite import DEFAULT_MAX_STATES, DEFAULT_TOLERANCE
+from wfairl.automata.merging import MergingSettings, learn_merged
+from wfairl.automata.minimise import reads_repeats_once, to_finite
+from wfairl.automata.spectral import BadWordsError, check_words
+from wfairl.automata.task_model import SPECTRAL, TaskModel, fit_task_model
+from wfairl.automata.words import Word, compress
+from wfairl.errors import BadInputError, FailedRunError
+
+DECLARE, MERGING, COMPLETION, SHORTEST = "declare", "merging", "completion", "shortest"
+
+MEMORISED = "this automaton only knows what it was shown"
+"""What is said of a model that gives 0 to every word that it was not learned from."""
+
+HELD_OUT = 0.2
+FEWEST_TO_HOLD_OUT = 20
+"""Of fewer words none is held out."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How words and scores are taken.
+
+    Attributes:
+        threshold: words of this score or more are successes.
+        keep_repeats: whether repeated labels mean something.
+    """
+
+    threshold: float = 0.5
+    keep_repeats: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedTask:
+    """What a learner made of scored words.
+
+    Attributes:
+        model: the task.
+        bits: bits of its description and of the flags that it leaves unexplained; None where it has no description.
+        memorised: whether it rejects every word that it was not learned from.
+        trivial: whether it accepts every word.
+    """
+
+    model: TaskModel
+    bits: float | None
+    memorised: bool = False
+    trivial: bool = False
+
+
+class TaskLearner(Protocol):
+    """Learns a task from scored words."""
+
+    def fit(self, words: Sequence[Word], scores: Sequence[float]) -> LearnedTask:
+        """The task of the words.
+
+        Raises:
+            BadWordsError: there are no words, or no successes, or scores that do not fit.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class DeclareLearner:
+    """Conjunctions of small constraints; see `declare`."""
+
+    reading: Reading = field(default_factory=Reading)
+    settings: DeclareSettings = field(default_factory=DeclareSettings)
+
+    def fit(self, words: Sequence[Word], scores: Sequence[float]) -> LearnedTask:
+        """The task of the words."""
+        data = _Flagged.of(words, scores, self.reading)
+        learned = learn_constraints(
+            data.corpus, data.succeeded, data.alphabet, self.reading.keep_repeats, self.settings
+        )
+        # Without counting constraints, a label read twice leads where it leads once: the table is right for any word.
+        model = TaskModel.of_automaton(
+            learned.finite, DECLARE, data.words, data.flags, keep_repeats=True, sentences=learned.sentences
+        )
+        return LearnedTask(model, learned.rule_bits + learned.data_bits, trivial=not learned.constraints)
+
+
+@dataclass(frozen=True)
+class MergingLearner:
+    """A small automaton by state merging; see `merging`."""
+
+    reading: Reading = field(default_factory=Reading)
+    settings: MergingSettings = field(default_factory=MergingSettings)
+
+    def fit(self, words: Sequence[Word], scores: Sequence[float]) -> LearnedTask:
+        """The task of the words."""
+        data = _Flagged.of(words, scores, self.reading)
+        learned = learn_merged(data.corpus, data.succeeded, len(data.alphabet), self.settings)
+        as_it_is = self.reading.keep_repeats or reads_repeats_once(learned.table)
+        finite = to_finite(learned.table, data.alphabet)
+        model = TaskModel.of_automaton(finite, MERGING, data.words, data.flags, keep_repeats=as_it_is)
+        return LearnedTask(model, learned.bits, trivial=bool(learned.table.accepting.all()))
+
+
+@dataclass(frozen=True)
+class CompletionLearner:
+    """A weighted automaton of low rank for the values that are known; see `completion`."""
+
+    reading: Reading = field(default_factory=Reading)
+    settings: CompletionSettings = field(default_factory=CompletionSettings)
+    max_states: int = 500
+
+    def fit(self, words: Sequence[Word], scores: Sequence[float]) -> LearnedTask:
+        """The task of the words."""
+        read = _as_read(words, self.reading)
+        corpus, alphabet = check_words(read, scores)
+        sums, counts = merge_equal_words(corpus)
+        known = sums.take(np.arange(len(sums)), sums.weights / counts)
+        completion = complete(known, alphabet, self.settings)
+        model = TaskModel.of_weighted(
+            completion.automaton,
+            COMPLETION,
+            read,
+            scores,
+            rows=completion.rows,
+            cols=completion.cols,
+            threshold=self.reading.threshold,
+            keep_repeats=self.reading.keep_repeats,
+            max_states=self.max_states,
+        )
+        return LearnedTask(model, None)
+
+
+@dataclass(frozen=True)
+class SpectralSettings:
+    """Settings of `fit_task_model`; see there."""
+
+    rank: int | None = None
+    rows: int | None = None
+    cols: int | None = None
+    tolerance: float = DEFAULT_TOLERANCE
+    max_states: int = DEFAULT_MAX_STATES
+    optional_start: bool = False
+
+
+@dataclass(frozen=True)
+class SpectralTaskLearner:
+    """The paper's weighted automaton, with the values of unseen words at zero; see `fit_task_model`."""
+
+    reading: Reading = field(default_factory=Reading)
+    settings: SpectralSettings = field(default_factory=SpectralSettings)
+
+    def fit(self, words: Sequence[Word], scores: Sequence[float]) -> LearnedTask:
+        """The task of the words."""
+        model = fit_task_model(
+            words,
+            scores,
+            rank=self.settings.rank,
+            rows=self.settings.rows,
+            cols=self.settings.cols,
+            threshold=self.reading.threshold,
+            keep_repeats=self.reading.keep_repeats,
+            tolerance=self.settings.tolerance,
+            max_states=self.settings.max_states,
+            optional_start=self.settings.optional_start,
+        )
+        whole = self.settings.rows is None and self.settings.cols is None and self.settings.rank is None
+        return LearnedTask(model, None, memorised=whole)
+
+
+@dataclass(frozen=True)
+class ShortestLearner:
+    """Whichever of the learners has the shorter description; what was shown where none finds any rule.
+
+    Where both judge all words alike, the one that says its rule in sentences is taken. Words that all succeeded have
+    flags that say nothing, and only `declare` learns from such.
+    """
+
+    reading: Reading = field(default_factory=Reading)
+    declare: DeclareSettings = field(default_factory=DeclareSettings)
+    merging: MergingSettings = field(default_factory=MergingSettings)
+    spectral: SpectralSettings = field(default_factory=SpectralSettings)
+
+    def fit(self, words: Sequence[Word], scores: Sequence[float]) -> LearnedTask:
+        """The task of the words."""
+        shortest = DeclareLearner(self.reading, self.declare).fit(words, scores)
+        if min(scores) < self.reading.threshold:
+            other = MergingLearner(self.reading, self.merging).fit(words, scores)
+            assert shortest.bits is not None
+            assert other.bits is not None
+            if other.bits < shortest.bits and other.model.values(words) != shortest.model.values(words):
+                shortest = other
+        if not shortest.trivial:
+            return shortest
+        try:
+            return SpectralTaskLearner(self.reading, self.spectral).fit(words, scores)
+        except (FailedRunError, BadWordsError):  # too many words to be remembered, or none clearly a success
+            return shortest
+
+
+LEARNERS: dict[str, Callable[[Reading], TaskLearner]] = {
+    SHORTEST: ShortestLearner,
+    DECLARE: DeclareLearner,
+    MERGING: MergingLearner,
+    COMPLETION: CompletionLearner,
+    SPECTRAL: SpectralTaskLearner,
+}
+"""The learners by name; each takes its `Reading`, and settings of its own as a second argument."""
+
+
+def find_learner(name: str, reading: Reading | None = None) -> TaskLearner:
+    """The learner of that name, with its own defaults.
+
+    Raises:
+        BadInputError: there is none; the message lists them.
+    """
+    if name not in LEARNERS:
+        raise BadInputError(f"no learner {name!r}; there are {', '.join(LEARNERS)}")
+    return LEARNERS[name](reading or Reading())
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """How a learner does on words that it did not see.
+
+    Attributes:
+        accuracy: share of them that it judges as their flags say.
+        base_rate: share of those that are as most of the learned words are: what saying always the same would give.
+        words: how many there are.
+    """
+
+    accuracy: float
+    base_rate: float
+    words: int
+
+
+def hold_out(
+    learner: TaskLearner,
+    words: Sequence[Word],
+    scores: Sequence[float],
+    rng: np.random.Generator,
+    threshold: float = 0.5,
+) -> HeldOut | None:
+    """Learn from most of the words and judge the others; None if there are too few, or too few to learn from."""
+    if len(words) < FEWEST_TO_HOLD_OUT:
+        return None
+    order = rng.permutation(len(words))
+    count = round(HELD_OUT * len(words))
+    flags = np.asarray(scores, np.float64) >= threshold
+    try:
+        task = learner.fit([words[i] for i in order[count:]], [scores[i] for i in order[count:]])
+    except (FailedRunError, BadWordsError):
+        return None
+    said = np.array(task.model.values([words[i] for i in order[:count]])) >= task.model.threshold
+    truth, usual = flags[order[:count]], 2 * flags[order[count:]].sum() >= len(words) - count
+    return HeldOut(float((said == truth).mean()), float((truth == usual).mean()), count)
+
+
+@dataclass(frozen=True, eq=False)
+class _Flagged:
+    """Words as they are read, and whether each is a success.
+
+    Attributes:
+        words: the words.
+        corpus: the same as symbols of `alphabet`.
+        alphabet: the labels that occur.
+        succeeded: shape [words].
+    """
+
+    words: list[Word]
+    corpus: Corpus
+    alphabet: tuple[Label, ...]
+    succeeded: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, words: Sequence[Word], scores: Sequence[float], reading: Reading) -> "_Flagged":
+        read = _as_read(words, reading)
+        if not read:
+            raise BadWordsError("there are no words to learn from")
+        flags = np.asarray(scores, np.float64)
+        if flags.shape != (len(read),) or not np.isfinite(flags).all():
+            raise BadWordsError(f"{len(read)} words need as many scores, all of them finite numbers")
+        succeeded = flags >= reading.threshold
+        if not succeeded.any():
+            raise BadWordsError(
+                f"no score reaches the threshold {reading.threshold:g}; learning needs at least one success"
+            )
+        return cls(read, *encode_all(read), succeeded)
+
+    @property
+    def flags(self) -> list[float]:
+        """1 for a success and 0 for a failure."""
+        return [float(flag) for flag in self.succeeded]
+
+
+def _as_read(words: Sequence[Word], reading: Reading) -> list[Word]:
+    return [tuple(word) if reading.keep_repeats else compress(word) for word in words]

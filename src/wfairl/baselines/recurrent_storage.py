@@ -1,0 +1,77 @@
+"""A recurrent network of words in one safetensors file: its weights, and in the header its labels. It runs no code."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from wfairl.automata.words import Word, compress
+from wfairl.baselines.recurrent import CROSS_ENTROPY, SQUARED, RecurrentLearner, RecurrentNetwork
+from wfairl.errors import BadInputError
+from wfairl.safetensors_files import read_arrays, write_arrays
+
+FORMAT = "wfairl-recurrent"
+VERSION = 1
+
+
+class BrokenNetworkError(BadInputError):
+    """A file is not a network of words, or one that was cut or changed."""
+
+
+@dataclass(frozen=True, eq=False)
+class KeptNetwork:
+    """A network with how it reads words.
+
+    Attributes:
+        learner: the network.
+        threshold: words of this value or more are accepted.
+        keep_repeats: whether repeated labels are read again.
+    """
+
+    learner: RecurrentLearner
+    threshold: float
+    keep_repeats: bool
+
+    def values(self, words: list[Word]) -> NDArray[np.float64]:
+        """The value of each word, shape [words]."""
+        return self.learner.predict([tuple(word) if self.keep_repeats else compress(word) for word in words])
+
+    def save(self, path: Path) -> None:
+        """Write the network, atomically."""
+        learner = self.learner
+        header = {
+            "alphabet": [sorted(label) for label in learner.alphabet_],
+            "embedding": learner.embedding,
+            "hidden": learner.hidden,
+            "loss": learner.loss_,
+            "threshold": self.threshold,
+            "keep_repeats": self.keep_repeats,
+        }
+        arrays = {name: tensor.detach().numpy() for name, tensor in learner.network_.state_dict().items()}
+        write_arrays(path, FORMAT, VERSION, header, arrays)
+
+    @classmethod
+    def load(cls, path: Path) -> "KeptNetwork":
+        """Read a network.
+
+        Raises:
+            BrokenNetworkError: names the file and what is wrong with it.
+        """
+        _, header, arrays = read_arrays(path, FORMAT, (VERSION,), BrokenNetworkError)
+        try:
+            learner = RecurrentLearner(hidden=int(header["hidden"]), embedding=int(header["embedding"]))
+            learner.alphabet_ = tuple(frozenset(map(str, label)) for label in header["alphabet"])
+            learner.loss_ = str(header["loss"])
+            if learner.loss_ not in (CROSS_ENTROPY, SQUARED) or not isinstance(header["keep_repeats"], bool):
+                raise ValueError("its loss or its reading of repeats is none that there is")
+            if arrays["initial"].shape != (learner.hidden,):
+                raise ValueError("its weights do not have the size that its header says")
+            rng = np.random.default_rng(0)  # the weights that are drawn are replaced
+            learner.network_ = RecurrentNetwork(len(learner.alphabet_), learner.embedding, learner.hidden, rng)
+            learner.network_.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})
+            return cls(learner, float(header["threshold"]), header["keep_repeats"])
+        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+            raise BrokenNetworkError(f"{path}: a broken network of words ({reason}); learn it again") from None

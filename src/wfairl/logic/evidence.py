@@ -1,0 +1,222 @@
+"""What demonstrations say about a task: how likely they are if a given automaton were the task.
+
+For demonstration i in its scene, on the product of scene and automaton A with exact cost-to-go Q_A,
+
+    pi_A(u | s) = exp(-Q_A(s, u) / eta) / sum over available u' of exp(-Q_A(s, u') / eta)
+    evidence_i(A, eta) = log((1 - e) prod_t pi_A(u_t | s_t) + e / prod_t number of controls available at s_t)
+
+where e is the probability that a demonstration follows no task at all. A demonstration that A does not accept
+exactly at its last step has only the second part. The temperature eta is unknown: evidence is averaged over a
+grid of temperatures. The cost-to-go does not depend on them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.errors import BadInputError
+from wfairl.logic import kernels
+from wfairl.logic.guarded import Label
+from wfairl.logic.kernels import PackedWorld, Steps
+
+UNAVAILABLE = -1
+"""Successor of a control that a state does not offer."""
+
+
+class BadSceneError(BadInputError):
+    """A demonstration that cannot have happened in its scene."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """One demonstration and the world in which it happened.
+
+    Attributes:
+        successors: state after each control, or `UNAVAILABLE`; [states, controls] of int32.
+        label_index: index of the label of each transition; [states, controls].
+        start: the state in which the demonstration begins.
+        costs: of each transition, above zero; [states, controls].
+        controls: the demonstrated controls, [steps].
+        success: whether the demonstration claims to have done the task.
+    """
+
+    successors: NDArray[np.int32]
+    label_index: NDArray[np.integer]
+    start: int
+    costs: NDArray[np.float64]
+    controls: NDArray[np.integer]
+    success: bool = True
+
+    def __post_init__(self) -> None:
+        if self.successors.shape != self.label_index.shape or self.successors.shape != self.costs.shape:
+            raise BadSceneError(
+                f"successors {self.successors.shape}, labels {self.label_index.shape} and costs {self.costs.shape} "
+                "must have the same shape [states, controls]"
+            )
+        if not len(self.controls):
+            raise BadSceneError("a demonstration needs at least one control")
+        if not (self.costs.min() > 0 and self.costs.max() < np.inf):
+            raise BadSceneError("costs must be finite and above zero")
+        if (self.successors[self.visited[:-1], self.controls] < 0).any():
+            raise BadSceneError("the demonstration takes a control where it is not available")
+
+    @cached_property
+    def visited(self) -> NDArray[np.int32]:
+        """The states s_0, ..., s_T of the demonstration, shape [steps + 1]."""
+        states = [self.start]
+        for control in self.controls:
+            states.append(int(self.successors[states[-1], control]))
+        return np.array(states, np.int32)
+
+    @property
+    def word(self) -> NDArray[np.int32]:
+        """Index of the label of every step, shape [steps]."""
+        return self.label_index[self.visited[:-1], self.controls].astype(np.int32)
+
+
+class Evidence:
+    """Scenes made ready for many automata: transitions sorted by where they lead and by their label.
+
+    Args:
+        labels: what the label indices of the scenes mean.
+        scenes: demonstrations with their worlds.
+        temperatures: the grid of eta, shape [temperatures].
+        outlier_probability: e.
+        max_states: of each scene, those nearest to the demonstration; the others are not planned through.
+
+    Attributes:
+        labels: the labels that the scenes' indices mean.
+        scenes: the successful demonstrations.
+        failures: words of failed demonstrations.
+        temperatures: as given.
+        log_outlier: log(e / prod_t available controls), shape [scenes].
+        optimistic: log evidence that scenes not planned yet count with while a candidate may still be given up;
+            shape [scenes, temperatures].
+    """
+
+    def __init__(
+        self,
+        labels: Sequence[Label],
+        scenes: Sequence[Scene],
+        temperatures: NDArray[np.float64],
+        outlier_probability: float,
+        max_states: int,
+    ) -> None:
+        self.labels = tuple(labels)
+        self.scenes = tuple(scene for scene in scenes if scene.success)
+        self.failures = tuple(scene.word for scene in scenes if not scene.success)
+        self.temperatures = np.ascontiguousarray(temperatures, np.float64)
+        self._log_follows = float(np.log1p(-outlier_probability))
+        choices = [np.log((s.successors[s.visited[:-1]] >= 0).sum(axis=1)).sum() for s in self.scenes]
+        self.log_outlier = np.log(outlier_probability) - np.array(choices)
+        self.optimistic = np.zeros((len(self.scenes), len(self.temperatures)))
+        self._packed = _pack(self.scenes, len(self.labels), max_states)
+
+    def evaluate(self, table: NDArray[np.int32], needed: float = -np.inf) -> NDArray[np.float64] | None:
+        """Log evidence of every scene at every temperature, or None if the total must stay below `needed`.
+
+        Args:
+            table: state after each label, `DEAD` or `ACCEPTED`; shape [states, labels].
+            needed: log of the mean evidence over temperatures that is of interest.
+        """
+        result = np.empty((len(self.scenes), len(self.temperatures)))
+        done = kernels.evaluate(
+            table,
+            *self._packed,
+            self.temperatures,
+            self._log_follows,
+            self.log_outlier,
+            self.optimistic,
+            needed,
+            result,
+        )
+        return result if done else None
+
+    def evaluate_all(self, table: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Log evidence of every scene at every temperature, [scenes, temperatures]."""
+        return self.at_temperatures(table, self.temperatures)
+
+    def at_temperatures(self, table: NDArray[np.int32], temperatures: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Log evidence of every scene at other temperatures, [scenes, temperatures]."""
+        result = np.empty((len(self.scenes), len(temperatures)))
+        no_bound = np.zeros_like(result)
+        kernels.evaluate(
+            table, *self._packed, temperatures, self._log_follows, self.log_outlier, no_bound, -np.inf, result
+        )
+        return result
+
+    def visits(self, table: NDArray[np.int32]) -> NDArray[np.int64]:
+        """How many demonstrations read a label in a state, [states, labels]."""
+        return kernels.visits(table, self._packed.steps.first, self._packed.steps.word)
+
+    def failures_accepted(self, table: NDArray[np.int32]) -> int:
+        """How many failed demonstrations the automaton accepts at some point."""
+        return sum(kernels.read_word(table, word) > 0 for word in self.failures)
+
+
+def log_mean(values: NDArray[np.float64]) -> float:
+    """log of the mean of exp(values), shape [temperatures]."""
+    return float(np.logaddexp.reduce(values) - np.log(len(values)))
+
+
+class _Packed(NamedTuple):
+    """What `kernels.evaluate` takes of the scenes, in its order."""
+
+    worlds: PackedWorld
+    state_first: NDArray[np.int64]
+    unit: NDArray[np.bool_]
+    steps: Steps
+
+
+def _pack(scenes: Sequence[Scene], labels: int, max_states: int) -> _Packed:
+    worlds, steps, states, transitions = [], [], [0], 0
+    for scene in scenes:
+        order, count = kernels.distances(scene.successors, scene.visited, max_states)
+        number = np.full(len(scene.successors) + 1, -1, np.int32)  # the entry past the end is that of UNAVAILABLE
+        number[order[:count]] = np.arange(count)
+        world = _pack_near(scene, order[:count], number, labels)
+        worlds.append(world._replace(first=transitions + world.first, label_first=transitions + world.label_first))
+        steps.append(_pack_steps(scene, number))
+        states.append(states[-1] + count)
+        transitions += len(world.source)
+    lengths = [len(scene.controls) for scene in scenes]
+    return _Packed(
+        PackedWorld(*(np.concatenate(arrays) for arrays in zip(*worlds, strict=True))),
+        np.array(states, np.int64),
+        np.array([bool((world.cost == 1).all()) for world in worlds]),
+        Steps(np.cumsum([0, *lengths]), *(np.concatenate(arrays) for arrays in zip(*steps, strict=True))),
+    )
+
+
+def _pack_near(scene: Scene, near: NDArray[np.int32], number: NDArray[np.int32], labels: int) -> PackedWorld:
+    """The part of the world that is near to the demonstration, with its states numbered anew."""
+    return pack_world(number[scene.successors[near]], scene.label_index[near], scene.costs[near], labels)
+
+
+def _pack_steps(scene: Scene, number: NDArray[np.int32]) -> tuple[NDArray[np.generic], ...]:
+    """The fields of `Steps` after the first."""
+    visited = scene.visited[:-1]
+    return (
+        number[scene.successors[visited]],
+        scene.label_index[visited].astype(np.int16),
+        scene.costs[visited].astype(np.float64),
+        number[visited],
+        scene.word,
+        scene.controls.astype(np.int32),
+    )
+
+
+def pack_world(
+    successors: NDArray[np.int32], label_index: NDArray[np.integer], costs: NDArray[np.float64], labels: int
+) -> PackedWorld:
+    """Sort the transitions of a world for searches that run backwards."""
+    return kernels.sort_transitions(
+        np.ascontiguousarray(successors, np.int32),
+        np.ascontiguousarray(label_index, np.int16),
+        np.ascontiguousarray(costs, np.float64),
+        labels,
+    )

@@ -1,0 +1,190 @@
+"""Search for the automata of highest posterior: best first, over the moves, until nothing promising is left.
+
+    log posterior(A) = log prior(A) + log mean over eta of exp(sum_i evidence_i(A, eta)) + what failures say
+
+The candidates met so far are ranked. The best one that has not been expanded is: all its neighbours are judged, and
+the search ends when the `beam_width` best promising ones have all been expanded. A candidate that is longer than the
+one it comes from without explaining more is not promising: it is kept as an alternative, but not gone on from.
+
+Most neighbours are refuted without planning, because they do not accept what was demonstrated; the others are given
+up as soon as the scenes planned so far, and an optimistic guess at the rest, leave them behind the beam. Automata
+that read the labels of the scenes alike are judged once. Nothing here is random.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from math import inf, log, log1p
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.logic.evidence import Evidence, log_mean
+from wfairl.logic.moves import neighbours, starts
+from wfairl.logic.prior import log_prior
+from wfairl.logic.sketch import Sketch, canonical, to_table
+
+OPTIMISM = 0.9
+"""A scene still to be planned counts with this share of the least log evidence against any candidate so far."""
+
+LEAST_GAIN = 1.0
+"""Log evidence that a longer candidate must gain on the one it comes from, to be gone on from."""
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """An automaton with its posterior.
+
+    Attributes:
+        sketch: the automaton.
+        table: its table over the labels of the scenes, in canonical form; [states, labels].
+        log_prior: minus its description length, in nats.
+        evidence: log evidence of every scene at every temperature, [scenes, temperatures].
+        log_evidence: of all scenes and failures, averaged over temperatures.
+        promising: whether the search may go on from it.
+    """
+
+    sketch: Sketch
+    table: NDArray[np.int32]
+    log_prior: float
+    evidence: NDArray[np.float64]
+    log_evidence: float
+    promising: bool = True
+
+    @property
+    def log_posterior(self) -> float:
+        """Up to a constant that is the same for all automata."""
+        return self.log_prior + self.log_evidence
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """How far the search goes.
+
+    Attributes:
+        beam_width: it ends when so many of the best candidates have been expanded.
+        window: candidates this many nats below the best are not expanded.
+        max_states: of an automaton, acceptance not counted.
+        max_literals: of a guard.
+    """
+
+    beam_width: int = 8
+    window: float = 30.0
+    max_states: int = 8
+    max_literals: int = 3
+
+
+def search(
+    posterior: "Posterior", settings: SearchSettings, progress: Callable[[Candidate], None] | None = None
+) -> list[Candidate]:
+    """All automata that were judged to the end, the best first.
+
+    Args:
+        posterior: judges candidates.
+        settings: how far to go.
+        progress: is told each candidate that is expanded.
+    """
+    posterior.judge_all(starts(posterior.propositions))
+    expanded: set[Sketch] = set()
+    while True:
+        beam = _beam(posterior.candidates, settings)
+        waiting = [candidate for candidate in beam if candidate.sketch not in expanded]
+        if not waiting:
+            return sorted(posterior.candidates, key=lambda candidate: -candidate.log_posterior)
+        if progress is not None:
+            progress(waiting[0])
+        expanded.add(waiting[0].sketch)
+        needed = beam[-1].log_posterior if len(beam) == settings.beam_width else beam[0].log_posterior - settings.window
+        moves = neighbours(
+            waiting[0].sketch,
+            posterior.propositions,
+            posterior.evidence.labels,
+            posterior.evidence.visits(to_table(waiting[0].sketch, posterior.evidence.labels)),
+            settings.max_states,
+            settings.max_literals,
+        )
+        posterior.judge_all(moves, needed, waiting[0])
+
+
+def _beam(candidates: Iterable[Candidate], settings: SearchSettings) -> list[Candidate]:
+    """The best promising candidates that are not too far behind the best."""
+    ranked = sorted((c for c in candidates if c.promising), key=lambda candidate: -candidate.log_posterior)
+    least = ranked[0].log_posterior - settings.window
+    return [candidate for candidate in ranked[: settings.beam_width] if candidate.log_posterior >= least]
+
+
+class Posterior:
+    """Judges automata, each once.
+
+    Attributes:
+        evidence: what the demonstrations say.
+        propositions: those that guards may speak of.
+        failure_error: probability that a demonstration that fulfils the task is nevertheless said to have failed.
+        sketches_met, tables_judged: how many candidates there were, and how many of them had to be looked at.
+    """
+
+    def __init__(self, evidence: Evidence, propositions: Sequence[str], failure_error: float) -> None:
+        self.evidence = evidence
+        self.propositions = tuple(propositions)
+        self.failure_error = failure_error
+        self.tables_judged = 0
+        self._met: set[Sketch] = set()
+        self._by_table: dict[bytes, Candidate] = {}
+        self._given_up: dict[bytes, float] = {}
+        self._best = np.tile(evidence.log_outlier[:, None], (1, len(evidence.temperatures)))
+
+    @property
+    def candidates(self) -> list[Candidate]:
+        """Those judged to the end so far, one for each table."""
+        return list(self._by_table.values())
+
+    @property
+    def sketches_met(self) -> int:
+        """How many different sketches were asked about."""
+        return len(self._met)
+
+    def judge_all(self, sketches: Iterable[Sketch], needed: float = -inf, parent: Candidate | None = None) -> None:
+        """Judge sketches that may reach a log posterior.
+
+        Args:
+            sketches: candidates, also repeated ones.
+            needed: below this log posterior they are of no interest.
+            parent: the candidate that they come from.
+        """
+        for sketch in sketches:
+            if sketch not in self._met:
+                self._met.add(sketch)
+                self._judge(sketch, needed, parent)
+        explained = self._best > self.evidence.log_outlier[:, None] + 1
+        self.evidence.optimistic = np.where(explained, OPTIMISM * self._best, 0.0)
+
+    def _judge(self, sketch: Sketch, needed: float, parent: Candidate | None) -> None:
+        prior = log_prior(sketch, len(self.propositions))
+        if prior < needed:
+            return
+        table = canonical(to_table(sketch, self.evidence.labels))
+        key = table.tobytes()
+        if key in self._by_table:
+            known = self._by_table[key]
+            if prior > known.log_prior:  # the same automaton, described more briefly
+                self._by_table[key] = replace(known, sketch=sketch, log_prior=prior, promising=True)
+            return
+        failures = self.failure_evidence(table)
+        if self._given_up.get(key, inf) <= needed - prior:
+            return
+        self.tables_judged += 1
+        evidence = self.evidence.evaluate(table, needed - prior - failures)
+        if evidence is None:
+            self._given_up[key] = needed - prior
+            return
+        np.maximum(self._best, evidence, out=self._best)
+        total = log_mean(evidence.sum(axis=0)) + failures
+        promising = parent is None or prior > parent.log_prior or total > parent.log_evidence + LEAST_GAIN
+        self._by_table[key] = Candidate(sketch, table, prior, evidence, total, promising)
+
+    def failure_evidence(self, table: NDArray[np.int32]) -> float:
+        """Log probability that the failed demonstrations are said to have failed."""
+        if not self.evidence.failures:
+            return 0.0
+        accepted = self.evidence.failures_accepted(table)
+        rejected = len(self.evidence.failures) - accepted
+        return accepted * log(self.failure_error) + rejected * log1p(-self.failure_error)

@@ -1,0 +1,140 @@
+"""Pictures of states for worlds of your own: grids of cells, and graphs whose nodes have positions.
+
+class Warehouse:
+    def render(self, state):
+        return draw_grid(self.rows, {"#": "#4b525b", "D": "#cfe8d5"}, agent=state.cell)
+
+    def locate(self, state):
+        return cell_centre(*state.cell)
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
+
+Cell = tuple[int, int]
+"""(column, row), the row counted from the top."""
+
+CELL = 32
+"""Pixels of the side of a cell."""
+
+FLOOR, WALL, LINE, INK, AGENT = "#ffffff", "#4b525b", "#c3c9d0", "#1b1f24", "#d55e00"
+
+LARGEST = 640
+"""Pixels of the longer side of a drawn graph."""
+
+MARGIN = 24
+NODE, MARKED, HERE = 3, 6, 9
+"""Radii in pixels: of a node, of one that is marked, and of where the agent is."""
+
+
+def draw_grid(
+    cells: Sequence[str],
+    colours: Mapping[str, str] | None = None,
+    agent: Cell | None = None,
+    agent_text: str = "",
+    walls: Iterable[tuple[Cell, Cell]] = (),
+    size: int = CELL,
+) -> NDArray[np.uint8]:
+    """A grid of cells, with letters in them and the agent as a disc.
+
+    Args:
+        cells: a string for each row, a character for each cell. Letters and digits are written into their cell, `#` is
+            dark, and everything else is plain floor.
+        colours: of cells, by their character; any that Pillow knows.
+        agent: the column and row of the agent, None to leave it out.
+        agent_text: written on the agent, such as what it carries.
+        walls: pairs of neighbouring cells, (column, row) each, between which there is a wall.
+        size: pixels of the side of a cell.
+
+    Returns:
+        The image, shape [rows * size, columns * size, 3].
+    """
+    image = _grid(tuple(cells), tuple((colours or {}).items()), tuple(walls), size).copy()
+    if agent is not None:
+        x, y = cell_centre(*agent, size)
+        _disc(ImageDraw.Draw(image), x, y, 0.34 * size, agent_text)
+    return np.asarray(image)
+
+
+def cell_centre(column: int, row: int, size: int = CELL) -> tuple[float, float]:
+    """The pixel (x, y) in the middle of a cell, as `locate` tells it."""
+    return (column + 0.5) * size, (row + 0.5) * size
+
+
+@lru_cache(maxsize=64)
+def _grid(
+    cells: tuple[str, ...], colours: tuple[tuple[str, str], ...], walls: tuple[tuple[Cell, Cell], ...], size: int
+) -> Image.Image:
+    """The grid without the agent; the same for all states of most worlds."""
+    fills = {"#": WALL, **dict(colours)}
+    image = Image.new("RGB", (size * max(map(len, cells)), size * len(cells)), FLOOR)
+    draw = ImageDraw.Draw(image)
+    font = ImageFont.load_default(0.5 * size)
+    for row, line in enumerate(cells):
+        for column, character in enumerate(line):
+            left, top = column * size, row * size
+            draw.rectangle((left, top, left + size - 1, top + size - 1), fills.get(character, FLOOR), LINE)
+            if character.isalnum():
+                draw.text(cell_centre(column, row, size), character, INK, font, anchor="mm")
+    for one, other in walls:
+        (x, y), (dx, dy) = np.add(cell_centre(*one, size), cell_centre(*other, size)) / 2, np.subtract(other, one)
+        ends = (x - dy * size / 2, y - dx * size / 2, x + dy * size / 2, y + dx * size / 2)
+        draw.line(ends, WALL, max(2, size // 8))
+    return image
+
+
+class GraphDrawing:
+    """A graph with its nodes at given positions; the agent is at one of them.
+
+    Args:
+        positions: of the nodes, y upwards, shape [nodes, 2].
+        edges: pairs of nodes, shape [edges, 2].
+        texts: what to write beside a node, by its number; such a node is marked.
+    """
+
+    def __init__(self, positions: NDArray[np.float64], edges: NDArray[np.int64], texts: Mapping[int, str]):
+        low, high = positions.min(axis=0), positions.max(axis=0)
+        scale = (LARGEST - 2 * MARGIN) / max(float((high - low).max()), 1e-12)
+        width, height = ((high - low) * scale + 2 * MARGIN).tolist()
+        self.size = round(width), round(height)
+        self.pixels = (positions - low) * (scale, -scale) + (MARGIN, height - MARGIN)
+        self.edges, self.texts = edges, texts
+
+    def render(self, node: int) -> NDArray[np.uint8]:
+        """The graph with the agent at a node, shape [height, width, 3]."""
+        image = self._graph.copy()
+        _disc(ImageDraw.Draw(image), *self.locate(node), HERE)
+        return np.asarray(image)
+
+    def locate(self, node: int) -> tuple[float, float]:
+        """The pixel (x, y) of a node."""
+        x, y = self.pixels[node].tolist()
+        return x, y
+
+    @cached_property
+    def _graph(self) -> Image.Image:
+        image = Image.new("RGB", self.size, FLOOR)
+        draw = ImageDraw.Draw(image)
+        for one, other in self.edges.tolist():
+            draw.line((*self.locate(one), *self.locate(other)), LINE, 2)
+        for node in range(len(self.pixels)):
+            x, y = self.locate(node)
+            draw.ellipse((x - NODE, y - NODE, x + NODE, y + NODE), WALL)
+        font = ImageFont.load_default(15)
+        for node, text in self.texts.items():
+            x, y = self.locate(node)
+            draw.ellipse((x - MARKED, y - MARKED, x + MARKED, y + MARKED), "#0072b2")
+            on_the_right = x > self.size[0] / 2
+            away, anchor = (-10, "rm") if on_the_right else (10, "lm")
+            draw.text((x + away, y), text, INK, font, anchor=anchor, stroke_width=2, stroke_fill=FLOOR)
+        return image
+
+
+def _disc(draw: ImageDraw.ImageDraw, x: float, y: float, radius: float, text: str = "") -> None:
+    draw.ellipse((x - radius, y - radius, x + radius, y + radius), AGENT, FLOOR, 2)
+    if text:
+        draw.text((x, y), text, FLOOR, ImageFont.load_default(radius), anchor="mm")

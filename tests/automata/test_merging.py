@@ -1,0 +1,76 @@
+"""Small automata are found from flagged words, and their bits are those of the definition."""
+
+from itertools import product as words_over
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from wfairl.automata.corpus import Corpus
+from wfairl.automata.description_length import flag_bits, table_bits
+from wfairl.automata.merging import MergingSettings, learn_merged, merge_states
+from wfairl.automata.minimise import Table, minimal, same_language
+from wfairl.errors import BadInputError
+
+EVEN_ONES = Table(np.array([[0, 1], [1, 0]], np.int32), np.array([True, False]))
+"""Words with an even number of the label 1."""
+
+FIRST_THEN_SECOND = Table(
+    np.array([[1, 0, 0, 0], [1, 2, 1, 1], [2, 2, 2, 2]], np.int32), np.array([False, False, True])
+)
+"""Label 0 and later label 1; labels 2 and 3 are incidental."""
+
+
+def draw(rng, labels, count, length):
+    words = [tuple(rng.integers(labels, size=rng.integers(length + 1)).tolist()) for _ in range(count)]
+    return words, corpus_of(words)
+
+
+def corpus_of(words):
+    offsets = np.concatenate([[0], np.cumsum([len(word) for word in words])]).astype(np.int64)
+    return Corpus(np.array([i for word in words for i in word], np.int32), offsets, np.ones(len(words)))
+
+
+@pytest.mark.parametrize(("target", "length"), [(EVEN_ONES, 8), (FIRST_THEN_SECOND, 10)], ids=["parity", "order"])
+def test_the_automaton_of_noisy_flags_is_found(target, length):
+    rng = np.random.default_rng(0)
+    words, corpus = draw(rng, target.transitions.shape[1], 800, length)
+    truth = np.array([target.accepts(word) for word in words])
+    learned = learn_merged(corpus, truth ^ (rng.random(len(words)) < 0.03), target.transitions.shape[1])
+    assert same_language(learned.table, target)
+
+
+def test_merging_alone_finds_what_short_words_show_whole():
+    words = [word for length in range(7) for word in words_over(range(2), repeat=length)]
+    flags = np.array([EVEN_ONES.accepts(word) for word in words])
+    transitions = merge_states(corpus_of(words), flags, 2, MergingSettings())
+    assert np.array_equal(transitions, EVEN_ONES.transitions)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 40))
+@settings(max_examples=25, deadline=None)
+def test_the_bits_are_those_of_the_automaton_and_of_the_flags_on_either_side(seed, count):
+    rng = np.random.default_rng(seed)
+    words, corpus = draw(rng, 3, count, 5)
+    flags = rng.random(count) < 0.6
+    learned = learn_merged(corpus, flags, 3)
+    accepted = np.array([learned.table.accepts(word) for word in words])
+    sides = [flag_bits((accepted == side).sum(), flags[accepted == side].sum()) for side in (True, False)]
+    assert learned.data_bits == pytest.approx(float(sum(sides)))
+    assert learned.rule_bits == pytest.approx(table_bits(learned.table))
+    assert minimal(learned.table).states == learned.table.states
+    assert learned.table.accepting.any()
+
+
+def test_flags_by_chance_have_one_state():
+    rng = np.random.default_rng(1)
+    _, corpus = draw(rng, 5, 300, 10)
+    assert learn_merged(corpus, rng.random(300) < 0.8, 5).table.states == 1
+
+
+def test_bad_settings_are_named():
+    with pytest.raises(BadInputError, match=r"noise is 0\.5"):
+        MergingSettings(noise=0.5)
+    with pytest.raises(BadInputError, match="at least 1"):
+        MergingSettings(max_words=0)

@@ -1,0 +1,134 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from strategies_logic import GRID_LABELS, chain, demonstrations, dusky, grid
+
+from wfairl.errors import BadInputError
+from wfairl.logic import (
+    Edge,
+    Guard,
+    GuardedAutomaton,
+    NothingExplainedError,
+    RationalLearner,
+    RationalSettings,
+    plan,
+)
+from wfairl.logic.sketch import canonical
+from wfairl.logic.tables import to_table
+
+
+def same_rule(learned, rule):
+    one, other = (canonical(to_table(a, GRID_LABELS)[:-1].copy()) for a in (learned, rule))
+    return one.tobytes() == other.tobytes()
+
+
+@pytest.fixture(scope="module")
+def errand():
+    """Sixteen demonstrations of a, then b, without n."""
+    return demonstrations(chain("a", "b"), 16, np.random.default_rng(0))
+
+
+@pytest.fixture(scope="module")
+def learned(errand):
+    return RationalLearner().fit(GRID_LABELS, errand)
+
+
+@pytest.mark.parametrize("names", [("a",), ("c", "a"), ("b", "a", "c")])
+def test_a_rule_is_found_from_successes_alone(names):
+    rule = chain(*names)
+    result = RationalLearner().fit(GRID_LABELS, demonstrations(rule, 16, np.random.default_rng(1)))
+    assert same_rule(result.automaton, rule)
+
+
+def test_what_is_not_forbidden_is_not_learned_as_forbidden():
+    rule = chain("a", "b", avoid=None)
+    result = RationalLearner().fit(GRID_LABELS, demonstrations(rule, 16, np.random.default_rng(2)))
+    assert same_rule(result.automaton, rule)
+
+
+@pytest.mark.parametrize("literals", [{"a"}, {"a", "dark"}])
+def test_a_guard_has_the_literals_that_matter_and_no_others(literals):
+    rng, scenes = np.random.default_rng(5), []
+    rule = GuardedAutomaton(((Edge(Guard(frozenset(literals)), 1),), ()), np.array([False, True]))
+    while len(scenes) < 16:
+        world = grid(rng)
+        three = replace(world, label_index=np.where(world.label_index == 4, 4, np.minimum(world.label_index, 1)))
+        world = dusky(three, rng)  # some a in the dark, some in the light
+        solved = plan(world, rule)
+        if np.isfinite(solved.start_cost):
+            scenes.append(world.scene(solved.act(0.5, 200, rng)))
+    result = RationalLearner().fit(world.labels, scenes)
+    assert [edge.guard for edge in result.automaton.edges[0]] == [Guard(frozenset(literals))]
+
+
+def test_the_same_demonstrations_give_the_same_result(errand, learned):
+    again = RationalLearner().fit(GRID_LABELS, errand)
+    assert again.text == learned.text
+    assert again.log_posterior == learned.log_posterior
+    assert [a.text for a in again.alternatives] == [a.text for a in learned.alternatives]
+
+
+def test_the_temperature_is_estimated(learned):
+    assert 0.35 < learned.temperature < 0.7
+
+
+def test_the_unit_of_cost_does_not_matter(errand, learned):
+    tripled = [replace(scene, costs=3 * scene.costs) for scene in errand]
+    result = RationalLearner().fit(GRID_LABELS, tripled)
+    assert result.text == learned.text
+    assert result.temperature == pytest.approx(3 * learned.temperature)
+
+
+def test_alternatives_share_the_posterior_and_the_chosen_one_has_most(learned):
+    weights = [alternative.weight for alternative in learned.alternatives]
+    assert sum(weights) == pytest.approx(1)
+    assert weights == sorted(weights, reverse=True)
+    assert learned.alternatives[0].text == learned.text
+
+
+def test_random_walks_that_claim_success_are_named_and_do_not_decide(errand):
+    rng = np.random.default_rng(3)
+    scenes = list(errand)
+    for i in range(3):
+        scenes[i] = grid(rng).scene(rng.integers(4, size=30))
+    result = RationalLearner().fit(GRID_LABELS, scenes)
+    assert same_rule(result.automaton, chain("a", "b"))
+    assert (result.outlier_probabilities[:3] > 0.5).all()
+    assert (result.outlier_probabilities[3:] < 0.5).all()
+
+
+def test_failures_count_softly(errand):
+    """A success told as a failure once does not overturn sixteen successes; told often enough, it would."""
+    told_wrong = replace(errand[0], success=False)
+    result = RationalLearner().fit(GRID_LABELS, [*errand, told_wrong])
+    assert same_rule(result.automaton, chain("a", "b"))
+    assert result.outlier_probabilities[-1] == 0
+
+
+def test_support_tells_what_was_read_and_what_nobody_tested(errand, learned):
+    support = learned.support
+    a, n = GRID_LABELS.index(frozenset("a")), GRID_LABELS.index(frozenset("n"))
+    assert support.visits[0, a] == len(errand)
+    assert support.visits[:, n].sum() == 0
+    assert support.margin[0, a] > 10
+    assert (support.risk[:, n] == 1).all()
+    assert (support.risk[0, [0, a]] < 1e-3).all()
+
+
+def test_walks_without_any_task_are_not_explained():
+    rng = np.random.default_rng(4)
+    walks = [grid(rng).scene(rng.integers(4, size=60)) for _ in range(6)]
+    with pytest.raises(NothingExplainedError, match="better than chance"):
+        RationalLearner().fit(GRID_LABELS, walks)
+
+
+def test_there_must_be_a_success(errand):
+    with pytest.raises(BadInputError, match="no successful"):
+        RationalLearner().fit(GRID_LABELS, [replace(errand[0], success=False)])
+
+
+@pytest.mark.parametrize("settings", [{"outlier_probability": 0.0}, {"failure_error": 1.0}, {"temperature": 0.0}])
+def test_settings_out_of_range_are_refused(settings):
+    with pytest.raises(BadInputError):
+        RationalSettings(**settings)

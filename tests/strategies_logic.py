@@ -1,0 +1,92 @@
+"""Random worlds, tables and sketches for `wfairl.logic`, and a small grid to demonstrate tasks in."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from wfairl.logic.evidence import Scene
+from wfairl.logic.guarded import DEAD, Edge, Guard, GuardedAutomaton
+from wfairl.logic.kernels import ACCEPTED
+from wfairl.logic.plan import ArrayWorld, plan
+from wfairl.logic.sketch import ANY, Sketch, SketchEdge, tidy
+
+NAMES = ("a", "b", "c", "n")
+GRID_LABELS = (frozenset(), *(frozenset({name}) for name in NAMES))
+WIDTH = 6
+
+
+def random_scene(rng: np.random.Generator, unit: bool, labels: int = 4) -> Scene:
+    """A demonstration in a random world of a dozen states, some of whose controls are unavailable."""
+    states, controls = int(rng.integers(5, 15)), 3
+    successors = rng.integers(states, size=(states, controls)).astype(np.int32)
+    successors[rng.random(successors.shape) < 0.2] = -1
+    successors[:, 0] = rng.integers(states, size=states)
+    label_index = rng.integers(labels, size=successors.shape)
+    costs = np.ones(successors.shape) if unit else rng.uniform(0.5, 3.0, successors.shape)
+    state, taken = 0, []
+    for _ in range(int(rng.integers(1, 12))):
+        taken.append(int(rng.choice(np.flatnonzero(successors[state] >= 0))))
+        state = successors[state, taken[-1]]
+    return Scene(successors, label_index, 0, costs, np.array(taken))
+
+
+def random_table(rng: np.random.Generator, labels: int = 4) -> np.ndarray:
+    """A random automaton of up to four states."""
+    states = int(rng.integers(1, 5))
+    targets = [*range(states), *range(states), DEAD, ACCEPTED]
+    return rng.choice(targets, size=(states, labels)).astype(np.int32)
+
+
+def random_sketch(rng: np.random.Generator, propositions: tuple[str, ...] = NAMES) -> Sketch:
+    """A random sketch of up to four states and eight edges."""
+    states = int(rng.integers(1, 5))
+    edges = []
+    for _ in range(int(rng.integers(1, 9))):
+        chosen = rng.permutation(propositions)[: rng.integers(1, 3)]
+        negative = rng.random(len(chosen)) < 0.3
+        guard = Guard(frozenset(chosen[~negative].tolist()), frozenset(chosen[negative].tolist()))
+        source = int(rng.choice([*range(states), ANY]))
+        edges.append(SketchEdge(source, guard, int(rng.choice([*range(states), DEAD, ACCEPTED]))))
+    return tidy(states, edges)
+
+
+def grid(rng: np.random.Generator) -> ArrayWorld:
+    """An open grid with one a, b and c, and five n, somewhere; four moves, a wall costs as much as a step."""
+    cells = np.zeros(WIDTH * WIDTH, np.int16)
+    places = rng.permutation(len(cells))
+    cells[places[:8]] = [1, 2, 3, 4, 4, 4, 4, 4]
+    successors = np.empty((len(cells), 4), np.int32)
+    for cell in range(len(cells)):
+        x, y = divmod(cell, WIDTH)
+        for u, (dx, dy) in enumerate(((0, 1), (0, -1), (-1, 0), (1, 0))):
+            inside = 0 <= x + dx < WIDTH and 0 <= y + dy < WIDTH
+            successors[cell, u] = cell + dx * WIDTH + dy if inside else cell
+    return ArrayWorld(GRID_LABELS, successors, cells[successors], int(places[9]), np.ones(successors.shape))
+
+
+def dusky(world: ArrayWorld, rng: np.random.Generator) -> ArrayWorld:
+    """The world with `dark` in half of its cells, beside whatever lies there."""
+    labels = (*world.labels, *(label | {"dark"} for label in world.labels))
+    dark = rng.random(len(world.successors)) < 0.5
+    index = world.label_index + len(world.labels) * dark[world.successors]
+    return replace(world, labels=labels, label_index=index.astype(np.int16))
+
+
+def chain(*names: str, avoid: str | None = "n") -> GuardedAutomaton:
+    """Names in this order, `avoid` never."""
+    deadly = () if avoid is None else (Edge(Guard(frozenset({avoid})), DEAD),)
+    edges = [(*deadly, Edge(Guard(frozenset({name})), i + 1)) for i, name in enumerate(names)]
+    return GuardedAutomaton((*edges, ()), np.arange(len(names) + 1) == len(names))
+
+
+def demonstrations(rule: GuardedAutomaton, number: int, rng: np.random.Generator) -> list[Scene]:
+    """Runs at temperature 0.5, each in a grid of its own."""
+    scenes: list[Scene] = []
+    while len(scenes) < number:
+        world = grid(rng)
+        solved = plan(world, rule)
+        if np.isfinite(solved.start_cost):
+            controls = solved.act(0.5, 200, rng)
+            if controls is not None:
+                scenes.append(world.scene(controls))
+    return scenes
