@@ -5,7 +5,6 @@ import json
 
 import numpy as np
 import pytest
-from wfairl.worlds.tasks import find_task
 
 from wfairl.automata.task_model import fit_task_model
 from wfairl.baselines.policy_run import PolicyRun, load_policy_run
@@ -16,6 +15,7 @@ from wfairl.learning.checkpoint import OtherConfigurationError
 from wfairl.learning.grid_network import OtherMapError
 from wfairl.learning.run_directory import BrokenRunError, OtherMethodError, TrainedRun
 from wfairl.methods import METHODS, UnknownSettingError, check_unseen, load_planned_policy, load_policy, train
+from wfairl.worlds.registry import find_task
 
 TASK = find_task("doorkey")
 SMALL = {

@@ -12,11 +12,11 @@ import time
 import numpy as np
 import pytest
 from typer.models import OptionInfo
-from wfairl.worlds.tasks import find_task
 
 from wfairl.cli import learning
 from wfairl.demonstrations import collect, save, solve
 from wfairl.methods import METHODS
+from wfairl.worlds.registry import find_task
 
 
 @pytest.fixture(scope="module")

@@ -117,15 +117,14 @@ class PlannerSettings:
 
     def __post_init__(self) -> None:
         check_output(self.floor, self.activation)
-        if self.cost is not None:
-            _ = self.training(None)  # refuses what cannot be trained, before time is spent
+        _ = self.training(None)  # refuses what cannot be trained, before time is spent
 
     def training(self, demonstrated: float | None) -> Settings:
-        """The settings of the trainer, for demonstrations of some temperature."""
-        assert self.cost is not None  # `complete` sees to it
+        """The settings of the trainer, for demonstrations of some temperature; before `complete`, any learning rate."""
+        kind = Settings if self.cost is None else find_cost_model(self.cost)
         chosen = {one.name: getattr(self, one.name) for one in fields(Settings)}
         if self.learning_rate is None:
-            chosen["learning_rate"] = find_cost_model(self.cost).learning_rate
+            chosen["learning_rate"] = kind.learning_rate
         if self.temperature is None:
             chosen["temperature"] = training_temperature(demonstrated)
         return Settings(**chosen)
@@ -215,9 +214,9 @@ def load_run(directory: Path) -> Run:
         BrokenRunError: says what is missing or broken, or that the run is of a method that learns no cost.
     """
     config = read_config(directory)
-    if not (directory / TASK_MODEL).exists():
+    if "cost" not in config.settings:
         raise BrokenRunError(f"{directory}: a run of the method {config.method}, which learns no cost")
-    if not (directory / COST).exists():
+    if not (directory / TASK_MODEL).exists() or not (directory / COST).exists():
         raise unfinished(directory)
     return Run(config, TaskModel.load(directory / TASK_MODEL), load_cost(directory / COST))
 
