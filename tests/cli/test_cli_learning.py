@@ -29,7 +29,7 @@ def demos(tmp_path_factory):
 @pytest.fixture
 def task_model(demos, tmp_path, wfairl):
     path = tmp_path / "task.json"
-    assert wfairl("learn-task", demos, "-o", path)[0] == 0
+    assert wfairl("learn-task", demos, "--learner", "spectral", "-o", path)[0] == 0
     return path
 
 
@@ -143,8 +143,8 @@ def test_run_does_the_whole_job(wfairl, tmp_path):
         "run", "doorkey", "-o", tmp_path / "run", "--successes", 4, "--failures", 4, "--epochs", 1, "--test-scenes", 2
     )
     assert code == 0
-    for policy in ("optimal", "expert", "random", "learned, greedy", "learned, at 0.5"):
-        assert policy in out
+    for word in ("optimal", "expert", "random", "greedy", "at 0.5"):
+        assert word in out
 
 
 def bad_inputs(tmp_path, demos, task_model):
@@ -247,7 +247,7 @@ def test_every_setting_of_a_method_is_an_option_whose_help_says_what_it_is_and_i
     options = inspect.signature(learning.train, eval_str=True).parameters
     for name, default in method.default_settings().items():
         (told,) = (one.help for one in options[name].annotation.__metadata__ if isinstance(one, OptionInfo))
-        assert re.match(r"[A-Z\w-]+.* \w+", told), (name, told)
+        assert re.match(r"\w+[^[]", told), name
         shown = ", ".join(map(str, default)) if isinstance(default, list) else default
         shown = f"{shown:g}" if isinstance(shown, float) else shown
         assert default is None or f"[{shown}]." in told, (name, told)
