@@ -92,14 +92,15 @@ class PlannerSettings:
     """How to learn a cost.
 
     Attributes:
-        cost: kind of cost model: local or paper (MiniGrid), linear, shared-linear or tabular; None for the task's own.
+        cost: kind of cost model: local or paper (MiniGrid), linear, shared-linear or tabular; the task's own unless
+            given.
         floor: least cost of a transition.
         activation: output of the cost model: softplus, or relu as in the paper.
         epochs: passes over the demonstrations.
         batch_size: scenes per Adam step.
-        learning_rate: of Adam at the beginning, falling to zero along half a cosine; None for the cost model's own.
+        learning_rate: of Adam at the beginning, falling to zero along half a cosine; the cost model's own unless given.
         weight_decay: of Adam, decoupled; it pulls all costs towards the same number.
-        temperature: to train at; None for that of the demonstrations, or 0.5 if that is 0 or unknown.
+        temperature: to train at; that of the demonstrations unless given, or 0.5 if that is 0 or unknown.
         held_out: fraction of the demonstrations that only choose the epoch; 0 keeps the last epoch.
         seed: of the split and of the order of scenes.
     """
