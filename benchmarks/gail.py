@@ -1,4 +1,4 @@
-"""GAIL's speed: steps of the environment a second on each task, where the time goes, and what 500,000 steps take.
+"""GAIL's speed: environment steps per second on each task, where the time goes, and what 500,000 steps take.
 
     python benchmarks/gail.py [--json] [--iterations 12]
 
@@ -18,13 +18,12 @@ from typing import Any
 
 from rich.console import Console
 from rich.table import Table
-from wfairl.baselines.gail_settings import GailConfig
-from wfairl.worlds.tasks import Task, all_tasks
 
-from wfairl.baselines import gail_training
-from wfairl.baselines.gail import train_gail
+from wfairl.baselines.gail import GailConfig, train_gail, training
 from wfairl.demonstrations import collect
 from wfairl.learning.threads import one_torch_thread
+from wfairl.worlds import Task
+from wfairl.worlds.minigrid.tasks import TASKS
 
 STEPS = 500_000
 LIMIT_MINUTES = 15.0
@@ -35,7 +34,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--iterations", type=int, default=12, help="iterations to measure")
     arguments = parser.parse_args()
-    tasks = {task.name: measure(task, arguments.iterations) for task in all_tasks()}
+    tasks = {task.name: measure(task, arguments.iterations) for task in TASKS}
     slowest = max(row["minutes_for_500000_steps"] for row in tasks.values())
     figures = {"tasks": tasks, "slowest_minutes": slowest, "limit_minutes": LIMIT_MINUTES}
     if arguments.json:
@@ -53,20 +52,20 @@ def measure(task: Task, iterations: int) -> dict[str, float]:
     dataset = collect(task, 32, 0, 0.0, 0, n_jobs=1)
     config = replace(GailConfig(), rewards=("minus-log-1-d",), iterations=iterations, validate_every=iterations)
     clock = Clock()
-    originals = gail_training.clone, gail_training.validate, gail_training._Training.iterate
-    judge, learn = gail_training._Training._judge, gail_training.make_ppo
-    gail_training.clone = clock.timed("cloning", gail_training.clone)
-    gail_training.validate = clock.timed("validation", gail_training.validate)
-    gail_training._Training.iterate = clock.timed("iterations", gail_training._Training.iterate)  # type: ignore[method-assign]
-    gail_training._Training._judge = clock.timed("discriminator", judge)  # type: ignore[method-assign]
-    gail_training.make_ppo = clock.parts(learn)
+    originals = training.clone, training.validate, training._Training.iterate
+    judge, learn = training._Training._judge, training.make_ppo
+    training.clone = clock.timed("cloning", training.clone)
+    training.validate = clock.timed("validation", training.validate)
+    training._Training.iterate = clock.timed("iterations", training._Training.iterate)  # type: ignore[method-assign]
+    training._Training._judge = clock.timed("discriminator", judge)  # type: ignore[method-assign]
+    training.make_ppo = clock.parts(learn)
     try:
         with tempfile.TemporaryDirectory() as directory:
             clock.timed("all", train_gail)(task, dataset, config, Path(directory))
     finally:
-        gail_training.clone, gail_training.validate, gail_training._Training.iterate = originals  # type: ignore[method-assign]
-        gail_training._Training._judge, gail_training.make_ppo = judge, learn  # type: ignore[method-assign]
-    # `iterations` holds the last look at held-out scenes, which a long training takes far less often.
+        training.clone, training.validate, training._Training.iterate = originals  # type: ignore[method-assign]
+        training._Training._judge, training.make_ppo = judge, learn  # type: ignore[method-assign]
+    # `iterations` holds the last validation, which a long training does far less often.
     iterating = clock.seconds["iterations"] - clock.seconds["validation"] / 2
     rate = config.steps / iterating
     once = clock.seconds["all"] - clock.seconds["iterations"]
@@ -77,7 +76,7 @@ def measure(task: Task, iterations: int) -> dict[str, float]:
         "ppo_share": clock.seconds["ppo"] / iterating,
         "discriminator_share": clock.seconds["discriminator"] / iterating,
         "seconds_before_the_first_iteration": once,
-        "seconds_a_validation": clock.seconds["validation"] / 2,
+        "seconds_per_validation": clock.seconds["validation"] / 2,
     }
 
 

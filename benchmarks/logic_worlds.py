@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from wfairl.automata.automaton import DEAD, Guard, Label
+from wfairl.automata.guarded import Edge, GuardedAutomaton
 from wfairl.logic.evidence import Scene
-from wfairl.logic.guarded import DEAD, Edge, Guard, GuardedAutomaton, Label
 from wfairl.logic.plan import ArrayWorld, Plan, plan
 
 EMPTY: Label = frozenset()

@@ -43,6 +43,7 @@ from logic_worlds import (
 from rich.console import Console
 from rich.table import Table
 
+from wfairl.automata.automaton import DEAD, Label
 from wfairl.logic import (
     ArrayWorld,
     GuardedAutomaton,
@@ -56,7 +57,6 @@ from wfairl.logic import (
     learn_logic_and_cost,
     plan,
 )
-from wfairl.logic.guarded import DEAD, Label
 from wfairl.logic.sketch import canonical
 from wfairl.logic.tables import to_table
 

@@ -30,8 +30,6 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from rich.table import Table
-from wfairl.baselines.scenes import FIRST_VALIDATION_SEED
-from wfairl.worlds.tasks import Task, find_task
 
 from wfairl.automata.finite import FiniteAutomaton
 from wfairl.automata.selection import select_setting
@@ -39,13 +37,16 @@ from wfairl.automata.task_model import fit_task_model
 from wfairl.automata.words import Word, compress, with_optional_start
 from wfairl.baselines.recurrent import RecurrentLearner
 from wfairl.baselines.recurrent_automaton import fit_recurrent_task
+from wfairl.baselines.validation import FIRST_VALIDATION_SEED
 from wfairl.demonstrations import collect
 from wfairl.errors import FailedRunError
 from wfairl.evaluation import PlannedPolicy, Policy, expert_policy
-from wfairl.evaluation.evaluate import run_episode
+from wfairl.evaluation.evaluate import episode_return
+from wfairl.evaluation.rollout import roll_out
 from wfairl.parallel import map_in_threads
 from wfairl.planning.cost import unit_cost
 from wfairl.planning.product import ProductTooLargeError
+from wfairl.worlds import Task, find_task
 
 TASKS = ("doorkey", "multiroom", "blocked-unlock-pickup")
 SIZES = (4, 8, 16, 32, 64, 128, 256, 512)
@@ -185,7 +186,8 @@ def act(task: Task, finite: FiniteAutomaton | None, held_out: HeldOut, returns: 
 
 def mean_return(task: Task, policy: Policy, scenes: range) -> float:
     def run(seed: int) -> float:
-        return run_episode(task, policy, seed, np.random.default_rng(seed)).episode_return
+        trajectory = roll_out(task, policy, seed, np.random.default_rng(seed))
+        return episode_return(len(trajectory), trajectory.is_success, task.horizon)
 
     return float(np.mean(list(map_in_threads(run, scenes, n_jobs=2))))
 

@@ -20,10 +20,10 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from minigrid.wrappers import FullyObsWrapper
 from rich.console import Console
 from rich.table import Table
-from wfairl.worlds.minigrid.vector_environment import CompiledVectorEnv, compile_scenes
-from wfairl.worlds.tasks import Task, all_tasks
 
 from wfairl.worlds.minigrid.rules import CONTROLS
+from wfairl.worlds.minigrid.tasks import TASKS, MiniGridTask
+from wfairl.worlds.vector_environment import CompiledVectorEnv, compile_scenes
 
 SCENES = 256
 FIRST_SCENE = 1_000_000
@@ -37,7 +37,7 @@ def main() -> None:
     parser.add_argument("--environments", type=int, default=64, help="episodes at a time")
     parser.add_argument("--repeats", type=int, default=5, help="runs, of which the fastest counts")
     arguments = parser.parse_args()
-    tasks = {task.name: measure(task, arguments.environments, arguments.repeats) for task in all_tasks()}
+    tasks = {task.name: measure(task, arguments.environments, arguments.repeats) for task in TASKS}
     figures = {
         "environments": arguments.environments,
         "tasks": tasks,
@@ -47,7 +47,7 @@ def main() -> None:
     if arguments.json:
         print(json.dumps(figures))
         return
-    table = Table(title=f"steps a second, {arguments.environments} environments (at least {REQUIRED_RATIO:g} times)")
+    table = Table(title=f"steps per second, {arguments.environments} environments (at least {REQUIRED_RATIO:g} times)")
     for column in ("task", "ours", "MiniGrid", "full grid", "ratio", "full", "compiling"):
         table.add_column(column, justify="left" if column == "task" else "right")
     for name, row in tasks.items():
@@ -55,12 +55,12 @@ def main() -> None:
             name,
             *(f"{row[rate]:,.0f}" for rate in ("ours", "minigrid", "minigrid_full_grid")),
             *(f"{row[ratio]:,.0f}" for ratio in ("ratio", "ratio_full_grid")),
-            f"{1e3 * row['compile_seconds_a_scene']:.1f} ms",
+            f"{1e3 * row['compile_seconds_per_scene']:.1f} ms",
         )
     Console().print(table)
 
 
-def measure(task: Task, count: int, repeats: int) -> dict[str, float]:
+def measure(task: MiniGridTask, count: int, repeats: int) -> dict[str, float]:
     started = time.process_time()
     pool = compile_scenes(task, range(FIRST_SCENE, FIRST_SCENE + SCENES))
     compiling = (time.process_time() - started) / SCENES
@@ -73,11 +73,11 @@ def measure(task: Task, count: int, repeats: int) -> dict[str, float]:
         "minigrid_full_grid": full,
         "ratio": ours / plain,
         "ratio_full_grid": ours / full,
-        "compile_seconds_a_scene": compiling,
+        "compile_seconds_per_scene": compiling,
     }
 
 
-def real_environments(task: Task, count: int, wrap: Callable[[Any], Any]) -> SyncVectorEnv:
+def real_environments(task: MiniGridTask, count: int, wrap: Callable[[Any], Any]) -> SyncVectorEnv:
     def make() -> Any:
         real = gymnasium.make(task.environment_id, max_steps=task.horizon, disable_env_checker=True)
         # Gymnasium cannot batch MiniGrid's mission, a text; what is left is the image and the direction.
@@ -87,7 +87,7 @@ def real_environments(task: Task, count: int, wrap: Callable[[Any], Any]) -> Syn
 
 
 def rate(environment: Any, steps: int, repeats: int) -> float:
-    """Steps a second of processor time, those of all rows together."""
+    """Steps per second of processor time, those of all rows together."""
     controls = np.random.default_rng(0).integers(len(CONTROLS), size=(steps, environment.num_envs))
     environment.reset(seed=0)
     environment.step(controls[0])  # compiles, or loads what was compiled

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from wfairl.automata.automaton import DEAD, Guard
+from wfairl.automata.guarded import Edge, GuardedAutomaton
 from wfairl.logic.evidence import Scene
-from wfairl.logic.guarded import DEAD, Edge, Guard, GuardedAutomaton
 from wfairl.logic.kernels import ACCEPTED
 from wfairl.logic.plan import ArrayWorld, plan
 from wfairl.logic.sketch import ANY, Sketch, SketchEdge, tidy

@@ -152,7 +152,10 @@ def test_parts_that_do_not_fit_are_an_error():
 
 @given(st.lists(words, max_size=6))
 def test_many_words_run_as_each_of_them_does(some_words):
-    automaton = from_rule(["a", "b"], ["c"], "abc")
+    labels = tuple(frozenset(name) for name in "abc")
+    table = np.array([[1, 0, DEAD], [1, 2, DEAD], [2, 2, 2]], np.int32)
+    automaton = FiniteAutomaton(labels, table, np.array([False, False, True]), np.zeros(3), (None,) * 3)
+    assert automaton.accepts_all(some_words).tolist() == [automaton.accepts(word) for word in some_words]
     corpus = encode(some_words, automaton.alphabet)
     states = states_along(automaton.transitions, corpus).tolist()
     assert states == [state for word in some_words for state in automaton.run(word)]

@@ -7,49 +7,44 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from wfairl.baselines.absorbing import absorbing_return, absorbing_share
-from wfairl.baselines.discriminator import REWARDS, Discriminator, Transitions, discrimination_loss
-from wfairl.baselines.gail_cloning import clone
-from wfairl.baselines.gail_network import FrozenNetwork
-from wfairl.baselines.gail_scenes import NoExpertError, prepare_lessons
-from wfairl.baselines.gail_settings import BOTH, DEMONSTRATED, FRESH, GailConfig
-from wfairl.baselines.gail_sight import open_eyes
-from wfairl.baselines.gail_validation import validate
-from wfairl.baselines.scenes import FIRST_VALIDATION_SEED
-from wfairl.baselines.sight import AgentSight, MapSight
-from wfairl.worlds.minigrid.vector_environment import CompiledVectorEnv, GridBank, compile_scenes
-from wfairl.worlds.tasks import DOORKEY, Rule, Task, all_tasks
+from strategies_baselines import ROOM, random_network, room_encoder
 
-from wfairl.baselines.network import StateNetwork
+from wfairl.automata.rules import visit_in_order
+from wfairl.baselines.encoder import Observations
+from wfairl.baselines.feature_encoder import steps_until
+from wfairl.baselines.gail.absorbing import absorbing_return, absorbing_share
+from wfairl.baselines.gail.discriminator import REWARDS, Discriminator, Transitions, discrimination_loss
+from wfairl.baselines.gail.scenes import NoExpertError, prepare_data
+from wfairl.baselines.gail.settings import BOTH, DEMONSTRATED, FRESH, GailConfig
+from wfairl.baselines.gail.training import clone
+from wfairl.baselines.grid_encoder import AgentEncoder, MapEncoder
+from wfairl.baselines.network import FrozenNetwork
+from wfairl.baselines.network_policy import NetworkPolicy
+from wfairl.baselines.validation import FIRST_VALIDATION_SEED, draw_by_gumbel, validate
 from wfairl.demonstrations import Dataset, collect
 from wfairl.demonstrations.collection import FIRST_TRAINING_SEED
+from wfairl.demonstrations.demonstration import walk
 from wfairl.errors import BadInputError
-from wfairl.evaluation.evaluate import run_episode
-from wfairl.planning.agent import Status
+from wfairl.evaluation.evaluate import episode_return
+from wfairl.evaluation.rollout import roll_out
+from wfairl.worlds.minigrid import AgentOn, MiniGridTask
 from wfairl.worlds.minigrid.packing import pack
-from wfairl.worlds.minigrid.propositions import AgentOn
+from wfairl.worlds.minigrid.tasks import DOORKEY, TASKS
 from wfairl.worlds.minigrid.view import HANDS
+from wfairl.worlds.scene_pool import Bank
+from wfairl.worlds.vector_environment import CompiledVectorEnv, compile_scenes
 
 HEIGHT, WIDTH = 5, 6
+ENCODER = MapEncoder(HEIGHT, WIDTH)
 
-EMPTY = Task(
+EMPTY = MiniGridTask(
     name="empty-room",
     summary="reach the goal",
     environment_id="MiniGrid-Empty-Random-5x5-v0",
-    propositions=lambda _: {"goal": AgentOn("goal")},
-    rule=Rule(visit=("goal",)),
+    scene_propositions=lambda _: {"goal": AgentOn("goal")},
+    rule=visit_in_order("goal"),
     horizon=30,
 )
-
-
-def random_network(outputs, seed=0, size=(HEIGHT, WIDTH)):
-    """A network that does not start at 0."""
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        network = StateNetwork(*size, outputs)
-        for parameter in network.parameters():
-            torch.nn.init.normal_(parameter, std=0.1)
-    return network
 
 
 def random_transitions(rng, rows, absorbing=0.0):
@@ -58,19 +53,20 @@ def random_transitions(rng, rows, absorbing=0.0):
     ).T
     grids = rng.integers(8, size=(4, HEIGHT, WIDTH)).astype(np.uint8)
     controls = torch.from_numpy(rng.integers(6, size=rows))
-    return Transitions(torch.from_numpy(grids), torch.from_numpy(columns), controls, absorbing)
+    return Transitions(Observations(torch.from_numpy(grids), torch.from_numpy(columns)), controls, absorbing)
 
 
 def test_a_frozen_network_is_the_network_also_for_grids_that_come_later():
     rng = np.random.default_rng(0)
-    network, bank = random_network(7), GridBank(HEIGHT, WIDTH)
+    network, bank = random_network(ENCODER, 7), Bank((HEIGHT, WIDTH), np.uint8)
     frozen = FrozenNetwork(network, bank)
     for _ in range(3):
         numbers = bank.number(rng.integers(8, size=(5, HEIGHT * WIDTH)).astype(np.uint8))
         columns = torch.from_numpy(
             np.stack([numbers, rng.integers(HEIGHT * WIDTH * 4, size=5), rng.integers(len(HANDS), size=5)]).T
         )
-        torch.testing.assert_close(frozen(columns), network(torch.from_numpy(bank.grids), columns))
+        seen = Observations(torch.from_numpy(bank.entries), columns)
+        torch.testing.assert_close(frozen(columns), network(seen))
     assert not frozen(columns).requires_grad
 
 
@@ -94,8 +90,8 @@ def test_the_loss_is_that_of_episodes_filled_up_to_the_horizon(episodes, seed):
     """The absorbing state as literal rows, H - T for each episode that terminated after T steps."""
     horizon, smoothing = 9, 0.1
     rng = np.random.default_rng(seed)
-    discriminator = Discriminator(HEIGHT, WIDTH, 6)
-    discriminator.network = random_network(6)
+    discriminator = Discriminator(ENCODER)
+    discriminator.network = random_network(ENCODER)
     torch.nn.init.constant_(discriminator.absorbing, float(rng.normal()))
     sides, rows = [], []
     for label in (1.0, 0.0):
@@ -114,7 +110,7 @@ def test_the_loss_is_that_of_episodes_filled_up_to_the_horizon(episodes, seed):
 
 def test_the_discriminator_learns_how_often_each_side_is_in_the_absorbing_state():
     rng = np.random.default_rng(0)
-    discriminator = Discriminator(HEIGHT, WIDTH, 6)
+    discriminator = Discriminator(ENCODER)
     adam = torch.optim.Adam([discriminator.absorbing], lr=0.05)
     expert, generator = random_transitions(rng, 9, absorbing=0.6), random_transitions(rng, 9, absorbing=0.2)
     for _ in range(200):
@@ -130,65 +126,70 @@ def dataset():
     return collect(DOORKEY, 4, 3, 0.5, 0, n_jobs=1)
 
 
+def states_of(demonstration):
+    return walk(DOORKEY.make_world(demonstration.seed), demonstration.controls, demonstration.seed)[0]
+
+
 def test_only_what_successful_demonstrations_show_is_the_experts(dataset):
-    lessons = prepare_lessons(DOORKEY, dataset, GailConfig(scenes=DEMONSTRATED), 1)
+    data = prepare_data(DOORKEY, dataset, GailConfig(scenes=DEMONSTRATED), 1)
     successes = [one for one in dataset if one.score == 1]
     steps = sum(map(len, successes))
-    assert lessons.expert.controls.tolist() == [control for one in successes for control in one.controls]
-    assert lessons.expert.absorbing == pytest.approx(1 - steps / (len(successes) * DOORKEY.horizon))
-    assert set(lessons.pool.seeds.tolist()) == {one.seed for one in successes}
+    assert data.expert.controls.tolist() == [control for one in successes for control in one.controls]
+    assert data.expert.absorbing == pytest.approx(1 - steps / (len(successes) * DOORKEY.horizon))
+    assert set(data.pool.seeds.tolist()) == {one.seed for one in successes}
     failures = tuple(one for one in dataset if one.score == 0)
     with pytest.raises(NoExpertError, match="nobody to imitate"):
-        prepare_lessons(DOORKEY, Dataset(DOORKEY.name, failures), GailConfig(), 1)
+        prepare_data(DOORKEY, Dataset(DOORKEY.name, failures), GailConfig(), 1)
 
 
 @pytest.mark.parametrize("scenes", [FRESH, BOTH])
 def test_fresh_scenes_are_neither_for_demonstrations_nor_validation_nor_tests(dataset, scenes):
     shown = {one.seed for one in dataset if one.score == 1}
     for seed in (0, 1, 9_999, 2**62):
-        lessons = prepare_lessons(DOORKEY, dataset, GailConfig(scenes=scenes, fresh_scenes=5, seed=seed), 1)
-        fresh = set(lessons.pool.seeds.tolist()) - shown
+        data = prepare_data(DOORKEY, dataset, GailConfig(scenes=scenes, fresh_scenes=5, seed=seed), 1)
+        fresh = set(data.pool.seeds.tolist()) - shown
         assert len(fresh) == 5
         assert all(FIRST_TRAINING_SEED <= one < FIRST_VALIDATION_SEED for one in fresh)
-        judged = set(lessons.pool.seeds[lessons.judged].tolist())
+        judged = set(data.pool.seeds[data.judged].tolist())
         assert judged == (shown if scenes == BOTH else fresh)
 
 
 def test_half_of_the_starts_in_scenes_of_demonstrations_are_where_these_came_through(dataset):
-    pool = prepare_lessons(DOORKEY, dataset, GailConfig(scenes=DEMONSTRATED, midway=True), 1).pool
+    pool = prepare_data(DOORKEY, dataset, GailConfig(scenes=DEMONSTRATED, midway=True), 1).pool
     worlds = {one.seed: DOORKEY.make_world(one.seed) for one in dataset}
     found = []
-    for seed, fields in zip(pool.seeds.tolist(), pool.fields, strict=True):
+    for seed, fields in zip(pool.seeds.tolist(), pool.states, strict=True):
         words = np.empty(worlds[seed].layout.words, np.uint64)
         pack(worlds[seed].layout.table, fields, words)
         found.append((seed, worlds[seed].unpack(words)))
-    shown = [(one.seed, state) for one in dataset if one.score == 1 for state in one.states[:-1]]
-    begun = [(one.seed, one.states[0]) for one in dataset if one.score == 1]
+    ways = {one.seed: states_of(one) for one in dataset if one.score == 1}
+    shown = [(seed, state) for seed, states in ways.items() for state in states[:-1]]
+    begun = [(seed, states[0]) for seed, states in ways.items()]
     assert sorted(found[len(found) // 2 :]) == sorted(shown)
     assert set(found[: len(found) // 2]) == set(begun)
 
 
 def test_scenes_of_demonstrations_are_drawn_about_as_often_as_fresh_ones(dataset):
-    lessons = prepare_lessons(DOORKEY, dataset, GailConfig(scenes=BOTH, fresh_scenes=40), 1)
-    assert lessons.judged.mean() == pytest.approx(0.5, abs=0.05)
+    data = prepare_data(DOORKEY, dataset, GailConfig(scenes=BOTH, fresh_scenes=40), 1)
+    assert data.judged.mean() == pytest.approx(0.5, abs=0.05)
 
 
-@pytest.mark.parametrize("task", all_tasks(), ids=lambda task: task.name)
-def test_eyes_see_in_a_batch_what_the_sight_shows_of_one_world(task):
-    sight = AgentSight(3)
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
+def test_a_batch_is_encoded_as_one_world_is(task):
+    encoder = AgentEncoder(3)
     pool = compile_scenes(task, range(1_000_000, 1_000_006))
     environment = CompiledVectorEnv(pool, 5)
-    eyes = open_eyes(sight, environment.bank, (pool.height, pool.width))
+    batch = encoder.for_batch(environment)
     rng = np.random.default_rng(0)
     columns, info = environment.reset(seed=0)
     worlds = {seed: task.make_world(seed) for seed in pool.seeds.tolist()}
     states = [worlds[seed].initial_state for seed in info["seed"].tolist()]
     for step in range(60):
-        seen = eyes.see(columns)
+        seen = batch.encode(columns)
         for row, seed in enumerate(info["seed"].tolist()):
-            shown = sight.look(worlds[seed], worlds[seed].pack(states[row])[None])
+            shown = encoder.for_world(worlds[seed])([states[row]])
             assert seen[row, 1:].tolist() == shown.columns[0, 1:].tolist()
-            np.testing.assert_array_equal(eyes.bank.grids[seen[row, 0]], shown.grids[0])
+            np.testing.assert_array_equal(batch.bank.entries[seen[row, 0]], shown.bank[0])
         controls = rng.choice(6, size=5, p=[0.15, 0.15, 0.35, 0.12, 0.08, 0.15])
         seeds = info["seed"].tolist()
         columns, _, terminated, _, info = environment.step(controls)
@@ -196,63 +197,72 @@ def test_eyes_see_in_a_batch_what_the_sight_shows_of_one_world(task):
         states = [worlds[seed].step(state, int(u)) for seed, state, u in zip(seeds, states, controls, strict=True)]
         if step == 30:
             columns = environment.forget()
-            eyes.forget()
+            batch.clear()
 
 
 def test_the_clone_is_not_told_of_idle_steps_and_the_discriminator_is():
     dataset = collect(DOORKEY, 3, 0, 0.5, 0, n_jobs=1)
     steps = [len(one) for one in dataset]
-    changing = [sum(a != b for a, b in pairwise(one.states)) for one in dataset]
+    changing = [sum(a != b for a, b in pairwise(states_of(one))) for one in dataset]
     assert changing != steps
     for idle, told in ((False, changing), (True, steps)):
-        lessons = prepare_lessons(DOORKEY, dataset, GailConfig(scenes=DEMONSTRATED, idle=idle), 1)
-        assert [len(one.controls) for one in lessons.cloned] == told
-        assert len(lessons.expert) == sum(steps)
+        data = prepare_data(DOORKEY, dataset, GailConfig(scenes=DEMONSTRATED, idle=idle), 1)
+        assert [len(one.controls) for one in data.cloned] == told
+        assert len(data.expert) == sum(steps)
 
 
 def test_a_clone_does_what_was_demonstrated():
-    lessons = prepare_lessons(
+    data = prepare_data(
         DOORKEY, collect(DOORKEY, 4, 0, 0.0, 0, n_jobs=1), GailConfig(scenes=DEMONSTRATED, view="agent"), 1
     )
-    network, expert = random_network(7, 0, lessons.sight.size), lessons.expert
-    clone(network, lessons.cloned, GailConfig(pretraining=150), np.random.default_rng(0))
-    outputs = network(expert.grids, expert.columns)
+    network, expert = random_network(data.encoder, 7), data.expert
+    clone(network, data.cloned, data.encoder, 150, np.random.default_rng(0))
+    outputs = network(expert.observations)
     assert (outputs[:, :6].argmax(dim=1) == expert.controls).float().mean() > 0.8
-
-
-class Greedy:
-    """A policy that takes the likeliest control of a network, for the real environment."""
-
-    name = "greedy"
-
-    def __init__(self, network, sight):
-        self.network, self.sight = network, sight
-
-    def actor(self, world, rng):
-        self.world, self.state = world, world.initial_state
-        return self
-
-    def choose(self):
-        batch = self.sight.look(self.world, self.world.pack(self.state)[None])
-        return int(self.network(batch.grids, batch.columns)[0].argmax())
-
-    def observe(self, state, label):
-        self.state = state
-        return Status.RUNNING
 
 
 def test_validation_is_what_the_real_environment_says():
     """On a room that some random networks can cross."""
     pool = compile_scenes(EMPTY, range(FIRST_VALIDATION_SEED, FIRST_VALIDATION_SEED + 5))
     found = 0.0
-    for seed, sight in product(range(4), (MapSight(5, 5), AgentSight(2))):
-        network = random_network(6, seed, sight.size)
-        real = [run_episode(EMPTY, Greedy(network, sight), int(one), np.random.default_rng(0)) for one in pool.seeds]
-        assert validate(network, sight, pool, [0]).returns[0] == pytest.approx(
-            np.mean([one.episode_return for one in real])
-        )
-        found += sum(one.success for one in real)
+    for seed, encoder in product(range(4), (MapEncoder(5, 5), AgentEncoder(2))):
+        network = random_network(encoder, seed=seed)
+        policy = NetworkPolicy("greedy", (network,), encoder, 0.0)
+        real = [roll_out(EMPTY, policy, int(one), np.random.default_rng(0)) for one in pool.seeds]
+        returns = [episode_return(len(one), one.is_success, EMPTY.horizon) for one in real]
+        assert validate([network], encoder, pool, [0], draw_by_gumbel).returns[0] == pytest.approx(np.mean(returns))
+        found += sum(one.is_success for one in real)
     assert found > 0
+
+
+def test_a_batch_of_graphs_is_encoded_as_one_graph_is():
+    pool = compile_scenes(ROOM, range(6))
+    environment, encoder = CompiledVectorEnv(pool, 4), room_encoder()
+    batch, network = encoder.for_batch(environment), random_network(encoder)
+    columns, info = environment.reset(seed=0)
+    for step in range(50):
+        seen = batch.encode(columns)
+        for row, seed in enumerate(info["seed"].tolist()):
+            shown = encoder.for_world(ROOM.make_world(seed))([int(columns[row, 1])])
+            np.testing.assert_array_equal(batch.bank.entries[seen[row, 0]], shown.bank[0])
+        logits = network(Observations(torch.from_numpy(batch.bank.entries), torch.from_numpy(seen)))
+        columns, *_, info = environment.step(torch.distributions.Categorical(logits=logits).sample().numpy())
+        if step == 25:
+            columns = environment.forget()
+            batch.clear()
+
+
+def test_features_show_how_far_propositions_are_and_which_way():
+    world, radius = ROOM.make_world(0), 3
+    room = world.source
+    steps = steps_until(world, radius)
+    for state, (y, x, has) in enumerate(world.table.states):
+        for control in np.flatnonzero(world.table.successors[state] >= 0).tolist():
+            after = room.step((y, x, has), control)
+            dock = abs(after[0] - room.dock[0]) + abs(after[1] - room.dock[1])
+            assert steps[state, control, 1] == min(dock, radius + 1)
+            parcel = abs(after[0] - room.parcel[0]) + abs(after[1] - room.parcel[1]) + 1  # and then grab it
+            assert steps[state, control, 0] == (0 if after[2] else min(parcel, radius + 1))
 
 
 @pytest.mark.parametrize("setting", [{"rewards": ()}, {"rewards": ("d",)}, {"scenes": "all"}, {"iterations": 0},

@@ -9,27 +9,32 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
-from wfairl.baselines.gail_settings import DEMONSTRATED, GailConfig
-from wfairl.baselines.sight import MapSight
-from wfairl.worlds.minigrid.vector_environment import CompiledVectorEnv, compile_scenes
-from wfairl.worlds.tasks import DOORKEY, Rule, Task
+from strategies_baselines import ROOM
 
-from wfairl.baselines.gail import train_gail
+from wfairl.automata.rules import visit_in_order
+from wfairl.baselines.encoder import Observations
+from wfairl.baselines.gail import GailConfig, train_gail
+from wfairl.baselines.gail.settings import DEMONSTRATED
+from wfairl.baselines.grid_encoder import MapEncoder
 from wfairl.demonstrations import collect
 from wfairl.demonstrations.minari import MissingExtraError
+from wfairl.evaluation import evaluate
+from wfairl.evaluation.policies import expert_policy
 from wfairl.learning.checkpoint import BrokenCheckpointError, OtherConfigurationError
 from wfairl.learning.run_directory import RunExistsError
-from wfairl.worlds.minigrid.propositions import AgentOn
+from wfairl.worlds.minigrid import AgentOn, MiniGridTask
 from wfairl.worlds.minigrid.rules import CONTROLS
+from wfairl.worlds.minigrid.tasks import DOORKEY
+from wfairl.worlds.vector_environment import CompiledVectorEnv, compile_scenes
 
 pytest.importorskip("stable_baselines3")
 
-EMPTY = Task(
+EMPTY = MiniGridTask(
     name="empty-5x5",
     summary="reach the goal of an empty room",
     environment_id="MiniGrid-Empty-5x5-v0",
-    propositions=lambda _: {"goal": AgentOn("goal")},
-    rule=Rule(visit=("goal",)),
+    scene_propositions=lambda _: {"goal": AgentOn("goal")},
+    rule=visit_in_order("goal"),
     horizon=100,
 )
 SMALL = GailConfig(
@@ -75,7 +80,47 @@ def test_one_path_is_enough_to_cross_an_empty_room_as_well_as_the_expert(tmp_pat
     )
     result = train_gail(EMPTY, dataset, config, tmp_path)
     steps = len(dataset.demonstrations[0])
-    assert result.best.held_out.best == pytest.approx(1 - 0.9 * steps / 100)
+    assert result.best.validation.best == pytest.approx(1 - 0.9 * steps / 100)
+
+
+FROM_NOTHING = GailConfig(
+    rewards=("minus-log-1-d",),
+    scenes=DEMONSTRATED,
+    pretraining=0,
+    warmup=0,
+    iterations=40,
+    environments=16,
+    rollout=64,
+    epochs=4,
+    learning_rate=2e-3,
+    batch_size=256,
+    discriminator_steps=2,
+    validation_scenes=8,
+    radius=8,
+)
+
+
+def optimal_return(task):
+    return evaluate(task, expert_policy(task, 0.0), range(16)).mean_return
+
+
+@pytest.mark.slow
+def test_from_nothing_it_learns_a_small_world_that_is_no_grid(tmp_path):
+    dataset = collect(ROOM, 12, 0, 0.0, 0, n_jobs=1)
+    trained = train_gail(ROOM, dataset, FROM_NOTHING, tmp_path)
+    assert trained.best.validation.best > 0.9 * optimal_return(ROOM)
+
+
+def test_from_a_clone_it_learns_a_small_world_that_is_no_grid(tmp_path):
+    """Rollouts and validation take controls that are available only, or the environment would refuse them."""
+    dataset = collect(ROOM, 8, 0, 0.0, 0, n_jobs=1)
+    small = replace(FROM_NOTHING, pretraining=40, iterations=3, rollout=32, fresh_scenes=8, scenes="both", midway=True)
+    trained = train_gail(ROOM, dataset, small, tmp_path)
+    assert trained.run.encoder.kind == "features"
+    assert trained.best.validation.best > 0.9 * optimal_return(ROOM)
+    history = trained.best.history
+    assert [metrics.entropy < np.log(5) for metrics in history] == [True] * 3
+    assert history[-1].discriminator_loss < 2 * np.log(2) + 0.1
 
 
 class KilledError(Exception):
@@ -83,16 +128,16 @@ class KilledError(Exception):
 
 
 def kill_after(monkeypatch, iterations):
-    from wfairl.baselines import gail_training
+    from wfairl.baselines.gail import training
 
-    original = gail_training._Training.iterate
+    original = training._Training.iterate
 
     def iterate(self, iteration):
         if iteration == iterations:
             raise KilledError
         return original(self, iteration)
 
-    monkeypatch.setattr(gail_training._Training, "iterate", iterate)
+    monkeypatch.setattr(training._Training, "iterate", iterate)
 
 
 @pytest.mark.parametrize("stop", [3, 4])
@@ -106,8 +151,8 @@ def test_a_training_that_was_killed_and_resumed_ends_with_the_same_weights(tmp_p
     files = [(tmp_path / name / "checkpoint" / "log-d.safetensors").read_bytes() for name in ("whole", "killed")]
     assert files[0] == files[1]
     assert resumed.best.history == whole.best.history
-    for name, tensor in whole.network.state_dict().items():
-        assert torch.equal(tensor, resumed.network.state_dict()[name]), name
+    for name, tensor in whole.best.network.state_dict().items():
+        assert torch.equal(tensor, resumed.best.network.state_dict()[name]), name
     assert (tmp_path / "whole" / "metrics.jsonl").read_text() == (tmp_path / "killed" / "metrics.jsonl").read_text()
 
 
@@ -122,7 +167,7 @@ def test_it_learns_something_and_says_so(tmp_path, dataset):
     assert lines[2]["discriminator_loss"] < lines[0]["discriminator_loss"]
     assert lines[2]["entropy"] < np.log(len(CONTROLS))
     assert [trial.reward for trial in result.trials] == list(config.rewards)
-    assert result.best.held_out.best == max(trial.held_out.best for trial in result.trials)
+    assert result.best.validation.best == max(trial.validation.best for trial in result.trials)
 
 
 def test_the_global_generators_are_left_as_they_were(tmp_path, dataset):
@@ -135,8 +180,8 @@ def test_the_global_generators_are_left_as_they_were(tmp_path, dataset):
     assert np.array_equal(np.random.get_state()[1], before[1])  # noqa: NPY002
     torch.manual_seed(6)
     second = train_gail(DOORKEY, dataset, config, tmp_path / "second")
-    for name, tensor in first.network.state_dict().items():
-        assert torch.equal(tensor, second.network.state_dict()[name]), name
+    for name, tensor in first.best.network.state_dict().items():
+        assert torch.equal(tensor, second.best.network.state_dict()[name]), name
 
 
 def test_another_training_in_the_directory_is_refused(tmp_path, dataset):
@@ -154,19 +199,19 @@ def test_another_training_in_the_directory_is_refused(tmp_path, dataset):
 
 def test_ppo_returns_go_on_behind_an_end_and_behind_the_horizon(dataset):
     """With lambda = 1, returns by hand: the absorbing state behind an end, the value behind the horizon."""
-    from wfairl.baselines.discriminator import REWARDS, Discriminator
-    from wfairl.baselines.generator import JudgedVecEnv, make_ppo
+    from wfairl.baselines.gail.discriminator import REWARDS, Discriminator
+    from wfairl.baselines.gail.generator import JudgedVecEnv, make_ppo
 
     task = replace(EMPTY, horizon=12)
     discount, rows, steps = 0.9, 8, 40
     with torch.random.fork_rng():
         torch.manual_seed(1)
-        discriminator = Discriminator(5, 5, len(CONTROLS))
+        discriminator = Discriminator(MapEncoder(5, 5))
         torch.nn.init.normal_(discriminator.network.head.last.weight)
         torch.nn.init.constant_(discriminator.absorbing, 2.0)
         environment = JudgedVecEnv(
             CompiledVectorEnv(compile_scenes(task, [0]), rows),
-            MapSight(5, 5),
+            MapEncoder(5, 5),
             discriminator,
             "minus-log-1-d",
             discount,
@@ -180,10 +225,10 @@ def test_ppo_returns_go_on_behind_an_end_and_behind_the_horizon(dataset):
         environment.step_wait = lambda: told.append(step_wait()) or told[-1]
         ppo._setup_learn(1, None, reset_num_timesteps=False)
         ppo.collect_rollouts(ppo.env, ppo._init_callback(None), ppo.rollout_buffer, steps)
-    buffer, grids = ppo.rollout_buffer, torch.from_numpy(environment.environment.bank.grids)
+    buffer, grids = ppo.rollout_buffer, torch.from_numpy(environment.environment.bank.entries)
     with torch.no_grad():
         columns = torch.from_numpy(buffer.observations.reshape(-1, 3))
-        logits = discriminator.network(grids, columns).reshape(steps, rows, -1)
+        logits = discriminator.network(Observations(grids, columns)).reshape(steps, rows, -1)
         end_reward = REWARDS["minus-log-1-d"](discriminator.absorbing).item()
     rewards = REWARDS["minus-log-1-d"](logits).numpy()
     ends = {True: 0, False: 0}
@@ -196,7 +241,7 @@ def test_ppo_returns_go_on_behind_an_end_and_behind_the_horizon(dataset):
             if cut_off:
                 with torch.no_grad():
                     last = torch.from_numpy(info["terminal_observation"])[None]
-                    total += discount ** (end - first) * ppo.policy.network(grids, last)[0, -1].item()
+                    total += discount ** (end - first) * ppo.policy.network(Observations(grids, last))[0, -1].item()
             else:
                 total += (1 - discount) * sum(discount**t * end_reward for t in range(end - first, 3000))
             assert buffer.returns[first, row] == pytest.approx(total, rel=1e-3, abs=1e-5)
@@ -204,12 +249,12 @@ def test_ppo_returns_go_on_behind_an_end_and_behind_the_horizon(dataset):
     assert min(ends.values()) > 0
 
 
-def test_a_rollout_is_cut_into_batches_grid_by_grid():
-    from wfairl.baselines.generator import gridwise_batches
+def test_a_rollout_is_cut_into_batches_entry_by_entry():
+    from wfairl.baselines.gail.generator import entrywise_batches
 
     rng = np.random.default_rng(0)
     grids = rng.integers(50, size=1000)
-    batches = gridwise_batches(grids, 100, rng)
+    batches = entrywise_batches(grids, 100, rng)
     assert sorted(np.concatenate(batches)) == list(range(1000))
     assert {len(batch) for batch in batches} == {100}
     assert sum(len(np.unique(grids[batch])) for batch in batches) <= 50 + len(batches) - 1

@@ -21,7 +21,7 @@ from wfairl.baselines.policy_run import (
 from wfairl.baselines.validation import draw_by_gumbel, draw_by_inversion, validate
 from wfairl.evaluation.evaluate import episode_return
 from wfairl.evaluation.rollout import roll_out
-from wfairl.learning.grid_network import Head, OtherMapError
+from wfairl.learning.grid_network import OtherMapError
 from wfairl.learning.run_directory import BrokenRunError, RunConfig, RunExistsError, load_run
 from wfairl.learning.storage import write_tensors
 from wfairl.worlds import find_task
@@ -139,10 +139,11 @@ def test_broken_policies_are_named(networks, tmp_path):
 class AlongTheWall(StateNetwork):
     """Ahead while nothing is in the way, else to the right; has the agent's view."""
 
-    def __init__(self):
-        super().__init__()
-        self.head = Head(6)
-        self.head.from_hidden = lambda hidden, dropout=None: hidden
+    def from_tables(self, tables, indices, dropout):
+        return tables[0][indices[0]]
+
+    def from_hidden(self, hidden):
+        return hidden
 
     def entry_table(self, entries, dropout=None):
         return torch.nn.functional.one_hot(torch.where(entries[:, 3, 4] == WALL, 1, 2), 6).float()

@@ -10,7 +10,14 @@ from torch import nn
 
 from wfairl.automata.corpus import build_prefix_tree, encode
 from wfairl.automata.spectral import BadWordsError
-from wfairl.baselines.recurrent import Batch, DivergedNetworkError, Lessons, RecurrentLearner, RecurrentNetwork, split
+from wfairl.baselines.recurrent import (
+    Batch,
+    DivergedNetworkError,
+    RecurrentLearner,
+    RecurrentNetwork,
+    TrainingWords,
+    split,
+)
 from wfairl.errors import BadInputError
 
 A, B = frozenset({"a"}), frozenset({"b"})
@@ -98,7 +105,7 @@ def test_the_tree_of_prefixes_gives_what_torchs_own_unit_gives_word_by_word():
 
 def test_beginnings_of_words_fail_only_where_nothing_else_is_known():
     corpus = encode([(A, B, A), (A, B), (A, B)], (A, B), np.array([1.0, 1.0, 0.0]))
-    without, with_them = (Batch.of(Lessons.of(corpus, prefixes_fail).whole) for prefixes_fail in (False, True))
+    without, with_them = (Batch.of(TrainingWords.of(corpus, prefixes_fail).whole) for prefixes_fail in (False, True))
     assert (without.scores.tolist(), without.weights.tolist()) == ([0.5, 1.0], [2.0, 1.0])
     assert (with_them.scores.tolist(), with_them.weights.tolist()) == ([0, 0, 0.5, 1.0], [3.0, 3.0, 2.0, 1.0])
 
@@ -106,7 +113,7 @@ def test_beginnings_of_words_fail_only_where_nothing_else_is_known():
 def test_a_beginning_that_is_a_word_elsewhere_does_not_fail_where_words_are_held_out():
     """The success a b is learned, and a b a, which begins so, is held out: a b is no failure there."""
     corpus = encode([(A, B, A), (A, B)], (A, B), np.array([1.0, 1.0]))
-    learned, judged = Lessons.of(corpus, prefixes_fail=True).split(np.array([0]))
+    learned, judged = TrainingWords.of(corpus, prefixes_fail=True).split(np.array([0]))
     assert Batch.of(judged).scores.tolist() == [0, 0, 1]  # nothing, a, and a b a
     assert Batch.of(learned).scores.tolist() == [0, 0, 1]  # nothing, a, and a b
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from oracles_automata import without_repeats
 
+from wfairl.automata.automaton import DEAD
 from wfairl.automata.finite import NoAcceptedWordError, TooManyStatesError
 from wfairl.automata.task_model import TaskModel
 from wfairl.baselines.recurrent import RecurrentLearner
 from wfairl.baselines.recurrent_automaton import extract_automaton, fit_recurrent_task, likely_words
-from wfairl.worlds.world import DEAD
 
 A, B, C = (frozenset({name}) for name in "abc")
 NOTHING, KEY = frozenset(), frozenset({"key"})

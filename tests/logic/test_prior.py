@@ -3,7 +3,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 from strategies_logic import NAMES, random_sketch
 
-from wfairl.logic.guarded import DEAD, Guard
+from wfairl.automata.automaton import DEAD, Guard
 from wfairl.logic.kernels import ACCEPTED
 from wfairl.logic.prior import description_bits, errands, log_prior
 from wfairl.logic.sketch import ANY, Sketch, SketchEdge, tidy

@@ -67,7 +67,7 @@ def test_agent_replans_when_it_finds_itself_off_the_product():
     island = TableWorld(np.array([[0, 0], [1, 2], [2, 1]]), np.array([[0, 1], [0, 0], [0, 1]]))
     agent = Agent(rule("a"), unit_cost, 0.0, np.random.default_rng(0))
     agent.start(island)
-    assert len(agent.product) == 1
+    assert len(agent.solution.product) == 1
     assert agent.observe("x1", frozenset()) is Status.RUNNING
     assert agent.replans == 1
     assert agent.control_cost_to_go.min() == 2

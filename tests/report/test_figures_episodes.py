@@ -32,7 +32,7 @@ from wfairl.report.figures import (
 from wfairl.report.figures.trajectory import LANE
 from wfairl.report.figures.unseen_word import NoUnseenWordError
 from wfairl.worlds.registry import all_tasks
-from wfairl.worlds.world import NoRendererError
+from wfairl.worlds.world import NoRendererError, can_render
 
 DOORKEY, MULTIROOM, BLOCKED = all_tasks()[:3]
 SEED = 5_003
@@ -106,9 +106,11 @@ def test_the_trajectory_of_a_world_of_ones_own_is_drawn_with_or_without_its_scen
 
 
 def test_every_environment_is_shown_with_its_propositions_and_horizon():
+    tasks = [task for task in all_tasks() if can_render(task.make_world(5_000))]
+    assert len(tasks) > 4  # more than one row of them
     drawn = draw_environments()
     words = " ".join(_texts(drawn.figure))
-    for axes, task in zip(drawn.figure.axes, all_tasks(), strict=True):
+    for axes, task in zip(drawn.figure.axes, tasks, strict=True):
         assert f"horizon: {task.horizon} steps" in words
         assert all(name in words for name in task.propositions)
         (image,) = axes.images
@@ -156,7 +158,7 @@ def test_the_unseen_word_costs_an_agent_steps_that_was_never_shown_it():
     """The paper's story: who saw only the ball moved first does not carry the key near before."""
     automata = {"both": _automaton(BALL_FIRST, KEY_FIRST), "one": _automaton(BALL_FIRST)}
     pair = find_unseen_word(BLOCKED, automata, [5_000, 5_007])
-    assert (pair.seed, pair.learned_from, pair.better_taught) == (5_007, "one", ("both",))
+    assert (pair.seed, pair.learned_from, pair.learned_from_more) == (5_007, "one", ("both",))
     assert compress(pair.expert.labels) == KEY_FIRST
     assert compress(pair.agent.labels) == BALL_FIRST
     assert pair.extra_steps == 2

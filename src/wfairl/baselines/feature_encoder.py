@@ -8,9 +8,9 @@ taken first (0 if the transition itself shows p), and d_p(x) the least of them, 
     for each proposition  near_p(x) = 1 - d_p(x) / (radius + 1)
     for both              toward_p(x, u) = 2^-(d_p(x, u) - d_p(x)): 1 for the shortest way, 1/2 for one step more
 
-with zeros where a control is unavailable, and where p is more than `radius` steps away. It is what the agent's view is in
-MiniGrid: it shows what lies within a few steps and in which direction, and nothing beyond. Nothing in the vector names
-the state, so that what was seen in one scene is known in the next; on the other hand two states with the same
+with zeros where a control is unavailable, and where p is more than `radius` steps away. It is what the agent's view is
+in MiniGrid: it shows what lies within a few steps and in which direction, and nothing beyond. Nothing in the vector
+names the state, so that what was seen in one scene is known in the next; on the other hand two states with the same
 surroundings look the same.
 """
 
@@ -158,8 +158,8 @@ def steps_until(world: GraphWorld, radius: int) -> NDArray[np.int32]:
 class FeatureNetwork(StateNetwork):
     """One network scores every control by its own part of the vector; further outputs look at the whole vector.
 
-    The logit of u is f(near(x), which u it is, moves(x, u), phi(x, u, x'), toward(x, u)), with layers of the sizes of the
-    paper's network. So what is learned of one control is known of all.
+    The logit of u is f(near(x), which u it is, moves(x, u), phi(x, u, x'), toward(x, u)), with layers of the sizes of
+    the paper's network. So what is learned of one control is known of all.
 
     Args:
         controls, propositions, features: their numbers, as in `FeatureEncoder`.
@@ -171,11 +171,7 @@ class FeatureNetwork(StateNetwork):
         self._sizes = controls, propositions, 1 + features + propositions
         self.dense = nn.Linear(controls + propositions + self._sizes[2], HIDDEN[0])
         self.logit = Head(1)
-        self.head = _Outputs()
-        self.further = nn.ModuleList()
-        if outputs > controls:
-            inputs = controls + propositions + controls * self._sizes[2]
-            self.further.extend([nn.Linear(inputs, HIDDEN[0]), Head(outputs - controls)])
+        self.further = _Further(controls + propositions + controls * self._sizes[2], outputs - controls)
 
     def entry_table(self, entries: Tensor, dropout: Dropout | None = None) -> Tensor:
         """See `StateNetwork`; the table holds the outputs themselves."""
@@ -185,14 +181,19 @@ class FeatureNetwork(StateNetwork):
         of_control = entries[:, controls + propositions :].reshape(-1, controls, own)
         hidden = self.dense(torch.cat([which, shared, of_control], dim=2))
         logits = self.logit.from_hidden(hidden, dropout).squeeze(2)
-        if not self.further:
-            return logits
-        dense, head = self.further
-        return torch.cat([logits, head.from_hidden(dense(entries), dropout)], dim=1)
+        return torch.cat([logits, self.further(entries, dropout)], dim=1)
 
     def index_tables(self) -> tuple[Tensor, ...]:
         """See `StateNetwork`: an observation has no further indices."""
         return ()
+
+    def from_tables(self, tables: Sequence[Tensor], indices: Sequence[Tensor], dropout: Dropout | None) -> Tensor:  # noqa: ARG002
+        """See `StateNetwork`."""
+        return tables[0][indices[0]]
+
+    def from_hidden(self, hidden: Tensor) -> Tensor:
+        """See `StateNetwork`."""
+        return hidden
 
     def available(self, entries: Tensor) -> Tensor:
         """See `StateNetwork`."""
@@ -204,14 +205,17 @@ class FeatureNetwork(StateNetwork):
         return {name: tensor for name, tensor in parameters.items() if not name.startswith("further.")}
 
 
-class _Outputs(nn.Module):
-    """In the place of layers behind the first, where the first table holds the outputs."""
+class _Further(nn.Module):
+    """Outputs that are for no control, such as the value of a state; there may be none."""
 
-    def forward(self, tables: Sequence[Tensor], indices: Sequence[Tensor], dropout: Dropout | None = None) -> Tensor:  # noqa: ARG002
-        return tables[0][indices[0]]
+    def __init__(self, size: int, outputs: int):
+        super().__init__()
+        self.outputs = outputs
+        if outputs:
+            self.dense, self.head = nn.Linear(size, HIDDEN[0]), Head(outputs)
 
-    def from_hidden(self, hidden: Tensor) -> Tensor:
-        return hidden
+    def forward(self, entries: Tensor, dropout: Dropout | None) -> Tensor:
+        return self.head.from_hidden(self.dense(entries), dropout) if self.outputs else entries[:, :0]
 
 
 class _FeatureBatch:

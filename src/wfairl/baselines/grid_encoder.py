@@ -193,6 +193,14 @@ class GridNetwork(StateNetwork):
         places = pairs(self.position.weight @ of_position.T, self.direction.weight @ of_direction.T)
         return places, self.carried.weight @ of_carried.T
 
+    def from_tables(self, tables: Sequence[Tensor], indices: Sequence[Tensor], dropout: Dropout | None) -> Tensor:
+        """See `StateNetwork`."""
+        return self.head(tables, indices, dropout)
+
+    def from_hidden(self, hidden: Tensor) -> Tensor:
+        """See `StateNetwork`."""
+        return self.head.from_hidden(hidden)
+
     def available(self, entries: Tensor) -> None:  # noqa: ARG002
         """See `StateNetwork`: in MiniGrid every control can always be chosen."""
         return

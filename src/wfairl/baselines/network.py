@@ -5,7 +5,7 @@ observation (see `encoder`); the layers behind are those of the paper's network.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import torch
@@ -19,13 +19,7 @@ if TYPE_CHECKING:
 
 
 class StateNetwork(nn.Module, ABC):
-    """From observations to outputs, the first of which are logits of controls; it starts at 0 for every state.
-
-    Attributes:
-        head: the layers behind the first, such as a `Head`.
-    """
-
-    head: nn.Module
+    """From observations to outputs, the first of which are logits of controls; it starts at 0 for every state."""
 
     @abstractmethod
     def entry_table(self, entries: Tensor, dropout: Dropout | None = None) -> Tensor:
@@ -34,6 +28,14 @@ class StateNetwork(nn.Module, ABC):
     @abstractmethod
     def index_tables(self) -> tuple[Tensor, ...]:
         """What the further indices of an observation add, a table of shape [indices, hidden] for each."""
+
+    @abstractmethod
+    def from_tables(self, tables: Sequence[Tensor], indices: Sequence[Tensor], dropout: Dropout | None) -> Tensor:
+        """The outputs of rows, whose first layer is the sum of one row of each table; shape [rows, outputs]."""
+
+    @abstractmethod
+    def from_hidden(self, hidden: Tensor) -> Tensor:
+        """The outputs of rows, from their first layer of shape [rows, hidden]."""
 
     @abstractmethod
     def available(self, entries: Tensor) -> Tensor | None:
@@ -57,7 +59,7 @@ class StateNetwork(nn.Module, ABC):
         shown, number = used(number, len(observations.bank))
         entries = observations.bank[shown]
         tables = (self.entry_table(entries, dropout), *self.index_tables())
-        return mask_unavailable(self.head(tables, (number, *indices), dropout), self.available(entries), number)
+        return mask_unavailable(self.from_tables(tables, (number, *indices), dropout), self.available(entries), number)
 
 
 class FrozenNetwork:
@@ -90,7 +92,7 @@ class FrozenNetwork:
         hidden = self._table[number]
         for table, index in zip(self._tables, indices, strict=True):
             hidden = hidden + table[index]
-        return mask_unavailable(self._network.head.from_hidden(hidden), self._available, number)
+        return mask_unavailable(self._network.from_hidden(hidden), self._available, number)
 
 
 def mask_unavailable(outputs: Tensor, available: Tensor | None, numbers: Tensor) -> Tensor:

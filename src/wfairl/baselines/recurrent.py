@@ -130,9 +130,9 @@ class RecurrentLearner(RegressorMixin, BaseEstimator):
         self.held_out_ = split(corpus.weights, self.held_out, np.random.default_rng([self.seed, _SPLIT]))
         self.choice_: list[Epoch] = []
         self.held_out_predictions_ = np.zeros(0)
-        lessons = Lessons.of(corpus, self.prefixes_fail)
-        epochs = self._choose_epochs(lessons, track) if len(self.held_out_) else self.max_epochs
-        self.network_, self.history_ = self._train(lessons.whole, None, epochs, track, "training")
+        training_words = TrainingWords.of(corpus, self.prefixes_fail)
+        epochs = self._choose_epochs(training_words, track) if len(self.held_out_) else self.max_epochs
+        self.network_, self.history_ = self._train(training_words.whole, None, epochs, track, "training")
         self.epochs_ = len(self.history_)
         return self
 
@@ -156,11 +156,11 @@ class RecurrentLearner(RegressorMixin, BaseEstimator):
         """Minus the loss of eq. (2); higher is better, as scikit-learn has it."""
         return -float(np.mean((self.predict(words) - np.asarray(scores, np.float64)) ** 2))
 
-    def _choose_epochs(self, lessons: "Lessons", track: Track | None) -> int:
+    def _choose_epochs(self, training_words: "TrainingWords", track: Track | None) -> int:
         """How many epochs are best for words that are not learned."""
-        learned, judged = lessons.split(self.held_out_)
+        learned, judged = training_words.split(self.held_out_)
         network, self.choice_ = self._train(learned, judged, self.max_epochs, track, "choosing how long")
-        self.held_out_predictions_ = self._values(network, _part(lessons.words, self.held_out_))
+        self.held_out_predictions_ = self._values(network, _part(training_words.words, self.held_out_))
         return 1 + int(np.argmin(np.array([epoch.held_out_loss for epoch in self.choice_], np.float64)))
 
     def _train(
@@ -290,7 +290,7 @@ class RecurrentNetwork(nn.Module):
 
 
 @dataclass(frozen=True, eq=False)
-class Lessons:
+class TrainingWords:
     """What there is to learn: words, and their beginnings that count as words of score 0.
 
     Attributes:
@@ -304,7 +304,7 @@ class Lessons:
     owners: NDArray[np.int64]
 
     @classmethod
-    def of(cls, words: Corpus, prefixes_fail: bool) -> "Lessons":
+    def of(cls, words: Corpus, prefixes_fail: bool) -> "TrainingWords":
         """The words, with their beginnings that are none of the words themselves if those fail."""
         if not prefixes_fail:
             return cls(words, words, np.arange(len(words)))

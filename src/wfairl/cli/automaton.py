@@ -11,6 +11,7 @@ from rich.table import Table
 
 from wfairl.automata.finite import DEFAULT_MAX_STATES, DEFAULT_TOLERANCE
 from wfairl.cli.app import AsJson, command_group, out, print_json
+from wfairl.cli.rational import learn_rational
 from wfairl.errors import BadInputError
 
 if TYPE_CHECKING:
@@ -29,17 +30,21 @@ Learn the task of scored words as an automaton, and write it to a file.
 WORDS is a JSONL file, one scored word a line: {"word": [["key"], ["key", "door"]], "score": 1}. A label is the list of
 what holds at a time; a bare string is a label with one proposition. Or it is an event log: a table (.csv) with the
 columns case, event, time and outcome, or XES (.xes, .xes.gz). It may also be a dataset of demonstrations (.safetensors)
-that `wfairl demos` wrote; there, an empty label at the beginning is optional, since it depends on where the agent
-happens to start.
+that `wfairl demos` wrote.
 
---learner says how. From words, the default, shortest, takes the rule with the shortest description: constraints such
+--learner says how. From demonstrations, the default, rational, finds the automaton under which the demonstrators look
+most rational in their worlds; failures are not needed. Example:
+
+    wfairl learn-task demos.safetensors -o task.json
+
+From words, the default, shortest, takes the rule with the shortest description: constraints such
 as 'ship only after pay' (declare), or a small automaton (merging); where there is none, it keeps what it was shown.
 Example:
 
     wfairl learn-task orders.csv -o task.json
 
 completion takes the values of words that were not shown as unknown, spectral takes them as zero: without --rank, --rows
-or --cols it gives back every score. It is the default for demonstrations. With gru a recurrent network learns the
+or --cols it gives back every score. With gru a recurrent network learns the
 words, and a finite automaton is read off it. What is written works in the same commands. Example:
 
     wfairl learn-task demos.safetensors --learner gru -o task.json
@@ -47,8 +52,9 @@ words, and a finite automaton is read off it. What is written works in the same 
 
 
 class Learner(StrEnum):
-    """What learns the words."""
+    """What learns the task."""
 
+    RATIONAL = "rational"
     SHORTEST = "shortest"
     DECLARE = "declare"
     MERGING = "merging"
@@ -68,7 +74,7 @@ def learn_task(
     words: Annotated[Path, typer.Argument(metavar="WORDS", help="Scored words, an event log, or demonstrations.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Where the task model goes.")] = Path("task.json"),
     learner: Annotated[
-        Learner | None, typer.Option(help="What learns: shortest for words, spectral for demonstrations.")
+        Learner | None, typer.Option(help="What learns: shortest for words, rational for demonstrations.")
     ] = None,
     rank: Annotated[int | None, typer.Option(help="States of the weighted automaton.")] = None,
     rows: Annotated[int | None, typer.Option(help="Longest prefix of the basis.")] = None,
@@ -92,6 +98,7 @@ def learn_task(
         typer.Option(min=1, help="Give up on a finite automaton beyond this size (10,000; gru: 1,000)."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the words held out, and of a network.")] = 0,
+    jobs: Annotated[int, typer.Option(help="Worlds to explore at once, for rational.")] = 2,
     case_column: CaseColumn = "case",
     event_column: EventColumn = "event",
     time_column: TimeColumn = "time",
@@ -112,6 +119,9 @@ def learn_task(
         "--tolerance": tolerance,
     }
     learner = _choose_learner(learner, settings, max_states, _of_episodes(words))
+    if learner is Learner.RATIONAL:
+        learn_rational(words, output, jobs, as_json)
+        return
     if sum([rank is not None or rows is not None or cols is not None, preset is not None, select]) > 1:
         raise BadInputError("give --rank, --rows, --cols, or --preset, or --select: each of them sets the same things")
     data = _read_scored(words, LogColumns(case_column, event_column, time_column, outcome_column))
@@ -142,7 +152,11 @@ def _choose_learner(
     """The learner that was asked for, or that the settings or the words ask for; settings of another are refused."""
     given = [name for name, setting in settings.items() if setting is not None]
     if learner is None:
-        return Learner.SPECTRAL if given or max_states is not None or of_episodes else Learner.SHORTEST
+        if given or max_states is not None:
+            return Learner.SPECTRAL
+        return Learner.RATIONAL if of_episodes else Learner.SHORTEST
+    if learner is Learner.RATIONAL and not of_episodes:
+        raise BadInputError("--learner rational needs demonstrations (.safetensors), whose worlds it plans in")
     if given and learner is not Learner.SPECTRAL:
         raise BadInputError(
             f"{', '.join(given)}: of a weighted automaton by --learner spectral, not by {learner}; leave out"

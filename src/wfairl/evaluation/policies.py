@@ -1,7 +1,7 @@
 """Who acts: a policy makes an agent for each episode."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from wfairl.automata.automaton import Automaton, Label
 from wfairl.planning.agent import Agent, Status
 from wfairl.planning.cost import Cost, true_cost
+from wfairl.planning.planner import ExactPlanner, Planner
 from wfairl.worlds.task import Task
 from wfairl.worlds.world import World, available_controls
 
@@ -56,16 +57,18 @@ class PlannedPolicy:
         automaton: the task's logic.
         cost: the cost of every transition of a product.
         temperature: eta.
+        planner: how the cost-to-go is found.
     """
 
     name: str
     automaton: Automaton
     cost: Cost
     temperature: float
+    planner: Planner = field(default_factory=ExactPlanner)
 
     def actor(self, world: World[Any], rng: np.random.Generator) -> Actor:
         """See `Policy`."""
-        agent = Agent(self.automaton, self.cost, self.temperature, rng)
+        agent = Agent(self.automaton, self.cost, self.temperature, rng, self.planner)
         agent.start(world)
         return agent
 

@@ -1,8 +1,9 @@
 """The logic of a task from a few good demonstrations: the automaton under which the demonstrators look rational."""
 
+from wfairl.automata.automaton import DEAD, Guard
+from wfairl.automata.guarded import Edge, GuardedAutomaton
 from wfairl.logic.cost import LogicAndCost, learn_logic_and_cost
 from wfairl.logic.evidence import BadSceneError, Scene
-from wfairl.logic.guarded import DEAD, Edge, Guard, GuardedAutomaton
 from wfairl.logic.plan import ArrayWorld, NoPlanError, Plan, cautious_plan, plan, untested_steps
 from wfairl.logic.rational import (
     Alternative,

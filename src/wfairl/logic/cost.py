@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from wfairl.automata.automaton import Label
+from wfairl.automata.guarded import GuardedAutomaton
 from wfairl.logic.evidence import Evidence, Scene, log_mean
-from wfairl.logic.guarded import GuardedAutomaton, Label
 from wfairl.logic.rational import RationalLearner, RationalResult
 from wfairl.logic.tables import to_table
 

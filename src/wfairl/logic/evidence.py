@@ -18,9 +18,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wfairl.automata.automaton import Label
 from wfairl.errors import BadInputError
 from wfairl.logic import kernels
-from wfairl.logic.guarded import Label
 from wfairl.logic.kernels import PackedWorld, Steps
 
 UNAVAILABLE = -1

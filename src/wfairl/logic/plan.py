@@ -14,10 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from wfairl.automata.automaton import DEAD, Label
+from wfairl.automata.guarded import GuardedAutomaton
 from wfairl.errors import FailedRunError
 from wfairl.logic import kernels
 from wfairl.logic.evidence import Scene, pack_world
-from wfairl.logic.guarded import DEAD, GuardedAutomaton, Label
 from wfairl.logic.support import Support
 from wfairl.logic.tables import to_table
 

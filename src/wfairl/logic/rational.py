@@ -17,9 +17,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from wfairl.automata.automaton import Label
+from wfairl.automata.guarded import GuardedAutomaton
 from wfairl.errors import BadInputError, FailedRunError
 from wfairl.logic.evidence import Evidence, Scene
-from wfairl.logic.guarded import GuardedAutomaton, Label
 from wfairl.logic.search import Candidate, Posterior, SearchSettings, search
 from wfairl.logic.sketch import to_automaton
 from wfairl.logic.support import Support, measure_support

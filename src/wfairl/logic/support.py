@@ -1,12 +1,13 @@
 """Support: how much evidence stands behind every pair of a state and a label of a learned automaton."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wfairl.automata.automaton import DEAD, Label
 from wfairl.logic.evidence import log_mean
-from wfairl.logic.guarded import DEAD, Label
 from wfairl.logic.kernels import ACCEPTED
 from wfairl.logic.search import Posterior
 from wfairl.logic.sketch import Sketch, to_table
@@ -36,6 +37,33 @@ class Support:
     margin: NDArray[np.float64]
     risk: NDArray[np.float64]
     unknown_risk: float
+
+    def to_document(self) -> dict[str, Any]:
+        """As plain JSON; a margin that is not finite is null."""
+        margin = [[float(one) if np.isfinite(one) else None for one in row] for row in self.margin]
+        return {
+            "labels": [sorted(label) for label in self.labels],
+            "visits": self.visits.tolist(),
+            "margin": margin,
+            "risk": self.risk.tolist(),
+            "unknown_risk": self.unknown_risk,
+        }
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> "Support":
+        """Read what `to_document` gave.
+
+        Raises:
+            KeyError, TypeError, ValueError: the document is not such.
+        """
+        margin = [[np.inf if one is None else float(one) for one in row] for row in document["margin"]]
+        return cls(
+            labels=tuple(frozenset(map(str, label)) for label in document["labels"]),
+            visits=np.array(document["visits"], np.int64),
+            margin=np.array(margin, np.float64),
+            risk=np.array(document["risk"], np.float64),
+            unknown_risk=float(document["unknown_risk"]),
+        )
 
     @property
     def is_untested(self) -> NDArray[np.bool_]:

@@ -6,7 +6,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.logic.guarded import DEAD, Guard, GuardedAutomaton, Label
+from wfairl.automata.automaton import DEAD, Guard, Label
+from wfairl.automata.guarded import GuardedAutomaton
 from wfairl.logic.kernels import ACCEPTED
 
 

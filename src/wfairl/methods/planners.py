@@ -18,6 +18,7 @@ from wfairl.learning.run_directory import (
     seen_tests,
     train_run,
 )
+from wfairl.logic.caution import cautious
 from wfairl.methods.method import Method, Trained, TrainingRequest, plain_settings
 from wfairl.planning.cost import Cost
 from wfairl.worlds.task import Task
@@ -113,7 +114,8 @@ def policy_of(run: Run, temperature: float | None = None, name: str = "learned")
     if temperature is None:
         temperature = run.config.temperature
     acts_at = DEFAULT_TRAINING_TEMPERATURE if temperature is None else temperature
-    return PlannedPolicy(name, run.task_model.finite, run.cost.as_cost(), acts_at)
+    cost = cautious(run.cost.as_cost(), run.task_model)
+    return PlannedPolicy(name, run.task_model.finite, cost, acts_at)
 
 
 def describe(trained: TrainedRun) -> Trained:

@@ -5,6 +5,7 @@ from wfairl.planning.astar import Search, search_plan
 from wfairl.planning.cost import Cost, unit_cost
 from wfairl.planning.path import Path
 from wfairl.planning.plan import Plan, UnsatisfiableTaskError, find_plan
+from wfairl.planning.planner import ExactPlanner, Planner, Solution
 from wfairl.planning.policy import log_probabilities, probabilities, sample_control, sample_controls
 from wfairl.planning.product import Product, build_product
 from wfairl.planning.shortest_path import CostToGo, ReversedGraph, cost_to_go, reverse_graph
@@ -13,11 +14,14 @@ __all__ = [
     "Agent",
     "Cost",
     "CostToGo",
+    "ExactPlanner",
     "Path",
     "Plan",
+    "Planner",
     "Product",
     "ReversedGraph",
     "Search",
+    "Solution",
     "Status",
     "UnsatisfiableTaskError",
     "build_product",

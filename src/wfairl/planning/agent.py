@@ -7,9 +7,8 @@
         ...                                  # apply it in the real environment
         agent.observe(state, label)          # the state it led to, and the label of the transition
 
-The agent plans once, for the whole product. It trusts what it observes more than what it expected:
-if the environment puts it elsewhere, it goes on from there, and plans anew if that place is off the
-product.
+The agent plans once. It trusts what it observes more than what it expected: if the environment puts it
+elsewhere, it goes on from there, and plans anew if its planner has not looked at that place.
 """
 
 from enum import Enum
@@ -21,10 +20,8 @@ from numpy.typing import NDArray
 from wfairl.automata.automaton import DEAD, Automaton, Label
 from wfairl.errors import BadInputError
 from wfairl.planning.cost import Cost
-from wfairl.planning.plan import check_satisfiable
+from wfairl.planning.planner import ExactPlanner, Planner, Solution
 from wfairl.planning.policy import probabilities, sample_control
-from wfairl.planning.product import DEFAULT_MAX_STATES, Product, build_product
-from wfairl.planning.shortest_path import CostToGo, cost_to_go
 from wfairl.worlds.world import World, available_controls
 
 
@@ -37,20 +34,20 @@ class Status(Enum):
 
 
 class Agent:
-    """Boltzmann policy over the cost-to-go of a product, eq. (3) of the paper.
+    """Boltzmann policy over the cost-to-go that a planner gives, eq. (3) of the paper.
 
     At finite temperature it never takes a control that cannot succeed, so that it loses the task only by
     surprise. A lost agent has no control to choose (`NoLiveControlError`), except at temperature inf,
     where it does not care.
 
     Attributes:
-        product: the product that it plans on at the moment.
+        solution: what its planner has found out.
         automaton_state: the automaton state by the labels observed, `DEAD` once the automaton died.
         status: where it stands.
-        replans: how often it found itself off the product and planned anew.
+        replans: how often it found itself off the solved part and planned anew.
     """
 
-    product: Product
+    solution: Solution
     automaton_state: int
     status: Status
     replans: int
@@ -61,10 +58,10 @@ class Agent:
         cost: Cost,
         temperature: float,
         rng: np.random.Generator,
-        max_states: int = DEFAULT_MAX_STATES,
+        planner: Planner | None = None,
     ):
         self.automaton, self.cost, self.temperature, self.rng = automaton, cost, temperature, rng
-        self.max_states = max_states
+        self.planner: Planner = ExactPlanner() if planner is None else planner
 
     def start(self, world: World[Any]) -> None:
         """Plan for a world, and stand at its beginning.
@@ -75,8 +72,10 @@ class Agent:
         """
         self.world = world
         self.replans = 0
-        self._plan_from(world.initial_state, 0)
-        check_satisfiable(self.product, self._solution)
+        self.automaton_state, self.status = 0, Status.RUNNING
+        self.solution = self.planner.solve(world, self.automaton, self.cost)
+        self.solution.check_satisfiable()
+        self._stand_at(world.initial_state)
 
     def choose(self) -> int:
         """Draw the next control.
@@ -112,36 +111,19 @@ class Agent:
         """Q of every control where the agent stands, inf for all of them once the task is lost; shape [controls]."""
         if self.status is Status.LOST:
             return np.full(len(self.world.controls), np.inf)
-        return self._solution.control_cost_to_go[self._node]
+        return self._control_cost_to_go
 
     @property
     def _available(self) -> NDArray[np.bool_]:
         return available_controls(self.world, self._state)
 
     def _stand_at(self, state: Any) -> None:
-        node = self._node_after(state)
-        if node is None:
+        self._state = state
+        known = self.solution.control_cost_to_go(state, self.automaton_state)
+        if known is None:
             self.replans += 1
-            self._plan_from(state, self.automaton_state)
-        else:
-            self._node = node
-        lost = self._solution.cost_to_go[self._node] == np.inf
-        self.status = Status.LOST if lost else Status.RUNNING
-
-    def _node_after(self, state: Any) -> int | None:
-        """The node of what was observed: nearly always a successor, otherwise anywhere in the product."""
-        for node in self.product.successors[self._node]:
-            if (
-                node >= 0
-                and self.product.automaton_states[node] == self.automaton_state
-                and self.product.state(node) == state
-            ):
-                return int(node)
-        return self.product.find(state, self.automaton_state)
-
-    def _plan_from(self, state: Any, automaton_state: int) -> None:
-        self.product = build_product(self.world, self.automaton, self.max_states, start=(state, automaton_state))
-        self._solution: CostToGo = cost_to_go(self.product.graph, self.cost(self.product))
-        self._node, self._state = 0, state
-        self.automaton_state = automaton_state
-        self.status = Status.RUNNING
+            self.solution = self.planner.solve(self.world, self.automaton, self.cost, (state, self.automaton_state))
+            known = self.solution.control_cost_to_go(state, self.automaton_state)
+            assert known is not None  # it is where the planner began
+        self._control_cost_to_go = known
+        self.status = Status.LOST if np.isinf(known).all() else Status.RUNNING

@@ -1,4 +1,4 @@
-"""An episode for a viewer: what the world showed, what the policy thought, what the automaton read.
+"""An episode for the reader: what the world showed, how likely each control was, what the automaton read.
 
 Most of a frame is the same in all frames, so a recording keeps each different tile of them once, and a frame as the
 numbers of its tiles: an episode of eighty steps takes a few kilobytes, and its frames are sharp at any size.

@@ -41,7 +41,7 @@ Text = Inline | tuple[Inline, ...]
 
 
 def number(value: float, digits: int = 3) -> Number:
-    """A number with so many digits after the point; an integer with all of its digits."""
+    """A number with some digits after the point; an integer with all of its digits."""
     if isinstance(value, int):
         return Number(value, f"{value:,}".replace(",", "\N{NARROW NO-BREAK SPACE}"))
     if not math.isfinite(value):

@@ -52,7 +52,7 @@ class CriticalState:
 
     Attributes:
         path: the shortest path by the true rule.
-        step: the state is the one after so many steps of it.
+        step: the number of steps of the path that lead to the state.
         control: what the path does there.
     """
 
@@ -73,7 +73,7 @@ def find_critical_state(
         occurrence: which time, from 0.
 
     Raises:
-        BadInputError: it does not do so as often.
+        BadInputError: it does not do so that many times.
     """
     product = build_product(world, task.rule)
     path = find_plan(product, unit_cost(product)).path
@@ -100,7 +100,7 @@ def probabilities_at(
     None if it sees no way to the end, or thinks that the task is over, before it gets there.
 
     Args:
-        policy: who is asked.
+        policy: the policy to ask.
         world: the scene.
         critical: where.
         rng_seed: for a policy that draws numbers even when it is only asked.
@@ -128,7 +128,7 @@ def draw_policies(
 
     Args:
         task: the task.
-        policies: who is compared, by the names to write over the panels.
+        policies: the policies to compare, by the names to write over the panels.
         seed: the scene.
         control, occurrence: which state is critical; see `find_critical_state`.
         name: of the figure.

@@ -58,7 +58,7 @@ class ReturnRow:
 
 @dataclass(frozen=True)
 class Point:
-    """The return of one method that learned from so many demonstrations."""
+    """The return of one method that learned from some number of demonstrations."""
 
     method: str
     demonstrations: int

@@ -74,7 +74,7 @@ class Part:
 
     @property
     def difference(self) -> str:
-        """What ended it, for people."""
+        """What ended it, for the reader."""
         return "accepted" if self.label is None else format_difference(self.before, self.label)
 
 

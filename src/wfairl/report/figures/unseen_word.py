@@ -34,7 +34,7 @@ class NoUnseenWordError(FailedRunError):
     """In all scenes that were searched, the agents know the expert's word.
 
     Attributes:
-        reason: that, for people, without the advice of the whole message.
+        reason: the same for the reader of a page, without the advice.
     """
 
     def __init__(self, scenes: int, task: str):
@@ -50,8 +50,8 @@ class UnseenWord:
         seed: the scene.
         agent: the agent's path, accepted by its automaton.
         expert: a shortest path by the true rule.
-        learned_from: what the agent's automaton was learned from, for people.
-        better_taught: what automata were learned from that lose no step in any of the scenes, for people.
+        learned_from: what the agent's automaton was learned from, for the reader.
+        learned_from_more: what automata were learned from that lose no step in any of the scenes, for the reader.
         scenes: how many scenes were searched.
     """
 
@@ -59,7 +59,7 @@ class UnseenWord:
     agent: Path
     expert: Path
     learned_from: str
-    better_taught: tuple[str, ...]
+    learned_from_more: tuple[str, ...]
     scenes: int
 
     @property
@@ -102,7 +102,7 @@ def find_unseen_word(
 
     Args:
         task: the task.
-        automata: what agents know of it, the best taught first, by what they were learned from.
+        automata: what agents know of it, those learned from most first, by what they were learned from.
         seeds: the scenes to search; those that an agent sees no way in are passed over.
         cost: what the agents plan with.
         n_jobs: scenes to search at once; it changes nothing in the result.
@@ -187,22 +187,18 @@ def _moments(task: Task, seed: int, path: Path) -> list[tuple[str, Any]]:
 
 def _caption(task: Task, pair: UnseenWord) -> str:
     agent, expert = len(pair.agent.controls), len(pair.expert.controls)
-    taught = f"The agent's automaton, learned from {pair.learned_from}, does not accept the word of the expert"
-    if pair.extra_steps > 0:
-        verdict = f"{taught}, and the agent needs {agent} steps where {expert} are enough."
-        if pair.better_taught:
-            verdict += (
-                f" Agents taught by {' or by '.join(pair.better_taught)} lose no step in any of the {pair.scenes}"
-                " scenes that were searched."
-            )
+    unseen = f"The agent's automaton, learned from {pair.learned_from}, does not accept the word of the expert"
+    searched = f"in any of the {pair.scenes} scenes that were searched."
+    if pair.extra_steps == 0:
+        verdict = f"but knows another one that is as short: both need {expert} steps. No agent loses a step {searched}"
     else:
-        verdict = (
-            f"{taught}, but knows another one that is as short: both need {expert} steps. No agent loses a step in any"
-            f" of the {pair.scenes} scenes that were searched."
-        )
+        verdict = f"and the agent needs {agent} steps where {expert} are enough."
+        if pair.learned_from_more:
+            others = " or from ".join(pair.learned_from_more)
+            verdict += f" Agents that learned from {others} lose no step {searched}"
     return (
         f"Agent and expert in the same scene of {task.name} ({pair.seed}), at the start and whenever the label changes"
-        f" {EXPLANATION}. {verdict} Word of the agent: {format_word(compress(pair.agent.labels))}."
+        f" {EXPLANATION}. {unseen}, {verdict} Word of the agent: {format_word(compress(pair.agent.labels))}."
         f" Word of the expert: {format_word(compress(pair.expert.labels))}."
     )
 

@@ -1,0 +1,90 @@
+"""`wfairl learn-task --learner rational`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+
+from wfairl.cli.app import out, print_json
+
+if TYPE_CHECKING:
+    from wfairl.automata.task_model import TaskModel
+    from wfairl.demonstrations.demonstration import Dataset
+
+SHOWN_ALTERNATIVES = 3
+
+
+def learn_rational(demos: Path, output: Path, jobs: int, as_json: bool) -> None:
+    """Learn the task of demonstrations by how rational the demonstrators look, and write it."""
+    from wfairl.demonstrations.storage import load
+    from wfairl.logic.learners import RATIONAL, find_learner
+    from wfairl.worlds.registry import find_task
+
+    dataset = load(demos)
+    model = find_learner(RATIONAL).learn(dataset, find_task(dataset.task), n_jobs=jobs)
+    model.save(output)
+    if as_json:
+        print_json(_document(model))
+    else:
+        out.print(_table(dataset, model, output))
+
+
+def _document(model: "TaskModel") -> dict[str, Any]:
+    summary, facts = model.summary, model.facts
+    return {
+        "learner": model.learner,
+        "rank": None,
+        "rows": None,
+        "cols": None,
+        "loss": summary.loss,
+        "alphabet": [sorted(label) for label in model.alphabet],
+        "states": summary.states,
+        "closed": summary.closed,
+        "words": summary.words,
+        "successes": summary.successes,
+        "rule": model.sentences[0],
+        "temperature": facts["temperature"],
+        "log_posterior": facts["log_posterior"],
+        "alternatives": [{"rule": one["text"], "weight": one["weight"]} for one in facts["alternatives"]],
+        "look_wrong": facts["look_wrong"],
+        "outlier_probabilities": facts["outlier_probabilities"],
+    }
+
+
+def _table(dataset: "Dataset", model: "TaskModel", output: Path) -> Table:
+    summary, facts = model.summary, model.facts
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    failures = summary.words - summary.successes
+    also = f", and {failures} that failed" if failures else ""
+    table.add_row("demonstrations", f"{summary.successes} successful{also}")
+    table.add_row("rule", model.sentences[0])
+    table.add_row("states", str(summary.states))
+    best, *others = facts["alternatives"]
+    table.add_row("posterior", f"{best['weight']:.0%} among the automata that were kept")
+    for i, one in enumerate(others[:SHOWN_ALTERNATIVES]):
+        table.add_row("" if i else "otherwise", f"{one['weight']:.1%}  {one['text']}")
+    table.add_row("temperature", f"{facts['temperature']:.2g} of the demonstrators, most likely")
+    for number in facts["look_wrong"]:
+        chance, seed = facts["outlier_probabilities"][number], dataset.demonstrations[number].seed
+        table.add_row("looks wrong", f"demonstration {number} (scene {seed}) follows no task, with {chance:.0%}")
+    untested = _untested(model)
+    if untested:
+        table.add_row("not tested", untested)
+    table.add_row("written to", str(output))
+    return table
+
+
+def _untested(model: "TaskModel") -> str:
+    """The labels of which no demonstration tells where they lead, by state; for people."""
+    from wfairl.automata.words import format_label
+    from wfairl.logic.caution import support_of
+
+    support = support_of(model)
+    if support is None:
+        return ""
+    parts = []
+    for state, row in enumerate(support.is_untested):
+        labels = [format_label(label) for label, untested in zip(support.labels, row, strict=True) if untested]
+        if labels:
+            parts.append(f"in state {state}: {', '.join(labels)}")
+    return "; ".join(parts)

@@ -1,0 +1,132 @@
+"""The contract of a task learner, and the learners by name: from demonstrations to a task model.
+
+    model = find_learner("rational").learn(dataset, task)
+
+A learner may look at the words of the demonstrations alone, or at the worlds in which they happened too.
+"""
+
+from typing import Any, Protocol
+
+from wfairl.automata.task_model import SPECTRAL, TaskModel, fit_task_model
+from wfairl.automata.word_learners import COMPLETION, DECLARE, MERGING, Reading
+from wfairl.automata.word_learners import find_learner as find_word_learner
+from wfairl.demonstrations.demonstration import Dataset
+from wfairl.errors import BadInputError
+from wfairl.logic.rational import RationalLearner, RationalResult, RationalSettings
+from wfairl.logic.scenes import scenes_of
+from wfairl.planning.cost import Cost, unit_cost
+from wfairl.worlds.task import Task
+
+RATIONAL, GRU = "rational", "gru"
+
+LOOKS_WRONG = 0.5
+"""Probability from which on a demonstration is named as one that follows no task."""
+
+
+class TaskLearner(Protocol):
+    """Learns the logic of a task."""
+
+    def learn(self, dataset: Dataset, task: Task, cost: Cost = unit_cost, n_jobs: int = 2) -> TaskModel:
+        """The task of demonstrations.
+
+        Args:
+            dataset: the demonstrations.
+            task: what they are of; a learner uses its worlds, never its rule.
+            cost: what transitions cost the demonstrator, as far as it is known.
+            n_jobs: how much to do at once; it changes nothing in the result.
+        """
+        ...
+
+
+class RationalTaskLearner:
+    """The automaton under which the demonstrators look most rational; see `rational`."""
+
+    def __init__(self, settings: RationalSettings | None = None):
+        self.settings = settings or RationalSettings()
+
+    def learn(self, dataset: Dataset, task: Task, cost: Cost = unit_cost, n_jobs: int = 2) -> TaskModel:
+        """See `TaskLearner`."""
+        labels, scenes = scenes_of(dataset.demonstrations, task.make_world, cost, n_jobs)
+        result = RationalLearner(self.settings).fit(labels, scenes)
+        return TaskModel.of_automaton(
+            result.automaton, RATIONAL, dataset.words, dataset.scores, sentences=(result.text,), facts=facts_of(result)
+        )
+
+
+class SpectralTaskLearner:
+    """The paper's weighted automaton of the demonstrations' words."""
+
+    def learn(self, dataset: Dataset, task: Task, cost: Cost = unit_cost, n_jobs: int = 2) -> TaskModel:  # noqa: ARG002
+        """See `TaskLearner`."""
+        return fit_task_model(dataset.words, dataset.scores, optional_start=True)
+
+
+class WordTaskLearner:
+    """A learner of scored words, on the demonstrations' words; see `automata.word_learners`."""
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def learn(self, dataset: Dataset, task: Task, cost: Cost = unit_cost, n_jobs: int = 2) -> TaskModel:  # noqa: ARG002
+        """See `TaskLearner`."""
+        return find_word_learner(self.name, Reading()).fit(dataset.words, dataset.scores).model
+
+
+class RecurrentTaskLearner:
+    """A recurrent network of the demonstrations' words, and the automaton that is read off it."""
+
+    def learn(self, dataset: Dataset, task: Task, cost: Cost = unit_cost, n_jobs: int = 2) -> TaskModel:  # noqa: ARG002
+        """See `TaskLearner`."""
+        from wfairl.baselines.recurrent_automaton import fit_recurrent_task  # torch is slow to import
+
+        return fit_recurrent_task(dataset.words, dataset.scores, optional_start=True).model
+
+
+LEARNERS: dict[str, TaskLearner] = {
+    RATIONAL: RationalTaskLearner(),
+    SPECTRAL: SpectralTaskLearner(),
+    DECLARE: WordTaskLearner(DECLARE),
+    MERGING: WordTaskLearner(MERGING),
+    COMPLETION: WordTaskLearner(COMPLETION),
+    GRU: RecurrentTaskLearner(),
+}
+"""The learners, by the name that files and the command line have for them; a new one is one more here."""
+
+
+def find_learner(name: str) -> TaskLearner:
+    """The learner of a name.
+
+    Raises:
+        BadInputError: there is none.
+    """
+    if name not in LEARNERS:
+        raise BadInputError(f"unknown learner {name!r}; known are {', '.join(LEARNERS)}")
+    return LEARNERS[name]
+
+
+def register_learner(name: str, learner: TaskLearner) -> TaskLearner:
+    """Make a learner of your own known by a name.
+
+    Raises:
+        BadInputError: the name is taken.
+    """
+    if LEARNERS.setdefault(name, learner) is not learner:
+        raise BadInputError(f"there is a learner {name!r} already")
+    return learner
+
+
+def facts_of(result: RationalResult) -> dict[str, Any]:
+    """What a task model keeps of a result, as plain JSON."""
+    return {
+        "temperature": result.temperature,
+        "log_posterior": result.log_posterior,
+        "log_prior": result.log_prior,
+        "candidates": {"met": result.candidates[0], "planned_with": result.candidates[1]},
+        "alternatives": [
+            {"automaton": one.automaton.to_document(), "text": one.text, "weight": one.weight}
+            for one in result.alternatives
+        ],
+        "support": result.support.to_document(),
+        "outlier_probabilities": [round(float(one), 6) for one in result.outlier_probabilities],
+        "look_wrong": [i for i, one in enumerate(result.outlier_probabilities) if one >= LOOKS_WRONG],
+    }

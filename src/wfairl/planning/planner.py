@@ -1,0 +1,106 @@
+"""The contract of a planner: the cost-to-go of controls, wherever an agent comes to stand.
+
+    solution = planner.solve(world, automaton, cost)
+    solution.control_cost_to_go(state, automaton_state)      Q of every control, or None off the solved part
+
+A policy is the Boltzmann policy over what a planner gives (`policy`), so another way to plan, such as a search that
+looks only where it is asked or a soft minimum, is another planner and nothing else.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.automata.automaton import Automaton
+from wfairl.planning.cost import Cost
+from wfairl.planning.plan import check_satisfiable
+from wfairl.planning.product import DEFAULT_MAX_STATES, Product, build_product
+from wfairl.planning.shortest_path import CostToGo, cost_to_go
+from wfairl.worlds.world import World
+
+
+class Solution(Protocol):
+    """What a planner has found out about a world."""
+
+    def control_cost_to_go(self, state: Any, automaton_state: int) -> NDArray[np.float64] | None:
+        """Q of every control, inf for one that leads nowhere; shape [controls].
+
+        None for a pair of states that the solution does not know: plan anew from there.
+        """
+        ...
+
+    def check_satisfiable(self) -> None:
+        """Refuse a start from which nothing can be done.
+
+        Raises:
+            UnsatisfiableTaskError: no controls fulfil the task.
+        """
+        ...
+
+
+class Planner(Protocol):
+    """A way to plan."""
+
+    def solve(
+        self, world: World[Any], automaton: Automaton, cost: Cost, start: tuple[Any, int] | None = None
+    ) -> Solution:
+        """Plan from a world state and an automaton state, the initial ones unless given.
+
+        Raises:
+            AcceptsEmptyWordError, ProductTooLargeError, ForeignLabelError: see `build_product`.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class ExactPlanner:
+    """Builds the whole product and solves it exactly.
+
+    Attributes:
+        max_states: the largest number of nodes to build.
+    """
+
+    max_states: int = DEFAULT_MAX_STATES
+
+    def solve(
+        self, world: World[Any], automaton: Automaton, cost: Cost, start: tuple[Any, int] | None = None
+    ) -> "ExactSolution":
+        """See `Planner`."""
+        product = build_product(world, automaton, self.max_states, start)
+        return ExactSolution(product, cost_to_go(product.graph, cost(product)))
+
+
+@dataclass(eq=False)
+class ExactSolution:
+    """A product and its cost-to-go.
+
+    Attributes:
+        product: world and automaton, walked together.
+        solution: the cost-to-go of every node.
+    """
+
+    product: Product
+    solution: CostToGo
+    _last: int = field(default=0, repr=False)
+
+    def control_cost_to_go(self, state: Any, automaton_state: int) -> NDArray[np.float64] | None:
+        """See `Solution`."""
+        node = self._find(state, automaton_state)
+        if node is None:
+            return None
+        self._last = node
+        return self.solution.control_cost_to_go[node]
+
+    def check_satisfiable(self) -> None:
+        """See `Solution`."""
+        check_satisfiable(self.product, self.solution)
+
+    def _find(self, state: Any, automaton_state: int) -> int | None:
+        """The node of a pair: nearly always the last one that was asked for or a successor of it."""
+        for node in (self._last, *self.product.successors[self._last]):
+            is_read = node >= 0 and self.product.automaton_states[node] == automaton_state
+            if is_read and self.product.state(int(node)) == state:
+                return int(node)
+        return self.product.find(state, automaton_state)
