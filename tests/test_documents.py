@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from wfairl.worlds import tasks
+from wfairl.worlds import registry
 
 ROOT = Path(__file__).parents[1]
 TESTED_ELSEWHERE = {"words-and-scores.md"}  # it needs the file that it tells the reader to write
@@ -21,7 +21,7 @@ DOCUMENTS = [
 def test_the_snippets_of_a_document_run(document, tmp_path, monkeypatch):
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(tasks, "_TASKS", dict(tasks._TASKS))  # what a snippet registers stays in it
+    monkeypatch.setattr(registry, "_tasks", dict(registry._tasks))  # what a snippet registers stays in it
     names = {}
     for snippet in re.findall(r"```python\n(.*?)```", document.read_text(), re.DOTALL):
         exec(compile(snippet, document.name, "exec"), names)

@@ -10,6 +10,7 @@ import pytest
 
 from wfairl import methods
 from wfairl.learning import storage
+from wfairl.logic import learners
 from wfairl.suites import suite
 from wfairl.worlds import registry
 
@@ -21,6 +22,8 @@ SAYS = {
     "own_world": "12 states obey the laws of a world",
     "own_simulator": "success in",
     "own_renderer": "wrote tanks.png",
+    "own_learner": "parcel then home",
+    "own_planner": "soft: ",
     "own_cost": "grab 2.",
     "own_method": "success in 100% of 8 new scenes",
     "road_network": "300 destinations on one table of 900 crossings",
@@ -44,6 +47,7 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch):
         (registry, "_loaded"),
         (methods, "METHODS"),
         (storage, "COST_MODELS"),
+        (learners, "LEARNERS"),
         (suite, "SUITES"),
     ):
         monkeypatch.setattr(module, name, dict(getattr(module, name)))
