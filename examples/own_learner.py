@@ -1,5 +1,7 @@
 """A learner of tasks of your own: from demonstrations, and the worlds they happened in, to a task model.
 
+    wfairl --tasks examples/own_learner.py run corridor --learner common-order
+
 This one is simple: the task is whatever all successes show, in the order in which it first comes true. (`rational`, the
 default, also asks which of it the demonstrators went out of their way for.)
 """
