@@ -1,6 +1,6 @@
 """A method of your own beside the others: trained, stored, loaded and evaluated as they are.
 
-    wfairl --tasks examples/own_method.py train demos.safetensors --method small-rule --learner declare -o runs/rule
+    wfairl --tasks examples/own_method.py train demos.safetensors --method small-rule -o runs/rule
 
 This one plans with a small automaton of the demonstrations' words, and takes every control to cost 1.
 """
