@@ -1,5 +1,6 @@
 """The examples run, each in a folder of its own, and say what their pages in the gallery say."""
 
+import os
 import runpy
 import shutil
 import subprocess
@@ -65,23 +66,25 @@ def test_an_example_runs_and_says_what_it_shows(name, capsys):
     assert SAYS[name] in capsys.readouterr().out
 
 
-def test_a_suite_of_ones_own_is_computed_from_the_command_line(tmp_path):
-    """Its cells are computed in processes that have to learn of the suite, its task and its methods."""
-    command = "import sys; from wfairl.cli import main; sys.argv[0] = 'wfairl'; main()"
-    arguments = [
-        "--tasks",
-        str(EXAMPLES / "own_suite.py"),
-        "reproduce",
-        "--suite",
-        "corridor",
-        "--quick",
-        "--jobs",
-        "1",
-    ]
-    ended = subprocess.run(
-        [sys.executable, "-c", command, *arguments, "-o", "suite"], cwd=tmp_path, capture_output=True, text=True
-    )
+def wfairl(example, *arguments, folder):
+    """The command line with an example, in a process of its own: commands read registries when they are imported."""
+    command = [sys.executable, "-c", "from wfairl.cli import main; main()", "--tasks", str(EXAMPLES / f"{example}.py")]
+    environment = {**os.environ, "COLUMNS": "120"}
+    ended = subprocess.run([*command, *arguments], cwd=folder, env=environment, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+def test_settings_of_a_method_of_ones_own_are_options(tmp_path):
+    shown = wfairl("own_method", "train", "--help", folder=tmp_path)
+    assert "plan with a small automaton, every control costing 1" in shown
+    assert "--learner" in shown
+
+
+def test_a_suite_of_ones_own_is_computed_from_the_command_line(tmp_path):
+    """Its cells are computed in processes that have to learn of the suite and its task."""
+    arguments = "reproduce --suite corridor --quick --jobs 1 -o suite".split()
+    wfairl("own_suite", *arguments, folder=tmp_path)
     results = (tmp_path / "suite" / "results.md").read_text()
     assert "| without the automaton, from noisy | 0.000 ± 0.000 |" in results
     assert (tmp_path / "suite" / "report.html").exists()
