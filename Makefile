@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test test-slow bench reproduce lint browser clean
+.PHONY: demo test test-slow docs bench reproduce lint browser clean
 
 demo: $(INSTALLED)  ## the main job, start to end
 	rm -rf runs/demo
@@ -15,6 +15,9 @@ test: lint browser  ## what must hold before anything lands: style, types, rooms
 
 test-slow: lint browser  ## also what takes minutes
 	$(BIN)/pytest -n 2 --dist worksteal -m "slow or not slow"
+
+docs: $(INSTALLED)  ## the documentation site, in site/: pages, gallery and API reference; it opens from disk
+	$(BIN)/mkdocs build --strict --quiet
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
@@ -41,4 +44,4 @@ $(INSTALLED): pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .hypothesis
