@@ -43,11 +43,11 @@ def _document(model: "TaskModel") -> dict[str, Any]:
         "words": summary.words,
         "successes": summary.successes,
         "rule": model.sentences[0],
-        "temperature": facts["temperature"],
-        "log_posterior": facts["log_posterior"],
-        "alternatives": [{"rule": one["text"], "weight": one["weight"]} for one in facts["alternatives"]],
-        "look_wrong": facts["look_wrong"],
-        "outlier_probabilities": facts["outlier_probabilities"],
+        "temperature": facts.get("temperature"),
+        "log_posterior": facts.get("log_posterior"),
+        "alternatives": [{"rule": one["text"], "weight": one["weight"]} for one in facts.get("alternatives", ())],
+        "look_wrong": facts.get("look_wrong", []),
+        "outlier_probabilities": facts.get("outlier_probabilities", []),
     }
 
 
@@ -59,6 +59,10 @@ def _table(dataset: "Dataset", model: "TaskModel", output: Path) -> Table:
     table.add_row("demonstrations", f"{summary.successes} successful{also}")
     table.add_row("rule", model.sentences[0])
     table.add_row("states", str(summary.states))
+    if not facts:
+        table.add_row("note", "no automaton explains the demonstrations better than chance: show a few more")
+        table.add_row("written to", str(output))
+        return table
     best, *others = facts["alternatives"]
     table.add_row("posterior", f"{best['weight']:.0%} among the automata that were kept")
     for i, one in enumerate(others[:SHOWN_ALTERNATIVES]):

@@ -5,14 +5,15 @@
 A learner may look at the words of the demonstrations alone, or at the worlds in which they happened too.
 """
 
+from dataclasses import replace
 from typing import Any, Protocol
 
 from wfairl.automata.task_model import SPECTRAL, TaskModel, fit_task_model
-from wfairl.automata.word_learners import COMPLETION, DECLARE, MERGING, Reading
+from wfairl.automata.word_learners import COMPLETION, DECLARE, MEMORISED, MERGING, Reading
 from wfairl.automata.word_learners import find_learner as find_word_learner
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.errors import BadInputError
-from wfairl.logic.rational import RationalLearner, RationalResult, RationalSettings
+from wfairl.logic.rational import NothingExplainedError, RationalLearner, RationalResult, RationalSettings
 from wfairl.logic.scenes import scenes_of
 from wfairl.planning.cost import Cost, unit_cost
 from wfairl.worlds.task import Task
@@ -39,7 +40,10 @@ class TaskLearner(Protocol):
 
 
 class RationalTaskLearner:
-    """The automaton under which the demonstrators look most rational; see `rational`."""
+    """The automaton under which the demonstrators look most rational; see `rational`.
+
+    Where none explains the demonstrations better than chance, the model keeps their words and no others, and says so.
+    """
 
     def __init__(self, settings: RationalSettings | None = None):
         self.settings = settings or RationalSettings()
@@ -47,7 +51,11 @@ class RationalTaskLearner:
     def learn(self, dataset: Dataset, task: Task, cost: Cost = unit_cost, n_jobs: int = 2) -> TaskModel:
         """See `TaskLearner`."""
         labels, scenes = scenes_of(dataset.demonstrations, task.make_world, cost, n_jobs)
-        result = RationalLearner(self.settings).fit(labels, scenes)
+        try:
+            result = RationalLearner(self.settings).fit(labels, scenes)
+        except NothingExplainedError:  # too few demonstrations, or too noisy ones: keep what they show
+            memorised = SpectralTaskLearner().learn(dataset, task, cost, n_jobs)
+            return replace(memorised, sentences=(MEMORISED,))
         return TaskModel.of_automaton(
             result.automaton, RATIONAL, dataset.words, dataset.scores, sentences=(result.text,), facts=facts_of(result)
         )
