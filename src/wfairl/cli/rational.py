@@ -81,14 +81,7 @@ def _table(dataset: "Dataset", model: "TaskModel", output: Path) -> Table:
 def _untested(model: "TaskModel") -> str:
     """The labels of which no demonstration tells where they lead, by state; for people."""
     from wfairl.automata.words import format_label
-    from wfairl.logic.caution import support_of
+    from wfairl.logic.caution import untested_labels
 
-    support = support_of(model)
-    if support is None:
-        return ""
-    parts = []
-    for state, row in enumerate(support.is_untested):
-        labels = [format_label(label) for label, untested in zip(support.labels, row, strict=True) if untested]
-        if labels:
-            parts.append(f"in state {state}: {', '.join(labels)}")
-    return "; ".join(parts)
+    found = untested_labels(model).items()
+    return "; ".join(f"in state {state}: {', '.join(map(format_label, labels))}" for state, labels in found)
