@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from wfairl.automata.automaton import ACCEPTED, UNAVAILABLE, Automaton, Guard, Label
 from wfairl.automata.guarded import Edge, GuardedAutomaton
 from wfairl.demonstrations.demonstration import Demonstration
+from wfairl.demonstrations.tracing import trace
 from wfairl.logic.evidence import UNAVAILABLE as NO_SUCCESSOR
 from wfairl.logic.evidence import Scene
 from wfairl.parallel import map_in_threads
@@ -44,6 +45,9 @@ def scenes_of(
 
     Returns:
         The distinct labels, and a scene for each demonstration, whose label indices are into them.
+
+    Raises:
+        ContradictionError: a world gives other labels than a demonstration tells, or cannot follow it.
     """
     until = _until_the_end([one.labels for one in demonstrations if one.is_success])
     numbers = LabelNumbers()
@@ -78,7 +82,13 @@ def _until_the_end(words: Sequence[Sequence[Label]]) -> Automaton:
 
 
 def _scene(demonstration: Demonstration, product: Product, cost: Cost, numbers: LabelNumbers) -> Scene:
-    """The demonstration in its world; the state behind the last is where everything has ended."""
+    """The demonstration in its world; the state behind the last is where everything has ended.
+
+    Raises:
+        ContradictionError: the world gives other labels than the demonstration tells, or cannot follow it.
+    """
+    for _ in trace(demonstration, product):
+        pass
     end, controls = product.successors.shape
     successors = np.full((end + 1, controls), end, np.int32)
     successors[:-1] = np.where(product.successors == ACCEPTED, end, product.successors)
