@@ -13,11 +13,14 @@ from wfairl.automata.word_learners import find_learner as find_word_learner
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.errors import BadInputError
 from wfairl.logic.rational import RationalLearner, RationalResult, RationalSettings
-from wfairl.logic.scenes import scenes_of
+from wfairl.logic.scenes import judged_words, scenes_of
 from wfairl.planning.cost import Cost, unit_cost
 from wfairl.worlds.task import Task
 
 RATIONAL, GRU = "rational", "gru"
+
+ANSWERS = "answers"
+"""The fact of a task model that says how many answers it was learned with."""
 
 LOOKS_WRONG = 0.5
 """Probability from which on a demonstration is named as one that follows no task."""
@@ -47,9 +50,10 @@ class RationalTaskLearner:
     def learn(self, dataset: Dataset, task: Task, cost: Cost = unit_cost, n_jobs: int = 2) -> TaskModel:
         """See `TaskLearner`."""
         labels, scenes = scenes_of(dataset.demonstrations, task.make_world, cost, n_jobs)
-        result = RationalLearner(self.settings).fit(labels, scenes)
+        labels, answers = judged_words(dataset.answers, labels)
+        result = RationalLearner(self.settings).fit(labels, scenes, answers=answers)
         return TaskModel.of_automaton(
-            result.automaton, RATIONAL, dataset.words, dataset.scores, sentences=(result.text,), facts=facts_of(result)
+            result.automaton, RATIONAL, dataset.words, dataset.scores, sentences=(result.text,), facts={**facts_of(result), ANSWERS: len(dataset.answers)}
         )
 
 
