@@ -77,8 +77,10 @@ class Plan:
         """The least cost from the start to acceptance, inf if there is no way."""
         return float(self.cost_to_go[0, self.world.start])
 
-    def control_cost_to_go(self, state: int, automaton_state: int) -> NDArray[np.float64]:
-        """Q of every control at a product state, shape [controls]."""
+    def control_cost_to_go(
+        self, state: int | NDArray[np.int32], automaton_state: int | NDArray[np.int32]
+    ) -> NDArray[np.float64]:
+        """Q of every control at a product state, shape [controls]; at several, [n] and [n, 1]: [n, controls]."""
         successors, labels = self.world.successors[state], self.world.label_index[state]
         after = self.table[automaton_state, labels]
         ahead = np.where(after >= 0, self.cost_to_go[np.maximum(after, 0), np.maximum(successors, 0)], np.inf)
