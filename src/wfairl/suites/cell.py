@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from wfairl.automata.task_model import TaskModel, fit_task_model
 from wfairl.demonstrations import Dataset, collect, load, save
 from wfairl.evaluation import Evaluation, Policy, evaluate
 from wfairl.evaluation.policies import REFERENCES as REFERENCE_POLICIES
 from wfairl.experiment import EVALUATION, learned_names
 from wfairl.files import write_json
+from wfairl.logic.learners import find_learner
 from wfairl.methods import CHOSEN, Trained, TrainingRequest, find_method
 from wfairl.suites.directory import RESULT, demonstrations_file, run_directory
 from wfairl.suites.results import CellResult, Trial
@@ -97,7 +97,7 @@ def _learn(suite: Suite, task: Task, cell: Cell, protocol: Protocol, directory: 
         dataset=dataset,
         directory=place,
         settings=suite.settings_of(cell, protocol),
-        task_model=learn_task(entry.learner, dataset) if method.needs_task_model else None,
+        task_model=find_learner(entry.learner).learn(dataset, task, n_jobs=1) if method.needs_task_model else None,
         origin={"demonstrations": [shared.name], "successes": cell.successes},
         resume=True,
         n_jobs=1,
@@ -109,12 +109,6 @@ def _learn(suite: Suite, task: Task, cell: Cell, protocol: Protocol, directory: 
         for way, temperature in ways.items()
     }
     return Learned(policies, trained.validation_return, trained.facts)
-
-
-def learn_task(learner: str, dataset: Dataset) -> TaskModel:
-    """The automaton of a data set, by the learner of an entry."""
-    assert learner == "spectral"
-    return fit_task_model(dataset.words, dataset.scores, optional_start=True)
 
 
 def _trial(name: str, evaluation: Evaluation, chosen: bool) -> Trial:
