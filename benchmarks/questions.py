@@ -3,11 +3,11 @@
     python benchmarks/questions.py [--json] [--validation] [--demonstrate] [--tasks coffee mail ...] [--seeds 3]
 
 Offices drawn anew for each scene; demonstrators act at temperature 0.5, no failures are given. An answerer knows the
-true rule. From 4 demonstrations on, either questions are answered one after the other, or more demonstrations are given.
-With --demonstrate, the scenes of the further demonstrations are chosen by `find_scene` and compared with random ones.
+true rule. From 4 demonstrations on, either questions are answered one after the other or more demonstrations are given,
+with --demonstrate also those in scenes that `find_scene` chooses.
 
     kept      share of 64 new scenes in which the greedy plan keeps the true rule, mean over tasks and seeds
-    cautious  the same for plans that price in what was not tested, which is what agents do by default
+    cautious  the same for the cautious policy, which is what agents follow by default
     exact     how many of the learned automata read all labels as the true one does
 
 Settings were chosen on --validation (other collections, scenes 6000..6063); the figures are of scenes 5000..5063.
@@ -29,8 +29,8 @@ from wfairl.demonstrations.collection import collect
 from wfairl.demonstrations.demonstration import SUCCESS_SCORE, Dataset, replay
 from wfairl.demonstrations.expert import solve
 from wfairl.evaluation.evaluate import evaluate
-from wfairl.evaluation.policies import PlannedPolicy
-from wfairl.logic.caution import cautious
+from wfairl.evaluation.policies import PlannedPolicy, Policy
+from wfairl.logic.caution import CautiousPolicy
 from wfairl.logic.learners import RationalTaskLearner
 from wfairl.logic.proposals import find_scene
 from wfairl.logic.questions import NothingToAskError, find_question, take_answer
@@ -41,7 +41,7 @@ from wfairl.worlds.registry import find_task
 from wfairl.worlds.task import Task
 
 TASKS = ("coffee", "mail", "coffee-mail", "patrol")
-FIRST, MORE, QUESTIONS, CHOSEN = 4, (6, 8, 12, 16), 5, 4
+FIRST, QUESTIONS, CHOSEN = 4, 5, 4
 TEMPERATURE, SCENES, CANDIDATES = 0.5, 64, 24
 TEST_SCENES, VALIDATION_SCENES, VALIDATION_COLLECTION = 5000, 6000, 10
 LABELS: tuple[Label, ...] = (frozenset(), *(frozenset({name}) for name in PROPOSITIONS))
@@ -67,13 +67,14 @@ def main() -> None:
     parser.add_argument("--tasks", nargs="+", default=list(TASKS), choices=TASKS)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--validation", action="store_true", help="other collections and other scenes")
-    parser.add_argument("--demonstrate", action="store_true", help="choose scenes to demonstrate instead of asking")
+    parser.add_argument("--demonstrate", action="store_true", help="also choose scenes to demonstrate")
+    parser.add_argument("--more", nargs="+", type=int, default=[6, 8, 12, 16], help="numbers of demonstrations")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     rows = []
     for name in arguments.tasks:
         for seed in range(arguments.seeds):
-            for row in _rows(name, seed, arguments.validation, arguments.demonstrate):
+            for row in _rows(name, seed, arguments):
                 rows.append(row)
                 sys.stderr.write(json.dumps(asdict(row)) + "\n")
     if arguments.json:
@@ -82,17 +83,17 @@ def main() -> None:
         Console().print(_table(rows))
 
 
-def _rows(name: str, seed: int, validation: bool, demonstrate: bool) -> Iterator[Row]:
+def _rows(name: str, seed: int, arguments: argparse.Namespace) -> Iterator[Row]:
     task = find_task(f"random-office-{name}")
-    collection = seed + VALIDATION_COLLECTION * validation
-    first_scene = VALIDATION_SCENES if validation else TEST_SCENES
+    collection = seed + VALIDATION_COLLECTION * arguments.validation
+    first_scene = VALIDATION_SCENES if arguments.validation else TEST_SCENES
     scenes = range(first_scene, first_scene + SCENES)
-    everything = collect(task, max(MORE), 0, TEMPERATURE, collection, n_jobs=1)
+    everything = collect(task, max(FIRST, *arguments.more), 0, TEMPERATURE, collection, n_jobs=1)
 
     def judge(dataset: Dataset, way: str) -> tuple[TaskModel, Row]:
         model = RationalTaskLearner().learn(dataset, task, n_jobs=1)
         plain = PlannedPolicy("plain", model.finite, unit_cost, 0.0)
-        careful = replace(plain, cost=cautious(unit_cost, model))
+        careful = CautiousPolicy("cautious", model, unit_cost, 0.0)
         row = Row(
             task=name,
             seed=seed,
@@ -109,27 +110,29 @@ def _rows(name: str, seed: int, validation: bool, demonstrate: bool) -> Iterator
     first = replace(everything, demonstrations=everything.demonstrations[:FIRST])
     model, row = judge(first, "start")
     yield row
-    for number in MORE:
+    for number in arguments.more:
         yield judge(replace(everything, demonstrations=everything.demonstrations[:number]), "demonstrations")[1]
     candidates = range(max(everything.seeds) + 1, max(everything.seeds) + 1 + CANDIDATES)
-    dataset = first
-    for number in range(CHOSEN if demonstrate else QUESTIONS):
-        rng = np.random.default_rng([collection, number])
-        try:
-            if demonstrate:
-                dataset = _demonstrate(dataset, model, task, candidates, rng)
+    for way, number, go_on in (("answers", QUESTIONS, _ask), ("chosen scenes", CHOSEN, _demonstrate)):
+        if go_on is _demonstrate and not arguments.demonstrate:
+            return
+        dataset, known, latest = first, model, row
+        for i in range(number):
+            try:
+                dataset = go_on(dataset, known, task, candidates, np.random.default_rng([collection, i]))
+            except NothingToAskError:
+                latest = replace(latest, way=way)
             else:
-                question = find_question(model, dataset, task, candidates, rng, n_jobs=1)
-                dataset = take_answer(dataset, question, bool(task.rule.fulfilled_at(question.labels)))
-        except NothingToAskError:
-            row = replace(row, way=_way(demonstrate), answers=row.answers + (not demonstrate))
-        else:
-            model, row = judge(dataset, _way(demonstrate))
-        yield row
+                known, latest = judge(dataset, way)
+            yield latest
 
 
-def _way(demonstrate: bool) -> str:
-    return "chosen scenes" if demonstrate else "answers"
+def _ask(
+    dataset: Dataset, model: TaskModel, task: Task, candidates: Sequence[int], rng: np.random.Generator
+) -> Dataset:
+    """The data set with the true answer to the best question."""
+    question = find_question(model, dataset, task, candidates, rng, n_jobs=1)
+    return take_answer(dataset, question, bool(task.rule.fulfilled_at(question.labels)))
 
 
 def _demonstrate(
@@ -147,7 +150,7 @@ def _demonstrate(
             return replace(dataset, demonstrations=(*dataset.demonstrations, shown))
 
 
-def _kept(task: Task, policy: PlannedPolicy, scenes: Sequence[int]) -> float:
+def _kept(task: Task, policy: Policy, scenes: Sequence[int]) -> float:
     return float(np.mean([episode.success for episode in evaluate(task, policy, scenes, n_jobs=1).episodes]))
 
 

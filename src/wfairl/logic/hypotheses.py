@@ -91,9 +91,7 @@ def _all(model: TaskModel, labels: tuple[Label, ...]) -> Iterator[Hypothesis]:
             if here > 0:
                 table = chosen.copy()
                 table[state, label] = DEAD
-                yield Hypothesis(
-                    f"{model.sentences[0]}, but {state} -{text}-> dead", canonical(table), weight * here
-                )
+                yield Hypothesis(f"{model.sentences[0]}, but {state} -{text}-> dead", canonical(table), weight * here)
 
 
 def chosen_table(model: TaskModel, labels: Sequence[Label]) -> NDArray[np.int32]:

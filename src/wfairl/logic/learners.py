@@ -53,7 +53,12 @@ class RationalTaskLearner:
         labels, answers = judged_words(dataset.answers, labels)
         result = RationalLearner(self.settings).fit(labels, scenes, answers=answers)
         return TaskModel.of_automaton(
-            result.automaton, RATIONAL, dataset.words, dataset.scores, sentences=(result.text,), facts={**facts_of(result), ANSWERS: len(dataset.answers)}
+            result.automaton,
+            RATIONAL,
+            dataset.words,
+            dataset.scores,
+            sentences=(result.text,),
+            facts={**facts_of(result), ANSWERS: len(dataset.answers)},
         )
 
 

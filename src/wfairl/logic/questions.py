@@ -97,9 +97,7 @@ class Question:
             "labels": [sorted(label) for label in self.labels],
             "probability": self.probability,
             "information": self.information,
-            "opinions": [
-                {"rule": one.text, "weight": one.weight, "accepts": one.accepts} for one in self.opinions
-            ],
+            "opinions": [{"rule": one.text, "weight": one.weight, "accepts": one.accepts} for one in self.opinions],
         }
 
 
@@ -148,14 +146,12 @@ def find_question(
             if rank >= best or compress(labels) in known:
                 continue
             best = rank
-            opinions = (
-                Opinion(h.text, h.weight, bool(yes)) for h, yes in zip(hypotheses, accepts, strict=True)
-            )
+            opinions = (Opinion(h.text, h.weight, bool(yes)) for h, yes in zip(hypotheses, accepts, strict=True))
             found = Question(seed, tuple(map(int, controls)), labels, tuple(opinions), information)
     if found is None:
         raise NothingToAskError(
-            f"the probable automata agree on every plan in the {len(seeds)} scenes that were looked at: there is nothing "
-            "to ask. Ask about other scenes, or trust the task model"
+            f"the probable automata agree on every plan in the {len(seeds)} scenes that were looked at: there is "
+            "nothing to ask. Ask about other scenes, or trust the task model"
         )
     return found
 

@@ -160,9 +160,7 @@ class RationalLearner:
             candidates=(posterior.sketches_met, posterior.tables_judged),
         )
 
-    def _evidence(
-        self, labels: Sequence[Label], scenes: Sequence[Scene], answers: Sequence[JudgedWord]
-    ) -> Evidence:
+    def _evidence(self, labels: Sequence[Label], scenes: Sequence[Scene], answers: Sequence[JudgedWord]) -> Evidence:
         successes = [scene for scene in scenes if scene.success]
         if not successes:
             raise BadInputError("there is no successful demonstration to learn from")

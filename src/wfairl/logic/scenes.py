@@ -71,7 +71,9 @@ def worlds_of(
     """Scenes without a demonstration, as arrays over the same labels; explored as those of demonstrations are."""
     until = _until_the_end([one.labels for one in demonstrations if one.is_success])
     numbers = LabelNumbers()
-    explored = track(map_in_threads(lambda seed: _explore(make_world(seed), until), seeds, n_jobs), "worlds", len(seeds))
+    explored = track(
+        map_in_threads(lambda seed: _explore(make_world(seed), until), seeds, n_jobs), "worlds", len(seeds)
+    )
     arrays = [_to_arrays(product, cost, numbers) for product in explored]
     labels = tuple(numbers.labels)
     return [ArrayWorld(labels, successors, label_index, 0, costs) for successors, label_index, costs in arrays]
