@@ -37,6 +37,9 @@ from wfairl.worlds.task import Task
 LEAST_INFORMATION = 0.002
 """Nats below which a question is not worth an answer."""
 
+TIE = 0.02
+"""Nats within which a shorter walk, which is easier to judge, is preferred."""
+
 MAX_PLANNED = 24
 """The most probable automata whose plans are asked about."""
 
@@ -112,7 +115,7 @@ def find_question(
     answer_error: float = DEFAULT_ANSWER_ERROR,
     n_jobs: int = 2,
 ) -> Question:
-    """The walk whose answer says most about the task; among equals, the shortest.
+    """The walk whose answer says most about the task; among those that say about as much, the shortest.
 
     Args:
         model: what is known of the task, from a rational learner.
@@ -134,16 +137,16 @@ def find_question(
     hypotheses = hypotheses_of(model, worlds[0].labels)
     weights = np.array([one.weight for one in hypotheses])
     known = {compress(answer.labels) for answer in dataset.answers}
-    best: tuple[float, int] = (-LEAST_INFORMATION, 0)
+    best: tuple[int, int] | None = None
     found: Question | None = None
     for seed, world in zip(seeds, worlds, strict=True):
         for controls in _walks(world, hypotheses, _detours(model, world), task.horizon, rng):
             word = read_labels(world, controls)
             accepts = np.array([one.accepts(word) for one in hypotheses])
             information = expected_information(float(weights @ accepts), answer_error)
-            rank = (-round(information, 9), len(controls))
+            rank = (-round(information / TIE), len(controls))
             labels = tuple(world.labels[i] for i in word)
-            if rank >= best or compress(labels) in known:
+            if information < LEAST_INFORMATION or compress(labels) in known or (best is not None and rank >= best):
                 continue
             best = rank
             opinions = (Opinion(h.text, h.weight, bool(yes)) for h, yes in zip(hypotheses, accepts, strict=True))
