@@ -2,12 +2,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies_logic import random_table
 
 from wfairl.automata.automaton import DEAD
-from wfairl.automata.task_model import TaskModel
 from wfairl.automata.words import compress
 from wfairl.demonstrations.answers import Answer, BrokenAnswersError, read_answers, write_answers
 from wfairl.demonstrations.collection import collect
@@ -32,6 +31,7 @@ from wfairl.worlds.registry import find_task
 
 TASK = find_task("random-office-mail")
 SCENES = range(11_900_000, 11_900_012)
+TRUTH = "any -n-> dead, 0 -e-> 1, 1 -g-> done"
 LABELS = st.frozensets(st.sampled_from(["a", "b", "c"]))
 
 
@@ -52,8 +52,8 @@ def learn(dataset):
     return RationalTaskLearner().learn(dataset, TASK, n_jobs=1)
 
 
-def ask(model, dataset, seeds=SCENES, **settings):
-    return find_question(model, dataset, TASK, seeds, np.random.default_rng(0), n_jobs=1, **settings)
+def ask(model, dataset, seeds=SCENES):
+    return find_question(model, dataset, TASK, seeds, np.random.default_rng(0), n_jobs=1)
 
 
 def is_right(question):
@@ -77,15 +77,7 @@ def answered(dataset, question):
 
 
 def weight_of_truth(model):
-    labels = tuple(frozenset(name) for name in ("", *TASK.propositions))
-    truth = hypotheses_of(TaskModel.of_automaton(TASK.rule, "rule", facts=only(TASK.rule), sentences=("rule",)), labels)
-    key = truth[0].table.tobytes()
-    return sum(
-        one["weight"]
-        for one in model.facts["alternatives"]
-        if hypotheses_of(replace(model, facts={"alternatives": [{**one, "weight": 1.0}]}), labels)[0].table.tobytes()
-        == key
-    )
+    return sum(one["weight"] for one in model.facts["alternatives"] if one["text"] == TRUTH)
 
 
 def only(automaton):
@@ -95,10 +87,13 @@ def only(automaton):
 def brute_information(weights, accepts, error):
     """Mutual information of hypothesis and answer, summed over their joint distribution."""
     joint = np.array(
-        [[w * (1 - error if yes == a else error) for a in (True, False)] for w, yes in zip(weights, accepts)]
+        [
+            [w * (1 - error if yes == a else error) for a in (True, False)]
+            for w, yes in zip(weights, accepts, strict=True)
+        ]
     )
     marginal = np.outer(joint.sum(axis=1), joint.sum(axis=0))
-    return sum(p * np.log(p / q) for p, q in zip(joint.ravel(), marginal.ravel()) if p > 0)
+    return sum(p * np.log(p / q) for p, q in zip(joint.ravel(), marginal.ravel(), strict=True) if p > 0)
 
 
 @given(st.lists(st.tuples(st.floats(0.01, 1), st.booleans()), min_size=1, max_size=8), st.floats(0.001, 0.4))
@@ -137,17 +132,17 @@ def test_a_true_answer_never_lowers_the_weight_of_the_truth(model, answered):
 
 
 def test_one_answer_teaches_what_four_demonstrations_did_not(model, answered):
-    assert model.sentences[0] != answered[1].sentences[0] == "any -n-> dead, 0 -e-> 1, 1 -g-> done"
+    assert model.sentences[0] != answered[1].sentences[0] == TRUTH
 
 
 def test_what_was_answered_is_not_asked_again(answered, question):
     assert compress(ask(answered[1], answered[0]).labels) != compress(question.labels)
 
 
-def test_an_answer_is_soft_evidence(dataset, question):
-    settings = RationalSettings(answer_error=0.49)
+def test_an_answer_is_soft_evidence(model, dataset, question):
+    doubtful = RationalSettings(answer_error=0.49)
     wrong = take_answer(dataset, question, not is_right(question))
-    assert RationalTaskLearner(settings).learn(wrong, TASK, n_jobs=1).sentences == learn(dataset).sentences
+    assert RationalTaskLearner(doubtful).learn(wrong, TASK, n_jobs=1).sentences == model.sentences
     with pytest.raises(BadInputError, match="answer_error"):
         RationalSettings(answer_error=0.0)
 
@@ -179,8 +174,7 @@ def test_weights_of_hypotheses_add_up_to_one_and_no_two_read_alike(model):
     found = hypotheses_of(model, tuple(frozenset(name) for name in ("", *TASK.propositions)))
     assert sum(one.weight for one in found) == pytest.approx(1)
     assert len({one.table.tobytes() for one in found}) == len(found)
-    assert found[0].text == model.sentences[0]
-    assert any("any -n-> dead" in one.text for one in found)
+    assert {TRUTH, model.sentences[0]} <= {one.text for one in found}
 
 
 @given(st.integers(0, 10**6))
@@ -199,7 +193,7 @@ def test_through_accepts_what_the_automaton_accepts_after_all_pairs_were_read(se
 
 
 def test_the_proposed_scene_is_the_best_of_them_and_shows_different_ways(model, dataset):
-    best = find_scene(model, dataset, TASK, SCENES, np.random.default_rng(0), n_jobs=1)
+    best = find_scene(model, dataset, TASK, SCENES[:4], np.random.default_rng(0), n_jobs=1)
     assert best.seed in SCENES
     assert best.information > LEAST_INFORMATION
     assert len(best.ways) > 1
@@ -219,6 +213,7 @@ def test_likelihoods_of_a_demonstration_agree_with_the_evidence(model, dataset):
         assert found == pytest.approx(evidence.evaluate_all(one.table)[0, 0], abs=1e-6)
 
 
+@settings(max_examples=20)
 @given(st.lists(answers(), max_size=4))
 def test_answers_come_back_from_their_file(tmp_path_factory, told):
     path = tmp_path_factory.mktemp("answers") / "answers.jsonl"

@@ -10,7 +10,7 @@ so that what is dangerous is asked about before an agent tries it.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,12 +63,12 @@ def hypotheses_of(model: TaskModel, labels: Sequence[Label]) -> tuple[Hypothesis
     """
     found: dict[bytes, Hypothesis] = {}
     for one in _all(model, tuple(labels)):
-        key = one.table.tobytes()
-        if key not in found or one.weight > found[key].weight:  # a variant that is an alternative already is that one
-            found[key] = one
+        known = found.setdefault(one.table.tobytes(), one)
+        if one.weight > known.weight:  # a variant that is an alternative already, and more probable to caution
+            found[one.table.tobytes()] = replace(known, weight=one.weight)
     kept = sorted(found.values(), key=lambda one: -one.weight)[:MAX_HYPOTHESES]
     total = sum(one.weight for one in kept)
-    return tuple(Hypothesis(one.text, one.table, one.weight / total) for one in kept)
+    return tuple(replace(one, weight=one.weight / total) for one in kept)
 
 
 def _all(model: TaskModel, labels: tuple[Label, ...]) -> Iterator[Hypothesis]:

@@ -30,10 +30,10 @@ from wfairl.planning.cost import Cost, unit_cost
 from wfairl.planning.policy import log_probabilities
 from wfairl.worlds.task import Task
 
-MAX_HYPOTHESES = 24
+MAX_HYPOTHESES = 16
 """The most probable automata that are told apart."""
 
-DRAWS = 4
+DRAWS = 3
 """Demonstrations drawn for each probable automaton."""
 
 
@@ -146,28 +146,23 @@ def _information(
 def log_likelihood(plan: Plan, scene: Scene, temperature: float, outlier_probability: float) -> float:
     """Log probability of a demonstration by somebody who follows a plan, or with a small probability no task."""
     choices = np.log((scene.successors[scene.visited[:-1]] >= 0).sum(axis=1)).sum()
-    follows = _log_follows(plan, scene, temperature)
-    return float(np.logaddexp(np.log1p(-outlier_probability) + follows, np.log(outlier_probability) - choices))
-
-
-def _log_follows(plan: Plan, scene: Scene, temperature: float) -> float:
-    """log prod_t pi(u_t | s_t), -inf for what the automaton does not accept exactly at its end."""
+    no_task = float(np.log(outlier_probability) - choices)
     states = _automaton_states(plan.table, scene.word)
-    if states is None:
-        return -np.inf
-    Q = plan.control_cost_to_go(scene.visited[:-1], states[:, None])
-    logs = log_probabilities(Q, temperature)
-    return float(logs[np.arange(len(Q)), scene.controls].sum())
+    if not states:
+        return no_task
+    Q = plan.control_cost_to_go(scene.visited[:-1], np.array(states)[:, None])
+    follows = log_probabilities(Q, temperature)[np.arange(len(Q)), scene.controls].sum()
+    return float(np.logaddexp(np.log1p(-outlier_probability) + follows, no_task))
 
 
-def _automaton_states(table: NDArray[np.int32], word: NDArray[np.int32]) -> NDArray[np.int32] | None:
-    """The automaton state before each label, None for a word that is not accepted exactly at its end; [steps]."""
-    states = [0]
-    for label in word[:-1]:
-        states.append(int(table[states[-1], label]))
+def _automaton_states(table: NDArray[np.int32], word: NDArray[np.int32]) -> list[int]:
+    """The automaton state before each label; none at all for a word that is not accepted exactly at its end."""
+    after, states = table.tolist(), [0]
+    for label in word.tolist():
         if states[-1] < 0:
-            return None
-    return np.array(states, np.int32) if table[states[-1], word[-1]] == ACCEPTED else None
+            return []
+        states.append(after[states[-1]][label])
+    return states[:-1] if states[-1] == ACCEPTED else []
 
 
 def _ways(
@@ -189,4 +184,4 @@ def _ways(
 
 def _is_cheapest(plan: Plan, scene: Scene) -> bool:
     cost = scene.costs[scene.visited[:-1], scene.controls].sum()
-    return _automaton_states(plan.table, scene.word) is not None and bool(np.isclose(cost, plan.start_cost))
+    return bool(_automaton_states(plan.table, scene.word)) and bool(np.isclose(cost, plan.start_cost))
