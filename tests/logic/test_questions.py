@@ -203,7 +203,7 @@ def test_the_proposed_scene_is_the_best_of_them_and_shows_different_ways(model, 
 
 def test_likelihoods_of_a_demonstration_agree_with_the_evidence(model, dataset):
     from wfairl.logic.evidence import Evidence
-    from wfairl.logic.plan import plan_table
+    from wfairl.logic.table_plans import plan_table
 
     (world,) = worlds_of([dataset.demonstrations[0].seed], dataset.demonstrations, TASK.make_world, n_jobs=1)
     scene = world.scene(np.array(dataset.demonstrations[0].controls, np.int32))

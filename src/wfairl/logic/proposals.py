@@ -22,10 +22,10 @@ from wfairl.errors import BadInputError
 from wfairl.logic.evidence import Scene
 from wfairl.logic.hypotheses import Hypothesis, hypotheses_of
 from wfairl.logic.kernels import ACCEPTED
-from wfairl.logic.plan import ArrayWorld, Plan, plan_table
 from wfairl.logic.questions import LEAST_INFORMATION, NothingToAskError
 from wfairl.logic.rational import RationalSettings
 from wfairl.logic.scenes import worlds_of
+from wfairl.logic.table_plans import ArrayWorld, TablePlan, plan_table
 from wfairl.planning.cost import Cost, unit_cost
 from wfairl.planning.policy import log_probabilities
 from wfairl.worlds.task import Task
@@ -121,7 +121,7 @@ def find_scene(
 
 
 def _information(
-    plans: Sequence[Plan],
+    plans: Sequence[TablePlan],
     hypotheses: Sequence[Hypothesis],
     temperature: float,
     horizon: int,
@@ -143,14 +143,14 @@ def _information(
     return max(0.0, float(total))
 
 
-def log_likelihood(plan: Plan, scene: Scene, temperature: float, outlier_probability: float) -> float:
+def log_likelihood(plan: TablePlan, scene: Scene, temperature: float, outlier_probability: float) -> float:
     """Log probability of a demonstration by somebody who follows a plan, or with a small probability no task."""
     choices = np.log((scene.successors[scene.visited[:-1]] >= 0).sum(axis=1)).sum()
     no_task = float(np.log(outlier_probability) - choices)
     states = _automaton_states(plan.table, scene.word)
     if not states:
         return no_task
-    Q = plan.control_cost_to_go(scene.visited[:-1], np.array(states)[:, None])
+    Q = plan.control_cost_to_go(scene.visited[:-1], np.array(states))
     follows = log_probabilities(Q, temperature)[np.arange(len(Q)), scene.controls].sum()
     return float(np.logaddexp(np.log1p(-outlier_probability) + follows, no_task))
 
@@ -182,6 +182,6 @@ def _ways(
     return tuple(ways)
 
 
-def _is_cheapest(plan: Plan, scene: Scene) -> bool:
+def _is_cheapest(plan: TablePlan, scene: Scene) -> bool:
     cost = scene.costs[scene.visited[:-1], scene.controls].sum()
     return bool(_automaton_states(plan.table, scene.word)) and bool(np.isclose(cost, plan.start_cost))

@@ -28,9 +28,9 @@ from wfairl.demonstrations.answers import Answer
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.errors import BadInputError, FailedRunError
 from wfairl.logic.hypotheses import Hypothesis, chosen_table, deadly_odds, hypotheses_of, through
-from wfairl.logic.plan import ArrayWorld, NoPlanError, plan_table
 from wfairl.logic.rational import DEFAULT_ANSWER_ERROR
 from wfairl.logic.scenes import worlds_of
+from wfairl.logic.table_plans import ArrayWorld, NoPlanError, plan_table
 from wfairl.planning.cost import Cost, unit_cost
 from wfairl.worlds.task import Task
 

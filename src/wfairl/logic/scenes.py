@@ -16,9 +16,10 @@ from wfairl.automata.automaton import ACCEPTED, UNAVAILABLE, Automaton, Guard, L
 from wfairl.automata.guarded import Edge, GuardedAutomaton
 from wfairl.demonstrations.answers import Answer
 from wfairl.demonstrations.demonstration import Demonstration
+from wfairl.demonstrations.tracing import trace
 from wfairl.logic.evidence import UNAVAILABLE as NO_SUCCESSOR
 from wfairl.logic.evidence import JudgedWord, Scene
-from wfairl.logic.plan import ArrayWorld
+from wfairl.logic.table_plans import ArrayWorld
 from wfairl.parallel import map_in_threads
 from wfairl.planning.cost import Cost, unit_cost
 from wfairl.planning.product import Product, ProductTooLargeError, build_product
@@ -46,6 +47,9 @@ def scenes_of(
 
     Returns:
         The distinct labels, and a scene for each demonstration, whose label indices are into them.
+
+    Raises:
+        ContradictionError: a world gives other labels than a demonstration tells, or cannot follow it.
     """
     until = _until_the_end([one.labels for one in demonstrations if one.is_success])
     numbers = LabelNumbers()
@@ -110,7 +114,13 @@ def _explore(world: World[Any], until: Automaton) -> Product:
 
 
 def _scene(demonstration: Demonstration, product: Product, cost: Cost, numbers: LabelNumbers) -> Scene:
-    """The demonstration in its world."""
+    """The demonstration in its world.
+
+    Raises:
+        ContradictionError: the world gives other labels than the demonstration tells, or cannot follow it.
+    """
+    for _ in trace(demonstration, product):
+        pass
     successors, label_index, costs = _to_arrays(product, cost, numbers)
     return Scene(successors, label_index, 0, costs, np.array(demonstration.controls, np.int32))
 
