@@ -77,6 +77,17 @@ def test_a_question_for_people_shows_plan_opinions_and_picture(wfairl, demos, mo
     assert not read_answers(tmp_path / "mine.jsonl")[0].is_right
 
 
+def test_in_a_terminal_the_question_is_put(wfairl, demos, model, tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr("wfairl.cli.ask.typer.confirm", lambda text: bool(asked.append(text)))
+    monkeypatch.setattr("wfairl.cli.ask.sys.stdin.isatty", lambda: True, raising=False)
+    code, output, _ = wfairl("ask", demos, "--task-model", model, "--scenes", "11900000")
+    assert code == 0
+    assert len(asked) == 1
+    assert "the answer is kept in" in output
+    assert not read_answers(tmp_path / "demos.answers.jsonl")[0].is_right
+
+
 def test_a_scene_to_demonstrate_is_proposed_with_reasons_and_a_picture(wfairl, demos, model, tmp_path):
     picture = tmp_path / "scene.png"
     code, output, _ = wfairl("ask", demos, "--task-model", model, "--demonstrate", *SCENES, "-o", picture)
