@@ -23,6 +23,7 @@ COMMANDS = {
     "demos-import": ("demonstrations", "Turn a log of your own, or a Minari data set, into demonstrations."),
     "demos-export": ("demonstrations", "Write demonstrations as a Minari data set."),
     "learn-task": ("automaton", "Learn the task of demonstrations or scored words as an automaton."),
+    "ask": ("ask", "Ask one good question about a task, or propose the scene to demonstrate next."),
     "score": ("automaton", "Score words with a task model, and say where a rejected word was lost."),
     "draw": ("automaton", "Draw the automaton of a task model."),
     "plan": ("planning", "Plan one episode of a task."),

@@ -1,5 +1,6 @@
 """`wfairl learn-task --learner rational`."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +15,16 @@ if TYPE_CHECKING:
 SHOWN_ALTERNATIVES = 3
 
 
-def learn_rational(demos: Path, output: Path, jobs: int, as_json: bool) -> None:
+def learn_rational(demos: Path, answers: Path | None, output: Path, jobs: int, as_json: bool) -> None:
     """Learn the task of demonstrations by how rational the demonstrators look, and write it."""
+    from wfairl.demonstrations.answers import read_answers
     from wfairl.demonstrations.storage import load
     from wfairl.logic.learners import RATIONAL, find_learner
     from wfairl.worlds.registry import find_task
 
     dataset = load(demos)
+    if answers is not None:
+        dataset = replace(dataset, answers=(*dataset.answers, *read_answers(answers)))
     model = find_learner(RATIONAL).learn(dataset, find_task(dataset.task), n_jobs=jobs)
     model.save(output)
     if as_json:
@@ -57,6 +61,8 @@ def _table(dataset: "Dataset", model: "TaskModel", output: Path) -> Table:
     failures = summary.words - summary.successes
     also = f", and {failures} that failed" if failures else ""
     table.add_row("demonstrations", f"{summary.successes} successful{also}")
+    if dataset.answers:
+        table.add_row("answers", str(len(dataset.answers)))
     table.add_row("rule", model.sentences[0])
     table.add_row("states", str(summary.states))
     if not facts:

@@ -14,11 +14,14 @@ from wfairl.automata.word_learners import find_learner as find_word_learner
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.errors import BadInputError
 from wfairl.logic.rational import NothingExplainedError, RationalLearner, RationalResult, RationalSettings
-from wfairl.logic.scenes import scenes_of
+from wfairl.logic.scenes import judged_words, scenes_of
 from wfairl.planning.cost import Cost, unit_cost
 from wfairl.worlds.task import Task
 
 RATIONAL, GRU = "rational", "gru"
+
+ANSWERS = "answers"
+"""The fact of a task model that says how many answers it was learned with."""
 
 LOOKS_WRONG = 0.5
 """Probability from which on a demonstration is named as one that follows no task."""
@@ -51,13 +54,19 @@ class RationalTaskLearner:
     def learn(self, dataset: Dataset, task: Task, cost: Cost = unit_cost, n_jobs: int = 2) -> TaskModel:
         """See `TaskLearner`."""
         labels, scenes = scenes_of(dataset.demonstrations, task.make_world, cost, n_jobs)
+        labels, answers = judged_words(dataset.answers, labels)
         try:
-            result = RationalLearner(self.settings).fit(labels, scenes)
+            result = RationalLearner(self.settings).fit(labels, scenes, answers=answers)
         except NothingExplainedError:  # too few demonstrations, or too noisy ones: keep what they show
             memorised = SpectralTaskLearner().learn(dataset, task, cost, n_jobs)
             return replace(memorised, sentences=(MEMORISED,))
         return TaskModel.of_automaton(
-            result.automaton, RATIONAL, dataset.words, dataset.scores, sentences=(result.text,), facts=facts_of(result)
+            result.automaton,
+            RATIONAL,
+            dataset.words,
+            dataset.scores,
+            sentences=(result.text,),
+            facts={**facts_of(result), ANSWERS: len(dataset.answers)},
         )
 
 
