@@ -3,8 +3,8 @@
     python benchmarks/questions.py [--json] [--validation] [--demonstrate] [--tasks coffee mail ...] [--seeds 3]
 
 Offices drawn anew for each scene; demonstrators act at temperature 0.5, no failures are given. An answerer knows the
-true rule. From 4 demonstrations (--first) on, either questions are answered one after the other or more demonstrations are given,
-with --demonstrate also those in scenes that `find_scene` chooses.
+true rule. From 4 demonstrations (--first) on, either questions are answered one after the other or more demonstrations
+are given, with --demonstrate also those in scenes that `find_scene` chooses.
 
     kept      share of 64 new scenes in which the greedy plan keeps the true rule, mean over tasks and seeds
     cautious  the same for the cautious policy, which is what agents follow by default
