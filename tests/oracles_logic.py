@@ -6,12 +6,11 @@ import networkx as nx
 import numpy as np
 
 from wfairl.logic.evidence import Scene
-from wfairl.logic.plan import ArrayWorld
 
 DEAD, ACCEPTED = -1, -2
 
 
-def product_graph(world: ArrayWorld | Scene, table: np.ndarray) -> nx.DiGraph:
+def product_graph(world: Scene, table: np.ndarray) -> nx.DiGraph:
     """Reversed product of a world and a table: edges lead backwards from "done", weighted with the cheapest control."""
     graph = nx.DiGraph()
     graph.add_node("done")
@@ -28,7 +27,7 @@ def product_graph(world: ArrayWorld | Scene, table: np.ndarray) -> nx.DiGraph:
     return graph
 
 
-def costs_to_go(world: ArrayWorld | Scene, table: np.ndarray) -> dict[tuple[int, int], float]:
+def costs_to_go(world: Scene, table: np.ndarray) -> dict[tuple[int, int], float]:
     """V of every product state from which acceptance can be reached."""
     return nx.single_source_dijkstra_path_length(product_graph(world, table), "done")
 

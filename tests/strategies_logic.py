@@ -1,15 +1,53 @@
 """Random worlds, tables and sketches for `wfairl.logic`, and a small grid to demonstrate tasks in."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from wfairl.automata.automaton import DEAD, Guard
 from wfairl.automata.guarded import Edge, GuardedAutomaton
+from wfairl.demonstrations import solve
 from wfairl.logic.evidence import Scene
 from wfairl.logic.kernels import ACCEPTED
-from wfairl.logic.plan import ArrayWorld, plan
 from wfairl.logic.sketch import ANY, Sketch, SketchEdge, tidy
+from wfairl.planning import UnsatisfiableTaskError
+from wfairl.planning.cost import feature_cost
+from wfairl.worlds import GraphWorld, TransitionTable
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayWorld:
+    """A world as arrays, as `Scene` has them."""
+
+    labels: tuple[frozenset[str], ...]
+    successors: np.ndarray
+    label_index: np.ndarray
+    start: int
+    costs: np.ndarray
+
+    def scene(self, controls: np.ndarray, success: bool = True) -> Scene:
+        """This world with a demonstration in it."""
+        return Scene(self.successors, self.label_index, self.start, self.costs, np.asarray(controls), success)
+
+    @property
+    def graph(self) -> GraphWorld:
+        """The same world, to plan in; a transition has one feature, its cost."""
+        index = np.arange(self.costs.size, dtype=np.int32).reshape(self.costs.shape)
+        controls = tuple(map(str, range(self.costs.shape[1])))
+        table = TransitionTable(
+            controls, self.successors, self.label_index.astype(np.uint16), self.labels, index, self.costs.reshape(-1, 1)
+        )
+        return GraphWorld(table, tuple(sorted(frozenset().union(*self.labels))), self.start)
+
+    def demonstrate(self, rule: GuardedAutomaton, temperature: float, rng: np.random.Generator) -> Scene | None:
+        """What an expert does here, None if the rule cannot be fulfilled or takes too long."""
+        try:
+            expert = solve(self.graph, rule, feature_cost(lambda features: features[:, 0]))
+        except UnsatisfiableTaskError:
+            return None
+        controls, succeeded = expert.act(temperature, 200, rng)
+        return self.scene(np.array(controls)) if succeeded else None
+
 
 NAMES = ("a", "b", "c", "n")
 GRID_LABELS = (frozenset(), *(frozenset({name}) for name in NAMES))
@@ -84,10 +122,7 @@ def demonstrations(rule: GuardedAutomaton, number: int, rng: np.random.Generator
     """Runs at temperature 0.5, each in a grid of its own."""
     scenes: list[Scene] = []
     while len(scenes) < number:
-        world = grid(rng)
-        solved = plan(world, rule)
-        if np.isfinite(solved.start_cost):
-            controls = solved.act(0.5, 200, rng)
-            if controls is not None:
-                scenes.append(world.scene(controls))
+        scene = grid(rng).demonstrate(rule, 0.5, rng)
+        if scene is not None:
+            scenes.append(scene)
     return scenes

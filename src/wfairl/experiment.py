@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from wfairl.automata.task_model import TaskModel, fit_task_model
+from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations import Dataset, collect, load, save
 from wfairl.errors import BadInputError
 from wfairl.evaluation import Evaluation, Policy, RandomPolicy, evaluate, expert_policy
@@ -14,6 +14,8 @@ from wfairl.files import check_directory, read_json, write_json
 from wfairl.learning.checkpoint import OtherConfigurationError
 from wfairl.learning.run_directory import CONFIG, BrokenRunError, RunExistsError, check_unchanged
 from wfairl.learning.threads import one_torch_thread
+from wfairl.logic.alternation import learn_logic_and_cost
+from wfairl.logic.learners import RATIONAL, find_learner
 from wfairl.methods import Trained, TrainingRequest, find_method
 from wfairl.methods.method import CHOSEN
 from wfairl.worlds.registry import find_task
@@ -40,6 +42,7 @@ class Config:
         failures: random walks, for the automaton alone.
         temperature: of the expert; 0 is the paper's data set D1.
         seed: of the collection, of the split into held-out demonstrations, and of the training.
+        learner: what learns the automaton; `rational` learns it together with the cost.
         settings: how the cost is learned, by name; see `PlannerSettings`.
         test_scenes: scenes to evaluate on, none of which was trained on.
     """
@@ -49,12 +52,14 @@ class Config:
     failures: int = 128
     temperature: float = 0.5
     seed: int = 0
+    learner: str = RATIONAL
     settings: Mapping[str, Any] = field(default_factory=dict)
     test_scenes: int = 64
 
     def __post_init__(self) -> None:
         # Refuses what cannot be trained, before hours are spent on collecting.
         find_method(METHOD).check_settings(self.settings)
+        find_learner(self.learner)
         if not 0 <= self.temperature < float("inf"):
             raise BadInputError(
                 f"the temperature of demonstrations must be 0 or more and finite, not {self.temperature}"
@@ -85,7 +90,8 @@ def run(config: Config, directory: Path, resume: bool = False, n_jobs: int = 2) 
     """
     task = find_task(config.task)
     dataset = gather(task, config, directory, resume, n_jobs)
-    trained = learn_cost(task, dataset, learn_task(dataset), config, directory, resume, n_jobs)
+    task_model = learn_task(task, dataset, config, n_jobs)
+    trained = learn_cost(task, dataset, task_model, config, directory, resume, n_jobs)
     evaluations = compare(task, directory, config, n_jobs)
     save_evaluations(evaluations, directory)
     return Result(trained, evaluations)
@@ -140,9 +146,12 @@ def read_experiment(directory: Path) -> dict[str, Any]:
     return document
 
 
-def learn_task(dataset: Dataset) -> TaskModel:
-    """The automaton of the demonstrations' words."""
-    return fit_task_model(dataset.words, dataset.scores, optional_start=True)
+def learn_task(task: Task, dataset: Dataset, config: Config, n_jobs: int) -> TaskModel:
+    """The automaton of the demonstrations."""
+    if config.learner != RATIONAL:
+        return find_learner(config.learner).learn(dataset, task, n_jobs=n_jobs)
+    settings = find_method(METHOD).make_settings({"seed": config.seed, **config.settings})
+    return learn_logic_and_cost(dataset, task, settings, n_jobs=n_jobs).model
 
 
 def learn_cost(

@@ -4,16 +4,10 @@ import numpy as np
 import pytest
 from strategies_logic import GRID_LABELS, chain, demonstrations, dusky, grid
 
+from wfairl.automata.automaton import Guard
+from wfairl.automata.guarded import Edge, GuardedAutomaton
 from wfairl.errors import BadInputError
-from wfairl.logic import (
-    Edge,
-    Guard,
-    GuardedAutomaton,
-    NothingExplainedError,
-    RationalLearner,
-    RationalSettings,
-    plan,
-)
+from wfairl.logic import NothingExplainedError, RationalLearner, RationalSettings
 from wfairl.logic.sketch import canonical
 from wfairl.logic.tables import to_table
 
@@ -55,9 +49,9 @@ def test_a_guard_has_the_literals_that_matter_and_no_others(literals):
         world = grid(rng)
         three = replace(world, label_index=np.where(world.label_index == 4, 4, np.minimum(world.label_index, 1)))
         world = dusky(three, rng)  # some a in the dark, some in the light
-        solved = plan(world, rule)
-        if np.isfinite(solved.start_cost):
-            scenes.append(world.scene(solved.act(0.5, 200, rng)))
+        scene = world.demonstrate(rule, 0.5, rng)
+        if scene is not None:
+            scenes.append(scene)
     result = RationalLearner().fit(world.labels, scenes)
     assert [edge.guard for edge in result.automaton.edges[0]] == [Guard(frozenset(literals))]
 

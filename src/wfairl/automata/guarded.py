@@ -121,10 +121,17 @@ def _first(edges: Sequence[Edge], label: Label, state: int) -> int:
 
 
 def conjunction(one: GuardedAutomaton, other: GuardedAutomaton) -> GuardedAutomaton:
-    """The automaton that accepts what both accept; pairs of states that can be reached, breadth first.
+    """The automaton that accepts what both accept."""
+    return conjunction_with_pairs(one, other)[0]
 
-    The pairs of edges are tried in lexicographic order, so that the first that holds is that of the first edge
-    of `one` that holds and the first of `other`.
+
+def conjunction_with_pairs(
+    one: GuardedAutomaton, other: GuardedAutomaton
+) -> tuple[GuardedAutomaton, list[tuple[int, int]]]:
+    """The automaton that accepts what both accept, and the pair of states that each of its states stands for.
+
+    The pairs are those that can be reached, breadth first. The pairs of edges are tried in lexicographic order, so
+    that the first that holds is that of the first edge of `one` that holds and the first of `other`.
     """
     numbers = {(0, 0): 0}
     queue = [(0, 0)]
@@ -141,7 +148,7 @@ def conjunction(one: GuardedAutomaton, other: GuardedAutomaton) -> GuardedAutoma
             row.append(Edge(guard, numbers[targets]))
         rows.append(_without_idle(row, numbers[pair]))
     accepting = [one.accepting[a] and other.accepting[b] for a, b in queue]
-    return GuardedAutomaton(tuple(rows), np.array(accepting, bool))
+    return GuardedAutomaton(tuple(rows), np.array(accepting, bool)), queue
 
 
 def _pairs(

@@ -11,6 +11,7 @@ from wfairl.cli.evaluation import summary
 from wfairl.cli.learning import Jobs, Resume, check_place, print_trained, trained_document
 from wfairl.cli.settings import with_settings
 from wfairl.experiment import METHOD, Config, run
+from wfairl.logic.learners import LEARNERS, RATIONAL
 from wfairl.methods import find_method
 from wfairl.report.run_page import write_run_report
 
@@ -20,8 +21,9 @@ EXAMPLE = """
 Do the whole job for one task: demonstrations, automaton, cost, an agent in new scenes, and a page to look at.
 
 The result is tried on scenes that nobody has seen, beside the optimal policy, the expert that was imitated, and a
-random one. The defaults are the paper's data set D2; --temperature 0 is D1. A task of your own comes from a file:
-see `wfairl tasks --help`. Examples:
+random one. The defaults are the paper's data set D2; --temperature 0 is D1. With --learner rational, the default,
+automaton and cost are learned together, and no failures are needed; spectral is the paper's. A task of your own comes
+from a file: see `wfairl tasks --help`. Examples:
 
     wfairl run doorkey -o runs/doorkey
     wfairl --tasks my_tasks.py run warehouse
@@ -39,6 +41,7 @@ def run_command(
     successes: Annotated[int, typer.Option(min=1, help="Demonstrations of the expert.")] = 32,
     failures: Annotated[int, typer.Option(min=0, help="Random walks, for the automaton alone.")] = 128,
     temperature: Annotated[float, typer.Option(min=0, help="Of the expert; 0 is strictly optimal.")] = 0.5,
+    learner: Annotated[str, typer.Option(help=f"What learns the automaton: {', '.join(LEARNERS)}.")] = RATIONAL,
     test_scenes: Annotated[int, typer.Option(min=1, help="New scenes to evaluate on.")] = 64,
     seed: Annotated[int, typer.Option(min=0, help="Everything random follows from it.")] = 0,
     jobs: Jobs = 2,
@@ -47,7 +50,7 @@ def run_command(
     settings: dict[str, Any],
 ) -> None:
     """Do the whole job for one task."""
-    config = Config(task, successes, failures, temperature, seed, settings, test_scenes)
+    config = Config(task, successes, failures, temperature, seed, learner, settings, test_scenes)
     directory = Path("runs", task) if output is None else output
     check_place(directory, resume)
     result = run(config, directory, resume, jobs)

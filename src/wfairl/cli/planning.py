@@ -11,9 +11,9 @@ from wfairl.errors import BadInputError
 
 if TYPE_CHECKING:
     from wfairl.automata.automaton import Automaton
+    from wfairl.automata.task_model import TaskModel
     from wfairl.planning.cost import Cost
     from wfairl.planning.plan import Plan
-    from wfairl.worlds.task import Task
 
 app = command_group()
 
@@ -55,35 +55,46 @@ def plan(
             "A* plans with a cost of 1 a control: a learned cost is computed for a whole product at once"
         )
     found_task = find_task(task)
-    automaton, transition_cost = _automaton_and_cost(found_task, task_model, cost)
+    model, transition_cost = _model_and_cost(task_model, cost)
     world = found_task.make_world(seed)
     if output is not None:
         as_renderer(world)  # before the search, which may take long
-    found, effort = _plan(world, automaton, transition_cost, astar, max_states)
+    untested: list[int] = []
+    if model is not None and "support" in model.facts and not astar:
+        from wfairl.logic.caution import untested_steps
+
+        found, effort = _plan_cautiously(world, model, transition_cost, max_states)
+        untested = untested_steps(model, found.path)
+    else:
+        automaton = found_task.rule if model is None else model.finite
+        found, effort = _plan(world, automaton, transition_cost, astar, max_states)
     if output is not None:
         write_picture(film_path(world, found.path), output)
     if as_json:
-        print_json({"task": task, "seed": seed, **_document(world.controls, found), **effort, "picture": _text(output)})
+        document = {**_document(world.controls, found), **effort, "untested_steps": untested}
+        print_json({"task": task, "seed": seed, **document, "picture": _text(output)})
     else:
         _print(world.controls, found, effort, output)
+        if untested:
+            out.print(f"this plan leaves what was demonstrated at step {', '.join(map(str, untested))}")
 
 
-def _automaton_and_cost(task: "Task", task_model: Path | None, run: Path | None) -> "tuple[Automaton, Cost]":
-    """What was named, and where nothing was: the automaton of the run or of the task's rule, and a cost of 1."""
+def _model_and_cost(task_model: Path | None, run: Path | None) -> "tuple[TaskModel | None, Cost]":
+    """What was named: the task model, or that of the run, None for the task's own rule; and the cost, 1 if none."""
     from wfairl.automata.task_model import TaskModel
-    from wfairl.evaluation.policies import PlannedPolicy
     from wfairl.planning.cost import unit_cost
 
-    automaton = task.rule
-    cost: Cost = unit_cost
-    if run is not None:
-        from wfairl.methods import load_policy  # torch is slow to import
+    model = None if task_model is None else TaskModel.load(task_model)
+    if run is None:
+        return model, unit_cost
+    from wfairl.learning.run_directory import TASK_MODEL  # torch is slow to import
+    from wfairl.methods import method_of
 
-        policy = load_policy(run, task)
-        if not isinstance(policy, PlannedPolicy):
-            raise BadInputError(f"{run}: a run whose method learns no cost to plan with")
-        automaton, cost = policy.automaton, policy.cost
-    return (automaton if task_model is None else TaskModel.load(task_model).finite), cost
+    _, method = method_of(run)
+    cost = method.learned_cost(run)
+    if cost is None:
+        raise BadInputError(f"{run}: a run of {method.name}, which learns no cost to plan with")
+    return TaskModel.load(run / TASK_MODEL) if model is None else model, cost
 
 
 def _plan(
@@ -101,12 +112,28 @@ def _plan(
     return find_plan(product, cost(product)), {"product_states": len(product)}
 
 
+def _plan_cautiously(world: Any, model: "TaskModel", cost: "Cost", max_states: int) -> "tuple[Plan, dict[str, int]]":
+    """A plan for all probable automata of a model, told in the states of the most probable one."""
+    from wfairl.logic.caution import CautiousPolicy
+    from wfairl.planning.path import walk_path
+    from wfairl.planning.plan import Plan
+    from wfairl.planning.product import states_alone
+
+    automaton, priced = CautiousPolicy("plan", model, cost, 0.0).choose(world)
+    found, effort = _plan(world, automaton, priced, False, max_states)
+    path = walk_path(world, model.finite, found.path.controls, world.initial_state)
+    paid = cost(states_alone(world, path.states[:-1]))
+    return Plan(path, float(sum(paid[step, control] for step, control in enumerate(path.controls)))), effort
+
+
 def _document(controls: Any, plan: "Plan") -> dict[str, Any]:
+    from wfairl.automata.words import compress
+
     path = plan.path
     return {
         "controls": [controls[control] for control in path.controls],
         "labels": [sorted(label) for label in path.labels],
-        "word": [sorted(label) for label in path.word],
+        "word": [sorted(label) for label in compress(path.labels)],
         "automaton_states": list(path.automaton_states),
         "cost": plan.cost,
         "steps": len(path.controls),
@@ -115,7 +142,7 @@ def _document(controls: Any, plan: "Plan") -> dict[str, Any]:
 
 def _print(controls: Any, plan: "Plan", effort: dict[str, int], output: Path | None) -> None:
     """A row for each change of the label, with the controls that lead to it."""
-    from wfairl.automata.words import format_label, format_word
+    from wfairl.automata.words import compress, format_label, format_word
 
     path = plan.path
     before = (frozenset(), *path.labels)  # nothing was shown before the first step
@@ -129,7 +156,7 @@ def _print(controls: Any, plan: "Plan", effort: dict[str, int], output: Path | N
             since = step
     out.print(table)
     out.print(f"cost  {plan.cost:g} in {len(path.controls)} steps")
-    out.print(f"word  {format_word(path.word)}")
+    out.print(f"word  {format_word(compress(path.labels))}")
     out.print(", ".join(f"{number:,} {what.replace('_', ' ')}" for what, number in effort.items()))
     if output is not None:
         out.print(f"wrote {output}")

@@ -1,43 +1,155 @@
-"""Caution: what a learned automaton has not been tested on is priced into the cost.
+"""Caution: a plan that all probable automata accept, and that reads what demonstrations tell about.
 
-A label of which no demonstration tells where it leads may end the task in failure. `Support` says how probable that
-is; a cautious cost adds the price of a failure times that probability,
+What the demonstrations leave open is of two kinds, and both are priced, in units of the mean cost of a step:
 
-    c'(s, u) = c(s, u) + price * mean(c) * risk(q, l(s, u)),
+- **Other automata** are probable too. A cautious agent plans for several at once, the most probable first: it does what
+  all of them want, unless leaving the less probable ones out saves more than the price of a failure times their weight.
+- **Labels** of which no demonstration tells where they lead may end the task. `Support` says how probable that is, and
+  reading one costs that part of the price.
 
-so that a plan leaves what was demonstrated only where nothing else reaches the goal, or where it saves more than that.
+    minimise over m and plans   cost of a plan that automata 0..m accept
+                                + price * (weight of the automata behind m)
+                                + price * sum of the risks of the labels that it reads
 """
+
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.automata.automaton import Label
+from wfairl.automata.automaton import Automaton, Label
+from wfairl.automata.guarded import GuardedAutomaton, conjunction_with_pairs
 from wfairl.automata.task_model import TaskModel
-from wfairl.logic.plan import DEFAULT_PRICE
+from wfairl.evaluation.policies import Actor
 from wfairl.logic.support import Support
+from wfairl.planning.agent import Agent
 from wfairl.planning.cost import Cost
 from wfairl.planning.path import Path
+from wfairl.planning.plan import UnsatisfiableTaskError
+from wfairl.planning.planner import ExactPlanner, ExactSolution
 from wfairl.planning.product import Product
+from wfairl.worlds.world import World
+
+DEFAULT_PRICE = 100.0
+"""What a failure is worth, in mean costs of a step; chosen once, on validation scenes of random offices."""
+
+LEAST_WEIGHT = 0.002
+"""Automata of less weight are not planned for."""
+
+MOST_AUTOMATA, MOST_STATES = 6, 200
+"""How many automata are planned for at once at the most, and how many states they may have together."""
 
 
-def cautious(cost: Cost, model: TaskModel, price: float = DEFAULT_PRICE) -> Cost:
-    """A cost with the risk of a model's automaton priced in; the cost itself if the model knows no risk.
+@dataclass(frozen=True, eq=False)
+class Probable:
+    """What the most probable automata want together.
 
-    Args:
-        cost: what transitions cost.
-        model: the task, whose automaton the products are of.
-        price: what a failure is worth, in units of the mean cost.
+    Attributes:
+        automaton: accepts what all of them accept.
+        chosen_states: the state of the most probable one in each of its states, shape [states].
+        omitted: the weight of the automata that are not among them.
     """
-    support = support_of(model)
+
+    automaton: GuardedAutomaton
+    chosen_states: NDArray[np.int64]
+    omitted: float
+
+
+@dataclass(frozen=True, eq=False)
+class CautiousPolicy:
+    """Plans for all probable automata at once, as far as that is worth it; see the module.
+
+    Attributes:
+        name: what people call it.
+        model: the task, whose learner keeps alternatives and support.
+        cost: what transitions cost.
+        temperature: eta.
+        price: of a failure, in mean costs of a step.
+    """
+
+    name: str
+    model: TaskModel
+    cost: Cost
+    temperature: float
+    price: float = DEFAULT_PRICE
+
+    @property
+    def automaton(self) -> Automaton:
+        """The most probable automaton."""
+        return self.model.finite
+
+    def actor(self, world: World[Any], rng: np.random.Generator) -> Actor:
+        """See `Policy`."""
+        automaton, cost = self.choose(world)
+        agent = Agent(automaton, cost, self.temperature, rng)
+        agent.start(world)
+        return agent
+
+    def choose(self, world: World[Any]) -> tuple[GuardedAutomaton, Cost]:
+        """The automaton to plan for in a world, and the cost with the risk of labels priced in.
+
+        Raises:
+            UnsatisfiableTaskError: not even the most probable automaton can be satisfied.
+        """
+        support = support_of(self.model)
+        best: tuple[float, GuardedAutomaton, Cost] | None = None
+        failure: UnsatisfiableTaskError | None = None
+        for probable in probable_automata(self.model):
+            cost = _priced(self.cost, probable, support, self.price)
+            solution = ExactPlanner().solve(world, probable.automaton, cost)
+            try:
+                solution.check_satisfiable()
+            except UnsatisfiableTaskError as error:
+                failure = failure or error
+                continue
+            total = self._total(solution, probable.omitted)
+            if best is None or total < best[0]:
+                best = total, probable.automaton, cost
+        if best is None:
+            assert failure is not None  # there is at least one automaton
+            raise failure
+        return best[1], best[2]
+
+    def _total(self, solution: ExactSolution, omitted: float) -> float:
+        mean = float(self.cost(solution.product).mean())
+        return float(solution.solution.cost_to_go[0]) + self.price * mean * omitted
+
+
+def probable_automata(model: TaskModel) -> list[Probable]:
+    """The most probable automaton alone, with the second, and so on; the last stands for all that are planned for."""
+    chosen = model.finite
+    assert isinstance(chosen, GuardedAutomaton)
+    alternatives = [
+        (GuardedAutomaton.from_document(one["automaton"]), float(one["weight"]))
+        for one in model.facts.get("alternatives", ())
+    ]
+    if not alternatives:
+        return [Probable(chosen, np.arange(chosen.states), 0.0)]
+    omitted = 1.0 - alternatives[0][1]
+    found = [Probable(chosen, np.arange(chosen.states), omitted)]
+    for automaton, weight in alternatives[1:]:
+        if weight < LEAST_WEIGHT or len(found) == MOST_AUTOMATA:
+            break
+        before = found[-1]
+        joint, pairs = conjunction_with_pairs(before.automaton, automaton)
+        if joint.states > MOST_STATES:
+            break
+        omitted -= weight
+        found.append(Probable(joint, before.chosen_states[[one for one, _ in pairs]], max(omitted, 0.0)))
+    return found
+
+
+def _priced(cost: Cost, probable: Probable, support: Support | None, price: float) -> Cost:
+    """A cost with the risk of labels priced in."""
     if support is None or price == 0:
         return cost
 
     def priced(product: Product) -> NDArray[np.float64]:
         costs = cost(product)
         risk = _risk_by_label(support, product.labels)
-        if product.automaton is not model.finite or not len(product.labels):
-            return costs  # states alone, without an automaton to be at risk of
-        return costs + price * float(costs.mean()) * risk[product.automaton_states[:, None], product.label_index]
+        states = probable.chosen_states[product.automaton_states]
+        return costs + price * float(costs.mean()) * risk[states[:, None], product.label_index]
 
     return priced
 
@@ -54,10 +166,11 @@ def untested_steps(model: TaskModel, path: Path) -> list[int]:
     if support is None:
         return []
     known = {label: i for i, label in enumerate(support.labels)}
-    steps = []
-    for step, (state, label) in enumerate(zip(path.automaton_states, path.labels, strict=False), start=1):
+    steps, state = [], 0
+    for step, label in enumerate(path.labels, start=1):
         if 0 <= state < len(support.visits) and (label not in known or support.is_untested[state, known[label]]):
             steps.append(step)
+        state = model.finite.read(state, label)
     return steps
 
 

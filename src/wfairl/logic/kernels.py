@@ -176,10 +176,9 @@ def general_cost_to_go(
     into_first: NDArray[np.int32],
     into_source: NDArray[np.int32],
     world: PackedWorld,
-    penalties: NDArray[np.float64],
     V: NDArray[np.float64],
 ) -> None:
-    """Dijkstra's algorithm from acceptance: V of node q * states + s; penalties [q, label] are added to the costs."""
+    """Dijkstra's algorithm from acceptance: V of node q * states + s."""
     modes, labels = table.shape
     states = len(world.first) - 1
     V[: modes * states] = np.inf
@@ -190,7 +189,7 @@ def general_cost_to_go(
             if table[q, a] == ACCEPTED:
                 for i in range(world.label_first[a], world.label_first[a + 1]):
                     node = q * states + world.label_source[i]
-                    through = world.label_cost[i] + penalties[q, a]
+                    through = world.label_cost[i]
                     if through < V[node]:
                         V[node] = through
                         heap_cost, heap_node, size = _push(heap_cost, heap_node, size, through, node)
@@ -204,7 +203,7 @@ def general_cost_to_go(
             entry = q * labels + world.label[i]
             for j in range(into_first[entry], into_first[entry + 1]):
                 before = into_source[j] * states + world.source[i]
-                through = value + world.cost[i] + penalties[into_source[j], world.label[i]]
+                through = value + world.cost[i]
                 if through < V[before]:
                     V[before] = through
                     heap_cost, heap_node, size = _push(heap_cost, heap_node, size, through, before)
@@ -348,7 +347,6 @@ def evaluate(
     for i in range(scenes):
         room = max(room, table.shape[0] * (state_first[i + 1] - state_first[i]))
     V, queue = np.empty(room), np.empty(room, np.int32)
-    no_penalties = np.zeros(table.shape)
     weight = np.empty((TABULATED, number))
     for gap in range(TABULATED):
         for k in range(number):
@@ -371,7 +369,7 @@ def evaluate(
             asked = _nodes(table, steps.visited[begin:end], steps.word[begin:end], states)
             unit_cost_to_go(table, into_first, into_source, world, asked, V, queue)
         else:
-            general_cost_to_go(table, into_first, into_source, world, no_penalties, V)
+            general_cost_to_go(table, into_first, into_source, world, V)
         log_likelihoods(table, V, states, steps, begin, end, temperatures, weight, unit[i], follows)
         for k in range(number):
             total[k] -= result[i, k]

@@ -18,7 +18,7 @@ from wfairl.learning.run_directory import (
     seen_tests,
     train_run,
 )
-from wfairl.logic.caution import cautious
+from wfairl.logic.caution import CautiousPolicy
 from wfairl.methods.method import Method, Trained, TrainingRequest, plain_settings
 from wfairl.planning.cost import Cost
 from wfairl.worlds.task import Task
@@ -59,7 +59,7 @@ class Planner(Method):
             request.dataset, make_world, task_model, config, request.directory, request.resume, request.n_jobs
         )
 
-    def load(self, directory: Path, task: Task, temperature: float | None) -> PlannedPolicy:
+    def load(self, directory: Path, task: Task, temperature: float | None) -> PlannedPolicy | CautiousPolicy:
         """See `Method`."""
         run = load_run(directory)
         foreign = run.task_model.finite.propositions - set(task.propositions)
@@ -109,13 +109,17 @@ class NoAutomaton(Planner):
         return TaskModel.of_automaton(goal, "goal alone", request.dataset.words, request.dataset.scores)
 
 
-def policy_of(run: Run, temperature: float | None = None, name: str = "learned") -> PlannedPolicy:
-    """The policy of a run that learned a cost, at the temperature of its demonstrations if none is given."""
+def policy_of(run: Run, temperature: float | None = None, name: str = "learned") -> PlannedPolicy | CautiousPolicy:
+    """The policy of a run that learned a cost, at the temperature of its demonstrations if none is given.
+
+    It is cautious where the learner of the automaton has kept what it is not sure of.
+    """
     if temperature is None:
         temperature = run.config.temperature
     acts_at = DEFAULT_TRAINING_TEMPERATURE if temperature is None else temperature
-    cost = cautious(run.cost.as_cost(), run.task_model)
-    return PlannedPolicy(name, run.task_model.finite, cost, acts_at)
+    if "support" in run.task_model.facts:
+        return CautiousPolicy(name, run.task_model, run.cost.as_cost(), acts_at)
+    return PlannedPolicy(name, run.task_model.finite, run.cost.as_cost(), acts_at)
 
 
 def describe(trained: TrainedRun) -> Trained:

@@ -12,6 +12,7 @@ specification and decomposition in reinforcement learning" (ICML 2018).
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -58,6 +59,12 @@ RULES: Mapping[str, tuple[str, Automaton]] = {
 HORIZON = 100
 
 MAX_DRAWS = 1_000
+
+CROWDED = 0.25
+"""The part of the cells that are crowded."""
+
+CROWD = 1
+"""Sets the draws of crowds apart from those of the office."""
 
 
 class OfficeRenderer:
@@ -165,4 +172,28 @@ def _task(name: str, is_random: bool) -> ModelTask:
     )
 
 
-TASKS = tuple(_task(name, is_random) for is_random in (False, True) for name in RULES)
+def crowded_office(seed: int) -> GraphWorld:
+    """A random office for coffee in which a quarter of the cells are crowded; that shows in the features alone."""
+    office = random_office(seed, RULES["coffee"][1])
+    crowd = np.random.default_rng([CROWD, seed]).random(WIDTH * HEIGHT) < CROWDED
+    table = replace(
+        office.table,
+        feature_index=crowd[office.table.successors].astype(np.int32),
+        features=np.array([[1.0, 0.0], [1.0, 1.0]]),
+        feature_names=("step", "into a crowd"),
+    )
+    return replace(office, table=table)
+
+
+CROWDED_COFFEE = ModelTask(
+    name="crowded-office-coffee",
+    summary=f"{RULES['coffee'][0]}; objects and crowds elsewhere in every scene, a crowd costs four steps",
+    propositions=PROPOSITIONS,
+    rule=RULES["coffee"][1],
+    horizon=HORIZON,
+    scene=crowded_office,
+    default_cost="shared-linear",
+    true_cost=lambda features: 1 + 3 * features[:, 1],
+)
+
+TASKS = (*(_task(name, is_random) for is_random in (False, True) for name in RULES), CROWDED_COFFEE)

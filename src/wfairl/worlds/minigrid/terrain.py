@@ -72,7 +72,7 @@ class TerrainEnv(MiniGridEnv):
 class OrderedPickupEnv(MiniGridEnv):
     """A small room with three balls."""
 
-    def __init__(self, size: int = 6, max_steps: int = 100, **settings: Any):
+    def __init__(self, size: int = 5, max_steps: int = 100, **settings: Any):
         mission = MissionSpace(mission_func=lambda: "pick up the balls")
         super().__init__(mission, grid_size=size, max_steps=max_steps, see_through_walls=True, **settings)
 
@@ -90,7 +90,7 @@ IDS = {
     "wfairl/Terrain-16x16-v0": (TerrainEnv, {"size": 16}),
     "wfairl/DoorKeyTerrain-8x8-v0": (TerrainEnv, {"size": 8, "with_door": True}),
     "wfairl/DoorKeyTerrain-16x16-v0": (TerrainEnv, {"size": 16, "with_door": True}),
-    "wfairl/OrderedPickup-6x6-v0": (OrderedPickupEnv, {}),
+    "wfairl/OrderedPickup-5x5-v0": (OrderedPickupEnv, {}),
 }
 
 for _id, (_environment, _settings) in IDS.items():
@@ -129,7 +129,7 @@ TASKS = (
     MiniGridTask(
         name="ordered-pickup",
         summary=f"pick up the {', the '.join(BALLS[:-1])} and the {BALLS[-1]} ball, in this order",
-        environment_id="wfairl/OrderedPickup-6x6-v0",
+        environment_id="wfairl/OrderedPickup-5x5-v0",
         scene_propositions=lambda _: {color: Carrying("ball", color) for color in BALLS},
         rule=visit_in_order(*BALLS),
         horizon=100,

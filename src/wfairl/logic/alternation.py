@@ -1,0 +1,105 @@
+"""Logic and cost together, for demonstrators to whom transitions do not all cost the same.
+
+    A <- argmax_A log posterior(A | c),        c <- argmax_c likelihood of the demonstrations under A,
+
+starting from a cost of 1 everywhere, until the automaton no longer changes or the posterior no longer rises. Where two
+explanations, such as a place that is forbidden and one that is only expensive, are about as likely, that is said.
+"""
+
+from dataclasses import dataclass, replace
+
+from wfairl.automata.task_model import TaskModel
+from wfairl.demonstrations.demonstration import Dataset
+from wfairl.learning.cost_model import CostModel
+from wfairl.learning.run_directory import PlannerSettings, make_cost
+from wfairl.learning.scene import prepare_scenes
+from wfairl.learning.trainer import TrainingResult, train
+from wfairl.logic.learners import RATIONAL, TaskLearner, find_learner
+from wfairl.planning.cost import Cost, unit_cost
+from wfairl.worlds.task import Task
+
+MOST_ROUNDS = 3
+
+LEAST_GAIN = 0.01
+"""The part of the held-out loss that a learned cost must save for the logic to be learned again under it."""
+
+UNDECIDED = 3.0
+"""Nats between two explanations below which the demonstrations do not decide between them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """What the demonstrators were doing, and what it cost them.
+
+    Attributes:
+        model: the task.
+        cost: the learned cost under which it was found; None for 1 everywhere.
+        log_posterior: of the automaton, under that cost.
+    """
+
+    model: TaskModel
+    cost: CostModel | None
+    log_posterior: float
+
+
+def learn_logic_and_cost(
+    dataset: Dataset,
+    task: Task,
+    settings: PlannerSettings | None = None,
+    learner: TaskLearner | None = None,
+    n_jobs: int = 2,
+) -> Explanation:
+    """Alternate between automaton and cost.
+
+    Args:
+        dataset: the demonstrations.
+        task: what they are of; its rule and true cost are not used.
+        settings: how the cost is learned.
+        learner: of the automaton; `rational` unless given.
+        n_jobs: how much to do at once; it changes nothing in the result.
+
+    Returns:
+        The best explanation; the facts of its model name others that are about as likely.
+    """
+    settings = (settings or PlannerSettings()).complete(task.default_cost)
+    learner = learner or find_learner(RATIONAL)
+    found = [_explain(dataset, task, learner, None, n_jobs)]
+    for _ in range(MOST_ROUNDS):
+        training = _train(dataset, task, found[-1].model, settings, n_jobs)
+        if _gain(training) < LEAST_GAIN:
+            break
+        found.append(_explain(dataset, task, learner, training.model, n_jobs))
+        if found[-1].model.sentences == found[-2].model.sentences:
+            break
+    best = max(found, key=lambda one: one.log_posterior)
+    near = {
+        text: best.log_posterior - one.log_posterior
+        for one in found
+        for text in one.model.sentences
+        if one.model.sentences != best.model.sentences and best.log_posterior - one.log_posterior < UNDECIDED
+    }
+    facts = {
+        **best.model.facts,
+        "rounds": len(found),
+        "not_told_apart": [{"rule": r, "nats": n} for r, n in near.items()],
+    }
+    return replace(best, model=replace(best.model, facts=facts))
+
+
+def _explain(dataset: Dataset, task: Task, learner: TaskLearner, cost: CostModel | None, n_jobs: int) -> Explanation:
+    price: Cost = unit_cost if cost is None else cost.as_cost()
+    model = learner.learn(dataset, task, price, n_jobs)
+    return Explanation(model, cost, float(model.facts.get("log_posterior", 0.0)))
+
+
+def _train(dataset: Dataset, task: Task, model: TaskModel, settings: PlannerSettings, n_jobs: int) -> TrainingResult:
+    """The cost under an automaton; nothing is written."""
+    scenes = prepare_scenes(dataset.demonstrations, task.make_world, model.finite, model.threshold, n_jobs).scenes
+    cost = make_cost(settings, [scene.product for scene in scenes])
+    return train(cost, scenes, settings.training(dataset.temperature), n_jobs=n_jobs)
+
+
+def _gain(training: TrainingResult) -> float:
+    """The part of the held-out loss that training has saved."""
+    before, after = training.history[0].held_out_loss, training.history[training.epoch].held_out_loss
+    return 0.0 if before is None or after is None else (before - after) / before

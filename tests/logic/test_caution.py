@@ -1,0 +1,119 @@
+import numpy as np
+import pytest
+
+from wfairl.automata.automaton import DEAD
+from wfairl.automata.rules import all_of, avoid, visit_in_order
+from wfairl.automata.task_model import TaskModel
+from wfairl.demonstrations import Dataset, collect
+from wfairl.evaluation import evaluate, expert_policy
+from wfairl.logic import CautiousPolicy, Support, find_learner, learn_logic_and_cost
+from wfairl.logic.caution import probable_automata, untested_steps
+from wfairl.planning import UnsatisfiableTaskError, build_product, find_plan, unit_cost
+from wfairl.worlds import find_task
+
+TASK = find_task("random-office-coffee")
+COFFEE_THEN_OFFICE, OFFICE = visit_in_order("f", "g"), visit_in_order("g")
+LABELS = (frozenset(), *(frozenset({name}) for name in TASK.propositions))
+
+
+def model_of(alternatives, risk=None):
+    """A task model whose learner has kept these automata and their weights, and a risk of labels."""
+    states = alternatives[0][0].states - 1
+    risks = np.zeros((states, len(LABELS)))
+    for label, value in (risk or {}).items():
+        risks[:, LABELS.index(frozenset({label}))] = value
+    support = Support(LABELS, np.ones(risks.shape, int), np.full(risks.shape, np.inf), risks, 0.05)
+    kept = [{"automaton": one.to_document(), "text": "", "weight": weight} for one, weight in alternatives]
+    facts = {"alternatives": kept, "support": support.to_document()}
+    return TaskModel.of_automaton(alternatives[0][0], "by hand", facts=facts)
+
+
+def word_of(policy, seed):
+    """The labels of the cautious plan in a scene."""
+    world = TASK.make_world(seed)
+    automaton, cost = policy.choose(world)
+    product = build_product(world, automaton)
+    return find_plan(product, cost(product)).path.labels
+
+
+def test_a_cautious_agent_does_what_all_probable_automata_want():
+    model = model_of([(OFFICE, 0.6), (COFFEE_THEN_OFFICE, 0.4)])
+    for seed in range(20):
+        assert COFFEE_THEN_OFFICE.fulfilled_at(word_of(CautiousPolicy("", model, unit_cost, 0.0), seed)) is not None
+
+
+def test_what_is_hardly_probable_is_left_out_where_it_costs_more_than_it_is_worth():
+    model = model_of([(OFFICE, 0.99), (COFFEE_THEN_OFFICE, 0.01)])
+    words = [word_of(CautiousPolicy("", model, unit_cost, 0.0, price=30.0), seed) for seed in range(20)]
+    assert sum(COFFEE_THEN_OFFICE.fulfilled_at(word) is None for word in words) > 10
+
+
+def test_a_risky_label_is_read_only_where_the_way_round_is_longer_than_the_price():
+    n = frozenset({"n"})
+    crossed = {
+        price: sum(
+            n in word_of(CautiousPolicy("", model_of([(OFFICE, 1.0)], {"n": 0.3}), unit_cost, 0.0, price), seed)
+            for seed in range(30)
+        )
+        for price in (0.0, 100.0)
+    }
+    assert crossed[100.0] < crossed[0.0] / 4
+
+
+def test_the_joint_automata_are_conjunctions_and_leave_less_and_less_out():
+    forbidding = all_of(OFFICE, avoid("n"))
+    found = probable_automata(model_of([(OFFICE, 0.5), (COFFEE_THEN_OFFICE, 0.3), (forbidding, 0.2)]))
+    assert [one.omitted for one in found] == pytest.approx([0.5, 0.2, 0.0])
+    for word in ((LABELS[6], LABELS[7]), (LABELS[7],), (LABELS[6], LABELS[8], LABELS[7])):
+        accepted = [one.automaton.accepts(word) for one in found]
+        each = [automaton.accepts(word) for automaton in (OFFICE, COFFEE_THEN_OFFICE, forbidding)]
+        assert accepted == [all(each[: i + 1]) for i in range(3)]
+    assert all(one.chosen_states[0] == 0 for one in found)
+
+
+def test_a_task_that_cannot_be_done_is_refused_with_its_reason():
+    world = TASK.make_world(0)
+    nowhere = world.scene(marks={})
+    with pytest.raises(UnsatisfiableTaskError, match="g"):
+        CautiousPolicy("", model_of([(OFFICE, 0.9), (COFFEE_THEN_OFFICE, 0.1)]), unit_cost, 0.0).choose(nowhere)
+
+
+def test_a_plan_tells_the_steps_that_no_demonstration_tells_about():
+    model = model_of([(OFFICE, 1.0)])
+    world = TASK.make_world(3)
+    path = find_plan(build_product(world, OFFICE), np.ones((108, 4))[: len(build_product(world, OFFICE))]).path
+    assert untested_steps(model, path) == []
+    document = model.facts["support"]
+    document["visits"] = np.zeros_like(document["visits"]).tolist()
+    document["margin"] = np.zeros_like(document["visits"], dtype=float).tolist()
+    assert untested_steps(model, path) == list(range(1, len(path.controls) + 1))
+
+
+def test_support_comes_back_from_its_document():
+    support = Support(LABELS[:2], np.array([[1, 0]]), np.array([[np.inf, 0.5]]), np.array([[0.0, 0.2]]), 0.05)
+    again = Support.from_document(support.to_document())
+    for name in ("visits", "margin", "risk"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(support, name))
+    assert (again.labels, again.unknown_risk) == (support.labels, support.unknown_risk)
+
+
+def test_from_eight_demonstrations_the_learned_agent_keeps_the_rule_in_new_offices():
+    dataset = collect(TASK, 8, 0, 0.5, 60, n_jobs=1)
+    model = find_learner("rational").learn(dataset, TASK, n_jobs=1)
+    scenes = range(9000, 9016)
+    tested = evaluate(TASK, CautiousPolicy("cautious", model, unit_cost, 0.0), scenes, n_jobs=1)
+    optimal = evaluate(TASK, expert_policy(TASK, 0.0), scenes, n_jobs=1)
+    assert tested.success_rate >= 0.9
+    assert tested.mean_cost < 1.2 * optimal.mean_cost
+
+
+def test_logic_and_cost_are_learned_together():
+    task = find_task("crowded-office-coffee")
+    dataset = collect(task, 24, 0, 0.5, 61, n_jobs=1)
+    unknown = Dataset(dataset.task, dataset.demonstrations)  # nobody says at which temperature they were made
+    explained = learn_logic_and_cost(unknown, task, n_jobs=1)
+    assert explained.cost is not None
+    words = [one.labels for one in collect(task, 8, 8, 0.5, 62, n_jobs=1)]
+    learned, rule = explained.model.finite, task.rule
+    assert [learned.fulfilled_at(word) for word in words] == [rule.fulfilled_at(word) for word in words]
+    assert learned.read(0, frozenset({"f"})) not in (0, DEAD)
