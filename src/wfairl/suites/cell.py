@@ -5,14 +5,12 @@ What is finished is not done again, what was killed goes on.
 
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations import Dataset, collect, load, save
-from wfairl.errors import BadInputError
 from wfairl.evaluation import Policy, evaluate
 from wfairl.evaluation.policies import REFERENCES as REFERENCE_POLICIES
 from wfairl.experiment import EVALUATION, learned_names
@@ -117,9 +115,8 @@ def _learn(suite: Suite, task: Task, cell: Cell, protocol: Protocol, directory: 
     )
     trained: Trained = method.train(request)
     policies = {task.name: _policies(suite, task, cell, place)}
-    for other in suite.transfers.get(cell.task, ()):
-        with suppress(BadInputError):  # a network that fits no other map is not tested on one
-            policies[other] = _policies(suite, find_task(other), cell, place)
+    for other in suite.transfers_of(cell, protocol):
+        policies[other] = _policies(suite, find_task(other), cell, place)
     recovery = None if task_model is None else recovery_of(task, task_model.finite)
     return Learned(policies, trained.validation_return, trained.facts, recovery)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from wfairl.automata.guarded import GuardedAutomaton, restrict
 from wfairl.demonstrations import load
 from wfairl.errors import BadInputError, WfairlError
 from wfairl.evaluation import Policy, expert_policy
@@ -33,7 +34,7 @@ from wfairl.report.figures.unseen_word import NoUnseenWordError
 from wfairl.report.text import counted
 from wfairl.suites.cell import stored_result
 from wfairl.suites.directory import demonstrations_file, run_directory
-from wfairl.suites.metrics import METRICS
+from wfairl.suites.metrics import METRICS, walks_of
 from wfairl.suites.results import best_variants
 from wfairl.suites.scope import is_comparable
 from wfairl.suites.suite import REFERENCES, Protocol, Suite
@@ -193,7 +194,10 @@ def _figures_of_rules_and_costs(source: Source) -> dict[str, Callable[[str], Cap
 
 
 def _automaton_beside_rule(source: Source, task: str, data: str, name: str) -> CaptionedFigure:
-    drawn = draw_automata(source.run(task, data).task_model, find_task(task).rule, name)
+    rule = find_task(task).rule
+    if isinstance(rule, GuardedAutomaton):
+        rule = restrict(rule, {label for walk in walks_of(task) for label in walk})
+    drawn = draw_automata(source.run(task, data).task_model, rule, name)
     return _with_note(drawn, f"The demonstrations are those of {taught_by(data, task)}.")
 
 

@@ -36,12 +36,18 @@ COST = {"epochs": 40, "batch_size": 4, "learning_rate": 1e-2, "weight_decay": 0.
 out (the epoch that eight of them choose has three times the regret of the last one)."""
 
 ENTRIES = {
-    "rational": Entry("wfa-irl", "rational", "rational", COST, acts=GREEDY),
+    "rational": Entry("wfa-irl", "rational", "rational", COST, acts=GREEDY, transferred=WITH_FAILURES),
     "spectral": Entry("wfa-irl", "spectral", "spectral", COST, acts=GREEDY),
     # These two learn the same from successes alone.
     "no-automaton": Entry("no-automaton", "no automaton", settings=COST, data_sets=WITH_FAILURES, acts=GREEDY),
     "unit-cost": Entry(
-        "wfa-irl", "rational, unit cost", "rational", {"epochs": 0}, data_sets=WITH_FAILURES, acts=GREEDY
+        "wfa-irl",
+        "rational, unit cost",
+        "rational",
+        {"epochs": 0},
+        data_sets=WITH_FAILURES,
+        acts=GREEDY,
+        transferred=("D2",),
     ),
     # The dear ones; failures are of no use to them.
     "bc": Entry("bc", "behavioural cloning", data_sets=("D2",)),

@@ -58,6 +58,7 @@ class Entry:
             validation scenes stands for the entry.
         data_sets: the only data sets that it learns from; all of the protocol if None.
         acts: the only way to act that is tested, of those that its method has; all of them if None.
+        transferred: data sets from which what it learned is tested on the suite's transfers too.
     """
 
     method: str
@@ -67,6 +68,7 @@ class Entry:
     variants: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"": {}})
     data_sets: tuple[str, ...] | None = None
     acts: str | None = None
+    transferred: tuple[str, ...] = ()
 
     def learns_from(self, data: str) -> bool:
         """Whether a data set is one of its own."""
@@ -183,6 +185,12 @@ class Suite:
         """All tasks that something is tested on: those of the protocol, and those that transfers lead to."""
         return tuple(dict.fromkeys(one for task in protocol.tasks for one in (task, *self.transfers.get(task, ()))))
 
+    def transfers_of(self, cell: Cell, protocol: Protocol) -> tuple[str, ...]:
+        """The other tasks that a cell of the tables is tested on."""
+        if cell.method in REFERENCES or cell.successes != protocol.successes:
+            return ()
+        return self.transfers.get(cell.task, ()) if cell.data in self.entries[cell.method].transferred else ()
+
     def check(self, protocol: Protocol) -> Protocol:
         """Refuse a protocol with tasks, data sets or entries that the suite lacks.
 
@@ -244,7 +252,7 @@ class Suite:
             "failures": self.failures_of(cell.data, protocol) if learned else 0,
             "test_scenes": protocol.test_scenes,
             "settings": self.settings_of(cell, protocol),
-            "transfers": list(self.transfers.get(cell.task, ())) if learned else [],
+            "transfers": list(self.transfers_of(cell, protocol)),
             "version": RESULT_VERSION,
         }
 

@@ -63,7 +63,7 @@ def draw_automata(model: TaskModel, rule: Automaton, name: str = "automata") -> 
 
     Args:
         model: the task as it was learned.
-        rule: the task as it is.
+        rule: the task as it is, without what none of its worlds shows.
         name: of the figure.
     """
     layouts = [lay_out(with_label_differences(one)) for one in (model.finite, rule)]
