@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test test-slow bench reproduce lint browser clean
+.PHONY: demo test test-slow docs bench reproduce lint browser clean
 
 demo: $(INSTALLED)  ## the main job, start to end
 	rm -rf runs/demo
@@ -15,6 +15,9 @@ test: lint browser  ## what must hold before anything lands: style, types, rooms
 
 test-slow: lint browser  ## also what takes minutes
 	$(BIN)/pytest -n 2 --dist worksteal -m "slow or not slow"
+
+docs: $(INSTALLED)  ## the documentation site, in site/: pages, gallery and API reference; it opens from disk
+	$(BIN)/mkdocs build --strict --quiet
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
@@ -28,7 +31,7 @@ browser:  ## for the tests of pages, which are skipped where there is none and n
 		echo "no chromium, and none could be installed: the tests of pages in a browser are skipped"
 
 bench: $(INSTALLED)  ## speed and growth, one table each; PAUTOMAC=DIR adds the benchmark of that name
-	for name in world_model collection words_growth event_logs shortest_path product_growth training vector_environment learned_taste; do \
+	for name in world_model graph_world collection words_growth event_logs shortest_path product_growth training vector_environment learned_taste rational; do \
 		$(BIN)/python benchmarks/$$name.py || exit 1; done
 	test -z "$(PAUTOMAC)" || $(BIN)/python benchmarks/pautomac.py $(PAUTOMAC)
 
@@ -41,4 +44,4 @@ $(INSTALLED): pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) site .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -30,9 +30,8 @@ class Warehouse:
         self.cells[:, 13:27:13] = "."  # and two aisles across
         for aisle in range(3, HEIGHT, 4):
             left = int(rng.integers(0, WIDTH - 12))
-            self.cells[aisle : aisle + 3, left : left + 12][self.cells[aisle : aisle + 3, left : left + 12] == "."] = (
-                "~"
-            )
+            aisle_cells = self.cells[aisle : aisle + 3, left : left + 12]
+            aisle_cells[aisle_cells == "."] = "~"
         free = np.argwhere(self.cells == ".")
         chosen = free[rng.choice(len(free), size=60, replace=False)]
         for (row, column), name in zip(chosen[1:], ["P"] * 3 + ["S"] * 2 + ["D"] + ["B"] * 53, strict=True):

@@ -1,12 +1,15 @@
 """The Python snippets of README and docs are run, in a folder of their own."""
 
 import re
+import shlex
 import shutil
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-from wfairl.worlds import tasks
+from wfairl.cli.app import app
+from wfairl.worlds import registry
 
 ROOT = Path(__file__).parents[1]
 TESTED_ELSEWHERE = {"words-and-scores.md"}  # it needs the file that it tells the reader to write
@@ -21,11 +24,30 @@ DOCUMENTS = [
 def test_the_snippets_of_a_document_run(document, tmp_path, monkeypatch):
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(tasks, "_TASKS", dict(tasks._TASKS))  # what a snippet registers stays in it
+    monkeypatch.setattr(registry, "_tasks", dict(registry._known()))  # what a snippet registers stays in it
     names = {}
     for snippet in re.findall(r"```python\n(.*?)```", document.read_text(), re.DOTALL):
         exec(compile(snippet, document.name, "exec"), names)
     assert names
+
+
+@pytest.mark.slow
+def test_the_commands_of_the_worked_example_run(tmp_path, monkeypatch):
+    document = (ROOT / "docs" / "own-tasks.md").read_text()
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    for name in ("_tasks", "_loaded"):
+        monkeypatch.setattr(registry, name, dict(getattr(registry, name)))
+    names = {}
+    for snippet in re.findall(r"```python\n(.*?)```", document, re.DOTALL)[:2]:  # they write the log
+        exec(compile(snippet, "own-tasks.md", "exec"), names)
+    commands = re.findall(r"^\$ wfairl (.*)$", document, re.MULTILINE)
+    assert len(commands) > 10
+    for command in commands:
+        ended = CliRunner().invoke(app, shlex.split(command))
+        assert ended.exit_code == 0, f"{command}: {ended.output} {ended.exception}"
+    assert Path("plan.gif").stat().st_size > 0
+    assert Path("runs/longer/report.html").exists()
 
 
 @pytest.mark.parametrize("document", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda p: p.name)

@@ -2,20 +2,20 @@
 
 import builtins
 import json
+import shutil
 
 import numpy as np
 import pytest
-from wfairl.worlds.tasks import find_task
 
 from wfairl.automata.task_model import fit_task_model
-from wfairl.baselines.policy_run import PolicyRun, load_policy_run
-from wfairl.demonstrations import Dataset, collect
+from wfairl.baselines.policy_run import load_policy_run
+from wfairl.demonstrations import Dataset, collect, replay
 from wfairl.errors import BadInputError
-from wfairl.evaluation import run_episode
+from wfairl.evaluation import roll_out
 from wfairl.learning.checkpoint import OtherConfigurationError
-from wfairl.learning.grid_network import OtherMapError
-from wfairl.learning.run_directory import BrokenRunError, OtherMethodError, TrainedRun
-from wfairl.methods import METHODS, UnknownSettingError, check_unseen, load_planned_policy, load_policy, train
+from wfairl.learning.run_directory import BrokenRunError, load_run, read_config
+from wfairl.methods import METHODS, UnknownSettingError, check_unseen, find_method, load_policy, train
+from wfairl.worlds.registry import find_task
 
 TASK = find_task("doorkey")
 SMALL = {
@@ -62,11 +62,12 @@ def test_a_run_says_which_method_made_it_and_becomes_a_policy(runs, method):
     assert (runs / method / "metrics.jsonl").exists()
     for temperature in (None, 0.0, 0.7):
         policy = load_policy(runs / method, TASK, temperature)
-        assert policy.temperature == (document["temperature"] if temperature is None else temperature)
-    episode = run_episode(TASK, policy, 5_000, np.random.default_rng(0))
+        theirs = document["found"].get("temperature", document["temperature"])
+        assert policy.temperature == (theirs if temperature is None else temperature)
+    episode = roll_out(TASK, policy, 5_000, np.random.default_rng(0))
     actor = policy.actor(TASK.make_world(5_000), np.random.default_rng(0))
     assert actor.probabilities().sum() == pytest.approx(1)
-    assert episode.steps > 0
+    assert len(episode) > 0
 
 
 def _leaves(document):
@@ -76,8 +77,9 @@ def _leaves(document):
 @pytest.mark.parametrize("method", ["bc", "gail"])
 def test_a_network_says_how_well_it_did_on_scenes_for_validation_at_its_best(runs, method):
     document = json.loads((runs / method / "config.json").read_text())
-    assert document["validation_return"] == max(_leaves(document["choice"]["validation_returns"]))
-    assert load_policy_run(runs / method).choice.validation_return == document["validation_return"]
+    found = document["found"]
+    assert found["validation_return"] == max(_leaves(found["selection"]["validation_returns"]))
+    assert load_policy_run(runs / method).selection.validation_return == found["validation_return"]
 
 
 @pytest.mark.parametrize("method", SMALL)
@@ -100,7 +102,7 @@ def test_settings_that_a_method_does_not_have_are_refused(method, dataset, task_
 
 def test_the_defaults_of_every_method_are_settings_that_it_takes(dataset):
     for method in METHODS.values():
-        defaults = {name: value for name, value in method.settings().items() if value is not None}
+        defaults = {name: value for name, value in method.default_settings().items() if value is not None}
         assert "seed" in defaults
         assert json.loads(json.dumps(defaults)) is not None
 
@@ -117,21 +119,21 @@ def test_a_task_model_is_asked_for_where_it_is_needed_and_nowhere_else(dataset, 
 
 
 def test_a_network_for_other_maps_is_refused(runs):
-    with pytest.raises(OtherMapError, match=r"8 x 8 .* 25 x 25"):
+    with pytest.raises(BadInputError, match=r"8 x 8 .* 25 x 25"):
         load_policy(runs / "bc", find_task("multiroom"))
 
 
 def test_a_network_has_no_cost_to_plan_with(runs):
-    with pytest.raises(OtherMethodError, match="method bc, which learns no cost"):
-        load_planned_policy(runs / "bc", TASK)
+    with pytest.raises(BrokenRunError, match="method bc, which learns no cost"):
+        load_run(runs / "bc")
+    assert find_method("bc").learned_cost(runs / "bc") is None
 
 
 def test_scenes_that_a_log_showed_are_not_tested_on(dataset, task_model, tmp_path):
     shown = Dataset("doorkey", collect(TASK, 3, 0, 0.5, seed=1).demonstrations)
     moved = tuple(
-        type(one)(world.walk(one.controls)[0], one.controls, tuple(world.walk(one.controls)[1]), 1.0, seed)
+        replay(TASK.make_world(seed), one.controls, 1.0, seed)
         for seed, one in zip((5_001, 5_002), shown.demonstrations, strict=False)
-        for world in [TASK.make_world(seed)]
     )
     train("bc", Dataset("doorkey", moved), tmp_path / "run", SMALL["bc"])
     with pytest.raises(BadInputError, match="trained on the scene 5001 and 1 more"):
@@ -146,19 +148,75 @@ def test_what_is_no_run_is_named(runs, tmp_path):
             load_policy(tmp_path, TASK)
     document = json.loads((runs / "bc" / "config.json").read_text())
     (tmp_path / "config.json").write_text(json.dumps({**document, "method": "magic"}))
-    with pytest.raises(BrokenRunError, match="unknown method 'magic'"):
+    with pytest.raises(BadInputError, match="unknown method 'magic'"):
         load_policy(tmp_path, TASK)
     (tmp_path / "config.json").write_text(json.dumps(document))
     with pytest.raises(BrokenRunError, match="has not finished"):
         load_policy(tmp_path, TASK)
 
 
-def test_results_are_of_the_kind_that_the_method_learns(runs, dataset):
-    assert isinstance(
-        train("no-automaton", dataset, runs / "no-automaton", SMALL["no-automaton"], origin={"who": "me"}, resume=True),
-        TrainedRun,
+def test_a_finished_run_that_is_resumed_says_the_same_again(runs, dataset):
+    """A planner tells its epoch, networks tell the return on validation scenes by which variants are compared."""
+    planned, cloned = (
+        train(method, dataset, runs / method, SMALL[method], origin={"who": "me"}, resume=True)
+        for method in ("no-automaton", "bc")
     )
-    assert isinstance(train("bc", dataset, runs / "bc", SMALL["bc"], origin={"who": "me"}, resume=True), PolicyRun)
+    assert (planned.facts["epochs"], planned.validation_return) == (1, None)
+    assert planned.facts["states"] == load_run(runs / "no-automaton").task_model.finite.states
+    found = read_config(runs / "bc").found
+    assert (cloned.facts["temperature"], cloned.validation_return) == (found["temperature"], found["validation_return"])
+
+
+@pytest.mark.parametrize("method", ["wfa-irl", "no-automaton"])
+def test_a_planner_of_the_first_version_is_still_read(runs, method, tmp_path):
+    """Its settings stood in two places, and the method was named only where it was not the paper's."""
+    settings = dict(read_config(runs / method).settings)
+    document = {
+        "format": "wfairl-run",
+        "version": 1,
+        "task": "doorkey",
+        "temperature": 0.5,
+        "cost": settings.pop("cost"),
+        "floor": settings.pop("floor"),
+        "activation": settings.pop("activation"),
+        "training": {**settings, "learning_rate": 1e-3, "temperature": 0.5},
+        "seen": [5_001],
+        "origin": {"who": "me"},
+        **({} if method == "wfa-irl" else {"method": method}),
+    }
+    old = shutil.copytree(runs / method, tmp_path / "old")
+    (old / "config.json").write_text(json.dumps(document))
+    assert read_config(old).method == method
+    assert same_episode(load_policy(old, TASK), load_policy(runs / method, TASK))
+    with pytest.raises(BadInputError, match="trained on the scene 5001"):
+        check_unseen(old, [5_001])
+
+
+@pytest.mark.parametrize("method", ["bc", "gail"])
+def test_networks_of_the_first_version_are_still_read(runs, method, tmp_path):
+    """What training had found stood beside the rest, and nobody wrote the demonstrations' temperature down."""
+    now = read_config(runs / method)
+    document = {
+        "format": "wfairl-run",
+        "version": 1,
+        "method": method,
+        "task": "doorkey",
+        "training": now.settings,
+        "seen": [],
+        "origin": {},
+        "temperature": now.found["temperature"],
+        "choice": now.found["selection"],
+        "validation_return": now.found["validation_return"],
+    }
+    old = shutil.copytree(runs / method, tmp_path / "old")
+    (old / "config.json").write_text(json.dumps(document))
+    assert load_policy_run(old).selection == load_policy_run(runs / method).selection
+    assert same_episode(load_policy(old, TASK), load_policy(runs / method, TASK))
+
+
+def same_episode(*policies):
+    one, other = (roll_out(TASK, policy, 5_000, np.random.default_rng(0)) for policy in policies)
+    return one.controls == other.controls
 
 
 def test_without_the_extra_gail_says_what_to_install_and_the_rest_works(dataset, tmp_path, monkeypatch):

@@ -12,12 +12,13 @@ from wfairl.evaluation import Evaluation, Policy, RandomPolicy, evaluate, expert
 from wfairl.evaluation.evaluate import BrokenEvaluationError
 from wfairl.files import check_directory, read_json, write_json
 from wfairl.learning.checkpoint import OtherConfigurationError
-from wfairl.learning.run_directory import CONFIG, BrokenRunError, RunExistsError, check_unchanged
+from wfairl.learning.run_directory import CONFIG, BrokenRunError, RunExistsError, check_unchanged, make_cost
 from wfairl.learning.threads import one_torch_thread
 from wfairl.logic.alternation import learn_logic_and_cost
 from wfairl.logic.learners import RATIONAL, find_learner
 from wfairl.methods import Trained, TrainingRequest, find_method
 from wfairl.methods.method import CHOSEN
+from wfairl.planning.product import states_alone
 from wfairl.worlds.registry import find_task
 from wfairl.worlds.task import Task
 
@@ -87,14 +88,27 @@ def run(config: Config, directory: Path, resume: bool = False, n_jobs: int = 2) 
     Raises:
         RunExistsError: there is a run, and it shall not be resumed.
         OtherConfigurationError: the run that is there has another configuration.
+        BadInputError: the cost cannot be learned in the worlds of this task.
     """
     task = find_task(config.task)
+    check_cost(task, config)
     dataset = gather(task, config, directory, resume, n_jobs)
     task_model = learn_task(task, dataset, config, n_jobs)
     trained = learn_cost(task, dataset, task_model, config, directory, resume, n_jobs)
     evaluations = compare(task, directory, config, n_jobs)
     save_evaluations(evaluations, directory)
     return Result(trained, evaluations)
+
+
+def check_cost(task: Task, config: Config) -> None:
+    """See that the cost model can look at the worlds of a task, before time is spent on collecting.
+
+    Raises:
+        BadInputError: it cannot.
+    """
+    settings = find_method(METHOD).make_settings(config.settings).complete(task.default_cost)
+    world = task.make_world(seed=0)
+    make_cost(settings, [states_alone(world, [world.initial_state])])
 
 
 def gather(task: Task, config: Config, directory: Path, resume: bool, n_jobs: int) -> Dataset:

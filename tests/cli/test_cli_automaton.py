@@ -63,7 +63,7 @@ def test_score_gives_values_verdicts_and_where_words_were_lost(task, words):
     assert document["values"] == pytest.approx([1, 1, 0, 0])
     assert document["accepted"] == [True, True, False, False]
     assert document["lost_at"] == [None, None, 2, 2]
-    assert document["expected"][3] == [["door", "key"]]
+    assert document["expected"][3] == ["door & key"]
     text = " ".join(run("score", task, words).replace("│", " ").split())
     assert "rejected at label 3, '-'" in text
 

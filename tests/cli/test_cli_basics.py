@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from importlib.metadata import version
+import tomllib
 from itertools import pairwise
 from pathlib import Path
 
@@ -19,7 +19,8 @@ def test_the_installed_command_runs():
 
 
 def test_the_version_is_that_of_the_package(wfairl):
-    assert wfairl("--version").stdout == f"wfairl {version('wfairl')}\n"
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    assert wfairl("--version").stdout == f"wfairl {project['version']}\n"
 
 
 def test_a_command_that_is_interrupted_says_how_to_go_on(wfairl, monkeypatch):

@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from wfairl.worlds.tasks import find_task
 
 from wfairl.automata.task_model import fit_task_model
+from wfairl.worlds.registry import find_task
 
 WORD = tuple(map(frozenset, ([], ["key"], ["key", "door"], ["key", "door", "goal"])))
 

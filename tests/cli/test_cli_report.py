@@ -9,13 +9,12 @@ import pytest
 from oracles_report import read_page
 
 from wfairl.experiment import Config, run
-from wfairl.learning.trainer import Settings
 
 
 @pytest.fixture(scope="module")
 def small_run(tmp_path_factory):
     directory = tmp_path_factory.mktemp("cli") / "run"
-    run(Config("doorkey", successes=4, failures=4, training=Settings(epochs=1), test_scenes=2), directory)
+    run(Config("doorkey", successes=4, failures=4, settings={"epochs": 1}, test_scenes=2), directory)
     return directory
 
 
@@ -94,7 +93,7 @@ def test_only_what_the_page_of_a_run_can_show_is_saved(wfairl, small_run, tmp_pa
 
 
 def test_a_run_that_is_resumed_keeps_what_was_saved_with_it(tmp_path):
-    config = Config("doorkey", successes=4, failures=4, test_scenes=1, training=Settings(epochs=0))
+    config = Config("doorkey", successes=4, failures=4, test_scenes=1, settings={"epochs": 0})
     run(config, tmp_path, n_jobs=1)
     path = tmp_path / "evaluation.json"
     before = json.loads(path.read_text())
@@ -128,7 +127,7 @@ def test_a_reproduction_does_not_go_where_a_run_is(wfairl, small_run):
 
 
 def test_the_command_of_a_reproduction_names_its_place():
-    from wfairl.cli.reproduction import command_of
+    from wfairl.cli.suites import command_of
 
     chosen = {"--tasks": "doorkey", "--seeds": None, "-o": Path("a place")}
     assert command_of(True, chosen) == "wfairl reproduce --quick --tasks doorkey -o 'a place'"

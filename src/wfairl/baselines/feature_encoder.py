@@ -90,6 +90,7 @@ class FeatureEncoder:
         Raises:
             OtherWorldError: the world has other controls, propositions or features.
         """
+        self._check_names(world)  # before it is explored, which may take long
         graph = _graph(world)
         vectors = self.vectors(graph)
         number = (lambda state: state) if world is graph else graph.find
@@ -111,16 +112,15 @@ class FeatureEncoder:
         """See `Encoder`: a graph has no mirror image."""
         return observations, controls
 
+    def _check_names(self, world: World[Any]) -> None:
+        _check_same("controls", self.controls, tuple(world.controls))
+        _check_same("propositions", self.propositions, tuple(world.propositions))
+
     def vectors(self, world: GraphWorld) -> Vectors:
         """What encodes states of a world by their numbers; errors as in `for_world`."""
+        self._check_names(world)
         table = world.table
-        for name, ours, theirs in (
-            ("controls", self.controls, table.controls),
-            ("propositions", self.propositions, world.propositions),
-            ("number of features", self.features, table.features.shape[1]),
-        ):
-            if ours != theirs:
-                raise OtherWorldError(f"the policy was trained for other worlds: the {name} were {ours}, not {theirs}")
+        _check_same("number of features", self.features, table.features.shape[1])
         steps = steps_until(world, self.radius)
 
         def encode(states: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -250,6 +250,11 @@ class _FeatureBatch:
     def clear(self) -> None:
         self.bank.clear()
         self._numbers.clear()
+
+
+def _check_same(name: str, ours: Any, theirs: Any) -> None:
+    if ours != theirs:
+        raise OtherWorldError(f"the policy was trained for other worlds: the {name} were {ours}, not {theirs}")
 
 
 def _graph(world: World[Any]) -> GraphWorld:

@@ -23,6 +23,7 @@ COMMANDS = {
     "demos-import": ("demonstrations", "Turn a log of your own, or a Minari data set, into demonstrations."),
     "demos-export": ("demonstrations", "Write demonstrations as a Minari data set."),
     "learn-task": ("automaton", "Learn the task of demonstrations or scored words as an automaton."),
+    "ask": ("ask", "Ask one good question about a task, or propose the scene to demonstrate next."),
     "score": ("automaton", "Score words with a task model, and say where a rejected word was lost."),
     "draw": ("automaton", "Draw the automaton of a task model."),
     "plan": ("planning", "Plan one episode of a task."),
@@ -87,25 +88,31 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _load(sources: list[str]) -> list[str]:
+    """Load the user's own tasks before the command is looked up: methods of theirs have options there."""
+    if sources:
+        from wfairl.worlds.registry import load_tasks
+
+        for source in sources:
+            load_tasks(source)
+    return sources
+
+
 @app.callback()
 def _wfairl(
     tasks: Annotated[
         list[str] | None,
         typer.Option(
+            callback=_load,
             metavar="FILE|MODULE",
             help="Tasks of your own: a Python file or module that defines them. May be given several times.",
         ),
     ] = None,
-    version: Annotated[  # noqa: ARG001 - its callback does the work
+    version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     """Learn what a demonstrator was doing and what it cared about, and plan with both."""
-    if tasks:
-        from wfairl.worlds.registry import load_tasks
-
-        for source in tasks:
-            load_tasks(source)
 
 
 def print_json(document: Any) -> None:

@@ -76,6 +76,9 @@ def learn_task(
     learner: Annotated[
         Learner | None, typer.Option(help="What learns: shortest for words, rational for demonstrations.")
     ] = None,
+    answers: Annotated[
+        Path | None, typer.Option(help="Answers to questions of `wfairl ask`, *.jsonl; for rational.")
+    ] = None,
     rank: Annotated[int | None, typer.Option(help="States of the weighted automaton.")] = None,
     rows: Annotated[int | None, typer.Option(help="Longest prefix of the basis.")] = None,
     cols: Annotated[int | None, typer.Option(help="Longest suffix of the basis.")] = None,
@@ -119,8 +122,10 @@ def learn_task(
         "--tolerance": tolerance,
     }
     learner = _choose_learner(learner, settings, max_states, _of_episodes(words))
+    if answers is not None and learner is not Learner.RATIONAL:
+        raise BadInputError(f"--answers: for --learner rational, not for {learner}; leave it out")
     if learner is Learner.RATIONAL:
-        learn_rational(words, output, jobs, as_json)
+        learn_rational(words, answers, output, jobs, as_json)
         return
     if sum([rank is not None or rows is not None or cols is not None, preset is not None, select]) > 1:
         raise BadInputError("give --rank, --rows, --cols, or --preset, or --select: each of them sets the same things")

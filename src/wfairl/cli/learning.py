@@ -29,7 +29,7 @@ DEMOS is what `wfairl demos` wrote (several files of one task count as one). The
 {methods}
 
 The result, a directory, is a policy for `wfairl evaluate` whatever the method, and for those that plan a cost for
-`wfairl plan`. Settings have defaults for each method, in brackets; one that a method does not have is refused. A run
+`wfairl plan`. Settings have defaults for each method, in parentheses; one that a method does not have is refused. A run
 that was killed goes on with --resume, and ends as if it had not been. Examples:
 
     wfairl train demos.safetensors --task-model task.json -o runs/doorkey

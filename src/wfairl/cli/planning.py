@@ -1,5 +1,6 @@
 """The command about plans: plan."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from wfairl.automata.automaton import Automaton
     from wfairl.automata.task_model import TaskModel
     from wfairl.planning.cost import Cost
+    from wfairl.planning.path import Path as WorldPath
     from wfairl.planning.plan import Plan
 
 app = command_group()
@@ -140,26 +142,34 @@ def _document(controls: Any, plan: "Plan") -> dict[str, Any]:
     }
 
 
-def _print(controls: Any, plan: "Plan", effort: dict[str, int], output: Path | None) -> None:
-    """A row for each change of the label, with the controls that lead to it."""
-    from wfairl.automata.words import compress, format_label, format_word
+def _print(controls: Sequence[str], plan: "Plan", effort: dict[str, int], output: Path | None) -> None:
+    from wfairl.automata.words import compress, format_word
 
     path = plan.path
+    out.print(path_table(controls, path))
+    out.print(f"cost  {plan.cost:g} in {len(path.controls)} steps")
+    out.print(f"word  {format_word(compress(path.labels))}")
+    out.print(", ".join(f"{number:,} {what.replace('_', ' ')}" for what, number in effort.items()))
+    if output is not None:
+        out.print(f"wrote {output}")
+
+
+def path_table(controls: Sequence[str], path: "WorldPath") -> Table:
+    """A row for each change of the label along a path, with the controls that lead to it."""
+    from wfairl.automata.automaton import DEAD
+    from wfairl.automata.words import format_label
+
     before = (frozenset(), *path.labels)  # nothing was shown before the first step
     table = Table("step", "controls", "then holds", "automaton state")
     since, last = 0, len(path.controls)
     for step in range(1, last + 1):
         if step == last or before[step] != before[step - 1]:
             names = " ".join(controls[control] for control in path.controls[since:step])
-            state = f"{path.automaton_states[step]}{' (accepted)' if step == last else ''}"
-            table.add_row(str(step), names, format_label(before[step]), state)
+            state = "lost" if path.automaton_states[step] == DEAD else str(path.automaton_states[step])
+            ends = " (accepted)" if step == last and path.is_accepted else ""
+            table.add_row(str(step), names, format_label(before[step]), f"{state}{ends}")
             since = step
-    out.print(table)
-    out.print(f"cost  {plan.cost:g} in {len(path.controls)} steps")
-    out.print(f"word  {format_word(compress(path.labels))}")
-    out.print(", ".join(f"{number:,} {what.replace('_', ' ')}" for what, number in effort.items()))
-    if output is not None:
-        out.print(f"wrote {output}")
+    return table
 
 
 def _text(output: Path | None) -> str | None:

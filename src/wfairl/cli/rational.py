@@ -1,5 +1,6 @@
 """`wfairl learn-task --learner rational`."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +15,16 @@ if TYPE_CHECKING:
 SHOWN_ALTERNATIVES = 3
 
 
-def learn_rational(demos: Path, output: Path, jobs: int, as_json: bool) -> None:
+def learn_rational(demos: Path, answers: Path | None, output: Path, jobs: int, as_json: bool) -> None:
     """Learn the task of demonstrations by how rational the demonstrators look, and write it."""
+    from wfairl.demonstrations.answers import read_answers
     from wfairl.demonstrations.storage import load
     from wfairl.logic.learners import RATIONAL, find_learner
     from wfairl.worlds.registry import find_task
 
     dataset = load(demos)
+    if answers is not None:
+        dataset = replace(dataset, answers=(*dataset.answers, *read_answers(answers)))
     model = find_learner(RATIONAL).learn(dataset, find_task(dataset.task), n_jobs=jobs)
     model.save(output)
     if as_json:
@@ -43,11 +47,11 @@ def _document(model: "TaskModel") -> dict[str, Any]:
         "words": summary.words,
         "successes": summary.successes,
         "rule": model.sentences[0],
-        "temperature": facts["temperature"],
-        "log_posterior": facts["log_posterior"],
-        "alternatives": [{"rule": one["text"], "weight": one["weight"]} for one in facts["alternatives"]],
-        "look_wrong": facts["look_wrong"],
-        "outlier_probabilities": facts["outlier_probabilities"],
+        "temperature": facts.get("temperature"),
+        "log_posterior": facts.get("log_posterior"),
+        "alternatives": [{"rule": one["text"], "weight": one["weight"]} for one in facts.get("alternatives", ())],
+        "look_wrong": facts.get("look_wrong", []),
+        "outlier_probabilities": facts.get("outlier_probabilities", []),
     }
 
 
@@ -57,8 +61,14 @@ def _table(dataset: "Dataset", model: "TaskModel", output: Path) -> Table:
     failures = summary.words - summary.successes
     also = f", and {failures} that failed" if failures else ""
     table.add_row("demonstrations", f"{summary.successes} successful{also}")
+    if dataset.answers:
+        table.add_row("answers", str(len(dataset.answers)))
     table.add_row("rule", model.sentences[0])
     table.add_row("states", str(summary.states))
+    if not facts:
+        table.add_row("note", "no automaton explains the demonstrations better than chance: show a few more")
+        table.add_row("written to", str(output))
+        return table
     best, *others = facts["alternatives"]
     table.add_row("posterior", f"{best['weight']:.0%} among the automata that were kept")
     for i, one in enumerate(others[:SHOWN_ALTERNATIVES]):
@@ -77,14 +87,7 @@ def _table(dataset: "Dataset", model: "TaskModel", output: Path) -> Table:
 def _untested(model: "TaskModel") -> str:
     """The labels of which no demonstration tells where they lead, by state; for people."""
     from wfairl.automata.words import format_label
-    from wfairl.logic.caution import support_of
+    from wfairl.logic.caution import untested_labels
 
-    support = support_of(model)
-    if support is None:
-        return ""
-    parts = []
-    for state, row in enumerate(support.is_untested):
-        labels = [format_label(label) for label, untested in zip(support.labels, row, strict=True) if untested]
-        if labels:
-            parts.append(f"in state {state}: {', '.join(labels)}")
-    return "; ".join(parts)
+    found = untested_labels(model).items()
+    return "; ".join(f"in state {state}: {', '.join(map(format_label, labels))}" for state, labels in found)

@@ -115,7 +115,7 @@ def _default_text(setting: Setting) -> str:
     if setting.default is None:
         return ""
     shown = ", ".join(map(str, setting.default)) if isinstance(setting.default, list) else setting.default
-    return f"[{shown:g}]" if isinstance(shown, float) else f"[{shown}]"
+    return f"({shown:g})" if isinstance(shown, float) else f"({shown})"
 
 
 def _value_type(hint: Any) -> tuple[type[Any], bool]:

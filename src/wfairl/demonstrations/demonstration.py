@@ -15,6 +15,7 @@ import numpy as np
 
 from wfairl.automata.automaton import Label
 from wfairl.automata.words import Word, compress
+from wfairl.demonstrations.answers import Answer
 from wfairl.errors import BadInputError
 from wfairl.worlds.world import World, available_controls
 
@@ -86,11 +87,13 @@ class Dataset:
         task: the name of the task.
         demonstrations: in the order in which they were collected.
         temperature: of the expert that made the successes; None if nobody knows.
+        answers: what was said of walks that were asked about; the rational learner uses them.
     """
 
     task: str
     demonstrations: tuple[Demonstration, ...]
     temperature: float | None = None
+    answers: tuple[Answer, ...] = ()
 
     def __post_init__(self) -> None:
         if self.temperature is not None and not self.temperature >= 0:
@@ -136,6 +139,7 @@ def merge(datasets: Sequence[Dataset]) -> Dataset:
         tasks[0],
         tuple(demonstration for dataset in datasets for demonstration in dataset),
         temperatures.pop() if len(temperatures) == 1 else None,
+        tuple(answer for dataset in datasets for answer in dataset.answers),
     )
 
 

@@ -1,7 +1,7 @@
 """Data sets on disk: one safetensors file of arrays with a JSON header; see `safetensors_files`.
 
-Version 2. The header holds `task`, `temperature` and `labels`, the distinct labels as lists of propositions. For N
-demonstrations with T_n controls each, the arrays are
+Version 2. The header holds `task`, `temperature` and `labels`, the distinct labels as lists of propositions; and
+`answers` where there are any. For N demonstrations with T_n controls each, the arrays are
 
     lengths      [N] of int64            T_n
     seeds        [N] of int64
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Label
 from wfairl.automata.words import sort_labels
+from wfairl.demonstrations.answers import Answer, BrokenAnswersError
 from wfairl.demonstrations.demonstration import BadDemonstrationError, Dataset, Demonstration
 from wfairl.errors import BadInputError
 from wfairl.safetensors_files import read_arrays, write_arrays
@@ -47,11 +48,13 @@ class BrokenDatasetError(BadInputError):
 def save(dataset: Dataset, path: Path) -> None:
     """Write a data set, atomically."""
     labels = sort_labels(label for item in dataset for label in item.labels)
-    header = {
+    header: dict[str, Any] = {
         "task": dataset.task,
         "temperature": _to_json(dataset.temperature),
         "labels": [sorted(label) for label in labels],
     }
+    if dataset.answers:
+        header["answers"] = [answer.to_document() for answer in dataset.answers]
     write_arrays(path, FORMAT, VERSION, header, _to_arrays(dataset, labels))
 
 
@@ -71,8 +74,9 @@ def load(path: Path, task: str | None = None) -> Dataset:
     if task is not None and name != task:
         raise BrokenDatasetError(f"{path}: demonstrations of the task {name!r}, not of {task!r}")
     try:
-        return Dataset(name, tuple(_demonstrations(arrays, labels, arrays["label_index"])), temperature)
-    except BadDemonstrationError as error:
+        answers = tuple(Answer.from_document(one) for one in header.get("answers", []))
+        return Dataset(name, tuple(_demonstrations(arrays, labels, arrays["label_index"])), temperature, answers)
+    except (BadDemonstrationError, BrokenAnswersError) as error:
         raise BrokenDatasetError(f"{path}: {error}") from None
     except IndexError:
         raise BrokenDatasetError(f"{path}: its arrays do not fit the {len(labels)} labels of its header") from None

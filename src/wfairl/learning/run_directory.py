@@ -92,14 +92,15 @@ class PlannerSettings:
     """How to learn a cost.
 
     Attributes:
-        cost: kind of cost model: local or paper (MiniGrid), linear, shared-linear or tabular; None for the task's own.
+        cost: kind of cost model: local or paper (MiniGrid), linear, shared-linear or tabular; the task's own unless
+            given.
         floor: least cost of a transition.
         activation: output of the cost model: softplus, or relu as in the paper.
         epochs: passes over the demonstrations.
         batch_size: scenes per Adam step.
-        learning_rate: of Adam at the beginning, falling to zero along half a cosine; None for the cost model's own.
+        learning_rate: of Adam at the beginning, falling to zero along half a cosine; the cost model's own unless given.
         weight_decay: of Adam, decoupled; it pulls all costs towards the same number.
-        temperature: to train at; None for that of the demonstrations, or 0.5 if that is 0 or unknown.
+        temperature: to train at; that of the demonstrations unless given, or 0.5 if that is 0 or unknown.
         held_out: fraction of the demonstrations that only choose the epoch; 0 keeps the last epoch.
         seed: of the split and of the order of scenes.
     """
@@ -117,15 +118,14 @@ class PlannerSettings:
 
     def __post_init__(self) -> None:
         check_output(self.floor, self.activation)
-        if self.cost is not None:
-            _ = self.training(None)  # refuses what cannot be trained, before time is spent
+        _ = self.training(None)  # refuses what cannot be trained, before time is spent
 
     def training(self, demonstrated: float | None) -> Settings:
-        """The settings of the trainer, for demonstrations of some temperature."""
-        assert self.cost is not None  # `complete` sees to it
+        """The settings of the trainer, for demonstrations of some temperature; before `complete`, any learning rate."""
+        kind = Settings if self.cost is None else find_cost_model(self.cost)
         chosen = {one.name: getattr(self, one.name) for one in fields(Settings)}
         if self.learning_rate is None:
-            chosen["learning_rate"] = find_cost_model(self.cost).learning_rate
+            chosen["learning_rate"] = kind.learning_rate
         if self.temperature is None:
             chosen["temperature"] = training_temperature(demonstrated)
         return Settings(**chosen)
@@ -215,9 +215,9 @@ def load_run(directory: Path) -> Run:
         BrokenRunError: says what is missing or broken, or that the run is of a method that learns no cost.
     """
     config = read_config(directory)
-    if not (directory / TASK_MODEL).exists():
+    if "cost" not in config.settings:
         raise BrokenRunError(f"{directory}: a run of the method {config.method}, which learns no cost")
-    if not (directory / COST).exists():
+    if not (directory / TASK_MODEL).exists() or not (directory / COST).exists():
         raise unfinished(directory)
     return Run(config, TaskModel.load(directory / TASK_MODEL), load_cost(directory / COST))
 

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.automata.automaton import ACCEPTED, DEAD, UNAVAILABLE, Automaton
+from wfairl.automata.automaton import ACCEPTED, DEAD, Automaton
 from wfairl.automata.words import format_label
-from wfairl.demonstrations.demonstration import ContradictionError, Demonstration
+from wfairl.demonstrations.demonstration import Demonstration
+from wfairl.demonstrations.tracing import trace
 from wfairl.errors import BadInputError
 from wfairl.parallel import map_in_threads
 from wfairl.planning.product import Product, build_product
@@ -135,22 +136,12 @@ def _place(demonstration: Demonstration, product: Product) -> Scene | str:
     Raises:
         ContradictionError: the world gives other labels than the demonstration tells, or cannot follow it.
     """
-    controls, nodes = demonstration.controls, [0]
-    for step, (control, label) in enumerate(zip(controls, demonstration.labels, strict=True)):
-        where = f"seed {demonstration.seed}: step {step}"
-        if control >= len(product.world.controls):
-            raise ContradictionError(f"{where}: the world has only {len(product.world.controls)} controls")
-        after = int(product.successors[nodes[-1], control])
-        name = product.world.controls[control]
-        if after == UNAVAILABLE:
-            raise ContradictionError(f"{where}: the control {name!r} is not available there")
-        if product.label(nodes[-1], control) != label:
-            raise ContradictionError(
-                f"{where}: the world gives another label; is it another scene, or another version?"
-            )
+    controls, labels, nodes = demonstration.controls, demonstration.labels, []
+    for step, node, after in trace(demonstration, product):
+        nodes.append(node)
         if after == ACCEPTED:
             return Scene(product, np.array(nodes), np.array(controls[: step + 1], np.int64))
         if after == DEAD:
-            return f"after '{name}' at step {step}, with the label '{format_label(label)}', nothing can be accepted"
-        nodes.append(after)
+            name, shown = product.world.controls[controls[step]], format_label(labels[step])
+            return f"after '{name}' at step {step}, with the label '{shown}', nothing can be accepted"
     return f"its word is not accepted: after {len(controls)} steps something is still missing"

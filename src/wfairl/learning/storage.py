@@ -19,7 +19,7 @@ VERSION = 1
 COST_MODELS: dict[str, type[CostModel]] = {
     model.kind: model for model in (PaperCost, LocalCost, LinearCost, SharedLinearCost, TabularCost)
 }
-"""The kinds of cost models, by the name that files and the command line have for them."""
+"""The kinds of cost models, by the name that files and the command line have for them; a new one is one more here."""
 
 
 class BrokenCostError(BadInputError):
@@ -35,6 +35,17 @@ def find_cost_model(kind: str) -> type[CostModel]:
     if kind not in COST_MODELS:
         raise BadInputError(f"unknown cost model {kind!r}; known are {', '.join(COST_MODELS)}")
     return COST_MODELS[kind]
+
+
+def register_cost_model(model: type[CostModel]) -> type[CostModel]:
+    """Make a cost model of your own known by its kind.
+
+    Raises:
+        BadInputError: the name is taken.
+    """
+    if COST_MODELS.setdefault(model.kind, model) is not model:
+        raise BadInputError(f"there is a cost model {model.kind!r} already")
+    return model
 
 
 def save_cost(model: CostModel, path: Path) -> None:

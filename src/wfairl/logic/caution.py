@@ -160,6 +160,18 @@ def support_of(model: TaskModel) -> Support | None:
     return None if document is None else Support.from_document(document)
 
 
+def untested_labels(model: TaskModel) -> dict[int, list[Label]]:
+    """The labels of which no demonstration tells where they lead, by state; states without any are left out."""
+    support = support_of(model)
+    if support is None:
+        return {}
+    found = {
+        state: [label for label, untested in zip(support.labels, row, strict=True) if untested]
+        for state, row in enumerate(support.is_untested)
+    }
+    return {state: labels for state, labels in found.items() if labels}
+
+
 def untested_steps(model: TaskModel, path: Path) -> list[int]:
     """The steps of a path, from 1, at which it reads what no demonstration tells about in that state."""
     support = support_of(model)

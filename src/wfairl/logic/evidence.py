@@ -78,6 +78,19 @@ class Scene:
         return self.label_index[self.visited[:-1], self.controls].astype(np.int32)
 
 
+@dataclass(frozen=True, eq=False)
+class JudgedWord:
+    """A word of which somebody said whether it fulfils the task.
+
+    Attributes:
+        word: index of the label of every step, [steps].
+        is_right: whether the task is fulfilled by its end.
+    """
+
+    word: NDArray[np.int32]
+    is_right: bool
+
+
 class Evidence:
     """Scenes made ready for many automata: transitions sorted by where they lead and by their label.
 
@@ -87,11 +100,13 @@ class Evidence:
         temperatures: the grid of eta, shape [temperatures].
         outlier_probability: e.
         max_states: of each scene, those nearest to the demonstration; the others are not planned through.
+        answers: words of which somebody said whether they are right.
 
     Attributes:
         labels: the labels that the scenes' indices mean.
         scenes: the successful demonstrations.
         failures: words of failed demonstrations.
+        answers: as given.
         temperatures: as given.
         log_outlier: log(e / prod_t available controls), shape [scenes].
         optimistic: log evidence that scenes not planned yet count with while a candidate may still be given up;
@@ -105,8 +120,10 @@ class Evidence:
         temperatures: NDArray[np.float64],
         outlier_probability: float,
         max_states: int,
+        answers: Sequence[JudgedWord] = (),
     ) -> None:
         self.labels = tuple(labels)
+        self.answers = tuple(answers)
         self.scenes = tuple(scene for scene in scenes if scene.success)
         self.failures = tuple(scene.word for scene in scenes if not scene.success)
         self.temperatures = np.ascontiguousarray(temperatures, np.float64)
@@ -156,6 +173,10 @@ class Evidence:
     def failures_accepted(self, table: NDArray[np.int32]) -> int:
         """How many failed demonstrations the automaton accepts at some point."""
         return sum(kernels.read_word(table, word) > 0 for word in self.failures)
+
+    def answers_contradicted(self, table: NDArray[np.int32]) -> int:
+        """How many answers say the opposite of what the automaton says of their word."""
+        return sum((kernels.read_word(table, one.word) > 0) != one.is_right for one in self.answers)
 
 
 def log_mean(values: NDArray[np.float64]) -> float:

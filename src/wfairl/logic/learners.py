@@ -5,19 +5,23 @@
 A learner may look at the words of the demonstrations alone, or at the worlds in which they happened too.
 """
 
+from dataclasses import replace
 from typing import Any, Protocol
 
 from wfairl.automata.task_model import SPECTRAL, TaskModel, fit_task_model
-from wfairl.automata.word_learners import COMPLETION, DECLARE, MERGING, Reading
+from wfairl.automata.word_learners import COMPLETION, DECLARE, MEMORISED, MERGING, Reading
 from wfairl.automata.word_learners import find_learner as find_word_learner
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.errors import BadInputError
-from wfairl.logic.rational import RationalLearner, RationalResult, RationalSettings
-from wfairl.logic.scenes import scenes_of
+from wfairl.logic.rational import NothingExplainedError, RationalLearner, RationalResult, RationalSettings
+from wfairl.logic.scenes import judged_words, scenes_of
 from wfairl.planning.cost import Cost, unit_cost
 from wfairl.worlds.task import Task
 
 RATIONAL, GRU = "rational", "gru"
+
+ANSWERS = "answers"
+"""The fact of a task model that says how many answers it was learned with."""
 
 LOOKS_WRONG = 0.5
 """Probability from which on a demonstration is named as one that follows no task."""
@@ -39,7 +43,10 @@ class TaskLearner(Protocol):
 
 
 class RationalTaskLearner:
-    """The automaton under which the demonstrators look most rational; see `rational`."""
+    """The automaton under which the demonstrators look most rational; see `rational`.
+
+    Where none explains the demonstrations better than chance, the model keeps their words and no others, and says so.
+    """
 
     def __init__(self, settings: RationalSettings | None = None):
         self.settings = settings or RationalSettings()
@@ -47,9 +54,19 @@ class RationalTaskLearner:
     def learn(self, dataset: Dataset, task: Task, cost: Cost = unit_cost, n_jobs: int = 2) -> TaskModel:
         """See `TaskLearner`."""
         labels, scenes = scenes_of(dataset.demonstrations, task.make_world, cost, n_jobs)
-        result = RationalLearner(self.settings).fit(labels, scenes)
+        labels, answers = judged_words(dataset.answers, labels)
+        try:
+            result = RationalLearner(self.settings).fit(labels, scenes, answers=answers)
+        except NothingExplainedError:  # too few demonstrations, or too noisy ones: keep what they show
+            memorised = SpectralTaskLearner().learn(dataset, task, cost, n_jobs)
+            return replace(memorised, sentences=(MEMORISED,))
         return TaskModel.of_automaton(
-            result.automaton, RATIONAL, dataset.words, dataset.scores, sentences=(result.text,), facts=facts_of(result)
+            result.automaton,
+            RATIONAL,
+            dataset.words,
+            dataset.scores,
+            sentences=(result.text,),
+            facts={**facts_of(result), ANSWERS: len(dataset.answers)},
         )
 
 

@@ -6,9 +6,10 @@ the demonstrations are for somebody who does this task at least cost, with some 
     log posterior(A) = log prior(A)                                    `prior`: a description length
                      + log mean_eta prod_i [ (1 - e) prod_t pi_A(u_t | s_t) + e / prod_t controls(s_t) ]   `evidence`
                      + what failures say                               accepting one costs log(failure_error)
+                     + what answers say                                contradicting one costs log(answer_error)
 
 An automaton that forgets something makes the demonstrator look irrational; one that remembers too much pays in length.
-Failures are not needed.
+Failures and answers (`questions`) are not needed.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from wfairl.automata.automaton import Label
 from wfairl.automata.guarded import GuardedAutomaton
 from wfairl.errors import BadInputError, FailedRunError
-from wfairl.logic.evidence import Evidence, Scene
+from wfairl.logic.evidence import Evidence, JudgedWord, Scene
 from wfairl.logic.search import Candidate, Posterior, SearchSettings, search
 from wfairl.logic.sketch import to_automaton
 from wfairl.logic.support import Support, measure_support
@@ -29,6 +30,9 @@ LOWEST_TEMPERATURE, HIGHEST_TEMPERATURE, TEMPERATURES = 0.05, 3.2, 12
 """The grid over which evidence is averaged, in units of the mean cost of a demonstrated step."""
 
 REFINED_TEMPERATURES = 33
+
+DEFAULT_ANSWER_ERROR = 0.02
+"""Probability that an answer to a question is wrong: people look away, or take the question otherwise."""
 
 
 class NothingExplainedError(FailedRunError):
@@ -43,6 +47,7 @@ class RationalSettings:
         temperature: of the demonstrators; None if it is unknown.
         outlier_probability: e, that a demonstration follows no task at all.
         failure_error: that a demonstration that fulfils the task is nevertheless said to have failed.
+        answer_error: that an answer to a question is wrong.
         deadly_odds: odds that a label which no demonstration tests ends the task in failure; for caution only.
         max_world_states: of each scene, those nearest to the demonstration; the others are not planned through.
         max_alternatives: how many automata are kept beside the best one.
@@ -52,13 +57,14 @@ class RationalSettings:
     temperature: float | None = None
     outlier_probability: float = 0.01
     failure_error: float = 0.05
+    answer_error: float = DEFAULT_ANSWER_ERROR
     deadly_odds: float = 0.05
     max_world_states: int = 200_000
     max_alternatives: int = 20
     search: SearchSettings = field(default_factory=SearchSettings)
 
     def __post_init__(self) -> None:
-        for name in ("outlier_probability", "failure_error"):
+        for name in ("outlier_probability", "failure_error", "answer_error"):
             if not 0 < getattr(self, name) < 1:
                 raise BadInputError(f"{name} must lie between 0 and 1, not {getattr(self, name)}")
         if self.temperature is not None and not self.temperature > 0:
@@ -113,7 +119,11 @@ class RationalLearner:
         self.settings = settings or RationalSettings()
 
     def fit(
-        self, labels: Sequence[Label], scenes: Sequence[Scene], progress: Callable[[Candidate], None] | None = None
+        self,
+        labels: Sequence[Label],
+        scenes: Sequence[Scene],
+        progress: Callable[[Candidate], None] | None = None,
+        answers: Sequence[JudgedWord] = (),
     ) -> RationalResult:
         """The automaton that explains the demonstrations best.
 
@@ -121,13 +131,14 @@ class RationalLearner:
             labels: what the label indices of the scenes mean.
             scenes: demonstrations with their worlds; those without success are failures.
             progress: is told each candidate that the search goes on from.
+            answers: words, over the same labels, of which somebody said whether they are right.
 
         Raises:
             NothingExplainedError: no automaton explains any demonstration better than chance.
         """
-        evidence = self._evidence(labels, scenes)
+        evidence = self._evidence(labels, scenes, answers)
         propositions = sorted(frozenset().union(*evidence.labels))
-        posterior = Posterior(evidence, propositions, self.settings.failure_error)
+        posterior = Posterior(evidence, propositions, self.settings.failure_error, self.settings.answer_error)
         found = search(posterior, self.settings.search, progress)
         best = found[0]
         if not best.sketch.edges:
@@ -149,17 +160,18 @@ class RationalLearner:
             candidates=(posterior.sketches_met, posterior.tables_judged),
         )
 
-    def _evidence(self, labels: Sequence[Label], scenes: Sequence[Scene]) -> Evidence:
+    def _evidence(self, labels: Sequence[Label], scenes: Sequence[Scene], answers: Sequence[JudgedWord]) -> Evidence:
         successes = [scene for scene in scenes if scene.success]
         if not successes:
             raise BadInputError("there is no successful demonstration to learn from")
-        labels, scenes = _present(labels, scenes)
+        labels, scenes, answers = _present(labels, scenes, answers)
         return Evidence(
             labels,
             scenes,
             self.temperatures(successes),
             self.settings.outlier_probability,
             self.settings.max_world_states,
+            answers,
         )
 
     def temperatures(self, scenes: Sequence[Scene]) -> NDArray[np.float64]:
@@ -170,16 +182,24 @@ class RationalLearner:
         return costs.mean() * np.geomspace(LOWEST_TEMPERATURE, HIGHEST_TEMPERATURE, TEMPERATURES)
 
 
-def _present(labels: Sequence[Label], scenes: Sequence[Scene]) -> tuple[tuple[Label, ...], list[Scene]]:
-    """The labels that occur, and the scenes with indices into these."""
+def _present(
+    labels: Sequence[Label], scenes: Sequence[Scene], answers: Sequence[JudgedWord]
+) -> tuple[tuple[Label, ...], list[Scene], list[JudgedWord]]:
+    """The labels that occur, and scenes and answers with indices into these."""
     occurs = np.zeros(len(labels), bool)
     for scene in scenes:
         occurs |= np.bincount(scene.label_index.ravel(), minlength=len(labels)) > 0
+    for answer in answers:
+        occurs[answer.word] = True
     number = (np.cumsum(occurs) - 1).astype(np.int16)
     kept = tuple(label for label, there in zip(labels, occurs, strict=True) if there)
     if len(kept) == len(labels):
-        return kept, list(scenes)
-    return kept, [Scene(s.successors, number[s.label_index], s.start, s.costs, s.controls, s.success) for s in scenes]
+        return kept, list(scenes), list(answers)
+    return (
+        kept,
+        [Scene(s.successors, number[s.label_index], s.start, s.costs, s.controls, s.success) for s in scenes],
+        [JudgedWord(number[one.word].astype(np.int32), one.is_right) for one in answers],
+    )
 
 
 def _refine_temperature(evidence: Evidence, best: Candidate) -> float:

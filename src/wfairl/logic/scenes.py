@@ -14,9 +14,12 @@ from numpy.typing import NDArray
 
 from wfairl.automata.automaton import ACCEPTED, UNAVAILABLE, Automaton, Guard, Label
 from wfairl.automata.guarded import Edge, GuardedAutomaton
+from wfairl.demonstrations.answers import Answer
 from wfairl.demonstrations.demonstration import Demonstration
+from wfairl.demonstrations.tracing import trace
 from wfairl.logic.evidence import UNAVAILABLE as NO_SUCCESSOR
-from wfairl.logic.evidence import Scene
+from wfairl.logic.evidence import JudgedWord, Scene
+from wfairl.logic.table_plans import ArrayWorld
 from wfairl.parallel import map_in_threads
 from wfairl.planning.cost import Cost, unit_cost
 from wfairl.planning.product import Product, ProductTooLargeError, build_product
@@ -44,18 +47,15 @@ def scenes_of(
 
     Returns:
         The distinct labels, and a scene for each demonstration, whose label indices are into them.
+
+    Raises:
+        ContradictionError: a world gives other labels than a demonstration tells, or cannot follow it.
     """
     until = _until_the_end([one.labels for one in demonstrations if one.is_success])
     numbers = LabelNumbers()
 
     def explore(demonstration: Demonstration) -> Product | None:
-        if not demonstration.is_success:
-            return None
-        world = make_world(demonstration.seed)
-        try:
-            return build_product(world, IGNORE_LABELS, SMALL_WORLD)
-        except ProductTooLargeError:
-            return build_product(world, until)
+        return _explore(make_world(demonstration.seed), until) if demonstration.is_success else None
 
     explored = track(map_in_threads(explore, demonstrations, n_jobs), "worlds", total=len(demonstrations))
     scenes = [
@@ -63,6 +63,35 @@ def scenes_of(
         for demonstration, product in zip(demonstrations, explored, strict=True)
     ]
     return tuple(numbers.labels), scenes
+
+
+def worlds_of(
+    seeds: Sequence[int],
+    demonstrations: Sequence[Demonstration],
+    make_world: Callable[[int], World[Any]],
+    cost: Cost = unit_cost,
+    n_jobs: int = 2,
+) -> list[ArrayWorld]:
+    """Scenes without a demonstration, as arrays over the same labels; explored as those of demonstrations are."""
+    until = _until_the_end([one.labels for one in demonstrations if one.is_success])
+    numbers = LabelNumbers()
+    explored = track(
+        map_in_threads(lambda seed: _explore(make_world(seed), until), seeds, n_jobs), "worlds", len(seeds)
+    )
+    arrays = [_to_arrays(product, cost, numbers) for product in explored]
+    labels = tuple(numbers.labels)
+    return [ArrayWorld(labels, successors, label_index, 0, costs) for successors, label_index, costs in arrays]
+
+
+def judged_words(answers: Sequence[Answer], labels: Sequence[Label]) -> tuple[tuple[Label, ...], list[JudgedWord]]:
+    """Answers as evidence: the labels with those that only answers show behind them, and the words over these."""
+    numbers = LabelNumbers()
+    for label in labels:
+        numbers.number(label)
+    judged = [
+        JudgedWord(np.array([numbers.number(label) for label in one.labels], np.int32), one.is_right) for one in answers
+    ]
+    return tuple(numbers.labels), judged
 
 
 def last_propositions(words: Sequence[Sequence[Label]]) -> frozenset[str]:
@@ -77,8 +106,29 @@ def _until_the_end(words: Sequence[Sequence[Label]]) -> Automaton:
     return GuardedAutomaton((ends, ()), np.array([False, True]))
 
 
+def _explore(world: World[Any], until: Automaton) -> Product:
+    try:
+        return build_product(world, IGNORE_LABELS, SMALL_WORLD)
+    except ProductTooLargeError:
+        return build_product(world, until)
+
+
 def _scene(demonstration: Demonstration, product: Product, cost: Cost, numbers: LabelNumbers) -> Scene:
-    """The demonstration in its world; the state behind the last is where everything has ended."""
+    """The demonstration in its world.
+
+    Raises:
+        ContradictionError: the world gives other labels than the demonstration tells, or cannot follow it.
+    """
+    for _ in trace(demonstration, product):
+        pass
+    successors, label_index, costs = _to_arrays(product, cost, numbers)
+    return Scene(successors, label_index, 0, costs, np.array(demonstration.controls, np.int32))
+
+
+def _to_arrays(
+    product: Product, cost: Cost, numbers: LabelNumbers
+) -> tuple[NDArray[np.int32], NDArray[np.int16], NDArray[np.float64]]:
+    """Successors, label indices and costs; the state behind the last is where everything has ended."""
     end, controls = product.successors.shape
     successors = np.full((end + 1, controls), end, np.int32)
     successors[:-1] = np.where(product.successors == ACCEPTED, end, product.successors)
@@ -89,7 +139,7 @@ def _scene(demonstration: Demonstration, product: Product, cost: Cost, numbers: 
     costs: NDArray[np.float64] = np.broadcast_to(np.ones(1), successors.shape)  # one number for all of them
     if cost is not unit_cost:
         costs = np.vstack([cost(product), np.ones(controls)])
-    return Scene(successors, label_index, 0, costs, np.array(demonstration.controls, np.int32))
+    return successors, label_index, costs
 
 
 def _failure(demonstration: Demonstration, numbers: LabelNumbers) -> Scene:

@@ -1,6 +1,6 @@
 """Search for the automata of highest posterior: best first, over the moves, until nothing promising is left.
 
-    log posterior(A) = log prior(A) + log mean over eta of exp(sum_i evidence_i(A, eta)) + what failures say
+    log posterior(A) = log prior(A) + log mean over eta of exp(sum_i evidence_i(A, eta)) + what failures and answers say
 
 The candidates met so far are ranked. The best one that has not been expanded is: all its neighbours are judged, and
 the search ends when the `beam_width` best promising ones have all been expanded. A candidate that is longer than the
@@ -39,7 +39,7 @@ class Candidate:
         table: its table over the labels of the scenes, in canonical form; [states, labels].
         log_prior: minus its description length, in nats.
         evidence: log evidence of every scene at every temperature, [scenes, temperatures].
-        log_evidence: of all scenes and failures, averaged over temperatures.
+        log_evidence: of all scenes, failures and answers, averaged over temperatures.
         promising: whether the search may go on from it.
     """
 
@@ -119,13 +119,17 @@ class Posterior:
         evidence: what the demonstrations say.
         propositions: those that guards may speak of.
         failure_error: probability that a demonstration that fulfils the task is nevertheless said to have failed.
+        answer_error: probability that an answer to a question is wrong.
         sketches_met, tables_judged: how many candidates there were, and how many of them had to be looked at.
     """
 
-    def __init__(self, evidence: Evidence, propositions: Sequence[str], failure_error: float) -> None:
+    def __init__(
+        self, evidence: Evidence, propositions: Sequence[str], failure_error: float, answer_error: float
+    ) -> None:
         self.evidence = evidence
         self.propositions = tuple(propositions)
         self.failure_error = failure_error
+        self.answer_error = answer_error
         self.tables_judged = 0
         self._met: set[Sketch] = set()
         self._by_table: dict[bytes, Candidate] = {}
@@ -168,23 +172,28 @@ class Posterior:
             if prior > known.log_prior:  # the same automaton, described more briefly
                 self._by_table[key] = replace(known, sketch=sketch, log_prior=prior, promising=True)
             return
-        failures = self.failure_evidence(table)
+        verdicts = self.verdict_evidence(table)
         if self._given_up.get(key, inf) <= needed - prior:
             return
         self.tables_judged += 1
-        evidence = self.evidence.evaluate(table, needed - prior - failures)
+        evidence = self.evidence.evaluate(table, needed - prior - verdicts)
         if evidence is None:
             self._given_up[key] = needed - prior
             return
         np.maximum(self._best, evidence, out=self._best)
-        total = log_mean(evidence.sum(axis=0)) + failures
+        total = log_mean(evidence.sum(axis=0)) + verdicts
         promising = parent is None or prior > parent.log_prior or total > parent.log_evidence + LEAST_GAIN
         self._by_table[key] = Candidate(sketch, table, prior, evidence, total, promising)
 
-    def failure_evidence(self, table: NDArray[np.int32]) -> float:
-        """Log probability that the failed demonstrations are said to have failed."""
-        if not self.evidence.failures:
-            return 0.0
+    def verdict_evidence(self, table: NDArray[np.int32]) -> float:
+        """Log probability of what was said of words: that demonstrations failed, and the answers to questions."""
         accepted = self.evidence.failures_accepted(table)
-        rejected = len(self.evidence.failures) - accepted
-        return accepted * log(self.failure_error) + rejected * log1p(-self.failure_error)
+        contradicted = self.evidence.answers_contradicted(table)
+        return _log_binary(accepted, len(self.evidence.failures), self.failure_error) + _log_binary(
+            contradicted, len(self.evidence.answers), self.answer_error
+        )
+
+
+def _log_binary(wrong: int, count: int, error: float) -> float:
+    """Log probability that this many of so many verdicts, and these, are wrong."""
+    return wrong * log(error) + (count - wrong) * log1p(-error)

@@ -83,7 +83,7 @@ def measure_support(posterior: Posterior, sketch: Sketch, deadly_odds: float) ->
     table = to_table(sketch, evidence.labels)
 
     def log_evidence(changed: NDArray[np.int32]) -> float:
-        return log_mean(evidence.evaluate_all(changed).sum(axis=0)) + posterior.failure_evidence(changed)
+        return log_mean(evidence.evaluate_all(changed).sum(axis=0)) + posterior.verdict_evidence(changed)
 
     chosen = log_evidence(table)
     margin, deadly = np.full(table.shape, np.inf), np.full(table.shape, -np.inf)

@@ -20,6 +20,7 @@ from wfairl.demonstrations import Dataset
 from wfairl.errors import BadInputError
 from wfairl.evaluation.evaluate import Evaluation
 from wfairl.experiment import EVALUATION
+from wfairl.logic.caution import untested_labels
 from wfairl.report.blocks import MAX_DRAWN_STATES, AutomatonDrawing, Facts, KeyFigure, KeyFigures, prose
 from wfairl.report.charts import Interval, IntervalChart
 from wfairl.report.figures.automaton import with_label_differences
@@ -36,7 +37,7 @@ from wfairl.worlds.task import Task
 
 REPORT = "report.html"
 
-SHOWN_WORDS = 8
+SHOWN_WORDS, SHOWN_ALTERNATIVES = 8, 5
 
 NONE = "–"  # noqa: RUF001
 """In a table: there is no such number."""
@@ -228,7 +229,7 @@ def task_section(run: RunFiles, model: TaskModel) -> Section:
         )
         is_drawn = model.finite.states <= MAX_DRAWN_STATES
         drawing = (AutomatonDrawing(model.finite, model.edge_counts, caption if is_drawn else ""),)
-    return Section(title, (*drawing, _task_facts(model), *_demonstrated(run.dataset, model)))
+    return Section(title, (*drawing, _task_facts(model), *_certainty(model), *_demonstrated(run.dataset, model)))
 
 
 def _task_facts(model: TaskModel) -> Facts:
@@ -246,6 +247,22 @@ def _task_facts(model: TaskModel) -> Facts:
             ("Alphabet", Chips(tuple(format_label(label) for label in model.alphabet))),
         )
     )
+
+
+def _certainty(model: TaskModel) -> tuple[Block, ...]:
+    """How sure the learner is of its automaton, where it says so."""
+    alternatives = model.facts.get("alternatives", ())
+    if not alternatives:
+        return ()
+    rows = [(Code(one["text"]), f"{one['weight']:.1%}") for one in alternatives[:SHOWN_ALTERNATIVES]]
+    facts: list[tuple[str, Text]] = [("Temperature of the demonstrators", brief_number(model.facts["temperature"]))]
+    wrong = [f"{i} ({model.facts['outlier_probabilities'][i]:.0%})" for i in model.facts["look_wrong"]]
+    if wrong:
+        facts.append(("Demonstrations that look wrong", ", ".join(wrong)))
+    for state, labels in untested_labels(model).items():
+        facts.append((f"Not tested in state {state}", Chips(tuple(map(format_label, labels)))))
+    caption = "The most probable automata, and their shares of the posterior. An agent plans for all of them at once."
+    return (Table((Column("automaton"), Column("weight", "right")), tuple(rows), caption), Facts(tuple(facts)))
 
 
 def _joined(*numbers: Number) -> Text:

@@ -5,7 +5,7 @@ What is finished is not done again, what was killed goes on.
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +90,7 @@ def first_successes(dataset: Dataset, number: int) -> Dataset:
     """The first successes of a data set, and all of its failures."""
     successes = [demonstration for demonstration in dataset if demonstration.is_success]
     failures = [demonstration for demonstration in dataset if not demonstration.is_success]
-    return Dataset(dataset.task, (*successes[:number], *failures), dataset.temperature)
+    return replace(dataset, demonstrations=(*successes[:number], *failures))
 
 
 def _reference(suite: Suite, task: Task, cell: Cell) -> Learned:

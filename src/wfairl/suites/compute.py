@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from wfairl.files import write_atomically, write_json
+from wfairl.logic.learners import find_learner
 from wfairl.methods import find_method
 from wfairl.report.figures import write_figures
 from wfairl.report.page import check_page_file, write_page
@@ -47,13 +48,14 @@ def reproduce(protocol: Protocol, directory: Path, n_jobs: int = 2, command: str
         command: what to type to have the same again, for the report.
 
     Raises:
-        BadInputError: the directory is that of a run.
+        BadInputError: the directory is that of a run, or an entry names a method or learner that does not exist.
         MissingExtraError: a method is asked for whose extra is not installed.
     """
     check_free(directory)
     suite = find_suite(protocol.suite)
-    for entry in protocol.methods:
-        find_method(suite.entries[entry].method).check_available()  # rather than in every cell
+    for entry in (suite.entries[name] for name in protocol.methods):  # rather than in every cell
+        find_method(entry.method).check_available()
+        find_learner(entry.learner)
     failures = run_jobs(_collections(protocol, directory), n_jobs, "demonstrations")
     failures += run_jobs(_automata(protocol, directory), n_jobs, "automata")
     failures += run_jobs(_trainings(protocol, directory), n_jobs, "training and test")

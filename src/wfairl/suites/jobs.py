@@ -19,6 +19,7 @@ from multiprocessing.connection import wait as wait_for_any
 
 from wfairl.errors import BadInputError, WfairlError
 from wfairl.suites.display import Display
+from wfairl.worlds.registry import load_tasks, loaded_sources
 
 DIED = "its process was killed; was there memory enough?"
 
@@ -99,14 +100,17 @@ class _Running:
 def _worker() -> ProcessPoolExecutor:
     """One process, so that if it dies it takes nobody with it."""
     # A fork would copy threads of torch and Numba in the middle of whatever they do.
-    return ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), initializer=_begin)
+    context = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(1, context, initializer=_begin, initargs=(loaded_sources(),))
 
 
-def _begin() -> None:
-    """In a worker: one thread, since there are as many workers as cores; and end with the parent."""
+def _begin(sources: tuple[str, ...]) -> None:
+    """In a worker: one thread, since there are as many workers as cores; the same tasks; and end with the parent."""
     import torch
 
     torch.set_num_threads(1)
+    for source in sources:
+        load_tasks(source)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

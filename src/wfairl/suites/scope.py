@@ -39,7 +39,8 @@ class ChangedSetting:
     @property
     def told(self) -> str:
         """For people."""
-        return f"{self.name.replace('_', ' ')} {self.value} instead of {self.default}"
+        usual = "the task's own" if self.default is None else self.default
+        return f"{self.name.replace('_', ' ')} {self.value} instead of {usual}"
 
 
 def included(protocol: Protocol) -> str:

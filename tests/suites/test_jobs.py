@@ -7,10 +7,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from wfairl.reproduction.display import Display, format_seconds
-from wfairl.reproduction.jobs import Job, run_jobs
 
 from wfairl.errors import BadInputError
+from wfairl.suites.display import Display, format_seconds
+from wfairl.suites.jobs import Job, run_jobs
 
 
 def write(path: Path) -> None:
@@ -48,7 +48,7 @@ WORKERS_THAT_SLEEP = """
 import os, sys, time
 from functools import partial
 from pathlib import Path
-from wfairl.reproduction.jobs import Job, run_jobs
+from wfairl.suites.jobs import Job, run_jobs
 
 def sleep(directory):
     (directory / str(os.getpid())).write_text("")

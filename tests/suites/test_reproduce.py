@@ -12,22 +12,25 @@ from pathlib import Path
 
 import pytest
 from oracles_report import numbers_in, player_data, read_page
-from wfairl.cli.reproduction import print_tables
-from wfairl.reproduction.cell import first_successes, gather, run_cell, stored_result
-from wfairl.reproduction.figures import draw_figures
-from wfairl.reproduction.layout import CSV, FIGURES, MARKDOWN, REPORT, RESULTS, run_directory
-from wfairl.reproduction.page import reproduction_page
-from wfairl.reproduction.protocol import Protocol, narrowed
-from wfairl.reproduction.reproduce import reproduce
-from wfairl.reproduction.results import CHOSEN, rows_of
-from wfairl.reproduction.scope import included, shortfall
-from wfairl.reproduction.tables import BrokenResultsError, read_tables
-from wfairl.worlds.tasks import find_task
 
+from wfairl.cli.suites import print_tables
 from wfairl.demonstrations import collect
 from wfairl.files import read_json
+from wfairl.methods import CHOSEN
+from wfairl.suites.cell import first_successes, gather, run_cell, stored_result
+from wfairl.suites.compute import reproduce
+from wfairl.suites.directory import CSV, FIGURES, MARKDOWN, REPORT, RESULTS, run_directory
+from wfairl.suites.figures import draw_figures
+from wfairl.suites.page import reproduction_page
+from wfairl.suites.paper import FULL, PAPER
+from wfairl.suites.results import rows_of
+from wfairl.suites.scope import included, shortfall
+from wfairl.suites.suite import narrowed
+from wfairl.suites.tables import BrokenResultsError, read_tables
+from wfairl.worlds.registry import find_task
 
-SMALL = Protocol(
+SMALL = replace(
+    FULL,
     tasks=("doorkey",),
     methods=("wfa-irl", "no-automaton", "bc"),
     seeds=1,
@@ -48,7 +51,7 @@ import sys
 from pathlib import Path
 sys.path[:0] = sys.argv[2:]
 from test_reproduce import SMALL
-from wfairl.reproduction.reproduce import reproduce
+from wfairl.suites.compute import reproduce
 
 if __name__ == "__main__":
     reproduce(SMALL, Path(sys.argv[1]), n_jobs=2)
@@ -63,7 +66,7 @@ def killed_and_resumed(tmp_path_factory):
     script.write_text(IN_A_PROCESS)
     paths = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
     process = subprocess.Popen([sys.executable, str(script), str(directory), *paths], stderr=subprocess.DEVNULL)
-    cells = list(SMALL.cells())
+    cells = list(PAPER.cells(SMALL))
 
     def finished() -> int:
         return sum(stored_result(cell, SMALL, directory) is not None for cell in cells)
@@ -83,16 +86,16 @@ def killed_and_resumed(tmp_path_factory):
 def test_a_reproduction_that_was_killed_ends_with_the_tables_of_one_that_was_not(killed_and_resumed, tmp_path):
     for data in SMALL.data_sets:
         gather("doorkey", data, 0, SMALL, tmp_path)
-    for cell in SMALL.cells():  # one after the other, in this process
+    for cell in PAPER.cells(SMALL):  # one after the other, in this process
         run_cell(cell, SMALL, tmp_path)
-    results = [stored_result(cell, SMALL, tmp_path) for cell in SMALL.cells()]
+    results = [stored_result(cell, SMALL, tmp_path) for cell in PAPER.cells(SMALL)]
     document = read_json(killed_and_resumed / RESULTS)
-    assert document["rows"] == [asdict(row) for row in rows_of(results, SMALL.successes)]
+    assert document["rows"] == [asdict(row) for row in rows_of(PAPER, results, SMALL.successes)]
     assert document["failures"] == {}
 
 
 def test_a_finished_cell_is_not_computed_again(killed_and_resumed):
-    cell = next(cell for cell in SMALL.cells() if cell.method == "bc")
+    cell = next(cell for cell in PAPER.cells(SMALL) if cell.method == "bc")
     files = sorted(run_directory(killed_and_resumed, cell, SMALL).rglob("*"))
     before = [(path, path.stat().st_mtime_ns) for path in files]
     run_cell(cell, SMALL, killed_and_resumed)
@@ -144,7 +147,11 @@ def test_the_numbers_of_the_page_are_those_of_the_json(killed_and_resumed):
             if (row["method"], row["data"], row["variant"]) == (kind, data, variant)
             and row["successes"] in (SMALL.successes, 0)
         ]
-        expected = [row["mean_return"], row["standard_error"], *([] if row["paper"] is None else [row["paper"]])]
+        expected = [
+            row["mean_return"],
+            row["standard_error"],
+            *([] if row["published"] is None else [row["published"]]),
+        ]
         assert numbers == expected
 
 
@@ -215,12 +222,12 @@ def test_what_is_smaller_than_in_the_paper_is_said_wherever_the_tables_are(kille
 
 
 def test_the_whole_protocol_has_no_notice(killed_and_resumed):
-    tables = replace(read_tables(killed_and_resumed / RESULTS), protocol=Protocol())
+    tables = replace(read_tables(killed_and_resumed / RESULTS), protocol=FULL)
     assert tables.to_markdown().startswith("Mean return")
 
 
 def test_a_reproduction_without_an_automaton_has_no_empty_sections(killed_and_resumed):
-    protocol = narrowed(SMALL, methods=("bc",))
+    protocol = narrowed(PAPER, SMALL, methods=("bc",))
     tables = replace(read_tables(killed_and_resumed / RESULTS), protocol=protocol, automata={})
     page = reproduction_page(tables, draw_figures(tables, killed_and_resumed), killed_and_resumed)
     titles = [section.title for section in page.sections]
@@ -243,8 +250,8 @@ def test_fewer_demonstrations_are_the_first_ones_with_all_failures():
 
 
 def test_another_cost_model_changes_the_cells_that_learn_a_cost_and_no_others():
-    paper = narrowed(SMALL, cost="paper")
+    paper = narrowed(PAPER, SMALL, cost="paper")
     assert paper.settings["wfa-irl"] == {"epochs": 2, "cost": "paper"}
-    for cell in SMALL.cells():
+    for cell in PAPER.cells(SMALL):
         same = run_directory(Path(), cell, SMALL) == run_directory(Path(), cell, paper)
         assert same == (cell.method not in ("wfa-irl", "no-automaton"))

@@ -3,43 +3,41 @@
 from dataclasses import replace
 
 import pytest
-from wfairl.reproduction.paper import METHODS
-from wfairl.reproduction.protocol import Protocol, narrowed
-from wfairl.reproduction.reproduce import QUICK
-from wfairl.reproduction.scope import changed_settings, included, is_comparable, shortfall
 
 from wfairl.methods import find_method
-
-FULL = Protocol()
+from wfairl.suites.paper import ENTRIES, FULL, PAPER, QUICK
+from wfairl.suites.scope import changed_settings, included, is_comparable, shortfall
+from wfairl.suites.suite import narrowed
 
 
 def test_the_full_protocol_lacks_nothing():
     assert shortfall(FULL) == ""
-    assert included(FULL) == "every task, data set and method of the paper"
+    assert included(FULL) == "every task, data set and method"
     assert is_comparable(FULL)
     assert is_comparable(replace(FULL, seeds=5))
 
 
 def test_settings_that_are_the_defaults_are_no_change():
-    same = {method: dict(find_method(method).settings()) for method in METHODS}
-    same["bc"]["dropouts"] = list(same["bc"]["dropouts"])  # as a file has them
-    assert changed_settings(Protocol(settings=same)) == []
-    assert shortfall(Protocol(settings=same)) == ""
+    same = {method: find_method(method).default_settings() for method in ENTRIES}
+    assert changed_settings(replace(FULL, settings=same)) == []
+    assert shortfall(replace(FULL, settings=same)) == ""
 
 
 def test_a_quick_look_says_that_it_is_no_reproduction():
     text = shortfall(QUICK)
     assert "1 training seed instead of 3; 16 test scenes instead of 64" in text
-    assert "little trained: this is no reproduction" in text
+    assert "little trained: these are not the figures of the full protocol" in text
     assert "only" not in text  # it has everything in it
     assert included(QUICK) == included(FULL)
     assert not is_comparable(QUICK)
 
 
 def test_a_part_of_the_protocol_names_what_is_in_it_and_stays_comparable():
-    part = narrowed(FULL, tasks=("doorkey", "multiroom"), data_sets=("D2",), methods=("wfa-irl", "no-automaton", "bc"))
+    part = narrowed(
+        PAPER, FULL, tasks=("doorkey", "multiroom"), data_sets=("D2",), methods=("wfa-irl", "no-automaton", "bc")
+    )
     assert included(part) == (
-        "T1 doorkey and T2 multiroom of the paper, from D2, by WFA-IRL, WFA-IRL without WFA and behavioural cloning"
+        "T1 doorkey and T2 multiroom, from D2, by WFA-IRL, WFA-IRL without WFA and behavioural cloning"
     )
     assert shortfall(part) == (
         "Smaller than the full protocol: only T1 doorkey and T2 multiroom; only D2;"
@@ -66,10 +64,12 @@ def test_every_change_is_told_and_ends_the_comparison(changes, told):
 
 
 def test_another_cost_is_not_called_smaller():
-    told = "WFA-IRL: cost paper instead of local; WFA-IRL without WFA: cost paper instead of local"
-    assert shortfall(narrowed(FULL, cost="paper")) == f"Not the default: {told}."
-    assert shortfall(narrowed(QUICK, cost="paper")) == f"{shortfall(QUICK)} Not the default: {told}."
+    told = "WFA-IRL: cost paper instead of the task's own; WFA-IRL without WFA: cost paper instead of the task's own"
+    assert shortfall(narrowed(PAPER, FULL, cost="paper")) == f"Not the default: {told}."
+    assert shortfall(narrowed(PAPER, QUICK, cost="paper")) == f"{shortfall(QUICK)} Not the default: {told}."
 
 
 def test_settings_of_a_method_that_is_left_out_are_not_told():
-    assert "trained" not in shortfall(narrowed(Protocol(settings={"bc": {"epochs": 1}}), methods=("wfa-irl",)))
+    assert "trained" not in shortfall(
+        narrowed(PAPER, replace(FULL, settings={"bc": {"epochs": 1}}), methods=("wfa-irl",))
+    )

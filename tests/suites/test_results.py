@@ -1,18 +1,20 @@
 import csv
 import io
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from wfairl.reproduction.paper import METHODS, TASKS, paper_automaton, paper_return
-from wfairl.reproduction.protocol import Cell, Protocol, digest
-from wfairl.reproduction.results import CHOSEN, CellResult, Trial, rows_of, standard_error
-from wfairl.reproduction.tables import Tables, automata_of
 
 from wfairl.errors import BadInputError, FailedRunError
+from wfairl.methods import CHOSEN
+from wfairl.suites.paper import ENTRIES, FULL, PAPER, TASKS, paper_automaton, paper_return
+from wfairl.suites.results import CellResult, Trial, rows_of, standard_error
+from wfairl.suites.suite import Cell, digest
+from wfairl.suites.tables import Tables, automata_of
 
 RETURNS = arrays(np.float64, st.tuples(st.integers(1, 4), st.integers(1, 6)), elements=st.floats(0, 1))
 
@@ -44,26 +46,30 @@ def test_standard_error_covers_the_mean_of_random_seeds_and_scenes():
 
 def result(task="doorkey", data="D1", method="bc", seed=0, successes=32, trials=(), **facts) -> CellResult:
     cell = Cell(task, data, method, seed, successes)
-    return CellResult(cell, Protocol().key(cell), tuple(trials), None, facts, seconds=1.5)
+    return CellResult(cell, PAPER.key(cell, FULL), tuple(trials), None, facts, seconds=1.5)
 
 
-GREEDY = Trial("greedy", True, (1.0, 0.0), (True, False))
-AT_HALF = Trial("at 0.5", False, (0.5, 0.5), (True, True))
+def trial(variant, chosen, returns, successes, costs=(20.0, 30.0)):
+    return Trial("doorkey", variant, chosen, returns, successes, (False,) * len(returns), costs)
+
+
+GREEDY = trial("greedy", True, (1.0, 0.0), (True, False))
+AT_HALF = trial("at 0.5", False, (0.5, 0.5), (True, True))
 
 
 def test_the_row_of_a_method_holds_the_way_to_act_that_stands_for_it():
-    rows = {row.variant: row for row in rows_of([result(method="wfa-irl", trials=(GREEDY, AT_HALF))], 32)}
+    rows = {row.variant: row for row in rows_of(PAPER, [result(method="wfa-irl", trials=(GREEDY, AT_HALF))], 32)}
     assert rows[CHOSEN].mean_return == rows["greedy"].mean_return == 0.5
     assert rows["at 0.5"].success_rate == 1.0
-    assert rows[CHOSEN].paper == 0.797
-    assert rows["greedy"].paper is None
+    assert rows[CHOSEN].published == 0.797
+    assert rows["greedy"].published is None
 
 
 def test_the_row_of_a_method_takes_from_each_seed_the_variant_that_did_best_in_validation():
     def trained(variant: str, seed: int, validation: float, returns: tuple[float, float]) -> CellResult:
         cell = Cell("doorkey", "D1", "gail", seed, 32, variant)
-        trial = Trial(variant, True, returns, (True, False))
-        return CellResult(cell, Protocol().key(cell), (trial,), validation)
+        tested = trial(variant, True, returns, (True, False))
+        return CellResult(cell, PAPER.key(cell, FULL), (tested,), validation)
 
     results = [
         trained("log D", 0, 0.9, (0.2, 0.4)),
@@ -71,24 +77,24 @@ def test_the_row_of_a_method_takes_from_each_seed_the_variant_that_did_best_in_v
         trained("log D", 1, 0.1, (0.0, 0.0)),
         trained("-log(1 - D)", 1, 0.2, (0.6, 0.4)),
     ]
-    rows = {row.variant: row for row in rows_of(results, 32)}
+    rows = {row.variant: row for row in rows_of(PAPER, results, 32)}
     assert rows[CHOSEN].mean_return == pytest.approx((0.3 + 0.5) / 2)
     assert rows["log D"].mean_return == pytest.approx((0.3 + 0.0) / 2)
     assert rows["-log(1 - D)"].mean_return == pytest.approx((1.0 + 0.5) / 2)
     assert {row.seeds for row in rows.values()} == {2}
-    assert rows[CHOSEN].paper == 0.483
+    assert rows[CHOSEN].published == 0.483
 
 
 def test_variants_without_a_validation_are_never_chosen_between():
     cells = [Cell("doorkey", "D1", "gail", 0, 32, variant) for variant in ("log D", "-log(1 - D)")]
     results = [CellResult(cell, {}, (GREEDY,), validation) for cell, validation in zip(cells, (0.5, None), strict=True)]
     with pytest.raises(FailedRunError, match="validation"):
-        rows_of(results, 32)
+        rows_of(PAPER, results, 32)
 
 
 def test_the_papers_figure_stands_beside_its_own_number_of_demonstrations_alone():
-    rows = rows_of([result(trials=(GREEDY, AT_HALF)), result(successes=8, trials=(GREEDY, AT_HALF))], 32)
-    assert [row.paper for row in rows if row.variant == CHOSEN] == [0.364, None]
+    rows = rows_of(PAPER, [result(trials=(GREEDY, AT_HALF)), result(successes=8, trials=(GREEDY, AT_HALF))], 32)
+    assert [row.published for row in rows if row.variant == CHOSEN] == [0.364, None]
 
 
 def test_a_stored_result_is_read_back_for_its_own_key_and_no_other(tmp_path):
@@ -101,29 +107,28 @@ def test_a_stored_result_is_read_back_for_its_own_key_and_no_other(tmp_path):
 
 
 def test_cells_are_distinct_and_have_distinct_keys():
-    protocol = Protocol(fewer=(2, 4))
-    cells = list(protocol.cells())
-    assert len(set(cells)) == len(cells) == 3 * 3 + 3 * 2 * 5 * 3 + 1 * 2 * 2 * 3
-    assert len({digest(protocol.key(cell)) for cell in cells}) == len(cells)
+    protocol = replace(FULL, fewer=(2, 4))
+    cells = list(PAPER.cells(protocol))
+    assert len(set(cells)) == len(cells) == 3 * 3 + 3 * 2 * 6 * 3 + 1 * 2 * 2 * 3
+    assert len({digest(PAPER.key(cell, protocol)) for cell in cells}) == len(cells)
 
 
 def test_settings_of_one_method_leave_the_keys_of_others_alone():
-    plain = Protocol()
-    changed = Protocol(settings={**plain.settings, "bc": {"epochs": 1}})
-    for cell in plain.cells():
-        assert (plain.key(cell) == changed.key(cell)) == (cell.method != "bc")
+    changed = replace(FULL, settings={"bc": {"epochs": 1}})
+    for cell in PAPER.cells(FULL):
+        assert (PAPER.key(cell, FULL) == PAPER.key(cell, changed)) == (cell.method != "bc")
 
 
 @pytest.mark.parametrize("wrong", [{"tasks": ("nowhere",)}, {"methods": ("luck",)}, {"data_sets": ("D3",)}])
-def test_a_protocol_of_what_the_paper_does_not_have_is_refused(wrong):
-    with pytest.raises(BadInputError, match="the paper has no"):
-        Protocol(**wrong)
+def test_a_protocol_of_what_the_suite_does_not_have_is_refused(wrong):
+    with pytest.raises(BadInputError, match="the suite paper has no"):
+        PAPER.check(replace(FULL, **wrong))
 
 
 def test_the_paper_has_a_figure_for_every_cell_of_its_table():
     for task in TASKS:
         for data in ("D1", "D2"):
-            assert all(0 < paper_return(method, task, data) < 1 for method in METHODS)
+            assert all(0 < paper_return(method, task, data) < 1 for method in ENTRIES if method != "rational")
             assert len(paper_automaton(task, data)) == 3
     assert paper_return("wfa-irl", "my-own-task", "D1") is None
 
@@ -134,11 +139,11 @@ MADE = {"date": "2026-01-01", "command": "wfairl reproduce", "machine": "a machi
 def tables() -> Tables:
     results = [
         result(trials=(GREEDY, AT_HALF)),
-        result(data="", method="random", successes=0, trials=[Trial("random", True, (0.0, 0.0), (False, False))]),
+        result(data="", method="random", successes=0, trials=[trial("random", True, (0.0, 0.0), (False, False))]),
         result(method="wfa-irl", trials=(GREEDY,), rank=5, rows=4, cols=4),
     ]
-    protocol = Protocol(tasks=("doorkey",), data_sets=("D1",), methods=("wfa-irl", "bc"))
-    rows = tuple(rows_of(results, protocol.successes))
+    protocol = replace(FULL, tasks=("doorkey",), data_sets=("D1",), methods=("wfa-irl", "bc"))
+    rows = tuple(rows_of(PAPER, results, protocol.successes))
     return Tables(protocol, rows, automata_of(results, protocol.successes), MADE, {"a cell": "it broke"})
 
 
@@ -155,7 +160,7 @@ def test_csv_and_json_hold_the_same_rows():
             row["method"],
             row["variant"],
         )
-        assert line["paper"] == ("" if row["paper"] is None else str(row["paper"]))
+        assert line["published"] == ("" if row["published"] is None else str(row["published"]))
 
 
 def test_markdown_shows_ours_beside_the_papers_and_what_is_missing():

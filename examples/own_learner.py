@@ -1,0 +1,43 @@
+"""A learner of tasks of your own: from demonstrations, and the worlds they happened in, to a task model.
+
+    wfairl --tasks examples/own_learner.py run corridor --learner common-order
+
+This one is simple: the task is whatever all successes show, in the order in which it first comes true. (`rational`, the
+default, also asks which of it the demonstrators went out of their way for.)
+"""
+
+import numpy as np
+from own_world import TASK
+
+from wfairl import TaskModel, collect, unit_cost, visit_in_order
+from wfairl.logic.learners import find_learner, register_learner
+
+
+class CommonOrder:
+    """What all successes show; a `TaskLearner` has one method."""
+
+    def learn(self, dataset, task, cost=unit_cost, n_jobs=2):
+        shown = [first_times(one.labels) for one in dataset if one.is_success]
+        common = set.intersection(*(set(times) for times in shown))
+        order = sorted(common, key=lambda name: np.mean([times[name] for times in shown]))
+        automaton = visit_in_order(*order)
+        return TaskModel.of_automaton(automaton, "common-order", dataset.words, dataset.scores, sentences=order)
+
+
+def first_times(labels):
+    """When each proposition first holds."""
+    times = {}
+    for time, label in enumerate(labels):
+        for name in label:
+            times.setdefault(name, time)
+    return times
+
+
+register_learner("common-order", CommonOrder())
+
+if __name__ == "__main__":
+    dataset = collect(TASK, successes=8, failures=8, temperature=0.5, seed=0)
+    model = find_learner("common-order").learn(dataset, TASK)
+    print(" then ".join(model.sentences))
+    verdicts = model.judge_all(dataset.words)
+    print(sum(verdict.accepted for verdict in verdicts), "of", len(dataset), "demonstrations accepted")

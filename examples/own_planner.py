@@ -1,0 +1,53 @@
+"""A planner of your own: another way to find the cost-to-go. Here the minimum over controls is soft (maximum entropy):
+
+    V(s) = -eta log sum_u exp(-Q(s, u) / eta),    Q(s, u) = c(s, u) + V(s')
+
+A policy over this Q prefers places with many good ways on. `exact` plans with the hard minimum, as the paper does.
+"""
+
+import numpy as np
+from own_world import TASK
+from scipy.special import logsumexp
+
+from wfairl import PlannedPolicy, build_product, evaluate, unit_cost
+from wfairl.automata.automaton import ACCEPTED
+from wfairl.planning import UnsatisfiableTaskError
+
+
+class SoftPlanner:
+    """A `Planner` has one method, `solve`."""
+
+    def __init__(self, temperature):
+        self.temperature = temperature
+
+    def solve(self, world, automaton, cost, start=None):
+        product = build_product(world, automaton, start=start)
+        costs, after = np.where(product.available, cost(product), np.inf), product.successors
+        values, change = np.full(len(product), np.inf), np.inf
+        while change > 1e-9:
+            ahead = np.where(after >= 0, values[after], np.where(after == ACCEPTED, 0.0, np.inf))
+            soft = -self.temperature * logsumexp(-(costs + ahead) / self.temperature, axis=1)
+            change, values = np.max(np.exp(-soft) - np.exp(-values)), soft
+        return SoftSolution(product, costs + ahead)
+
+
+class SoftSolution:
+    """What a planner has found out: Q wherever an agent comes to stand."""
+
+    def __init__(self, product, control_values):
+        self.product, self.control_values = product, control_values
+
+    def control_cost_to_go(self, state, automaton_state):
+        node = self.product.find(state, automaton_state)
+        return None if node is None else self.control_values[node]
+
+    def check_satisfiable(self):
+        if np.isinf(self.control_values[0]).all():
+            raise UnsatisfiableTaskError("the task cannot be satisfied in this world")
+
+
+if __name__ == "__main__":
+    exact = PlannedPolicy("exact", TASK.rule, unit_cost, temperature=0.7)
+    soft = PlannedPolicy("soft", TASK.rule, unit_cost, temperature=0.7, planner=SoftPlanner(0.7))
+    for policy in (exact, soft):
+        print(f"{policy.name}: {evaluate(TASK, policy, range(32)).mean_cost:.1f} steps")

@@ -1,0 +1,96 @@
+"""Answers: what somebody said of a walk through a scene when asked "would this have been right?".
+
+On disk an answer is one JSON object a line:
+
+    {"seed": 7, "controls": [0, 0, 3], "labels": [[], ["coffee"], ["office"]], "right": true}
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wfairl.automata.automaton import Label
+from wfairl.errors import BadInputError
+from wfairl.files import NotJsonError, parse_json, read_text, write_atomically
+
+
+class BrokenAnswersError(BadInputError):
+    """A file of answers breaks its format; the message names file and line."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was said of a walk.
+
+    Attributes:
+        seed: the scene.
+        controls: u_0, ..., u_{T-1}, indices into the world's controls; at least one.
+        labels: sigma_0, ..., sigma_{T-1}, what held after each transition.
+        is_right: whether the task is fulfilled by the end of the walk.
+    """
+
+    seed: int
+    controls: tuple[int, ...]
+    labels: tuple[Label, ...]
+    is_right: bool
+
+    def __post_init__(self) -> None:
+        if not self.controls or len(self.controls) != len(self.labels):
+            raise BrokenAnswersError(f"{len(self.controls)} controls and {len(self.labels)} labels in an answer")
+
+    def to_document(self) -> dict[str, Any]:
+        """The answer as a JSON object."""
+        return {
+            "seed": self.seed,
+            "controls": list(self.controls),
+            "labels": [sorted(label) for label in self.labels],
+            "right": self.is_right,
+        }
+
+    @classmethod
+    def from_document(cls, document: Any) -> "Answer":
+        """Read what `to_document` gave.
+
+        Raises:
+            BrokenAnswersError: the document is not an answer.
+        """
+        try:
+            if not isinstance(document["right"], bool):
+                raise BrokenAnswersError('"right" is neither true nor false')
+            labels = tuple(_label(label) for label in document["labels"])
+            return cls(int(document["seed"]), tuple(map(int, document["controls"])), labels, document["right"])
+        except KeyError as error:
+            raise BrokenAnswersError(f"an answer without {error}") from None
+        except (TypeError, ValueError) as error:
+            if isinstance(error, BrokenAnswersError):
+                raise
+            raise BrokenAnswersError(f"not an answer ({error})") from None
+
+
+def read_answers(path: Path) -> tuple[Answer, ...]:
+    """The answers of a file.
+
+    Raises:
+        BrokenAnswersError: names the file and the line, and says what is wrong there.
+    """
+    answers = []
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
+        if line.strip():
+            try:
+                answers.append(Answer.from_document(parse_json(line)))
+            except (BrokenAnswersError, NotJsonError) as error:
+                raise BrokenAnswersError(f"{path}: line {number}: {error}") from None
+    return tuple(answers)
+
+
+def write_answers(answers: Sequence[Answer], path: Path) -> None:
+    """Write answers, atomically."""
+    write_atomically(path, "".join(json.dumps(answer.to_document()) + "\n" for answer in answers))
+
+
+def _label(names: Any) -> Label:
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise BrokenAnswersError(f"{json.dumps(names)} is not a label, a list of strings")
+    return frozenset(names)

@@ -1,0 +1,32 @@
+"""A demonstration traced through the product of its world."""
+
+from collections.abc import Iterator
+
+from wfairl.demonstrations.demonstration import ContradictionError, Demonstration
+from wfairl.planning.product import UNAVAILABLE, Product
+
+
+def trace(demonstration: Demonstration, product: Product) -> Iterator[tuple[int, int, int]]:
+    """The steps of a demonstration, each as its number, the product state before it and the successor.
+
+    It ends with the first successor that is no product state: where the automaton accepts, or can no longer.
+
+    Raises:
+        ContradictionError: the world gives other labels than the demonstration tells, or cannot follow it.
+    """
+    world, node = product.world, 0
+    for step, (control, label) in enumerate(zip(demonstration.controls, demonstration.labels, strict=True)):
+        where = f"seed {demonstration.seed}: step {step}"
+        if control >= len(world.controls):
+            raise ContradictionError(f"{where}: the world has only {len(world.controls)} controls")
+        after = int(product.successors[node, control])
+        if after == UNAVAILABLE:
+            raise ContradictionError(f"{where}: the control {world.controls[control]!r} is not available there")
+        if product.label(node, control) != label:
+            raise ContradictionError(
+                f"{where}: the world gives another label; is it another scene, or another version?"
+            )
+        yield step, node, after
+        if after < 0:
+            return
+        node = after

@@ -1,0 +1,100 @@
+"""Plans of automata given as tables, in worlds given as arrays: the form in which evidence plans with many of them.
+
+Where one automaton is planned for, `planning` does it; here many probable ones share a world that was explored once.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.automata.automaton import Label
+from wfairl.errors import FailedRunError
+from wfairl.logic import kernels
+from wfairl.logic.evidence import Scene, pack_world
+from wfairl.planning.policy import sample_control
+
+
+class NoPlanError(FailedRunError):
+    """The automaton cannot be brought to acceptance in this world."""
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayWorld:
+    """A world as arrays.
+
+    Attributes:
+        labels: the distinct labels.
+        successors: state after each control, -1 where a control is unavailable; [states, controls] of int32.
+        label_index: index of the label of each transition, [states, controls].
+        start: the initial state.
+        costs: of each transition, above zero; [states, controls].
+    """
+
+    labels: tuple[Label, ...]
+    successors: NDArray[np.int32]
+    label_index: NDArray[np.int16]
+    start: int
+    costs: NDArray[np.float64]
+
+    def scene(self, controls: NDArray[np.integer]) -> Scene:
+        """This world with a demonstration in it."""
+        return Scene(self.successors, self.label_index, self.start, self.costs, controls)
+
+
+@dataclass(frozen=True, eq=False)
+class TablePlan:
+    """Exact cost-to-go on the product of a world and an automaton.
+
+    Attributes:
+        world: the world.
+        table: the automaton over the world's labels, [states, labels].
+        cost_to_go: V, inf where acceptance cannot be reached; [automaton states, world states].
+    """
+
+    world: ArrayWorld
+    table: NDArray[np.int32]
+    cost_to_go: NDArray[np.float64]
+
+    @property
+    def start_cost(self) -> float:
+        """The least cost from the start to acceptance, inf if there is no way."""
+        return float(self.cost_to_go[0, self.world.start])
+
+    def control_cost_to_go(
+        self, states: NDArray[np.integer], automaton_states: NDArray[np.integer]
+    ) -> NDArray[np.float64]:
+        """Q of every control at product states, both of shape [n]; inf where it is unavailable; [n, controls]."""
+        successors, labels = self.world.successors[states], self.world.label_index[states]
+        after = self.table[automaton_states[:, None], labels]
+        ahead = np.where(after >= 0, self.cost_to_go[np.maximum(after, 0), np.maximum(successors, 0)], np.inf)
+        ahead = np.where(after == kernels.ACCEPTED, 0.0, ahead)
+        return np.where(successors >= 0, self.world.costs[states] + ahead, np.inf)
+
+    def act(self, temperature: float, horizon: int, rng: np.random.Generator) -> NDArray[np.int32] | None:
+        """Controls of the Boltzmann policy until acceptance, None if that takes longer than the horizon; [steps].
+
+        Raises:
+            NoPlanError: there is no way from the start to acceptance.
+        """
+        if not np.isfinite(self.start_cost):
+            raise NoPlanError("the automaton cannot be brought to acceptance in this world")
+        controls: list[int] = []
+        state, automaton_state = self.world.start, 0
+        while len(controls) < horizon:
+            Q = self.control_cost_to_go(np.array([state]), np.array([automaton_state]))[0]
+            control = sample_control(Q, temperature, rng)
+            controls.append(control)
+            automaton_state = int(self.table[automaton_state, self.world.label_index[state, control]])
+            state = int(self.world.successors[state, control])
+            if automaton_state == kernels.ACCEPTED:
+                return np.array(controls, np.int32)
+        return None
+
+
+def plan_table(world: ArrayWorld, table: NDArray[np.int32]) -> TablePlan:
+    """Solve the product of a world and an automaton given as a table."""
+    packed = pack_world(world.successors, world.label_index, world.costs, len(world.labels))
+    V = np.empty(len(table) * len(world.successors))
+    kernels.general_cost_to_go(table, *kernels.sources_by_target(table), packed, V)
+    return TablePlan(world, table, V.reshape(len(table), -1))

@@ -1,0 +1,124 @@
+import json
+
+import pytest
+from PIL import Image
+
+from wfairl.automata.task_model import TaskModel, fit_task_model
+from wfairl.demonstrations import collect, save
+from wfairl.demonstrations.answers import read_answers
+from wfairl.logic.learners import RationalTaskLearner
+from wfairl.worlds.registry import find_task
+
+TASK = find_task("random-office-mail")
+SCENES = ("--scenes", "11900000:11900004")
+
+
+@pytest.fixture(scope="module")
+def learned():
+    """Four demonstrations that do not tell whether decorations matter, and what is learned from them."""
+    dataset = collect(TASK, 4, 0, 0.5, seed=10, n_jobs=1)
+    return dataset, RationalTaskLearner().learn(dataset, TASK, n_jobs=1)
+
+
+@pytest.fixture
+def demos(learned, tmp_path):
+    path = tmp_path / "demos.safetensors"
+    save(learned[0], path)
+    return path
+
+
+@pytest.fixture
+def model(learned, tmp_path):
+    path = tmp_path / "task.json"
+    learned[1].save(path)
+    return path
+
+
+def test_an_answer_is_kept_and_learned_from(wfairl, demos, model, tmp_path):
+    answers = tmp_path / "demos.answers.jsonl"
+    code, output, error = wfairl("ask", demos, "--task-model", model, *SCENES, "--json")
+    question = json.loads(output)
+    assert (code, error) == (0, "")
+    assert question["answer"] is question["after"] is None
+    assert not answers.exists()
+    labels = [frozenset(label) for label in question["labels"]]
+    reply = "yes" if TASK.rule.fulfilled_at(labels) else "no"
+    code, output, _ = wfairl("ask", demos, "--task-model", model, *SCENES, "--answer", reply, "--json")
+    answered = json.loads(output)
+    assert code == 0
+    assert answered["controls"] == question["controls"]  # the same question until it is answered
+    assert answered["answer"] is (reply == "yes")
+    assert answered["answers"] == 1
+    (kept,) = read_answers(answers)
+    assert (kept.labels, kept.is_right) == (tuple(labels), reply == "yes")
+    assert answered["after"][0] != answered["before"][0]
+    assert TaskModel.load(model).sentences[0] == answered["after"][0]["rule"]
+    again = tmp_path / "again.json"
+    code, _, _ = wfairl("learn-task", demos, "--answers", answers, "-o", again, "--json")
+    assert code == 0
+    assert TaskModel.load(again).facts == TaskModel.load(model).facts
+
+
+def test_a_question_for_people_shows_plan_opinions_and_picture(wfairl, demos, model, tmp_path):
+    picture = tmp_path / "question.gif"
+    code, output, _ = wfairl("ask", demos, "--task-model", model, *SCENES, "-o", picture)
+    assert code == 0
+    assert "Would this have been right" in output
+    assert "yes, with" in output
+    assert "no, with" in output
+    assert "--answer yes" in output
+    with Image.open(picture) as image:
+        assert image.format == "GIF"
+    mine = ("--answers", tmp_path / "mine.jsonl")
+    code, output, _ = wfairl("ask", demos, *SCENES, "--answer", "no", *mine)  # without a model, it is learned
+    assert code == 0
+    assert "rule  " in output
+    assert "mine.jsonl" in output.replace("\n", "")
+    assert not read_answers(tmp_path / "mine.jsonl")[0].is_right
+
+
+def test_in_a_terminal_the_question_is_put(wfairl, demos, model, tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr("wfairl.cli.ask.typer.confirm", lambda text: bool(asked.append(text)))
+    monkeypatch.setattr("wfairl.cli.ask.sys.stdin.isatty", lambda: True, raising=False)
+    code, output, _ = wfairl("ask", demos, "--task-model", model, "--scenes", "11900000")
+    assert code == 0
+    assert len(asked) == 1
+    assert "the answer is kept in" in output
+    assert not read_answers(tmp_path / "demos.answers.jsonl")[0].is_right
+
+
+def test_a_scene_to_demonstrate_is_proposed_with_reasons_and_a_picture(wfairl, demos, model, tmp_path):
+    picture = tmp_path / "scene.png"
+    code, output, _ = wfairl("ask", demos, "--task-model", model, "--demonstrate", *SCENES, "-o", picture)
+    assert code == 0
+    assert "Demonstrate scene 119000" in output
+    assert "then one would do there" in output
+    assert picture.exists()
+    code, output, _ = wfairl("ask", demos, "--task-model", model, "--demonstrate", *SCENES, "--json")
+    assert code == 0
+    assert json.loads(output)["seed"] in range(11_900_000, 11_900_004)
+    assert len(json.loads(output)["ways"]) > 1
+
+
+def test_what_cannot_be_asked_is_one_line_on_standard_error(wfairl, demos, tmp_path):
+    (tmp_path / "broken.jsonl").write_text("{\n")
+    word = (frozenset(), frozenset({"e"}))
+    fit_task_model([word, word[:1]], [1.0, 0.0]).save(tmp_path / "spectral.json")
+    for arguments, message in (
+        (("--demonstrate", "--answer", "yes"), "no --answer"),
+        (("-o", "question.bmp"), ".png or .gif"),
+        (("--answers", tmp_path / "broken.jsonl"), "line 1: not JSON"),
+        (("--scenes", "x"), "seeds are A:B"),
+        (("--task-model", tmp_path / "spectral.json"), "--learner rational"),
+    ):
+        code, output, error = wfairl("ask", demos, *arguments)
+        assert (code, output) == (2, ""), error
+        assert message in error
+        assert error.count("\n") == 1
+
+
+def test_answers_are_for_the_rational_learner(wfairl, demos, tmp_path):
+    code, _, error = wfairl("learn-task", demos, "--learner", "spectral", "--answers", tmp_path / "any.jsonl")
+    assert code == 2
+    assert "--learner rational" in error

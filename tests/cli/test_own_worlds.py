@@ -1,0 +1,130 @@
+"""Worlds of a user's own through the command line alone: from demonstrations to a page, none of them MiniGrid's."""
+
+import json
+from pathlib import Path
+
+import pytest
+from oracles_report import read_page
+from PIL import Image
+
+from wfairl.worlds import registry
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+FILES = {"corridor": EXAMPLES / "own_world.py", "warehouse": EXAMPLES / "warehouse.py"}
+
+TINY = {
+    "wfa-irl": ("--epochs", 1),
+    "no-automaton": ("--epochs", 1),
+    "bc": ("--epochs", 1, "--networks", 2, "--validation-scenes", 1),
+    "gail": (
+        "--scenes",
+        "demonstrated",
+        "--iterations",
+        1,
+        "--environments",
+        2,
+        "--rollout",
+        8,
+        "--pretraining",
+        1,
+        "--validation-scenes",
+        1,
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory):
+    """A folder for each world, shared by the tests of this module, which build on each other's files."""
+    return {name: tmp_path_factory.mktemp(name) for name in FILES}
+
+
+@pytest.fixture(params=FILES)
+def own(request, wfairl, places, monkeypatch):
+    """A world's name, its folder, and the command line with its tasks; what is known before is known after."""
+    monkeypatch.setattr(registry, "_tasks", dict(registry._known()))
+    monkeypatch.setattr(registry, "_loaded", {})
+
+    def command(*arguments):
+        result = wfairl("--tasks", FILES[request.param], *arguments)
+        assert result.returncode == 0, result.stderr
+        return result.stdout
+
+    return request.param, places[request.param], command
+
+
+@pytest.fixture
+def collected(own):
+    """Demonstrations and a task model, made once for each world."""
+    name, folder, command = own
+    demos, model = folder / "demos.safetensors", folder / "task.json"
+    if not demos.exists():
+        command("demos", name, "--successes", 6, "--failures", 6, "-o", demos)
+        command("learn-task", demos, "-o", model)
+    return demos, model
+
+
+def test_the_logic_is_learned_from_demonstrations(own, collected):
+    name, folder, command = own
+    demos, _ = collected
+    document = json.loads(command("learn-task", demos, "-o", folder / "again.json", "--json"))
+    assert (document["learner"], document["successes"], document["closed"]) == ("rational", 6, True)
+    last = {"corridor": "home", "warehouse": "dock"}[name]
+    assert last in document["rule"]
+
+
+@pytest.mark.parametrize("method", TINY)
+def test_every_method_is_trained_evaluated_and_shown(own, collected, method):
+    name, folder, command = own
+    demos, model = collected
+    run = folder / method
+    needed = ("--task-model", model) if method == "wfa-irl" else ()
+    told = json.loads(command("train", demos, "--method", method, "-o", run, *needed, *TINY[method], "--json"))
+    assert (told["task"], told["method"]) == (name, method)
+    evaluate = ("evaluate", name, "--policy", run, "--seeds", "5000:5002")
+    result = json.loads(command(*evaluate, "--save", "--json"))
+    assert [episode["seed"] for episode in result["episodes"]] == [5000, 5001]
+    plans = method in ("wfa-irl", "no-automaton")
+    for episode in result["episodes"]:
+        assert episode["cost"] > 0
+        assert (episode["learned_cost"] is not None) == plans
+    assert method != "wfa-irl" or result["success_rate"] == 1
+    command("report", run, "--scenes", 1)
+    page = read_page((run / "report.html").read_text())
+    assert page.one("section", id="result").one("tbody").all("tr")
+
+
+def test_a_plan_is_drawn_with_the_rule_the_model_and_the_learned_cost(own, collected):
+    name, folder, command = own
+    demos, model = collected
+    run = folder / "to-plan-with"
+    command("train", demos, "--task-model", model, "-o", run, "--epochs", 1)
+    suffixes = (".png", ".gif") if name == "corridor" else (".png",)
+    for i, arguments in enumerate([(), ("--task-model", model), ("--cost", run)]):
+        for suffix in suffixes:
+            picture = folder / f"plan-{i}{suffix}"
+            plan = json.loads(command("plan", name, "--seed", 3, "-o", picture, "--json", *arguments))
+            assert plan["picture"] == str(picture)
+            with Image.open(picture) as image:
+                assert image.format == suffix[1:].upper()
+                assert getattr(image, "n_frames", 1) == (plan["steps"] + 1 if suffix == ".gif" else 1)
+
+
+def test_logs_without_a_seed_are_imported_as_controls_and_as_states(own):
+    """Scene 0 is meant; the score follows from the rule where the log has none."""
+    name, folder, command = own
+    plan = json.loads(command("plan", name, "--json"))
+    world = registry.find_task(name).make_world(0)
+    states = [world.initial_state]
+    for control in plan["controls"]:
+        states.append(world.step(states[-1], list(world.controls).index(control)))
+    log = folder / "log.jsonl"
+    by_states = [world.name(state) for state in states]
+    entries = [{"controls": plan["controls"]}, {"states": by_states}, {"states": by_states[:2]}]
+    log.write_text("\n".join(map(json.dumps, entries)))
+    document = json.loads(command("demos-import", name, log, "-o", folder / "log.safetensors", "--json"))
+    assert (document["demonstrations"], document["successes"]) == (3, 2)
+    learned = json.loads(command("learn-task", folder / "log.safetensors", "-o", folder / "log.json", "--json"))
+    assert learned["successes"] == 2
+    arguments = ("--task-model", folder / "log.json", "-o", folder / "from-a-log", "--epochs", 1, "--json")
+    assert json.loads(command("train", folder / "log.safetensors", *arguments))["left_out"] == []

@@ -1,0 +1,246 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies_logic import random_table
+
+from wfairl.automata.automaton import DEAD
+from wfairl.automata.words import compress
+from wfairl.demonstrations.answers import Answer, BrokenAnswersError, read_answers, write_answers
+from wfairl.demonstrations.collection import collect
+from wfairl.demonstrations.demonstration import merge
+from wfairl.demonstrations.storage import load, save
+from wfairl.errors import BadInputError
+from wfairl.logic.hypotheses import hypotheses_of, through
+from wfairl.logic.kernels import ACCEPTED, read_word
+from wfairl.logic.learners import RationalTaskLearner
+from wfairl.logic.proposals import find_scene, log_likelihood
+from wfairl.logic.questions import (
+    LEAST_INFORMATION,
+    TIE,
+    NothingToAskError,
+    expected_information,
+    find_question,
+    take_answer,
+)
+from wfairl.logic.rational import RationalSettings
+from wfairl.logic.scenes import worlds_of
+from wfairl.worlds.registry import find_task
+
+TASK = find_task("random-office-mail")
+SCENES = range(11_900_000, 11_900_012)
+TRUTH = "any -n-> dead, 0 -e-> 1, 1 -g-> done"
+LABELS = st.frozensets(st.sampled_from(["a", "b", "c"]))
+
+
+@st.composite
+def answers(draw):
+    labels = draw(st.lists(LABELS, min_size=1, max_size=5))
+    controls = draw(st.lists(st.integers(0, 6), min_size=len(labels), max_size=len(labels)))
+    return Answer(draw(st.integers(0, 10**9)), tuple(controls), tuple(labels), draw(st.booleans()))
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    """Four demonstrations that do not tell whether decorations matter."""
+    return collect(TASK, 4, 0, 0.5, seed=10, n_jobs=1)
+
+
+def learn(dataset):
+    return RationalTaskLearner().learn(dataset, TASK, n_jobs=1)
+
+
+def ask(model, dataset, seeds=SCENES):
+    return find_question(model, dataset, TASK, seeds, np.random.default_rng(0), n_jobs=1)
+
+
+def is_right(question):
+    return TASK.rule.fulfilled_at(question.labels) is not None
+
+
+@pytest.fixture(scope="module")
+def model(dataset):
+    return learn(dataset)
+
+
+@pytest.fixture(scope="module")
+def question(model, dataset):
+    return ask(model, dataset)
+
+
+@pytest.fixture(scope="module")
+def answered(dataset, question):
+    told = take_answer(dataset, question, is_right(question))
+    return told, learn(told)
+
+
+def weight_of_truth(model):
+    return sum(one["weight"] for one in model.facts["alternatives"] if one["text"] == TRUTH)
+
+
+def only(automaton):
+    return {"alternatives": [{"automaton": automaton.to_document(), "text": "rule", "weight": 1.0}]}
+
+
+def brute_information(weights, accepts, error):
+    """Mutual information of hypothesis and answer, summed over their joint distribution."""
+    joint = np.array(
+        [
+            [w * (1 - error if yes == a else error) for a in (True, False)]
+            for w, yes in zip(weights, accepts, strict=True)
+        ]
+    )
+    marginal = np.outer(joint.sum(axis=1), joint.sum(axis=0))
+    return sum(p * np.log(p / q) for p, q in zip(joint.ravel(), marginal.ravel(), strict=True) if p > 0)
+
+
+@given(st.lists(st.tuples(st.floats(0.01, 1), st.booleans()), min_size=1, max_size=8), st.floats(0.001, 0.4))
+def test_expected_information_is_the_mutual_information(opinions, error):
+    weights = np.array([weight for weight, _ in opinions])
+    weights, accepts = weights / weights.sum(), [yes for _, yes in opinions]
+    p = float(weights @ accepts)
+    assert expected_information(p, error) == pytest.approx(brute_information(weights, accepts, error), abs=1e-9)
+
+
+def test_a_question_says_what_its_opinions_say(question):
+    weights, accepts = zip(*((one.weight, one.accepts) for one in question.opinions), strict=True)
+    assert sum(weights) == pytest.approx(1)
+    assert question.information == pytest.approx(brute_information(weights, accepts, 0.02))
+
+
+def test_a_question_is_a_walk_of_its_scene_that_divides_the_probable_automata(question):
+    world = TASK.make_world(question.seed)
+    state = world.initial_state
+    for control, label in zip(question.controls, question.labels, strict=True):
+        after = world.step(state, control)
+        assert world.label(state, control, after) == label
+        state = after
+    assert 0.1 < question.probability < 0.9
+
+
+def test_more_scenes_never_make_the_question_worse(model, dataset, question):
+    assert question.information >= ask(model, dataset, SCENES[:3]).information - TIE
+
+
+def test_a_true_answer_never_lowers_the_weight_of_the_truth(model, answered):
+    told, after = answered
+    assert weight_of_truth(after) >= weight_of_truth(model) > 0
+    again = ask(after, told)
+    assert weight_of_truth(learn(take_answer(told, again, is_right(again)))) >= weight_of_truth(after)
+
+
+def test_one_answer_teaches_what_four_demonstrations_did_not(model, answered):
+    assert model.sentences[0] != answered[1].sentences[0] == TRUTH
+
+
+def test_what_was_answered_is_not_asked_again(answered, question):
+    assert compress(ask(answered[1], answered[0]).labels) != compress(question.labels)
+
+
+def test_an_answer_is_soft_evidence(model, dataset, question):
+    doubtful = RationalSettings(answer_error=0.49)
+    wrong = take_answer(dataset, question, not is_right(question))
+    assert RationalTaskLearner(doubtful).learn(wrong, TASK, n_jobs=1).sentences == model.sentences
+    with pytest.raises(BadInputError, match="answer_error"):
+        RationalSettings(answer_error=0.0)
+
+
+def sure(model):
+    """The model as if nothing else were probable."""
+    return replace(model, facts={**only(model.automaton), "temperature": 0.5})
+
+
+@pytest.mark.parametrize("find", [find_question, find_scene])
+def test_who_is_sure_has_nothing_to_ask(model, dataset, find):
+    with pytest.raises(NothingToAskError, match="scenes that were looked at"):
+        find(sure(model), dataset, TASK, SCENES[:2], np.random.default_rng(0), n_jobs=1)
+
+
+@pytest.mark.parametrize("find", [find_question, find_scene])
+def test_without_scenes_or_alternatives_the_error_says_so(model, dataset, find):
+    with pytest.raises(BadInputError, match="no scenes"):
+        find(model, dataset, TASK, [], np.random.default_rng(0))
+    with pytest.raises(BadInputError, match="learner rational"):
+        find(replace(model, facts={}), dataset, TASK, SCENES[:1], np.random.default_rng(0))
+
+
+def test_the_same_seed_gives_the_same_question(model, dataset, question):
+    assert ask(model, dataset) == question
+
+
+def test_weights_of_hypotheses_add_up_to_one_and_no_two_read_alike(model):
+    found = hypotheses_of(model, tuple(frozenset(name) for name in ("", *TASK.propositions)))
+    assert sum(one.weight for one in found) == pytest.approx(1)
+    assert len({one.table.tobytes() for one in found}) == len(found)
+    assert {TRUTH, model.sentences[0]} <= {one.text for one in found}
+
+
+@given(st.integers(0, 10**6))
+def test_through_accepts_what_the_automaton_accepts_after_all_pairs_were_read(seed):
+    rng = np.random.default_rng(seed)
+    table = random_table(rng)
+    pairs = [(int(rng.integers(len(table))), label) for label in rng.permutation(4)[:2].tolist()]
+    word = rng.integers(4, size=8).astype(np.int32)
+    state, read = 0, set()
+    for label in word:
+        read.add((state, int(label)))
+        state = int(table[state, label])
+        if state in (DEAD, ACCEPTED):
+            break
+    assert (read_word(through(table, pairs), word) > 0) == (state == ACCEPTED and set(pairs) <= read)
+
+
+def test_the_proposed_scene_is_the_best_of_them_and_shows_different_ways(model, dataset):
+    best = find_scene(model, dataset, TASK, SCENES[:4], np.random.default_rng(0), n_jobs=1)
+    assert best.seed in SCENES
+    assert best.information > LEAST_INFORMATION
+    assert len(best.ways) > 1
+    assert best.ways[0].labels != best.ways[1].labels
+    assert best.to_document()["seed"] == best.seed
+
+
+def test_likelihoods_of_a_demonstration_agree_with_the_evidence(model, dataset):
+    from wfairl.logic.evidence import Evidence
+    from wfairl.logic.table_plans import plan_table
+
+    (world,) = worlds_of([dataset.demonstrations[0].seed], dataset.demonstrations, TASK.make_world, n_jobs=1)
+    scene = world.scene(np.array(dataset.demonstrations[0].controls, np.int32))
+    evidence = Evidence(world.labels, [scene], np.array([0.5]), 0.01, 10_000)
+    for one in hypotheses_of(model, world.labels)[:8]:
+        found = log_likelihood(plan_table(world, one.table), scene, 0.5, 0.01)
+        assert found == pytest.approx(evidence.evaluate_all(one.table)[0, 0], abs=1e-6)
+
+
+@settings(max_examples=20)
+@given(st.lists(answers(), max_size=4))
+def test_answers_come_back_from_their_file(tmp_path_factory, told):
+    path = tmp_path_factory.mktemp("answers") / "answers.jsonl"
+    write_answers(told, path)
+    assert read_answers(path) == tuple(told)
+
+
+def test_answers_come_back_with_their_demonstrations(tmp_path, answered):
+    save(answered[0], tmp_path / "demos.safetensors")
+    assert load(tmp_path / "demos.safetensors") == answered[0]
+    assert merge([answered[0], answered[0]]).answers == 2 * answered[0].answers
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", "not JSON"),
+        ("7", "not an answer"),
+        ('{"seed": 1, "controls": [0], "labels": [["a"]]}', "without 'right'"),
+        ('{"seed": 1, "controls": [0], "labels": [["a"]], "right": 1}', "neither true nor false"),
+        ('{"seed": 1, "controls": [0], "labels": ["a"], "right": true}', "is not a label"),
+        ('{"seed": 1, "controls": [0, 1], "labels": [["a"]], "right": true}', "2 controls and 1 labels"),
+        ('{"seed": 1, "controls": ["x"], "labels": [["a"]], "right": true}', "not an answer"),
+    ],
+)
+def test_a_broken_file_of_answers_names_its_line(tmp_path, line, message):
+    path = tmp_path / "answers.jsonl"
+    path.write_text('{"seed": 1, "controls": [0], "labels": [["a"]], "right": true}\n' + line + "\n")
+    with pytest.raises(BrokenAnswersError, match=f"line 2: .*{message}"):
+        read_answers(path)

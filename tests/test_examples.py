@@ -1,0 +1,96 @@
+"""The examples run, each in a folder of its own, and say what their pages in the gallery say."""
+
+import os
+import runpy
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from wfairl import methods
+from wfairl.learning import storage
+from wfairl.logic import learners
+from wfairl.suites import suite
+from wfairl.worlds import registry
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+LONGEST = 60
+"""Lines of an example of one contract."""
+
+SAYS = {
+    "own_world": "12 states obey the laws of a world",
+    "own_simulator": "success in",
+    "own_renderer": "wrote tanks.png",
+    "own_learner": "parcel then home",
+    "own_planner": "soft: ",
+    "own_cost": "grab 2.",
+    "own_method": "success in 100% of 8 new scenes",
+    "road_network": "300 destinations on one table of 900 crossings",
+}
+"""What each prints, beside others."""
+
+ELSEWHERE = {
+    "own_suite": "takes processes of its own, below",
+    "warehouse": "tests/cli takes it through the command line",
+}
+
+
+@pytest.fixture
+def in_a_folder_of_its_own(tmp_path, monkeypatch):
+    """With registries whose changes end with the test."""
+    shutil.copytree(EXAMPLES, tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path / "examples"))
+    for module, name in (
+        (registry, "_tasks"),
+        (registry, "_loaded"),
+        (methods, "METHODS"),
+        (storage, "COST_MODELS"),
+        (learners, "LEARNERS"),
+        (suite, "SUITES"),
+    ):
+        monkeypatch.setattr(module, name, dict(getattr(module, name)))
+    before = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        if name in SAYS:
+            del sys.modules[name]
+
+
+@pytest.mark.parametrize("name", SAYS)
+@pytest.mark.usefixtures("in_a_folder_of_its_own")
+def test_an_example_runs_and_says_what_it_shows(name, capsys):
+    runpy.run_path(f"examples/{name}.py", run_name="__main__")
+    assert SAYS[name] in capsys.readouterr().out
+
+
+def wfairl(example, *arguments, folder):
+    """The command line with an example, in a process of its own: commands read registries when they are imported."""
+    command = [sys.executable, "-c", "from wfairl.cli import main; main()", "--tasks", str(EXAMPLES / f"{example}.py")]
+    environment = {**os.environ, "COLUMNS": "120"}
+    ended = subprocess.run([*command, *arguments], cwd=folder, env=environment, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+def test_settings_of_a_method_of_ones_own_are_options(tmp_path):
+    shown = wfairl("own_method", "train", "--help", folder=tmp_path)
+    assert "plan with a small automaton, every control costing 1" in shown
+    assert "--learner" in shown
+
+
+def test_a_suite_of_ones_own_is_computed_from_the_command_line(tmp_path):
+    """Its cells are computed in processes that have to learn of the suite and its task."""
+    arguments = ["reproduce", "--suite", "corridor", "--quick", "--jobs", "1", "-o", "suite"]
+    wfairl("own_suite", *arguments, folder=tmp_path)
+    results = (tmp_path / "suite" / "results.md").read_text()
+    assert "| without the automaton, from noisy | 0.000 ± 0.000 |" in results
+    assert (tmp_path / "suite" / "report.html").exists()
+
+
+def test_every_example_is_short_and_run():
+    examples = {path.stem: len(path.read_text().splitlines()) for path in EXAMPLES.glob("*.py")}
+    assert set(examples) == SAYS.keys() | ELSEWHERE.keys()
+    assert {name for name, lines in examples.items() if lines > LONGEST} <= {"warehouse"}
