@@ -67,7 +67,7 @@ FULL = Protocol(
 
 QUICK = Protocol(
     suite="logic-and-cost",
-    tasks=("office-coffee", "random-office-coffee-mail", "ordered-pickup", "errand", "terrain", "doorkey-terrain"),
+    tasks=("office-coffee", "random-office-coffee-mail", "ordered-pickup", "errand", "terrain"),
     data_sets=("D2", "S2"),
     methods=tuple(ENTRIES),
     seeds=1,
