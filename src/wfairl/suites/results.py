@@ -162,7 +162,8 @@ def rows_of(suite: Suite, results: Sequence[CellResult], table_successes: int) -
             stands_for_method = trial.chosen and result in chosen
             for variant in dict.fromkeys((CHOSEN, trial.variant) if stands_for_method else (trial.variant,)):
                 key = (trial.task, cell.data, cell.method, cell.successes, variant)
-                groups.setdefault(key, []).append(_Tested(trial, result.recovery))
+                recovery = result.recovery if trial.task == cell.task else None  # it is about what was learned
+                groups.setdefault(key, []).append(_Tested(trial, recovery))
     least = _least_costs(results)
     rows = []
     for (task, data, method, successes, variant), group in groups.items():
