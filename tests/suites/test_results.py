@@ -49,8 +49,12 @@ def result(task="doorkey", data="D1", method="bc", seed=0, successes=32, trials=
     return CellResult(cell, PAPER.key(cell, FULL), tuple(trials), None, facts, seconds=1.5)
 
 
-GREEDY = Trial("greedy", True, (1.0, 0.0), (True, False))
-AT_HALF = Trial("at 0.5", False, (0.5, 0.5), (True, True))
+def trial(variant, chosen, returns, successes, costs=(20.0, 30.0)):
+    return Trial("doorkey", variant, chosen, returns, successes, (False,) * len(returns), costs)
+
+
+GREEDY = trial("greedy", True, (1.0, 0.0), (True, False))
+AT_HALF = trial("at 0.5", False, (0.5, 0.5), (True, True))
 
 
 def test_the_row_of_a_method_holds_the_way_to_act_that_stands_for_it():
@@ -64,8 +68,8 @@ def test_the_row_of_a_method_holds_the_way_to_act_that_stands_for_it():
 def test_the_row_of_a_method_takes_from_each_seed_the_variant_that_did_best_in_validation():
     def trained(variant: str, seed: int, validation: float, returns: tuple[float, float]) -> CellResult:
         cell = Cell("doorkey", "D1", "gail", seed, 32, variant)
-        trial = Trial(variant, True, returns, (True, False))
-        return CellResult(cell, PAPER.key(cell, FULL), (trial,), validation)
+        tested = trial(variant, True, returns, (True, False))
+        return CellResult(cell, PAPER.key(cell, FULL), (tested,), validation)
 
     results = [
         trained("log D", 0, 0.9, (0.2, 0.4)),
@@ -105,7 +109,7 @@ def test_a_stored_result_is_read_back_for_its_own_key_and_no_other(tmp_path):
 def test_cells_are_distinct_and_have_distinct_keys():
     protocol = replace(FULL, fewer=(2, 4))
     cells = list(PAPER.cells(protocol))
-    assert len(set(cells)) == len(cells) == 3 * 3 + 3 * 2 * 5 * 3 + 1 * 2 * 2 * 3
+    assert len(set(cells)) == len(cells) == 3 * 3 + 3 * 2 * 6 * 3 + 1 * 2 * 2 * 3
     assert len({digest(PAPER.key(cell, protocol)) for cell in cells}) == len(cells)
 
 
@@ -124,7 +128,7 @@ def test_a_protocol_of_what_the_suite_does_not_have_is_refused(wrong):
 def test_the_paper_has_a_figure_for_every_cell_of_its_table():
     for task in TASKS:
         for data in ("D1", "D2"):
-            assert all(0 < paper_return(method, task, data) < 1 for method in ENTRIES)
+            assert all(0 < paper_return(method, task, data) < 1 for method in ENTRIES if method != "rational")
             assert len(paper_automaton(task, data)) == 3
     assert paper_return("wfa-irl", "my-own-task", "D1") is None
 
@@ -135,7 +139,7 @@ MADE = {"date": "2026-01-01", "command": "wfairl reproduce", "machine": "a machi
 def tables() -> Tables:
     results = [
         result(trials=(GREEDY, AT_HALF)),
-        result(data="", method="random", successes=0, trials=[Trial("random", True, (0.0, 0.0), (False, False))]),
+        result(data="", method="random", successes=0, trials=[trial("random", True, (0.0, 0.0), (False, False))]),
         result(method="wfa-irl", trials=(GREEDY,), rank=5, rows=4, cols=4),
     ]
     protocol = replace(FULL, tasks=("doorkey",), data_sets=("D1",), methods=("wfa-irl", "bc"))

@@ -18,7 +18,7 @@ def test_the_full_protocol_lacks_nothing():
 
 
 def test_settings_that_are_the_defaults_are_no_change():
-    same = {method: find_method(method).default_settings() for method in ENTRIES}
+    same = {name: find_method(entry.method).default_settings() for name, entry in ENTRIES.items()}
     assert changed_settings(replace(FULL, settings=same)) == []
     assert shortfall(replace(FULL, settings=same)) == ""
 
@@ -64,7 +64,8 @@ def test_every_change_is_told_and_ends_the_comparison(changes, told):
 
 
 def test_another_cost_is_not_called_smaller():
-    told = "WFA-IRL: cost paper instead of the task's own; WFA-IRL without WFA: cost paper instead of the task's own"
+    learn_a_cost = ("WFA-IRL", "WFA-IRL, rational logic", "WFA-IRL without WFA")
+    told = "; ".join(f"{entry}: cost paper instead of the task's own" for entry in learn_a_cost)
     assert shortfall(narrowed(PAPER, FULL, cost="paper")) == f"Not the default: {told}."
     assert shortfall(narrowed(PAPER, QUICK, cost="paper")) == f"{shortfall(QUICK)} Not the default: {told}."
 

@@ -172,3 +172,24 @@ def _without_idle(row: Sequence[Edge], state: int) -> tuple[Edge, ...]:
     while kept and kept[-1].target == state:
         kept.pop()
     return tuple(kept)
+
+
+def restrict(automaton: GuardedAutomaton, labels: Collection[Label]) -> GuardedAutomaton:
+    """The same automaton for words of these labels, until they are accepted: what else it says is left out.
+
+    States keep no number: they are counted in the order in which edges lead to them, accepting ones last.
+    """
+    kept = [
+        ()
+        if automaton.accepting[state]
+        else tuple(edge for edge in row if any(_takes(row, edge, one) for one in labels))
+        for state, row in enumerate(automaton.edges)
+    ]
+    reached = [0]
+    for state in reached:  # grows while we walk it
+        targets = dict.fromkeys(edge.target for edge in kept[state])
+        reached += [target for target in targets if target != DEAD and target not in reached]
+    order = sorted(reached, key=lambda state: bool(automaton.accepting[state]))
+    number = {state: i for i, state in enumerate(order)} | {DEAD: DEAD}
+    rows = [tuple(Edge(edge.guard, number[edge.target]) for edge in kept[state]) for state in order]
+    return GuardedAutomaton(tuple(rows), automaton.accepting[order])

@@ -1,7 +1,7 @@
 """`wfairl reproduce`."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -97,10 +97,8 @@ def print_tables(tables: "Tables", directory: Path) -> None:
     from wfairl.suites.directory import REPORT
     from wfairl.suites.scope import shortfall
 
-    beside = f" ({tables.suite.source})" if tables.suite.source else ""
-    out.print(_table(f"mean return ± standard error{beside}", *tables.returns_table()))
-    if tables.automata:
-        out.print(_table(f"rank/rows/cols{beside}", *tables.automata_table()))
+    for table in tables.shown():
+        out.print(_table(table.title, table.head, table.body))
     if smaller := shortfall(tables.protocol):
         out.print(smaller)
     out.print(f"report: {directory / REPORT}")
@@ -110,7 +108,7 @@ def _names(text: str | None) -> tuple[str, ...] | None:
     return None if text is None else tuple(text.split(","))
 
 
-def _table(title: str, head: list[str], body: list[list[str]]) -> Table:
+def _table(title: str, head: Sequence[str], body: Sequence[Sequence[str]]) -> Table:
     table = Table(*(name.replace("`", "") for name in head), title=title)
     for line in body:
         table.add_row(*(cell.replace("&nbsp;", " ") for cell in line))

@@ -1,4 +1,7 @@
-"""One cell: demonstrations -> training -> test; what is finished is not done again, what was killed goes on."""
+"""One cell: demonstrations -> automaton -> training -> test.
+
+What is finished is not done again, what was killed goes on.
+"""
 
 import time
 from collections.abc import Mapping
@@ -6,14 +9,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations import Dataset, collect, load, save
-from wfairl.evaluation import Evaluation, Policy, evaluate
+from wfairl.evaluation import Policy, evaluate
 from wfairl.evaluation.policies import REFERENCES as REFERENCE_POLICIES
 from wfairl.experiment import EVALUATION, learned_names
 from wfairl.files import write_json
 from wfairl.logic.learners import find_learner
 from wfairl.methods import CHOSEN, Trained, TrainingRequest, find_method
-from wfairl.suites.directory import RESULT, demonstrations_file, run_directory
+from wfairl.suites.directory import RESULT, demonstrations_file, run_directory, task_model_file
+from wfairl.suites.metrics import Recovery, recovery_of
 from wfairl.suites.results import CellResult, Trial
 from wfairl.suites.suite import REFERENCES, Cell, Protocol, Suite, find_suite
 from wfairl.worlds.registry import find_task
@@ -25,14 +30,16 @@ class Learned:
     """What there is to test.
 
     Attributes:
-        policies: by the name of the way to act; the first stands for the cell.
+        policies: by the name of the way to act, the first of which stands for the cell, for each task to be tested on.
         validation: the mean return on validation scenes, None if nothing had to be chosen there.
         facts: what else there is to say of the training.
+        recovery: of the rule, where an automaton was learned.
     """
 
-    policies: Mapping[str, Policy]
+    policies: Mapping[str, Mapping[str, Policy]]
     validation: float | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
+    recovery: Recovery | None = None
 
 
 def run_cell(cell: Cell, protocol: Protocol, directory: Path) -> None:
@@ -44,12 +51,17 @@ def run_cell(cell: Cell, protocol: Protocol, directory: Path) -> None:
     place = run_directory(directory, cell, protocol)
     is_reference = cell.method in REFERENCES
     learned = _reference(suite, task, cell) if is_reference else _learn(suite, task, cell, protocol, directory)
-    tested = {name: evaluate(task, policy, protocol.test_seeds, n_jobs=1) for name, policy in learned.policies.items()}
-    write_json(place / EVALUATION, {_name_in_run(cell, name): one.to_document() for name, one in tested.items()})
-    trials = tuple(_trial(name, evaluation, i == 0) for i, (name, evaluation) in enumerate(tested.items()))
-    seconds = time.process_time() - begun
-    key = suite.key(cell, protocol)
-    CellResult(cell, key, trials, learned.validation, learned.facts, seconds).save(place / RESULT)
+    trials = []
+    for tested_on, policies in learned.policies.items():
+        found, scenes = find_task(tested_on), protocol.test_seeds
+        tested = {name: evaluate(found, policy, scenes, n_jobs=1) for name, policy in policies.items()}
+        trials += [Trial.of(name, evaluation, i == 0) for i, (name, evaluation) in enumerate(tested.items())]
+        if tested_on == cell.task:
+            documents = {_name_in_run(cell, name): one.to_document() for name, one in tested.items()}
+            write_json(place / EVALUATION, documents)
+    key, seconds = suite.key(cell, protocol), time.process_time() - begun
+    result = CellResult(cell, key, tuple(trials), learned.validation, learned.facts, learned.recovery, seconds)
+    result.save(place / RESULT)
 
 
 def _name_in_run(cell: Cell, way: str) -> str:
@@ -84,37 +96,53 @@ def first_successes(dataset: Dataset, number: int) -> Dataset:
 def _reference(suite: Suite, task: Task, cell: Cell) -> Learned:
     """A policy that learns nothing; the expert is the one of the data set of the highest temperature."""
     temperature = max(data.temperature for data in suite.data_sets.values())
-    return Learned({cell.method: REFERENCE_POLICIES[cell.method](task, temperature)})
+    return Learned({task.name: {cell.method: REFERENCE_POLICIES[cell.method](task, temperature)}})
 
 
 def _learn(suite: Suite, task: Task, cell: Cell, protocol: Protocol, directory: Path) -> Learned:
     shared = demonstrations_file(directory, cell.task, cell.data, cell.seed, protocol)
-    dataset = first_successes(load(shared, cell.task), cell.successes)
-    place, entry = run_directory(directory, cell, protocol), suite.entries[cell.method]
-    method = find_method(entry.method)
+    place, method = run_directory(directory, cell, protocol), find_method(suite.entries[cell.method].method)
+    task_model = learn_task(cell, protocol, directory) if method.needs_task_model else None
     request = TrainingRequest(
         task=task,
-        dataset=dataset,
+        dataset=first_successes(load(shared, cell.task), cell.successes),
         directory=place,
         settings=suite.settings_of(cell, protocol),
-        task_model=find_learner(entry.learner).learn(dataset, task, n_jobs=1) if method.needs_task_model else None,
+        task_model=task_model,
         origin={"demonstrations": [shared.name], "successes": cell.successes},
         resume=True,
         n_jobs=1,
     )
     trained: Trained = method.train(request)
+    policies = {task.name: _policies(suite, task, cell, place)}
+    for other in suite.transfers_of(cell, protocol):
+        policies[other] = _policies(suite, find_task(other), cell, place)
+    recovery = None if task_model is None else recovery_of(task, task_model.finite)
+    return Learned(policies, trained.validation_return, trained.facts, recovery)
+
+
+def _policies(suite: Suite, task: Task, cell: Cell, place: Path) -> dict[str, Policy]:
+    """What was learned, ready to act in a task, by the name of the way to act.
+
+    Raises:
+        BadInputError: it was learned for other worlds than this task's.
+    """
+    entry = suite.entries[cell.method]
+    method = find_method(entry.method)
     ways = method.ways_to_act(suite.data_sets[cell.data].temperature)
-    policies = {
+    return {
         cell.variant if way == CHOSEN and cell.variant else way: method.load(place, task, temperature)
         for way, temperature in ways.items()
+        if entry.acts in (None, way)
     }
-    return Learned(policies, trained.validation_return, trained.facts)
 
 
-def _trial(name: str, evaluation: Evaluation, chosen: bool) -> Trial:
-    return Trial(
-        variant=name,
-        chosen=chosen,
-        returns=tuple(episode.episode_return for episode in evaluation.episodes),
-        successes=tuple(episode.success for episode in evaluation.episodes),
-    )
+def learn_task(cell: Cell, protocol: Protocol, directory: Path) -> TaskModel:
+    """The automaton of a cell by the learner of its entry, learned once for all cells that share it."""
+    path = task_model_file(directory, cell, protocol)
+    if not path.exists():
+        shared = demonstrations_file(directory, cell.task, cell.data, cell.seed, protocol)
+        dataset = first_successes(load(shared, cell.task), cell.successes)
+        learner = find_learner(find_suite(protocol.suite).entries[cell.method].learner)
+        learner.learn(dataset, find_task(cell.task), n_jobs=1).save(path)
+    return TaskModel.load(path)

@@ -1,6 +1,6 @@
 """The experiments of a suite from the first to the last, in a directory:
 
-    demonstrations -> trainings and tests, several at a time -> tables -> figures -> report
+    demonstrations -> automata -> trainings and tests, several at a time -> tables -> figures -> report
 
 Everything that is finished stays in the directory and is not computed again, and what was killed goes on where it
 was: a suite that is started again ends with the same tables.
@@ -15,7 +15,7 @@ from wfairl.methods import find_method
 from wfairl.report.figures import write_figures
 from wfairl.report.page import check_page_file, write_page
 from wfairl.report.provenance import provenance
-from wfairl.suites.cell import gather, run_cell, stored_result
+from wfairl.suites.cell import gather, learn_task, run_cell, stored_result
 from wfairl.suites.directory import (
     CSV,
     FIGURES,
@@ -25,6 +25,7 @@ from wfairl.suites.directory import (
     UnfinishedReproductionError,
     check_free,
     demonstrations_file,
+    task_model_file,
 )
 from wfairl.suites.figures import draw_figures
 from wfairl.suites.jobs import Failure, Job, run_jobs
@@ -33,7 +34,7 @@ from wfairl.suites.results import rows_of
 from wfairl.suites.suite import REFERENCES, Cell, Protocol, find_suite
 from wfairl.suites.tables import Tables, automata_of, read_tables
 
-COLLECTION_SECONDS, REFERENCE_SECONDS = 5.0, 5.0
+COLLECTION_SECONDS, AUTOMATON_SECONDS, REFERENCE_SECONDS = 5.0, 5.0, 5.0
 """How long a job may take, as a first guess for the display of what is left; methods have their own."""
 
 
@@ -56,6 +57,7 @@ def reproduce(protocol: Protocol, directory: Path, n_jobs: int = 2, command: str
         find_method(entry.method).check_available()
         find_learner(entry.learner)
     failures = run_jobs(_collections(protocol, directory), n_jobs, "demonstrations")
+    failures += run_jobs(_automata(protocol, directory), n_jobs, "automata")
     failures += run_jobs(_trainings(protocol, directory), n_jobs, "training and test")
     tables = _tables(protocol, directory, failures, command)
     write_json(directory / RESULTS, tables.to_document())
@@ -92,6 +94,23 @@ def _collections(protocol: Protocol, directory: Path) -> list[Job]:
         for seed in range(protocol.seeds)
         if not demonstrations_file(directory, task, data, seed, protocol).exists()
     ]
+
+
+def _automata(protocol: Protocol, directory: Path) -> list[Job]:
+    """The automata that cells share, of which each is learned once."""
+    suite = find_suite(protocol.suite)
+    jobs: dict[Path, Job] = {}
+    for cell in suite.cells(protocol):
+        if cell.method in REFERENCES or not find_method(suite.entries[cell.method].method).needs_task_model:
+            continue
+        path = task_model_file(directory, cell, protocol)
+        if not path.exists() and stored_result(cell, protocol, directory) is None:
+            jobs.setdefault(path, Job(path.stem, AUTOMATON_SECONDS, partial(_learn_task, cell, protocol, directory)))
+    return list(jobs.values())
+
+
+def _learn_task(cell: Cell, protocol: Protocol, directory: Path) -> None:
+    learn_task(cell, protocol, directory)
 
 
 def _trainings(protocol: Protocol, directory: Path) -> list[Job]:

@@ -16,7 +16,7 @@ RESULT = "result.json"
 """Of one cell, in its directory."""
 
 
-DEMONSTRATIONS, RUNS = "demonstrations", "runs"
+DEMONSTRATIONS, TASK_MODELS, RUNS = "demonstrations", "task-models", "runs"
 
 
 class UnfinishedReproductionError(BadInputError):
@@ -66,3 +66,10 @@ def demonstrations_file(directory: Path, task: str, data: str, seed: int, protoc
     failures = find_suite(protocol.suite).failures_of(data, protocol)
     name = f"{task}-{data}-{protocol.successes}-{failures}-{seed}.safetensors"
     return directory / DEMONSTRATIONS / name
+
+
+def task_model_file(directory: Path, cell: Cell, protocol: Protocol) -> Path:
+    """The automaton that the cells of a task, data set, seed, number of demonstrations and learner share."""
+    suite = find_suite(protocol.suite)
+    learner, failures = suite.entries[cell.method].learner, suite.failures_of(cell.data, protocol)
+    return directory / TASK_MODELS / f"{cell.task}-{cell.data}-{learner}-{cell.successes}-{failures}-{cell.seed}.json"

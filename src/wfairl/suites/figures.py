@@ -5,15 +5,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from wfairl.automata.guarded import GuardedAutomaton, restrict
 from wfairl.demonstrations import load
 from wfairl.errors import BadInputError, WfairlError
 from wfairl.evaluation import Policy, expert_policy
 from wfairl.learning.run_directory import Run, load_run
 from wfairl.methods import CHOSEN, find_method, load_policy
+from wfairl.planning.cost import true_cost
 from wfairl.report.figures import (
     CaptionedFigure,
     Point,
     ReturnRow,
+    draw_automata,
     draw_automaton,
     draw_cost_maps,
     draw_curves,
@@ -31,6 +34,7 @@ from wfairl.report.figures.unseen_word import NoUnseenWordError
 from wfairl.report.text import counted
 from wfairl.suites.cell import stored_result
 from wfairl.suites.directory import demonstrations_file, run_directory
+from wfairl.suites.metrics import METRICS, walks_of
 from wfairl.suites.results import best_variants
 from wfairl.suites.scope import is_comparable
 from wfairl.suites.suite import REFERENCES, Protocol, Suite
@@ -92,6 +96,16 @@ class Source:
         return None
 
     @property
+    def noisy(self) -> str:
+        """The data set of the highest temperature that most entries learn from: what pictures are of."""
+        sets, entries = self.suite.data_sets, [self.suite.entries[one] for one in self.protocol.methods]
+
+        def rank(data: str) -> tuple[float, int]:
+            return sets[data].temperature, sum(entry.learns_from(data) for entry in entries)
+
+        return max(self.protocol.data_sets, key=rank)
+
+    @property
     def scene(self) -> int:
         """The test scene that pictures are of."""
         return self.protocol.test_seeds[0]
@@ -134,9 +148,11 @@ class Source:
 
 def _figures(source: Source) -> dict[str, Callable[[str], CaptionedFigure]]:
     """How to draw each figure, by its name, in the order of the report."""
+    if source.suite.metrics:
+        return _figures_of_rules_and_costs(source)
     protocol = source.protocol
     tasks = protocol.tasks
-    exact, noisy = protocol.data_sets[0], protocol.data_sets[-1]
+    exact, noisy = protocol.data_sets[0], source.noisy
     comparable = is_comparable(protocol)
     figures: dict[str, Callable[[str], CaptionedFigure]] = {
         "environments": partial(draw_environments, [find_task(task) for task in tasks], source.scene),
@@ -155,6 +171,54 @@ def _figures(source: Source) -> dict[str, Callable[[str], CaptionedFigure]]:
         curves = [task for task in protocol.fewer_tasks if task in tasks]
         figures |= {f"demonstrations-{task}": partial(_curve, source, task) for task in curves}
     return figures
+
+
+def _figures_of_rules_and_costs(source: Source) -> dict[str, Callable[[str], CaptionedFigure]]:
+    """How to draw each figure of a suite that measures rules and costs."""
+    protocol, data = source.protocol, source.noisy
+    priced = [task for task in protocol.tasks if find_task(task).true_cost is not None]
+    ruled = [task for task in protocol.tasks if task not in priced]
+    figures: dict[str, Callable[[str], CaptionedFigure]] = {
+        "environments": partial(draw_environments, [find_task(task) for task in protocol.tasks], source.scene)
+    }
+    if source.planner() is not None:
+        figures |= {f"automaton-{task}": partial(_automaton_beside_rule, source, task, data) for task in ruled}
+        for task in priced:
+            figures[f"costs-{task}"] = partial(_costs, source, task, data)
+            figures[f"costs-{task}-true"] = partial(_true_costs, source, task)
+    for task in protocol.tasks:
+        if protocol.fewer and task in protocol.fewer_tasks:
+            metric = "regret" if task in priced else "kept"
+            figures[f"demonstrations-{task}"] = partial(_metric_curve, source, task, metric)
+    return figures
+
+
+def _automaton_beside_rule(source: Source, task: str, data: str, name: str) -> CaptionedFigure:
+    rule = find_task(task).rule
+    if isinstance(rule, GuardedAutomaton):
+        rule = restrict(rule, {label for walk in walks_of(task) for label in walk})
+    drawn = draw_automata(source.run(task, data).task_model, rule, name)
+    return _with_note(drawn, f"The demonstrations are those of {taught_by(data, task)}.")
+
+
+def _true_costs(source: Source, task: str, name: str) -> CaptionedFigure:
+    found = find_task(task)
+    return draw_cost_maps(found, source.scene, found.rule, true_cost(found), name=name, kind="true")
+
+
+def _metric_curve(source: Source, task: str, metric: str, name: str) -> CaptionedFigure:
+    protocol = source.protocol
+    values = {"kept": lambda row: row.success_rate, "regret": lambda row: row.regret}
+    points = [
+        Point(source.title(row.method), row.successes, value, 0.0)
+        for row in source.tables.rows
+        if (row.task, row.data, row.variant) == (task, protocol.fewer_data, CHOSEN)
+        and row.method in protocol.fewer_methods
+        and (value := values[metric](row)) is not None
+    ]
+    drawn = draw_demonstration_curve(points, title=task, name=name, what=METRICS[metric].title)
+    seeds = counted(protocol.seeds, "training seed")
+    return _with_note(drawn, f"The demonstrations are of data set {protocol.fewer_data}, the means over {seeds}.")
 
 
 def _trajectory(source: Source, task: str, data: str, name: str) -> CaptionedFigure:

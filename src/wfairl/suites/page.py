@@ -15,6 +15,7 @@ from wfairl.report.recording import record_episode
 from wfairl.report.tables import Cell, Column, Table
 from wfairl.report.text import Code, Text, counted, number, with_error
 from wfairl.suites.figures import Figures, Source, taught_by
+from wfairl.suites.metrics import METRICS
 from wfairl.suites.results import Row
 from wfairl.suites.scope import changed_settings, included, shortfall
 from wfairl.suites.suite import REFERENCES, Protocol, find_suite
@@ -26,10 +27,11 @@ PLAYED_SCENES = 2
 
 def reproduction_page(tables: Tables, figures: Figures, directory: Path) -> Page:
     """The whole page."""
+    measured = _metric_sections(tables, figures) if tables.suite.metrics else [_returns_section(tables, figures)]
     sections = (
-        _returns_section(tables, figures),
+        *measured,
         *_player_sections(Source(tables, directory)),
-        *([_automata_section(tables, figures)] if tables.automata else []),
+        *([_automata_section(tables, figures)] if tables.automata and not tables.suite.metrics else []),
         _figures_section("What was learned", ("trajectory", "unseen-word", "policies"), figures),
         _figures_section("The cost", _starting(figures, "costs-"), figures),
         _figures_section("Training", ("training", *_starting(figures, "demonstrations-")), figures),
@@ -45,6 +47,21 @@ def reproduction_page(tables: Tables, figures: Figures, directory: Path) -> Page
         kind=f"wfairl · suite {tables.suite.name}",
         footer=f"Made by wfairl {__version__} on {tables.made['date']}. This page is one file and loads nothing else.",
     )
+
+
+def _metric_sections(tables: Tables, figures: Figures) -> list[Section]:
+    """What the suite measures, and the rules that were learned beside the true ones."""
+    rules = {METRICS[name].title for name in tables.suite.automaton_metrics}
+    shown: dict[bool, list[Block]] = {False: [], True: []}
+    for table in tables.metric_tables():
+        columns = (Column(table.head[0]), *(Column(name, "right") for name in table.head[1:]))
+        about_rules = any(table.title.lower().startswith(title) for title in rules)
+        shown[about_rules].append(Table(columns, table.body, table.title))
+    missing = [prose(("Not computed: ", Code(name), f": {reason}")) for name, reason in tables.failures.items()]
+    return [
+        Section("Results", (*shown[False], *missing)),
+        Section("The rules", (*_pictures(_starting(figures, "automaton-"), figures), *shown[True])),
+    ]
 
 
 def _returns_section(tables: Tables, figures: Figures) -> Section:
@@ -72,7 +89,7 @@ def _returns_table(tables: Tables) -> Table:
         (method, [tables.row(task, "", method) for task in protocol.tasks]) for method in REFERENCES
     ]
     for method in protocol.methods:
-        for data in protocol.data_sets:
+        for data in filter(tables.suite.entries[method].learns_from, protocol.data_sets):
             lines.append(
                 (
                     f"{tables.suite.entries[method].title}, from {data}",
@@ -122,9 +139,12 @@ def _best(tables: Tables) -> list[Row]:
 
 def _player_sections(source: Source) -> list[Section]:
     """One player per task: what every method has learned from the last data set, in the same scenes."""
-    data = source.protocol.data_sets[-1]
+    data = source.noisy
     sections = []
+    played = source.suite.played
     for task in source.protocol.tasks:
+        if played is not None and task not in played:
+            continue
         recordings = [
             replace(record_episode(find_task(task), policy, seed, episode_rng(seed)), policy=name)
             for name, policy in source.policies(task, data).items()

@@ -7,6 +7,7 @@ TASKS = ("doorkey", "multiroom", "blocked-unlock-pickup")
 
 ENTRIES = {
     "wfa-irl": Entry("wfa-irl", "WFA-IRL"),
+    "rational": Entry("wfa-irl", "WFA-IRL, rational logic", learner="rational"),
     "no-automaton": Entry("no-automaton", "WFA-IRL without WFA"),
     "bc": Entry("bc", "behavioural cloning"),
     "gail": Entry(
@@ -68,6 +69,7 @@ QUICK = Protocol(
     fewer_data="D2",
     settings={
         "wfa-irl": {"epochs": 10},
+        "rational": {"epochs": 10},
         "no-automaton": {"epochs": 2},
         "bc": {"networks": 2, "epochs": 60, "validation_scenes": 16},
         "gail": {"pretraining": 40, "iterations": 6, "fresh_scenes": 64, "validation_scenes": 16},

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -10,9 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.errors import FailedRunError
+from wfairl.evaluation import Evaluation
+from wfairl.evaluation.rollout import UNSATISFIABLE
 from wfairl.files import read_json, write_json
 from wfairl.methods import CHOSEN
-from wfairl.suites.suite import REFERENCES, Cell, Suite
+from wfairl.suites.metrics import Recovery, regrets
+from wfairl.suites.suite import OPTIMAL, REFERENCES, Cell, Suite
 
 
 @dataclass(frozen=True)
@@ -20,16 +23,36 @@ class Trial:
     """One way in which what was learned acts, and how well.
 
     Attributes:
+        task: what it was tested on: what it was trained on, or another task that the suite tests it on too.
         variant: the way, for people: greedy, at 0.5, ...
         chosen: whether it is the one that stands for the cell.
         returns: of the test scenes, in their order.
-        successes: whether each scene was solved.
+        successes: whether the true rule was kept in each scene.
+        without_plan: whether there was no plan for a scene.
+        costs: true cost of each episode.
     """
 
+    task: str
     variant: str
     chosen: bool
     returns: tuple[float, ...]
     successes: tuple[bool, ...]
+    without_plan: tuple[bool, ...]
+    costs: tuple[float, ...]
+
+    @classmethod
+    def of(cls, variant: str, evaluation: Evaluation, chosen: bool) -> Self:
+        """What is kept of an evaluation."""
+        episodes = evaluation.episodes
+        return cls(
+            task=evaluation.task,
+            variant=variant,
+            chosen=chosen,
+            returns=tuple(episode.episode_return for episode in episodes),
+            successes=tuple(episode.success for episode in episodes),
+            without_plan=tuple(episode.outcome == UNSATISFIABLE for episode in episodes),
+            costs=tuple(episode.cost for episode in episodes),
+        )
 
 
 @dataclass(frozen=True)
@@ -43,6 +66,7 @@ class CellResult:
         validation: mean return on scenes for validation, by which variants of a method are chosen; None for a method
             without variants.
         facts: what else there is to say of the training.
+        recovery: of the rule, where an automaton was learned.
         seconds: processor time of training and test, without what an attempt before took that was killed.
     """
 
@@ -51,21 +75,14 @@ class CellResult:
     trials: tuple[Trial, ...]
     validation: float | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
+    recovery: Recovery | None = None
     seconds: float = 0.0
 
     def save(self, path: Path) -> None:
         """Write it as JSON."""
-        trials = [
-            {
-                "variant": one.variant,
-                "chosen": one.chosen,
-                "returns": list(one.returns),
-                "successes": list(one.successes),
-            }
-            for one in self.trials
-        ]
-        document = {"key": self.key, "trials": trials, "validation": self.validation, "facts": self.facts}
-        write_json(path, {**document, "seconds": self.seconds})
+        document = asdict(self)
+        del document["cell"]  # the key has it
+        write_json(path, document)
 
     @classmethod
     def load(cls, path: Path, cell: Cell, key: Mapping[str, Any]) -> Self | None:
@@ -76,10 +93,16 @@ class CellResult:
         if not isinstance(stored, dict) or stored.get("key") != key:
             return None
         trials = tuple(
-            Trial(one["variant"], one["chosen"], tuple(one["returns"]), tuple(one["successes"]))
+            Trial(
+                one["task"],
+                one["variant"],
+                one["chosen"],
+                *(tuple(one[name]) for name in ("returns", "successes", "without_plan", "costs")),
+            )
             for one in stored["trials"]
         )
-        return cls(cell, key, trials, stored["validation"], stored["facts"], stored["seconds"])
+        recovery = None if stored["recovery"] is None else Recovery(**stored["recovery"])
+        return cls(cell, key, trials, stored["validation"], stored["facts"], recovery, stored["seconds"])
 
 
 @dataclass(frozen=True)
@@ -87,7 +110,7 @@ class Row:
     """A method on a task: the mean over training seeds and test scenes.
 
     Attributes:
-        task: the name of the task.
+        task: the name of the task that it was tested on.
         data: the data set; nothing for a reference policy.
         method: the entry that learned, or which reference policy.
         successes: demonstrations that it learned from.
@@ -95,9 +118,14 @@ class Row:
         mean_return: over training seeds and test scenes.
         standard_error: of that mean, for other scenes and other training seeds.
         spread: standard deviation of the training seeds' means.
-        success_rate: part of the episodes that succeeded.
+        success_rate: part of the episodes that kept the true rule.
         seeds: number of training seeds.
         published: the figure that was published elsewhere.
+        no_plan_rate: part of the scenes without a plan.
+        regret: mean over the episodes that kept the rule of what they cost beyond the least; None if none did.
+        agreement: with the true automaton, mean over training seeds; None where no automaton was learned.
+        states: of the learned automaton, mean over training seeds; None likewise.
+        least_states: of the smallest automaton of the true rule; None likewise.
     """
 
     task: str
@@ -111,6 +139,11 @@ class Row:
     success_rate: float
     seeds: int
     published: float | None
+    no_plan_rate: float
+    regret: float | None
+    agreement: float | None
+    states: float | None
+    least_states: int | None
 
 
 def rows_of(suite: Suite, results: Sequence[CellResult], table_successes: int) -> list[Row]:
@@ -121,19 +154,23 @@ def rows_of(suite: Suite, results: Sequence[CellResult], table_successes: int) -
         results: of all training seeds.
         table_successes: the number of demonstrations of the main table, which published figures belong to alone.
     """
-    groups: dict[tuple[str, str, str, int, str], list[Trial]] = {}
+    groups: dict[tuple[str, str, str, int, str], list[_Tested]] = {}
     chosen = best_variants(results)
     for result in results:
         cell = result.cell
         for trial in result.trials:
             stands_for_method = trial.chosen and result in chosen
             for variant in dict.fromkeys((CHOSEN, trial.variant) if stands_for_method else (trial.variant,)):
-                key = (cell.task, cell.data, cell.method, cell.successes, variant)
-                groups.setdefault(key, []).append(trial)
+                key = (trial.task, cell.data, cell.method, cell.successes, variant)
+                recovery = result.recovery if trial.task == cell.task else None  # it is about what was learned
+                groups.setdefault(key, []).append(_Tested(trial, recovery))
+    least = _least_costs(results)
     rows = []
     for (task, data, method, successes, variant), group in groups.items():
-        returns = np.array([trial.returns for trial in group])
+        trials = [one.trial for one in group]
+        returns = np.array([trial.returns for trial in trials])
         comparable = variant == CHOSEN and (successes == table_successes or method in REFERENCES)
+        found = [one.recovery for one in group if one.recovery is not None]
         rows.append(
             Row(
                 task=task,
@@ -144,12 +181,40 @@ def rows_of(suite: Suite, results: Sequence[CellResult], table_successes: int) -
                 mean_return=float(returns.mean()),
                 standard_error=standard_error(returns),
                 spread=_deviation(returns.mean(axis=1)),
-                success_rate=float(np.mean([trial.successes for trial in group])),
+                success_rate=float(np.mean([trial.successes for trial in trials])),
                 seeds=len(group),
                 published=suite.published(method, task, data) if comparable else None,
+                no_plan_rate=float(np.mean([trial.without_plan for trial in trials])),
+                regret=_mean([one for trial in trials for one in _regrets(trial, least.get(task))]),
+                agreement=_mean([recovery.agreement for recovery in found]),
+                states=_mean([recovery.states for recovery in found]),
+                least_states=found[0].least_states if found else None,
             )
         )
     return rows
+
+
+@dataclass(frozen=True)
+class _Tested:
+    trial: Trial
+    recovery: Recovery | None
+
+
+def _least_costs(results: Sequence[CellResult]) -> dict[str, tuple[float, ...]]:
+    """The least true cost in each test scene of a task: what the plan with the true rule and the true cost costs."""
+    optimal = [trial for result in results if result.cell.method == OPTIMAL for trial in result.trials]
+    return {
+        one.task: tuple(cost if kept else math.inf for cost, kept in zip(one.costs, one.successes, strict=True))
+        for one in optimal
+    }
+
+
+def _regrets(trial: Trial, least: Sequence[float] | None) -> list[float]:
+    return [] if least is None else regrets(trial.costs, trial.successes, least)
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return float(np.mean(values)) if values else None
 
 
 def best_variants(results: Sequence[CellResult]) -> list[CellResult]:

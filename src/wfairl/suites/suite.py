@@ -17,10 +17,15 @@ from wfairl.experiment import FIRST_TEST_SEED
 from wfairl.learning.storage import find_cost_model
 from wfairl.methods import find_method
 
-SUITES: "dict[str, str | Suite]" = {"paper": "wfairl.suites.paper:PAPER"}
+SUITES: "dict[str, str | Suite]" = {
+    "paper": "wfairl.suites.paper:PAPER",
+    "logic-and-cost": "wfairl.suites.logic_and_cost:LOGIC_AND_COST",
+}
 """The suites by name, each itself or where it is defined; a new one is one more line."""
 
-REFERENCES = ("optimal", "expert", "random")
+OPTIMAL = "optimal"
+
+REFERENCES = (OPTIMAL, "expert", "random")
 """Policies that learn nothing, which every suite has for comparison."""
 
 Published = Callable[[str, str, str], float | None]
@@ -51,6 +56,9 @@ class Entry:
         settings: what to set otherwise than the method's defaults.
         variants: ways to train it, by their settings. All are computed and shown; the one that does best on
             validation scenes stands for the entry.
+        data_sets: the only data sets that it learns from; all of the protocol if None.
+        acts: the only way to act that is tested, of those that its method has; all of them if None.
+        transferred: data sets from which what it learned is tested on the suite's transfers too.
     """
 
     method: str
@@ -58,6 +66,13 @@ class Entry:
     learner: str = "spectral"
     settings: Mapping[str, Any] = field(default_factory=dict)
     variants: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"": {}})
+    data_sets: tuple[str, ...] | None = None
+    acts: str | None = None
+    transferred: tuple[str, ...] = ()
+
+    def learns_from(self, data: str) -> bool:
+        """Whether a data set is one of its own."""
+        return self.data_sets is None or data in self.data_sets
 
 
 @dataclass(frozen=True)
@@ -144,7 +159,10 @@ class Suite:
         source: where published figures are from, such as "the paper"; empty if there are none.
         published: the figures.
         published_automaton: rank, rows and cols by task and data set; None where nothing was published.
-        metrics: further columns of the tables, beside the return: see `results.METRICS`.
+        metrics: what a table shows of each task in place of the return: names of `metrics.METRICS`.
+        automaton_metrics: likewise for the table of what was learned of the rule.
+        transfers: other tasks on which what was learned of a task is tested too.
+        played: tasks whose episodes the page plays; all if None.
     """
 
     name: str
@@ -159,6 +177,19 @@ class Suite:
     published: Published = _nothing
     published_automaton: Callable[[str, str], tuple[int, int, int] | None] = _nothing
     metrics: tuple[str, ...] = ()
+    automaton_metrics: tuple[str, ...] = ()
+    transfers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    played: tuple[str, ...] | None = None
+
+    def tested_tasks(self, protocol: Protocol) -> tuple[str, ...]:
+        """All tasks that something is tested on: those of the protocol, and those that transfers lead to."""
+        return tuple(dict.fromkeys(one for task in protocol.tasks for one in (task, *self.transfers.get(task, ()))))
+
+    def transfers_of(self, cell: Cell, protocol: Protocol) -> tuple[str, ...]:
+        """The other tasks that a cell of the tables is tested on."""
+        if cell.method in REFERENCES or cell.successes != protocol.successes:
+            return ()
+        return self.transfers.get(cell.task, ()) if cell.data in self.entries[cell.method].transferred else ()
 
     def check(self, protocol: Protocol) -> Protocol:
         """Refuse a protocol with tasks, data sets or entries that the suite lacks.
@@ -178,12 +209,14 @@ class Suite:
 
     def cells(self, protocol: Protocol) -> Iterator[Cell]:
         """All cells: reference policies, then those of the tables, then those of the curve that are not among them."""
-        for task in protocol.tasks:
+        for task in self.tested_tasks(protocol):
             for method in REFERENCES:
                 yield Cell(task, "", method, 0, 0)
         for task, data, method, seed in product(
             protocol.tasks, protocol.data_sets, protocol.methods, range(protocol.seeds)
         ):
+            if not self.entries[method].learns_from(data):
+                continue
             for variant in self.entries[method].variants:
                 yield Cell(task, data, method, seed, protocol.successes, variant)
         if protocol.fewer_data in protocol.data_sets:
@@ -219,11 +252,16 @@ class Suite:
             "failures": self.failures_of(cell.data, protocol) if learned else 0,
             "test_scenes": protocol.test_scenes,
             "settings": self.settings_of(cell, protocol),
+            "transfers": list(self.transfers_of(cell, protocol)),
+            "version": RESULT_VERSION,
         }
 
 
 DIGITS = 8
 """Of a digest."""
+
+RESULT_VERSION = 3
+"""Of what is kept of a cell: a result of another version is computed again."""
 
 
 def digest(key: Mapping[str, Any]) -> str:

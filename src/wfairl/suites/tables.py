@@ -10,17 +10,36 @@ from typing import Any
 from wfairl.errors import BadInputError
 from wfairl.files import read_json
 from wfairl.methods import CHOSEN
+from wfairl.suites.metrics import METRICS
 from wfairl.suites.results import CellResult, Row, find_row
 from wfairl.suites.scope import shortfall
 from wfairl.suites.suite import REFERENCES, Protocol, Suite, find_suite
 from wfairl.worlds.registry import find_task
 
 FORMAT = "wfairl-reproduction"
-VERSION = 2
+VERSION = 3
 
 ABSENT = "-"
 
 AUTOMATA = "rank_rows_cols"
+
+BETWEEN = " / "
+"""Between the figures of a cell."""
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """A table as text.
+
+    Attributes:
+        title: what it shows.
+        head: of its columns, that of the lines' names first.
+        body: its lines.
+    """
+
+    title: str
+    head: tuple[str, ...]
+    body: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -72,26 +91,87 @@ class Tables:
         stream = io.StringIO()
         writer = csv.DictWriter(stream, [field.name for field in fields(Row)], lineterminator="\n")
         writer.writeheader()
-        rows = ({**asdict(row), "published": "" if row.published is None else row.published} for row in self.rows)
-        writer.writerows(rows)
+        writer.writerows(asdict(row) for row in self.rows)  # what is None stays empty
         return stream.getvalue()
 
     def to_markdown(self) -> str:
         """The tables, ours beside the published figures."""
+        smaller = shortfall(self.protocol)
+        parts = [f"**{smaller}**"] if smaller else []
+        for table in self.shown():
+            parts += [table.title, _markdown(table)]
+        parts += [f"Not computed: {name}: {reason.splitlines()[-1]}" for name, reason in self.failures.items()]
+        return "\n\n".join([*parts, made_line(self.made)]) + "\n"
+
+    def shown(self) -> tuple[TextTable, ...]:
+        """The tables for people: of the suite's metrics, or of returns where it has none."""
+        if self.suite.metrics:
+            return self.metric_tables()
         source = self.suite.source
         beside = f"; the figure of {source} in brackets" if source else ""
         about = f"Mean return ± standard error over test scenes and training seeds{beside}."
-        smaller = shortfall(self.protocol)
-        parts = [
-            *([f"**{smaller}**"] if smaller else []),
-            about,
-            _markdown(*self.returns_table()),
+        automata = f"Rank / rows / cols of the automaton of each training seed{beside}."
+        returns = TextTable(about, *_frozen(*self.returns_table()))
+        return (returns, TextTable(automata, *_frozen(*self.automata_table()))) if self.automata else (returns,)
+
+    def metric_tables(self) -> tuple[TextTable, ...]:
+        """The metrics of the suite: a table per data set, one of the references, those of the rule, the curve."""
+        suite, protocol = self.suite, self.protocol
+        acting = f"{_explained(suite.metrics)} Means over test scenes and training seeds"
+        tables = [
+            self._metric_table(f"{acting}, from {self.describe(data)}.", data, self._learners(data), suite.metrics)
+            for data in protocol.data_sets
         ]
-        if self.automata:
-            parts.append(f"Rank / rows / cols of the automaton of each training seed{beside}.")
-            parts.append(_markdown(*self.automata_table()))
-        parts += [f"Not computed: {name}: {reason.splitlines()[-1]}" for name, reason in self.failures.items()]
-        return "\n\n".join([*parts, made_line(self.made)]) + "\n"
+        tables.append(self._metric_table("The same of policies that learn nothing.", "", REFERENCES, suite.metrics))
+        for data in protocol.data_sets:
+            learners = [entry for entry in self._learners(data) if self._has_rule(data, entry)]
+            title = f"{_explained(suite.automaton_metrics)} From {self.describe(data)}."
+            tables.append(self._metric_table(title, data, learners, suite.automaton_metrics))
+        tables.append(self._curve_table(f"{acting}, against the number of demonstrations."))
+        return tuple(table for table in tables if table.body)
+
+    def describe(self, data: str) -> str:
+        """A data set in words."""
+        temperature, failures = self.suite.data_sets[data].temperature, self.suite.failures_of(data, self.protocol)
+        also = f"{failures} failures" if failures else "no failures"
+        return f"{data} ({self.protocol.successes} demonstrations at temperature {temperature:g}, {also})"
+
+    def title(self, method: str) -> str:
+        """What a table calls an entry or a reference policy."""
+        return method if method in REFERENCES else self.suite.entries[method].title
+
+    def task_title(self, task: str) -> str:
+        """What a table calls a task; one that nothing was trained on says on what it was."""
+        trained_on = [source for source, others in self.suite.transfers.items() if task in others]
+        return f"{find_task(task).title}{f' (learned on {trained_on[0]})' if trained_on else ''}"
+
+    def _learners(self, data: str) -> list[str]:
+        return [entry for entry in self.protocol.methods if self.suite.entries[entry].learns_from(data)]
+
+    def _has_rule(self, data: str, entry: str) -> bool:
+        rows = [self.row(task, data, entry) for task in self.protocol.tasks]
+        return any(row is not None and row.agreement is not None for row in rows)
+
+    def _metric_table(self, title: str, data: str, methods: Sequence[str], metrics: Sequence[str]) -> TextTable:
+        """One line per task, one column per entry."""
+        body = [
+            (self.task_title(task), *(format_metrics(self.row(task, data, method), metrics) for method in methods))
+            for task in self.suite.tested_tasks(self.protocol)
+        ]
+        shown = tuple(line for line in body if any(cell != ABSENT for cell in line[1:]))
+        return TextTable(title, ("", *map(self.title, methods)), shown)
+
+    def _curve_table(self, title: str) -> TextTable:
+        """One line per task and entry, one column per number of demonstrations."""
+        protocol, numbers = self.protocol, sorted({*self.protocol.fewer, self.protocol.successes})
+        body = []
+        for task in self.suite.tested_tasks(protocol) if protocol.fewer else ():
+            for method in protocol.fewer_methods:
+                rows = [find_row(self.rows, task, protocol.fewer_data, method, number) for number in numbers]
+                if sum(row is not None for row in rows) > 1:
+                    cells = (format_metrics(row, self.suite.metrics) for row in rows)
+                    body.append((f"{self.task_title(task)}, {self.title(method)}", *cells))
+        return TextTable(title, ("", *map(str, numbers)), tuple(body))
 
     def returns_table(self) -> tuple[list[str], list[list[str]]]:
         """Head and body of the table of returns: one line per entry and data set, one column per task."""
@@ -99,7 +179,7 @@ class Tables:
         for method in REFERENCES:
             body.append([method, *(format_row(self.row(task, "", method)) for task in self.protocol.tasks)])
         for method in self.protocol.methods:
-            for data in self.protocol.data_sets:
+            for data in filter(self.suite.entries[method].learns_from, self.protocol.data_sets):
                 cells = [format_row(self.row(task, data, method)) for task in self.protocol.tasks]
                 body.append([f"{self.suite.entries[method].title}, from {data}", *cells])
                 for variant in self.variants(method, data):
@@ -169,7 +249,7 @@ def read_tables(path: Path) -> Tables:
     document = read_json(path)
     try:
         if (document["format"], document["version"]) != (FORMAT, VERSION):
-            raise ValueError("another format or version")
+            raise ValueError("another format or version: the `wfairl reproduce` that made them computes them again")
         settings: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in document["protocol"].items()
         }
@@ -194,6 +274,17 @@ def format_row(row: Row | None) -> str:
     return text if row.published is None else f"{text} ({row.published:.3f})"
 
 
+def format_metrics(row: Row | None, metrics: Sequence[str]) -> str:
+    """The figures of a row, one after the other: `98 % / 1.2 %`."""
+    texts = [] if row is None else [METRICS[name].text(row) or ABSENT for name in metrics]
+    return BETWEEN.join(texts) if any(text != ABSENT for text in texts) else ABSENT
+
+
+def _explained(metrics: Sequence[str]) -> str:
+    titles = BETWEEN.join(METRICS[name].title for name in metrics)
+    return f"{titles[0].upper()}{titles[1:]}: {' '.join(METRICS[name].explanation for name in metrics)}"
+
+
 def made_line(made: Mapping[str, Any]) -> str:
     """When, on what and with which versions, as a sentence."""
     versions = ", ".join(f"{name} {version}" for name, version in made["versions"].items())
@@ -204,6 +295,10 @@ def _head(tasks: Sequence[str]) -> list[str]:
     return ["", *(find_task(task).title for task in tasks)]
 
 
-def _markdown(head: list[str], body: list[list[str]]) -> str:
-    lines = [head, ["---"] * len(head), *body]
+def _frozen(head: list[str], body: list[list[str]]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    return tuple(head), tuple(map(tuple, body))
+
+
+def _markdown(table: TextTable) -> str:
+    lines = [table.head, ("---",) * len(table.head), *table.body]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -4,7 +4,7 @@ figures = [draw_trajectory(task, seed, automaton, cost), draw_environments(), ..
 write_figures(figures, directory)        # NAME.svg, NAME.png, captions.json
 """
 
-from wfairl.report.figures.automaton import draw_automaton
+from wfairl.report.figures.automaton import draw_automata, draw_automaton
 from wfairl.report.figures.captioned import CaptionedFigure, write_figures
 from wfairl.report.figures.cost_maps import CostMaps, draw_cost_maps, map_costs
 from wfairl.report.figures.curves import History, draw_curves, read_history
@@ -22,6 +22,7 @@ __all__ = [
     "Point",
     "ReturnRow",
     "UnseenWord",
+    "draw_automata",
     "draw_automaton",
     "draw_cost_maps",
     "draw_curves",

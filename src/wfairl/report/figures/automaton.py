@@ -24,6 +24,7 @@ from wfairl.report.figures.style import (
     place,
     without_frame,
     write,
+    write_at,
 )
 from wfairl.report.text import counted
 
@@ -35,6 +36,9 @@ MOST_STRETCH = 1.3
 
 THIN, THICK = 0.7, 2.4
 """Width of an edge that one word took, and of one that all of them took."""
+
+TITLE, BETWEEN = 0.19, 0.3
+"""Inches: of a title, and between two automata."""
 
 START = 34.0
 RING_GAP = 4.0
@@ -48,19 +52,61 @@ def draw_automaton(model: TaskModel, name: str = "automaton") -> CaptionedFigure
         model: the task, with the counts of the demonstrations' words.
         name: of the figure.
     """
-    layout = lay_out(with_label_differences(model.finite), model.edge_counts)
-    scale = min(NORMAL / FONT_SIZE, PAGE * POINTS / layout.width)  # points for a pixel of the layout
-    size = max(SMALLEST, scale * FONT_SIZE)
-    # Where text is larger than the layout thinks, lines move apart to make room, and circles become a little tall.
-    stretch = min(MOST_STRETCH, size / (scale * FONT_SIZE))
-    figure = new_figure(layout.width * scale / POINTS, layout.height * scale * stretch / POINTS)
-    axes = place(figure, 0, 0, *figure.get_size_inches())
-    without_frame(axes)
-    axes.set_xlim(0, layout.width)
-    axes.set_ylim(layout.height, 0)
-    _draw_edges(axes, layout, size, 1.2 * size / (scale * stretch), max(1, model.summary.successes))
-    _draw_states(axes, layout, size)
+    drawing = _Drawing(lay_out(with_label_differences(model.finite), model.edge_counts), PAGE)
+    figure = new_figure(drawing.width, drawing.height)
+    drawing.draw(figure, 0, 0, max(1, model.summary.successes))
     return CaptionedFigure(name, figure, _caption(model), _alt(model))
+
+
+def draw_automata(model: TaskModel, rule: Automaton, name: str = "automata") -> CaptionedFigure:
+    """The learned automaton beside the true one, or above it where they are too wide.
+
+    Args:
+        model: the task as it was learned.
+        rule: the task as it is, without what none of its worlds shows.
+        name: of the figure.
+    """
+    layouts = [lay_out(with_label_differences(one)) for one in (model.finite, rule)]
+    scale = NORMAL / FONT_SIZE / POINTS
+    beside = sum(layout.width for layout in layouts) * scale + BETWEEN <= PAGE
+    drawings = [_Drawing(layout, PAGE) for layout in layouts]
+    width = sum(one.width for one in drawings) + BETWEEN if beside else max(one.width for one in drawings)
+    heights = [TITLE + one.height for one in drawings]
+    figure = new_figure(width, max(heights) if beside else sum(heights))
+    left = top = 0.0
+    for title, drawing in zip(("learned", "true"), drawings, strict=True):
+        write_at(figure, left, top + 0.02, title, NORMAL, va="top", weight="bold")
+        drawing.draw(figure, left, top + TITLE, 0)
+        left, top = (left + drawing.width + BETWEEN, top) if beside else (left, top + TITLE + drawing.height)
+    caption = (
+        f"The automaton that was learned ({counted(model.finite.states, 'state')}) and the true one"
+        f" ({counted(rule.states, 'state')}). State 0 is the initial one, and two rings mark acceptance; a label that"
+        " no edge waits for changes nothing in an automaton with guards."
+    )
+    learned, true = (_edges_in_words(one) for one in (model.finite, rule))
+    return CaptionedFigure(name, figure, caption, f"The learned automaton: {learned}. The true one: {true}.")
+
+
+class _Drawing:
+    """A layout at the scale at which it fits a width; sizes in inches."""
+
+    def __init__(self, layout: Layout, widest: float):
+        self.layout = layout
+        scale = min(NORMAL / FONT_SIZE, widest * POINTS / layout.width)  # points for a pixel of the layout
+        self.size = max(SMALLEST, scale * FONT_SIZE)
+        # Where text is larger than the layout thinks, lines move apart to make room, and circles become a little tall.
+        stretch = min(MOST_STRETCH, self.size / (scale * FONT_SIZE))
+        self.line_height = 1.2 * self.size / (scale * stretch)
+        self.width, self.height = layout.width * scale / POINTS, layout.height * scale * stretch / POINTS
+
+    def draw(self, figure: Any, left: float, top: float, words: int) -> None:
+        """Draw it; edges are as wide as the part of the words that took them, and all alike without words."""
+        axes = place(figure, left, top, self.width, self.height)
+        without_frame(axes)
+        axes.set_xlim(0, self.layout.width)
+        axes.set_ylim(self.layout.height, 0)
+        _draw_edges(axes, self.layout, self.size, self.line_height, words)
+        _draw_states(axes, self.layout, self.size)
 
 
 class _WithLabelDifferences(FiniteAutomaton):
@@ -87,13 +133,13 @@ def _draw_edges(axes: Any, layout: Layout, size: float, line_height: float, word
     start = Curve([(x - RADIUS - START, y), (x - RADIUS, y)])
     axes.add_patch(FancyArrowPatch(path=start, arrowstyle=head, color=INK, lw=0.9))
     for edge in layout.edges:
-        taken = edge.count > 0
+        taken = edge.count > 0 or not words
         axes.add_patch(
             FancyArrowPatch(
                 path=Curve(edge.curve, cubic),
                 arrowstyle=head,
                 color=INK if taken else QUIET,
-                lw=THIN + (THICK - THIN) * min(1.0, edge.count / words),
+                lw=THIN + (THICK - THIN) * min(1.0, edge.count / max(1, words)),
                 ls="-" if taken else (0, (3, 2)),
                 capstyle="butt",
                 label=f"edge-{edge.source}-{edge.target}",
@@ -108,7 +154,7 @@ def _draw_edges(axes: Any, layout: Layout, size: float, line_height: float, word
                 edge.label_centre[1] + offset,
                 line.replace("  ", " "),
                 size,
-                BLUE if edge.count else QUIET,
+                BLUE if edge.count or not words else QUIET,
                 ha="center",
                 va="center",
                 path_effects=halo(2.0),
@@ -146,3 +192,10 @@ def _alt(model: TaskModel) -> str:
         for arrow in with_label_differences(model.finite).arrows()
     )
     return f"A graph of {model.finite.states} states with the edges {edges}."
+
+
+def _edges_in_words(automaton: Automaton) -> str:
+    return "; ".join(
+        f"{arrow.source} to {'lost' if arrow.target < 0 else arrow.target} on {arrow.text}"
+        for arrow in with_label_differences(automaton).arrows()
+    )

@@ -175,8 +175,12 @@ def draw_cost_maps(
     cost: Cost,
     automaton_state: int | None = None,
     name: str = "costs",
+    kind: str = "learned",
 ) -> CaptionedFigure:
-    """The scene, and one map per control with one scale for all; arguments and errors as for `map_costs`."""
+    """The scene, and one map per control with one scale for all; `kind` is what the caption calls the cost.
+
+    The other arguments and the errors are those of `map_costs`.
+    """
     maps = map_costs(task, seed, automaton, cost, automaton_state)
     side = _side(maps)
     left, top, width, height = _window(maps, side)
@@ -201,7 +205,7 @@ def draw_cost_maps(
         axes.set_ylim(top + height, top)
         axes.add_collection(_colour_places(maps, number, side, scale))
     _draw_scale(figure, scale)
-    return CaptionedFigure(name, figure, _caption(task, seed, maps), _alt(task, maps))
+    return CaptionedFigure(name, figure, _caption(task, seed, maps, kind), _alt(task, maps))
 
 
 def _side(maps: CostMaps) -> float:
@@ -265,7 +269,7 @@ def _draw_scale(figure: Any, scale: Normalize) -> None:
     axes.set_title("cost", size=SMALL, family=FONT, loc="left", pad=4)
 
 
-def _caption(task: Task, seed: int, maps: CostMaps) -> str:
+def _caption(task: Task, seed: int, maps: CostMaps, kind: str) -> str:
     low, high = float(np.nanmin(maps.costs)), float(np.nanmax(maps.costs))
     shapes = (
         "each place has one triangle per heading, the right one for an agent that faces right"
@@ -273,7 +277,7 @@ def _caption(task: Task, seed: int, maps: CostMaps) -> str:
         else f"the map '{ARRIVING}' shows what it costs to get to a place"
     )
     return (
-        f"The learned cost of each control in {task.name} (scene {seed}) in automaton state {maps.automaton_state},"
+        f"The {kind} cost of each control in {task.name} (scene {seed}) in automaton state {maps.automaton_state},"
         f" which the plan enters after {counted(maps.step, 'step')} ({maps.label}). At each place that the agent can be"
         f" at in this state, the mean over the world states there; {shapes}. The maps show the part of the scene within"
         f" the dashed line. One scale for all maps; costs range from {low:.3g} to {high:.3g}, the highest"

@@ -32,6 +32,8 @@ NAMES, ROW, GAP, TOP, BOTTOM = 1.35, 0.165, 0.2, 0.36, 0.36
 CHARACTER = 0.057
 """Inches of a small letter, on average."""
 
+RETURN = "mean return"
+
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 
@@ -151,8 +153,11 @@ def draw_demonstration_curve(
     expert: float | None = None,
     title: str = "",
     name: str = "demonstrations",
+    what: str = RETURN,
 ) -> CaptionedFigure:
-    """Return against the number of demonstrations, one line per method, with lines for those that know the rule.
+    """Return, or another share, against the number of demonstrations, one line per method.
+
+    Lines across stand for those that know the rule.
 
     Args:
         points: in any order.
@@ -160,6 +165,7 @@ def draw_demonstration_curve(
         expert: mean return of the expert that gave the demonstrations.
         title: the task.
         name: of the figure.
+        what: the points' means are of.
 
     Raises:
         BadInputError: there are no points, or one of no demonstrations, which has no place on the scale.
@@ -171,12 +177,12 @@ def draw_demonstration_curve(
     figure = new_figure(COLUMN, 2.2)
     names = 0.1 + CHARACTER * max(len(text) for text in ("optimal", *(point.method for point in points)))
     axes = place(figure, 0.42, 0.24, COLUMN - 0.42 - names, 2.2 - 0.24 - 0.38)
-    plain_axes(axes, "demonstrations", "mean return", title)
+    plain_axes(axes, "demonstrations", what, title)
     numbers = sorted({point.demonstrations for point in points})
     axes.set_xscale("log", base=2)
     axes.set_xticks(numbers, [str(number) for number in numbers])
     axes.minorticks_off()
-    axes.set_ylim(-0.02, 1.0)
+    axes.set_ylim(-0.02, max(1.0, *(point.mean for point in points)) + 0.02)
     labels: list[tuple[float, str, str]] = []
     for level, what, style in ((optimal, "optimal", "-"), (expert, "expert", (0, (4, 2)))):
         if level is not None:
@@ -195,7 +201,7 @@ def draw_demonstration_curve(
     right = axes.get_xlim()[1]
     for (_, text, colour), y in zip(labels, spread([y for y, _, _ in labels], 0.075), strict=True):
         write(axes, right, y, f" {text}", SMALL, colour, ha="left", va="center")
-    return CaptionedFigure(name, figure, _curve_caption(optimal, expert, title), _curve_alt(points))
+    return CaptionedFigure(name, figure, _curve_caption(optimal, expert, title, what), _curve_alt(points, what))
 
 
 def _caption(rows: Sequence[ReturnRow], comparable: bool) -> str:
@@ -225,21 +231,23 @@ def _alt(rows: Sequence[ReturnRow]) -> str:
     )
 
 
-def _curve_caption(optimal: float | None, expert: float | None, title: str) -> str:
+def _curve_caption(optimal: float | None, expert: float | None, title: str, what: str) -> str:
     known = {"the optimal policy": optimal, "the expert that gave the demonstrations": expert}
-    levels = " and ".join(f"{what} ({level:.3f})" for what, level in known.items() if level is not None)
+    levels = " and ".join(f"{one} ({level:.3f})" for one, level in known.items() if level is not None)
+    named = f"{what[0].upper()}{what[1:]}{f' on {title}' if title else ''}"
     return (
-        f"Mean return{f' on {title}' if title else ''} against the number of demonstrations that were learned from, on"
-        " a logarithmic scale, with standard errors." + (f" Horizontal lines: {levels}." if levels else "")
+        f"{named} against the number of demonstrations that were learned from, on a logarithmic scale"
+        + (", with standard errors." if what == RETURN else ".")
+        + (f" Horizontal lines: {levels}." if levels else "")
     )
 
 
-def _curve_alt(points: Sequence[Point]) -> str:
+def _curve_alt(points: Sequence[Point], what: str) -> str:
     by_method: Mapping[str, list[Point]] = {
         method: sorted((p for p in points if p.method == method), key=lambda point: point.demonstrations)
         for method in dict.fromkeys(point.method for point in points)
     }
-    return "Curves of mean return. " + "; ".join(
+    return f"Curves of {what}. " + "; ".join(
         f"{method}: " + ", ".join(f"{point.mean:.3f} at {point.demonstrations}" for point in of_method)
         for method, of_method in by_method.items()
     )

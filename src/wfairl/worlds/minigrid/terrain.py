@@ -16,7 +16,7 @@ from minigrid.core.world_object import Ball, Door, Floor, Goal, Key
 from minigrid.minigrid_env import MiniGridEnv
 from numpy.typing import NDArray
 
-from wfairl.automata.rules import visit_in_order
+from wfairl.automata.rules import all_of, before, visit_in_order
 from wfairl.worlds.minigrid.propositions import AgentAt, AgentOn, Carrying, DoorOpen, Proposition
 from wfairl.worlds.minigrid.tasks import MiniGridTask
 from wfairl.worlds.minigrid.world import FEATURE_NAMES
@@ -72,7 +72,7 @@ class TerrainEnv(MiniGridEnv):
 class OrderedPickupEnv(MiniGridEnv):
     """A small room with three balls."""
 
-    def __init__(self, size: int = 6, max_steps: int = 100, **settings: Any):
+    def __init__(self, size: int = 5, max_steps: int = 100, **settings: Any):
         mission = MissionSpace(mission_func=lambda: "pick up the balls")
         super().__init__(mission, grid_size=size, max_steps=max_steps, see_through_walls=True, **settings)
 
@@ -90,7 +90,7 @@ IDS = {
     "wfairl/Terrain-16x16-v0": (TerrainEnv, {"size": 16}),
     "wfairl/DoorKeyTerrain-8x8-v0": (TerrainEnv, {"size": 8, "with_door": True}),
     "wfairl/DoorKeyTerrain-16x16-v0": (TerrainEnv, {"size": 16, "with_door": True}),
-    "wfairl/OrderedPickup-6x6-v0": (OrderedPickupEnv, {}),
+    "wfairl/OrderedPickup-5x5-v0": (OrderedPickupEnv, {}),
 }
 
 for _id, (_environment, _settings) in IDS.items():
@@ -129,7 +129,7 @@ TASKS = (
     MiniGridTask(
         name="ordered-pickup",
         summary=f"pick up the {', the '.join(BALLS[:-1])} and the {BALLS[-1]} ball, in this order",
-        environment_id="wfairl/OrderedPickup-6x6-v0",
+        environment_id="wfairl/OrderedPickup-5x5-v0",
         scene_propositions=lambda _: {color: Carrying("ball", color) for color in BALLS},
         rule=visit_in_order(*BALLS),
         horizon=100,
@@ -139,7 +139,8 @@ TASKS = (
         summary="to the corner, then to the goal",
         environment_id="MiniGrid-FourRooms-v0",
         scene_propositions=lambda _: {"corner": AgentAt(1, 1), "goal": AgentOn("goal")},
-        rule=visit_in_order("corner", "goal"),
+        # MiniGrid ends an episode on the goal, so that coming there first is a failure.
+        rule=all_of(visit_in_order("corner", "goal"), before("corner", "goal")),
         horizon=100,
     ),
 )
