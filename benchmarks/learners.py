@@ -26,6 +26,7 @@ from wfairl.evaluation import Evaluation, PlannedPolicy, Policy, evaluate, exper
 from wfairl.logic.caution import DEFAULT_PRICE, CautiousPolicy
 from wfairl.logic.learners import find_learner
 from wfairl.planning.cost import unit_cost
+from wfairl.planning.product import check_initial_state
 from wfairl.worlds import Task, find_task
 
 OFFICES = tuple(
@@ -84,6 +85,7 @@ def measure(
     try:
         model = find_learner(learner).learn(dataset, task, n_jobs=1)
         automaton = model.finite
+        check_initial_state(automaton)
     except WfairlError as error:
         yield {"task": task.name, "learner": learner, "number": number, "seed": seed, "error": str(error), "kept": 0.0}
         return

@@ -183,9 +183,9 @@ def test_a_directory_that_is_no_finished_run_is_refused(finished, tmp_path):
 def test_a_run_of_one_task_does_not_act_in_another_with_other_labels(finished):
     directory, _ = finished
     with pytest.raises(BadInputError, match="does not have that"):
-        load_policy(directory, find_task("multiroom"))
-    with pytest.raises(BadInputError, match="key"):
-        evaluate(find_task("multiroom"), load_policy(directory, find_task("doorkey")), [5_000])
+        load_policy(directory, find_task("blocked-unlock-pickup"))
+    with pytest.raises(BadInputError, match="goal"):
+        evaluate(find_task("blocked-unlock-pickup"), load_policy(directory, find_task("doorkey")), [5_000])
 
 
 @pytest.mark.parametrize(("given", "used"), [(0.5, 0.5), (2.0, 2.0), (0.0, 0.5), (None, 0.5), (float("inf"), 0.5)])

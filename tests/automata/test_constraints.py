@@ -10,6 +10,7 @@ from oracles_automata import without_repeats
 from oracles_constraints import keeps
 from strategies_automata import PROPOSITIONS, words
 
+from wfairl.automata.automaton import DEAD
 from wfairl.automata.constraints import (
     TEMPLATES,
     BadConstraintError,
@@ -30,7 +31,6 @@ from wfairl.automata.minimise import (
     to_table,
 )
 from wfairl.automata.words import sort_labels
-from wfairl.worlds.world import DEAD
 
 LABELS = sort_labels(frozenset(p for p, held in zip("abc", bits, strict=True) if held) for bits in [
     (0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0), (0, 0, 1),

@@ -247,7 +247,7 @@ def test_every_setting_of_a_method_is_an_option_whose_help_says_what_it_is_and_i
     options = inspect.signature(learning.train, eval_str=True).parameters
     for name, default in method.default_settings().items():
         (told,) = (one.help for one in options[name].annotation.__metadata__ if isinstance(one, OptionInfo))
-        assert re.match(r"\w+[^[]", told), name
+        assert re.match(r"\w+[^(]", told), name
         shown = ", ".join(map(str, default)) if isinstance(default, list) else default
         shown = f"{shown:g}" if isinstance(shown, float) else shown
-        assert default is None or f"[{shown}]." in told, (name, told)
+        assert default is None or f"({shown})." in told, (name, told)

@@ -10,6 +10,7 @@ from wfairl.report.run_page import write_run_report
 def finished_run(tmp_path_factory):
     """The directory of a run on DoorKey that took a few seconds, with its report."""
     directory = tmp_path_factory.mktemp("report") / "run"
-    run(Config("doorkey", successes=6, failures=6, settings={"epochs": 2}, test_scenes=3), directory)
+    config = Config("doorkey", successes=6, failures=6, learner="spectral", settings={"epochs": 2}, test_scenes=3)
+    run(config, directory)
     write_run_report(directory, scenes=2)
     return directory

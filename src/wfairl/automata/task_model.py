@@ -218,12 +218,12 @@ class TaskModel:
             words: words to measure the loss on and to count edges with.
             scores: of each of these words.
             threshold: the score from which on a word counts as success.
-            keep_repeats: read repeats as the automaton's table has them; its own way if None.
+            keep_repeats: read repeats as the automaton's table has them, or take them once; its own way if None.
             sentences: what it says, for people.
             facts: what else there is to say, as plain JSON.
         """
         if isinstance(automaton, FiniteAutomaton) and keep_repeats is not None:
-            automaton = replace(automaton, keep_repeats=keep_repeats)
+            automaton = replace(automaton, keep_repeats=True) if keep_repeats else _reading_repeats_once(automaton)
         read = _as_read(words, automaton.keep_repeats)
         flags = np.asarray(scores, np.float64)
         successes = [word for word, flag in zip(read, flags, strict=True) if flag >= threshold]
@@ -337,6 +337,11 @@ def fit_task_model(
         tolerance=tolerance,
         max_states=max_states,
     )
+
+
+def _reading_repeats_once(automaton: FiniteAutomaton) -> FiniteAutomaton:
+    """The automaton in which a label that repeats the one before leaves the state as it is."""
+    return quotient(automaton.to_weighted(), keep_repeats=False)
 
 
 def _as_read(words: Sequence[Word], keep_repeats: bool) -> list[Word]:

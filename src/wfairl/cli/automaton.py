@@ -168,7 +168,7 @@ def _learn_registered(name: str, demos: Path, output: Path, jobs: int, as_json: 
 
     if name not in LEARNERS:
         known = ", ".join(dict.fromkeys((*Learner, *LEARNERS)))
-        raise BadInputError(f"unknown learner {name!r}; known are {known}")
+        raise BadInputError(f"--learner {name}: there is no such learner; known are {known}")
     if not _of_episodes(demos):
         raise BadInputError(f"--learner {name} needs demonstrations (.safetensors)")
     dataset = load(demos)
