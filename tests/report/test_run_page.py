@@ -3,7 +3,7 @@
 import json
 import shlex
 import shutil
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,11 +18,13 @@ from wfairl.demonstrations import collect
 from wfairl.errors import BadInputError
 from wfairl.experiment import Config
 from wfairl.learning.run_directory import BrokenRunError
+from wfairl.logic import Support
 from wfairl.methods import METHODS, find_method, train
 from wfairl.report.page import page_html
 from wfairl.report.run_files import read_run_files
 from wfairl.report.run_making import command_of
-from wfairl.report.run_page import run_page, write_run_report
+from wfairl.report.run_page import run_page, task_section, write_run_report
+from wfairl.report.templates import block_html
 from wfairl.worlds.registry import find_task
 
 DOORKEY = find_task("doorkey")
@@ -140,7 +142,7 @@ def test_the_configuration_stands_in_the_page(root, finished_run):
 
 def test_the_command_names_what_is_not_the_default_and_gives_the_same_run(finished_run):
     assert shlex.split(command_of(read_run_files(finished_run), DOORKEY)) == shlex.split(
-        f"wfairl run doorkey -o {finished_run} --successes 6 --failures 6 --test-scenes 3 --epochs 2"
+        f"wfairl run doorkey -o {finished_run} --successes 6 --failures 6 --learner spectral --test-scenes 3 --epochs 2"
     )
 
 
@@ -293,3 +295,26 @@ def test_the_same_run_gives_the_same_page(finished_run):
     pages = [page_html(run_page(run, scenes=1, n_jobs=n_jobs, made=made)) for n_jobs in (1, 2)]
     assert pages[0] == pages[1]
     assert "02 January 2030" in pages[0]
+
+
+def test_the_page_says_how_sure_a_learner_is_of_its_automaton(copied):
+    model = TaskModel.load(copied / "task.json")
+    kept = [
+        {"automaton": {}, "text": "0 -goal-> done", "weight": 0.75},
+        {"automaton": {}, "text": "<b>", "weight": 0.25},
+    ]
+    support = Support((frozenset({"goal"}),), np.zeros((1, 1), int), np.zeros((1, 1)), np.zeros((1, 1)), 0.05)
+    facts = {
+        "alternatives": kept,
+        "support": support.to_document(),
+        "temperature": 0.5,
+        "look_wrong": [1],
+        "outlier_probabilities": [0.0, 0.9],
+    }
+    blocks = task_section(read_run_files(copied), replace(model, facts=facts)).blocks
+    text = " ".join(map(block_html, blocks))
+    assert "0 -goal-&gt; done" in text
+    assert "75.0%" in text
+    assert "&lt;b&gt;" in text
+    assert "1 (90%)" in text
+    assert "Not tested in state 0" in text
