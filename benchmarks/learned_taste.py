@@ -23,17 +23,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from wfairl.worlds.tasks import Task, find_task
 
 from wfairl.automata.task_model import fit_task_model
 from wfairl.demonstrations import collect, solve
 from wfairl.evaluation import PlannedPolicy, evaluate, expert_policy
 from wfairl.experiment import FIRST_TEST_SEED
-from wfairl.learning import RunConfig, Settings, prepare_scenes, train
-from wfairl.learning.run_directory import make_cost
+from wfairl.learning import Settings, prepare_scenes, train
+from wfairl.learning.run_directory import PlannerSettings, make_cost
 from wfairl.learning.threads import one_torch_thread
 from wfairl.planning.cost import Cost, unit_cost
 from wfairl.planning.product import Product
+from wfairl.worlds import Task, find_task
 from wfairl.worlds.minigrid.rules import CONTROLS
 from wfairl.worlds.minigrid.view import view_states
 
@@ -90,8 +90,8 @@ def measure(task: Task, name: str, settings: Settings) -> dict[str, Any]:
     dataset = collect(task, SUCCESSES, FAILURES, TEMPERATURE, settings.seed, cost=taste)
     model = fit_task_model(dataset.words, dataset.scores, optional_start=True)
     scenes = prepare_scenes(dataset.demonstrations, task.make_world, model.finite, model.threshold).scenes
-    config = RunConfig(task=task.name, temperature=TEMPERATURE, training=settings)
-    result = train(make_cost(config, [scene.product for scene in scenes]), scenes, settings)
+    kind = PlannerSettings(cost=task.default_cost, seed=settings.seed)
+    result = train(make_cost(kind, [scene.product for scene in scenes]), scenes, settings)
     optimal = np.array([solve(task.make_world(scene), task.rule, taste).optimal_cost for scene in TEST_SEEDS])
     of_policy = {
         "true_rule": true_costs(task, taste, expert_policy(task, 0.0)),

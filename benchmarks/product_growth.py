@@ -22,7 +22,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from wfairl.automata.finite import FiniteAutomaton, from_rule
+from wfairl.automata.automaton import Automaton
+from wfairl.automata.rules import visit_in_order
 from wfairl.automata.task_model import fit_task_model
 from wfairl.planning.product import build_product
 from wfairl.planning.shortest_path import cost_to_go
@@ -60,10 +61,10 @@ class Case:
             names = {**opened, "goal": AgentOn("goal")}
         return MiniGridWorld.from_environment(environment, names)
 
-    def make_automaton(self, propositions: tuple[str, ...]) -> FiniteAutomaton:
+    def make_automaton(self, propositions: tuple[str, ...]) -> Automaton:
         """The rule, or the word in which the propositions come true one after the other."""
         if self.automaton == "rule":
-            return from_rule(["goal"], [], propositions)
+            return visit_in_order("goal")
         word = [frozenset(propositions[:held]) for held in range(len(propositions) + 1)]
         return fit_task_model([word, word[:-1]], [1.0, 0.0]).finite
 
@@ -125,7 +126,7 @@ def measure(case: Case) -> dict[str, Any]:
         if build[0] > 5:
             break
     transitions = product.successors.size
-    held = [product.states, product.modes, product.successors, product.labels]
+    held = [product.states, product.automaton_states, product.successors, product.label_index]
     held += [graph.order, graph.first, graph.source, graph.transition]
     return {
         "world": case.family,

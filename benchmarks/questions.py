@@ -3,8 +3,8 @@
     python benchmarks/questions.py [--json] [--validation] [--demonstrate] [--tasks coffee mail ...] [--seeds 3]
 
 Offices drawn anew for each scene; demonstrators act at temperature 0.5, no failures are given. An answerer knows the
-true rule. From 4 demonstrations on, either questions are answered one after the other or more demonstrations are given,
-with --demonstrate also those in scenes that `find_scene` chooses.
+true rule. From 4 demonstrations (--first) on, either questions are answered one after the other or more demonstrations
+are given, with --demonstrate also those in scenes that `find_scene` chooses.
 
     kept      share of 64 new scenes in which the greedy plan keeps the true rule, mean over tasks and seeds
     cautious  the same for the cautious policy, which is what agents follow by default
@@ -41,7 +41,7 @@ from wfairl.worlds.registry import find_task
 from wfairl.worlds.task import Task
 
 TASKS = ("coffee", "mail", "coffee-mail", "patrol")
-FIRST, QUESTIONS, CHOSEN = 4, 5, 4
+QUESTIONS, CHOSEN = 5, 4
 TEMPERATURE, SCENES, CANDIDATES = 0.5, 64, 24
 TEST_SCENES, VALIDATION_SCENES, VALIDATION_COLLECTION = 5000, 6000, 10
 LABELS: tuple[Label, ...] = (frozenset(), *(frozenset({name}) for name in PROPOSITIONS))
@@ -68,6 +68,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--validation", action="store_true", help="other collections and other scenes")
     parser.add_argument("--demonstrate", action="store_true", help="also choose scenes to demonstrate")
+    parser.add_argument("--first", type=int, default=4, help="demonstrations to begin with")
     parser.add_argument("--more", nargs="+", type=int, default=[6, 8, 12, 16], help="numbers of demonstrations")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
@@ -88,7 +89,7 @@ def _rows(name: str, seed: int, arguments: argparse.Namespace) -> Iterator[Row]:
     collection = seed + VALIDATION_COLLECTION * arguments.validation
     first_scene = VALIDATION_SCENES if arguments.validation else TEST_SCENES
     scenes = range(first_scene, first_scene + SCENES)
-    everything = collect(task, max(FIRST, *arguments.more), 0, TEMPERATURE, collection, n_jobs=1)
+    everything = collect(task, max(arguments.first, *arguments.more), 0, TEMPERATURE, collection, n_jobs=1)
 
     def judge(dataset: Dataset, way: str) -> tuple[TaskModel, Row]:
         model = RationalTaskLearner().learn(dataset, task, n_jobs=1)
@@ -107,7 +108,7 @@ def _rows(name: str, seed: int, arguments: argparse.Namespace) -> Iterator[Row]:
         )
         return model, row
 
-    first = replace(everything, demonstrations=everything.demonstrations[:FIRST])
+    first = replace(everything, demonstrations=everything.demonstrations[: arguments.first])
     model, row = judge(first, "start")
     yield row
     for number in arguments.more:

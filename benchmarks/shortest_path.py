@@ -27,16 +27,16 @@ from rich.console import Console
 from rich.table import Table
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, dijkstra
-from wfairl.worlds.tasks import Task, all_tasks, find_task
 
-from wfairl.automata.finite import FiniteAutomaton, from_rule
+from wfairl.automata.automaton import ACCEPTED, DEAD, Automaton
 from wfairl.automata.task_model import fit_task_model
 from wfairl.planning.astar import search_plan
 from wfairl.planning.cost import unit_cost
 from wfairl.planning.plan import find_plan
 from wfairl.planning.product import Product, build_product
 from wfairl.planning.shortest_path import cost_to_go, reverse_graph
-from wfairl.worlds.world import ACCEPTED, DEAD
+from wfairl.worlds import Task, find_task
+from wfairl.worlds.minigrid.tasks import TASKS
 
 LEARNING_SEEDS = range(32)
 SEARCH_SEEDS = range(3)
@@ -49,8 +49,8 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=15, help="runs of each, of which the fastest counts")
     arguments = parser.parse_args()
     full = measure_full_graph(arguments.repeats)
-    products = [row for task in all_tasks() for row in measure_task(task, arguments.repeats)]
-    searches = [row for task in all_tasks() for row in measure_a_star(task)]
+    products = [row for task in TASKS for row in measure_task(task, arguments.repeats)]
+    searches = [row for task in TASKS for row in measure_a_star(task)]
     if arguments.json:
         print(json.dumps({"full_graph": full, "products": products, "a_star": searches}))
         return
@@ -166,11 +166,11 @@ def measure_a_star(task: Task) -> list[dict[str, Any]]:
     return rows
 
 
-def rule_automaton(task: Task) -> FiniteAutomaton:
-    return from_rule(task.rule.visit, task.rule.avoid, task.proposition_names)
+def rule_automaton(task: Task) -> Automaton:
+    return task.rule
 
 
-def learned_automaton(task: Task) -> FiniteAutomaton:
+def learned_automaton(task: Task) -> Automaton:
     """Learned from the words of optimal plans as successes and of their unfinished beginnings as failures."""
     words = []
     for seed in LEARNING_SEEDS:

@@ -22,20 +22,20 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 from torch import Tensor
-from wfairl.worlds.tasks import find_task
 
+from wfairl.automata.automaton import ACCEPTED, DEAD
 from wfairl.automata.task_model import fit_task_model
 from wfairl.demonstrations import collect
 from wfairl.learning.cost_model import ACTIVATIONS
 from wfairl.learning.gradient import control_cost_to_go, log_likelihood, trace_paths
 from wfairl.learning.grid_costs import PaperCost
-from wfairl.learning.run_directory import RunConfig, make_cost
+from wfairl.learning.run_directory import PlannerSettings, make_cost
 from wfairl.learning.scene import Scene, prepare_scenes
 from wfairl.learning.threads import one_torch_thread
 from wfairl.learning.trainer import Settings, train
 from wfairl.planning.shortest_path import cost_to_go
+from wfairl.worlds import find_task
 from wfairl.worlds.minigrid.view import GridView, view_states
-from wfairl.worlds.world import ACCEPTED, DEAD
 
 TEMPERATURE = 0.5
 NODES_AT_A_TIME = 1024
@@ -52,8 +52,7 @@ def main() -> None:
         "products", lambda: prepare_scenes(dataset.demonstrations, task.make_world, automaton, 0.5).scenes
     )
     settings = Settings(epochs=arguments.epochs, temperature=TEMPERATURE)
-    config = RunConfig(task=task.name, temperature=TEMPERATURE, cost=arguments.cost, training=settings)
-    model = make_cost(config, [scenes[0].product])
+    model = make_cost(PlannerSettings(cost=arguments.cost), [scenes[0].product])
     figures = {
         "task": task.name,
         "cost": arguments.cost,

@@ -23,10 +23,11 @@ from minigrid.minigrid_env import MiniGridEnv
 from rich.console import Console
 from rich.table import Table
 
-from wfairl.worlds import MiniGridWorld, find_task
-from wfairl.worlds.minigrid import rules
+from wfairl.automata.automaton import ACCEPTED
+from wfairl.automata.rules import visit_in_order
+from wfairl.worlds import find_task
+from wfairl.worlds.minigrid import MiniGridWorld, rules
 from wfairl.worlds.minigrid.search import walk
-from wfairl.worlds.world import ACCEPTED
 
 MODEL_STEPS = 2_000_000
 REAL_STEPS = 4_000
@@ -50,8 +51,7 @@ def main() -> None:
 
 
 def measure_exploration(world: MiniGridWorld, repeats: int) -> dict[str, Any]:
-    until_the_box = np.zeros((1, 16), np.int32)
-    until_the_box[0, 8:] = ACCEPTED
+    until_the_box = visit_in_order("box")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     explored = world.explore(until_the_box)  # compiles, or loads what was compiled
     memory = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024

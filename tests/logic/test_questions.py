@@ -2,13 +2,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies_logic import random_table
 
 from wfairl.automata.automaton import DEAD
 from wfairl.automata.words import compress
-from wfairl.demonstrations.answers import Answer, BrokenAnswersError, read_answers, write_answers
 from wfairl.demonstrations.collection import collect
 from wfairl.demonstrations.demonstration import merge
 from wfairl.demonstrations.storage import load, save
@@ -32,14 +31,6 @@ from wfairl.worlds.registry import find_task
 TASK = find_task("random-office-mail")
 SCENES = range(11_900_000, 11_900_012)
 TRUTH = "any -n-> dead, 0 -e-> 1, 1 -g-> done"
-LABELS = st.frozensets(st.sampled_from(["a", "b", "c"]))
-
-
-@st.composite
-def answers(draw):
-    labels = draw(st.lists(LABELS, min_size=1, max_size=5))
-    controls = draw(st.lists(st.integers(0, 6), min_size=len(labels), max_size=len(labels)))
-    return Answer(draw(st.integers(0, 10**9)), tuple(controls), tuple(labels), draw(st.booleans()))
 
 
 @pytest.fixture(scope="module")
@@ -213,34 +204,7 @@ def test_likelihoods_of_a_demonstration_agree_with_the_evidence(model, dataset):
         assert found == pytest.approx(evidence.evaluate_all(one.table)[0, 0], abs=1e-6)
 
 
-@settings(max_examples=20)
-@given(st.lists(answers(), max_size=4))
-def test_answers_come_back_from_their_file(tmp_path_factory, told):
-    path = tmp_path_factory.mktemp("answers") / "answers.jsonl"
-    write_answers(told, path)
-    assert read_answers(path) == tuple(told)
-
-
 def test_answers_come_back_with_their_demonstrations(tmp_path, answered):
     save(answered[0], tmp_path / "demos.safetensors")
     assert load(tmp_path / "demos.safetensors") == answered[0]
     assert merge([answered[0], answered[0]]).answers == 2 * answered[0].answers
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("{", "not JSON"),
-        ("7", "not an answer"),
-        ('{"seed": 1, "controls": [0], "labels": [["a"]]}', "without 'right'"),
-        ('{"seed": 1, "controls": [0], "labels": [["a"]], "right": 1}', "neither true nor false"),
-        ('{"seed": 1, "controls": [0], "labels": ["a"], "right": true}', "is not a label"),
-        ('{"seed": 1, "controls": [0, 1], "labels": [["a"]], "right": true}', "2 controls and 1 labels"),
-        ('{"seed": 1, "controls": ["x"], "labels": [["a"]], "right": true}', "not an answer"),
-    ],
-)
-def test_a_broken_file_of_answers_names_its_line(tmp_path, line, message):
-    path = tmp_path / "answers.jsonl"
-    path.write_text('{"seed": 1, "controls": [0], "labels": [["a"]], "right": true}\n' + line + "\n")
-    with pytest.raises(BrokenAnswersError, match=f"line 2: .*{message}"):
-        read_answers(path)

@@ -74,7 +74,11 @@ def learn_task(
     words: Annotated[Path, typer.Argument(metavar="WORDS", help="Scored words, an event log, or demonstrations.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Where the task model goes.")] = Path("task.json"),
     learner: Annotated[
-        Learner | None, typer.Option(help="What learns: shortest for words, rational for demonstrations.")
+        str | None,
+        typer.Option(
+            help=f"What learns: {', '.join(Learner)}, or one of your own. Default: rational for demonstrations,"
+            " shortest for words."
+        ),
     ] = None,
     answers: Annotated[
         Path | None, typer.Option(help="Answers to questions of `wfairl ask`, *.jsonl; for rational.")
@@ -121,7 +125,11 @@ def learn_task(
         "--select": select or None,
         "--tolerance": tolerance,
     }
-    learner = _choose_learner(learner, settings, max_states, _of_episodes(words))
+    if learner is not None and learner not in list(Learner):
+        _learn_registered(learner, words, output, jobs, as_json)
+        return
+    chosen = None if learner is None else Learner(learner)
+    learner = _choose_learner(chosen, settings, max_states, _of_episodes(words))
     if answers is not None and learner is not Learner.RATIONAL:
         raise BadInputError(f"--answers: for --learner rational, not for {learner}; leave it out")
     if learner is Learner.RATIONAL:
@@ -149,6 +157,27 @@ def learn_task(
         _learn(data, SpectralTaskLearner(reading, spectral), output, threshold, seed, as_json)
     else:
         _learn(data, find_learner(learner, reading), output, threshold, seed, as_json)
+
+
+def _learn_registered(name: str, demos: Path, output: Path, jobs: int, as_json: bool) -> None:
+    """Learn with a learner of the user's own, which was registered by a file of --tasks."""
+    from wfairl.automata.word_learners import LearnedTask
+    from wfairl.demonstrations.storage import load
+    from wfairl.logic.learners import LEARNERS
+    from wfairl.worlds.registry import find_task
+
+    if name not in LEARNERS:
+        known = ", ".join(dict.fromkeys((*Learner, *LEARNERS)))
+        raise BadInputError(f"unknown learner {name!r}; known are {known}")
+    if not _of_episodes(demos):
+        raise BadInputError(f"--learner {name} needs demonstrations (.safetensors)")
+    dataset = load(demos)
+    task = LearnedTask(LEARNERS[name].learn(dataset, find_task(dataset.task), n_jobs=jobs), None)
+    task.model.save(output)
+    if as_json:
+        print_json(_summary_document(task, None))
+    else:
+        _print_summary(task, None, output)
 
 
 def _choose_learner(
