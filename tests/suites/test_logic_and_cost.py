@@ -9,7 +9,6 @@ import pytest
 
 from wfairl.automata.guarded import restrict
 from wfairl.automata.rules import all_of, avoid, visit_in_order
-from wfairl.demonstrations.expert import solve
 from wfairl.files import read_json
 from wfairl.suites.cell import stored_result
 from wfairl.suites.compute import _automata, _collections, _trainings, reproduce
@@ -145,11 +144,3 @@ def test_a_restricted_rule_judges_words_of_its_labels_as_the_whole_one():
     for _ in range(200):
         word = [labels[i] for i in rng.integers(len(labels), size=6)]
         assert small.fulfilled_at(word) == rule.fulfilled_at(word)
-
-
-def test_an_errand_that_meets_the_goal_first_has_failed():
-    task = find_task("errand")
-    corner, goal = frozenset({"corner"}), frozenset({"goal"})
-    assert task.rule.fulfilled_at([corner, goal]) == 2
-    assert task.rule.fulfilled_at([goal, corner, goal]) is None
-    assert solve(task.make_world(0), task.rule).optimal_cost <= task.horizon

@@ -67,9 +67,9 @@ def draw_automata(model: TaskModel, rule: Automaton, name: str = "automata") -> 
         name: of the figure.
     """
     layouts = [lay_out(with_label_differences(one)) for one in (model.finite, rule)]
-    scale = NORMAL / FONT_SIZE / POINTS
-    beside = sum(layout.width for layout in layouts) * scale + BETWEEN <= PAGE
-    drawings = [_Drawing(layout, PAGE) for layout in layouts]
+    halves = [_Drawing(layout, (PAGE - BETWEEN) / 2) for layout in layouts]
+    beside = all(one.is_legible for one in halves)
+    drawings = halves if beside else [_Drawing(layout, PAGE) for layout in layouts]
     width = sum(one.width for one in drawings) + BETWEEN if beside else max(one.width for one in drawings)
     heights = [TITLE + one.height for one in drawings]
     figure = new_figure(width, max(heights) if beside else sum(heights))
@@ -93,6 +93,7 @@ class _Drawing:
     def __init__(self, layout: Layout, widest: float):
         self.layout = layout
         scale = min(NORMAL / FONT_SIZE, widest * POINTS / layout.width)  # points for a pixel of the layout
+        self.is_legible = scale * FONT_SIZE >= SMALLEST
         self.size = max(SMALLEST, scale * FONT_SIZE)
         # Where text is larger than the layout thinks, lines move apart to make room, and circles become a little tall.
         stretch = min(MOST_STRETCH, self.size / (scale * FONT_SIZE))
