@@ -128,8 +128,10 @@ class MiniGridWorld:
         )
         arrived = floor[cells_after(self.layout.table, np.ascontiguousarray(states), rows, controls)]
         entered = (arrived[:, None] == np.arange(len(COLORS))).astype(np.uint8)
-        distinct, number = np.unique(np.hstack([before, entered]), axis=0, return_inverse=True)
-        return number.reshape(-1).astype(np.int32), distinct.astype(np.float64)
+        # Indicators are the bits of a number: unique numbers are found many times faster than unique rows.
+        bits = np.arange(before.shape[1] + entered.shape[1])
+        distinct, number = np.unique(np.hstack([before, entered]) @ (1 << bits), return_inverse=True)
+        return number.reshape(-1).astype(np.int32), (distinct[:, None] >> bits & 1).astype(np.float64)
 
     def _state_features(self, fields: NDArray[np.int32]) -> NDArray[np.uint8]:
         """What is in front of the agent, under it, and in its hands; shape [states, 21]."""
