@@ -129,6 +129,7 @@ def _known(dataset: "Dataset", task: "Task", path: Path | None, jobs: int) -> "T
 
     if path is not None and path.exists():
         model = TaskModel.load(path)
+        model.finite.check_propositions(task.propositions)  # a model of another task is refused
         if model.facts.get(ANSWERS, 0) == len(dataset.answers):
             return model
     return _learn(dataset, task, path, jobs)

@@ -48,8 +48,9 @@ def tasks(as_json: AsJson = False) -> None:
 
 def describe_rule(rule: Automaton) -> str:
     """A rule in words: for a chain of states what each waits for, for others how many states there are."""
-    lost = sorted({arrow.text for arrow in rule.arrows() if arrow.target == DEAD})
-    never = f", never {' or '.join(lost)}" if lost else ""
+    lost = {frozenset(arrow.text.split(" & ")) for arrow in rule.arrows() if arrow.target == DEAD}
+    weakest = sorted(" & ".join(sorted(one)) for one in lost if not any(other < one for other in lost))
+    never = f", never {' or '.join(weakest)}" if weakest else ""
     steps, state = [], 0
     while not rule.accepting[state]:
         ways = [arrow for arrow in rule.arrows() if arrow.source == state and arrow.target != DEAD]

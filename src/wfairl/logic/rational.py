@@ -138,7 +138,12 @@ class RationalLearner:
         """
         evidence = self._evidence(labels, scenes, answers)
         propositions = sorted(frozenset().union(*evidence.labels))
-        posterior = Posterior(evidence, propositions, self.settings.failure_error, self.settings.answer_error)
+        posterior = self._posterior(evidence, propositions)
+        if answers:
+            # An answer may stand in the way of a search that begins with nothing: begin with what is found without.
+            alone = self._posterior(self._evidence(labels, scenes, ()), propositions)
+            found = search(alone, self.settings.search, progress)
+            posterior.judge_all(candidate.sketch for candidate in found[: self.settings.max_alternatives])
         found = search(posterior, self.settings.search, progress)
         best = found[0]
         if not best.sketch.edges:
@@ -159,6 +164,9 @@ class RationalLearner:
             outlier_probabilities=outliers,
             candidates=(posterior.sketches_met, posterior.tables_judged),
         )
+
+    def _posterior(self, evidence: Evidence, propositions: Sequence[str]) -> Posterior:
+        return Posterior(evidence, propositions, self.settings.failure_error, self.settings.answer_error)
 
     def _evidence(self, labels: Sequence[Label], scenes: Sequence[Scene], answers: Sequence[JudgedWord]) -> Evidence:
         successes = [scene for scene in scenes if scene.success]

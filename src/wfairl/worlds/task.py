@@ -24,7 +24,17 @@ from wfairl.automata.automaton import Automaton
 from wfairl.errors import BadInputError
 from wfairl.worlds.graph import GraphWorld, explore_world
 from wfairl.worlds.simulator import ModelSimulator, Simulator
-from wfairl.worlds.world import BrokenLawError, CompiledWorld, World, check_world
+from wfairl.worlds.world import (
+    BrokenLawError,
+    CompiledWorld,
+    World,
+    as_located,
+    as_renderer,
+    available_controls,
+    can_locate,
+    can_render,
+    check_world,
+)
 
 FeatureCost = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """From features of transitions, shape [transitions, features], to their costs, shape [transitions]."""
@@ -156,8 +166,46 @@ def check_task(task: Task, seed: int = 0) -> None:
         ) from error
     if not isinstance(world, GraphWorld):
         check_world(world, CHECKED_STATES)
+    _check_true_cost(task, world)
+    _check_pictures(task, world)
     if tuple(world.propositions) != tuple(task.propositions):
         raise BrokenLawError(
             f"{named}: propositions: the task has {', '.join(task.propositions)},"
             f" the world of seed {seed} {', '.join(world.propositions)}"
         )
+
+
+def _check_true_cost(task: Task, world: World[Any]) -> None:
+    """See that the true cost gives one number above zero for each transition, on those of the initial state."""
+    if task.true_cost is None:
+        return
+    state = world.initial_state
+    controls = np.flatnonzero(available_controls(world, state)).tolist()
+    features = np.array([world.features(state, control, world.step(state, control)) for control in controls])
+    try:
+        costs = np.asarray(task.true_cost(features), np.float64)
+    except Exception as error:
+        raise BrokenLawError(f"task {task.name!r}: true_cost: it fails ({type(error).__name__}: {error})") from error
+    if costs.shape != (len(controls),) or not (np.isfinite(costs).all() and (costs > 0).all()):
+        raise BrokenLawError(
+            f"task {task.name!r}: true_cost: of features of shape {features.shape} it must give {len(controls)} finite"
+            f" numbers above zero, not {costs.tolist()}"
+        )
+
+
+def _check_pictures(task: Task, world: World[Any]) -> None:
+    """See that a world that renders and locates gives an image, and a place in it."""
+    if not can_render(world):
+        return
+    shows: dict[str, Callable[[Any], Any]] = {"render": as_renderer(world).render}
+    if can_locate(world):
+        shows["locate"] = as_located(world).locate
+    for name, what in shows.items():
+        try:
+            shown = np.asarray(what(world.initial_state))
+        except Exception as error:
+            raise BrokenLawError(f"task {task.name!r}: {name}: it fails ({type(error).__name__}: {error})") from error
+        wrong = shown.shape != (2,) if name == "locate" else shown.ndim != 3 or shown.shape[2] != 3
+        if wrong or shown.dtype.kind not in "iuf":
+            needed = "a place (x, y)" if name == "locate" else "an image of shape [height, width, 3]"
+            raise BrokenLawError(f"task {task.name!r}: {name}: it must give {needed}")
