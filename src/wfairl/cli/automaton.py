@@ -130,6 +130,8 @@ def learn_task(
         return
     chosen = None if learner is None else Learner(learner)
     learner = _choose_learner(chosen, settings, max_states, _of_episodes(words))
+    if chosen is None and learner is Learner.SPECTRAL:
+        sys.stderr.write("wfairl: these settings are of --learner spectral, which is taken\n")
     if answers is not None and learner is not Learner.RATIONAL:
         raise BadInputError(f"--answers: for --learner rational, not for {learner}; leave it out")
     if learner is Learner.RATIONAL:

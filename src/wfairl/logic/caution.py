@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.automata.automaton import Automaton, Label
+from wfairl.automata.automaton import DEAD, Automaton, Label
 from wfairl.automata.guarded import GuardedAutomaton, conjunction_with_pairs
 from wfairl.automata.task_model import TaskModel
 from wfairl.evaluation.policies import Actor
@@ -161,12 +161,19 @@ def support_of(model: TaskModel) -> Support | None:
 
 
 def untested_labels(model: TaskModel) -> dict[int, list[Label]]:
-    """The labels of which no demonstration tells where they lead, by state; states without any are left out."""
+    """The labels of which no demonstration tells where they lead, by state; states without any are left out.
+
+    What the automaton forbids is not among them: nobody who plans with it will try.
+    """
     support = support_of(model)
     if support is None:
         return {}
     found = {
-        state: [label for label, untested in zip(support.labels, row, strict=True) if untested]
+        state: [
+            label
+            for label, untested in zip(support.labels, row, strict=True)
+            if untested and model.finite.read(state, label) != DEAD
+        ]
         for state, row in enumerate(support.is_untested)
     }
     return {state: labels for state, labels in found.items() if labels}
