@@ -81,6 +81,7 @@ def test_settings_of_a_method_of_ones_own_are_options(tmp_path):
     assert "--learner" in shown
 
 
+@pytest.mark.slow
 def test_a_suite_of_ones_own_is_computed_from_the_command_line(tmp_path):
     """Its cells are computed in processes that have to learn of the suite and its task."""
     arguments = ["reproduce", "--suite", "corridor", "--quick", "--jobs", "1", "-o", "suite"]
