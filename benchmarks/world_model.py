@@ -66,7 +66,8 @@ def measure_exploration(world: MiniGridWorld, repeats: int) -> dict[str, Any]:
         "exploration_seconds": ours,
         "plain_python_seconds": plain,
         "exploration_speedup": plain / ours,
-        "arrays_megabytes": sum(array.nbytes for array in vars(explored).values()) / 2**20,
+        "arrays_megabytes": sum(array.nbytes for array in vars(explored).values() if isinstance(array, np.ndarray))
+        / 2**20,
         "peak_growth_megabytes": memory,
     }
 
