@@ -1,16 +1,13 @@
-"""Maps over independent scenes or settings.
+"""A map over independent scenes, in threads of this process, for work that releases the GIL.
 
-Both maps give their results in the order of the items, one by one, so that a caller can show
-progress or stop early. Threads are of this process, for work that releases the GIL. Processes are
-joblib's, and so is the choice of where they run: within `joblib.parallel_config(backend="dask")` or
-`"ray"` the same call runs on a cluster.
+Results come in the order of the items, one by one, so that a caller can show progress or stop early.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 
 from wfairl.errors import BadInputError
 
@@ -40,11 +37,3 @@ def map_in_threads(
         yield from pool.map(function, items)
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def map_in_processes(
-    function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None = None
-) -> Iterator[Result]:
-    """Apply a function that holds the GIL to every item; function, items and results travel between processes."""
-    parallel = Parallel(n_jobs=n_jobs, prefer="processes", return_as="generator")
-    yield from parallel(delayed(function)(item) for item in items)

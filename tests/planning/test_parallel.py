@@ -3,7 +3,7 @@ import threading
 
 import pytest
 
-from wfairl.parallel import map_in_processes, map_in_threads
+from wfairl.parallel import map_in_threads
 
 
 def square(number: int) -> int:
@@ -15,14 +15,12 @@ def process_id(_: int) -> int:
 
 
 @pytest.mark.parametrize("n_jobs", [None, 1, 2])
-@pytest.mark.parametrize("mapping", [map_in_threads, map_in_processes])
-def test_results_come_in_the_order_of_the_items(mapping, n_jobs):
-    assert list(mapping(square, range(20), n_jobs)) == [number**2 for number in range(20)]
+def test_results_come_in_the_order_of_the_items(n_jobs):
+    assert list(map_in_threads(square, range(20), n_jobs)) == [number**2 for number in range(20)]
 
 
-def test_threads_stay_in_this_process_and_processes_do_not():
+def test_threads_stay_in_this_process():
     assert set(map_in_threads(process_id, range(4), 2)) == {os.getpid()}
-    assert os.getpid() not in set(map_in_processes(process_id, range(4), 2))
 
 
 def test_two_threads_run_at_the_same_time():

@@ -16,6 +16,7 @@ that there might be is a row of bits, so that one look at all of them is a popul
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -230,7 +231,7 @@ def _count(rows: Bits, mask: Bits) -> NDArray[np.int64]:
     return np.concatenate([np.zeros(0, np.int64), *parts])
 
 
-class _Evidence:
+class _Evidence(ABC):
     """What words say of sets of candidates; a set is a list of their indices."""
 
     def __init__(self, candidates: _Candidates, corpus: Corpus, alphabet: Sequence[Label]) -> None:
@@ -253,11 +254,13 @@ class _Evidence:
         """The words that keep all of a set."""
         return np.bitwise_and.reduce(self.rows[chosen], axis=0, initial=~np.uint64(0)) & self.everything
 
+    @abstractmethod
     def data_bits(self, chosen: list[int]) -> float:
-        raise NotImplementedError
+        """What a set leaves unexplained."""
 
+    @abstractmethod
     def data_bits_with_each(self, chosen: list[int]) -> NDArray[np.float64]:
-        raise NotImplementedError
+        """The same if a candidate is added, for each of them; shape [candidates]."""
 
 
 class _Flags(_Evidence):
