@@ -87,10 +87,11 @@ def run_jobs(jobs: Sequence[Job], directory: Path, workers: Workers, title: str)
         return ()
     waiting = sorted(jobs, key=lambda job: -job.seconds)
     submitted: dict[Future[Outcome], Job] = {}
-    failures = []
+    failures, counted = [], -REFRESH_SECONDS
     with Display(title, {job.name: job.seconds for job in jobs}) as display:
         while waiting or submitted:
-            display.workers = workers.count()
+            if time.monotonic() - counted >= REFRESH_SECONDS:  # a cluster is asked over the network
+                display.workers, counted = workers.count(), time.monotonic()
             while waiting and len(submitted) < AHEAD * max(1, display.workers):
                 job = waiting.pop(0)
                 submitted[_submit(job, directory, workers)] = job
@@ -159,7 +160,8 @@ def _do_elsewhere(job: Job, files: Mapping[str, bytes], sources: tuple[tuple[str
         place = directory / "job"
         place.mkdir()
         for path, content in files.items():
-            write_atomically(place / path, content)
+            (place / path).parent.mkdir(parents=True, exist_ok=True)
+            (place / path).write_bytes(content)
         outcome = _do(job, place)
         written = sorted((path for path in place.rglob("*") if path.is_file()), key=lambda path: path.name == RESULT)
         contents = {str(path.relative_to(place)): path.read_bytes() for path in written}
