@@ -24,8 +24,8 @@ from wfairl.demonstrations import Dataset, Demonstration, collect, replay
 from wfairl.evaluation import Evaluation, evaluate, expert_policy
 from wfairl.learning.run_directory import PlannerSettings
 from wfairl.logic import CautiousPolicy, RationalSettings, learn_logic_and_cost
-from wfairl.logic.caution import support_of
 from wfairl.logic.learners import RationalTaskLearner, find_learner
+from wfairl.logic.support import support_of
 from wfairl.planning.cost import Cost, unit_cost
 from wfairl.worlds import GraphWorld, ModelTask, Task, find_task
 
@@ -226,7 +226,7 @@ def growth(seeds: int) -> Iterable[dict[str, Any]]:
 
 def kept(task: Task, model: TaskModel, cost: Cost = unit_cost) -> dict[str, float]:
     """The rate of rules kept in test scenes, and the regret in the true cost of those."""
-    tested = evaluate(task, CautiousPolicy("learned", model, cost, 0.0), TEST_SEEDS, n_jobs=1)
+    tested = evaluate(task, CautiousPolicy("learned", model, cost, 0.0, horizon=task.horizon), TEST_SEEDS, n_jobs=1)
     optimal = evaluate(task, expert_policy(task, 0.0), TEST_SEEDS, n_jobs=1)
     return {
         "kept": tested.success_rate,
