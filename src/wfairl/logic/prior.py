@@ -29,7 +29,6 @@ from wfairl.logic.sketch import ANY, Sketch, SketchEdge, description_order
 POSITIVE = 0.9
 NEW, DONE, KNOWN, HOPELESS = 0.4, 0.3, 0.25, 0.05
 ANOTHER_COMMON = 0.05
-UNORDERED = 0.0
 
 
 def log_prior(sketch: Sketch, propositions: int) -> float:
@@ -90,7 +89,6 @@ def _errand_bits(sketch: Sketch, stages: list[list[Guard]], propositions: int) -
             bits += 1 + _guard_bits(edge.guard, used, propositions)
     for guards in stages:
         bits += 1 + sum(1 + _guard_bits(guard, used, propositions) for guard in guards)
-        bits += UNORDERED * (len(guards) - 1)
     return bits
 
 
