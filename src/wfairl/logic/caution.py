@@ -36,7 +36,7 @@ from wfairl.planning.agent import Agent
 from wfairl.planning.cost import Cost
 from wfairl.planning.plan import best_controls
 from wfairl.planning.planner import ExactPlanner, ExactSolution
-from wfairl.planning.product import DEFAULT_MAX_STATES, Product, ProductTooLargeError
+from wfairl.planning.product import Product, ProductTooLargeError
 from wfairl.worlds.world import World
 
 DEFAULT_PRICE = 1000.0
@@ -52,7 +52,7 @@ MOST_AUTOMATA, MOST_STATES = 6, 200
 """How many automata are planned for at once at the most, and how many states they may have together."""
 
 MOST_NODES = 1_000_000
-"""Demonstrated words are followed in products up to this size."""
+"""Goals whose product with the world is larger are left out, unless it is that of the most probable automaton alone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,17 +131,14 @@ class CautiousPolicy:
         """
         least = float(plain.solution.cost_to_go[0])
         best_total, best, best_cost = np.inf, plain, self.cost
-        for goal in self._goals:
+        is_large = 2 * len(plain.product) > MOST_NODES
+        for goal in self._goals[: 1 if is_large else None]:
             if least + price * goal.omitted >= best_total:
                 continue
             cost = self._priced(goal, price)
             try:
-                solution = ExactPlanner(DEFAULT_MAX_STATES if goal.follows is None else MOST_NODES).solve(
-                    world, goal.automaton, cost
-                )
+                solution = ExactPlanner(max(MOST_NODES, len(plain.product))).solve(world, goal.automaton, cost)
             except ProductTooLargeError:
-                if goal.follows is None:
-                    raise
                 continue
             total = float(solution.solution.cost_to_go[0]) + price * goal.omitted
             if total < best_total:
