@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from wfairl.executors import LOCAL, open_workers
-from wfairl.files import read_json, write_atomically, write_json
+from wfairl.files import hold, read_json, write_atomically, write_json
 from wfairl.logic.learners import find_learner
 from wfairl.methods import find_method
 from wfairl.report.figures import write_figures
@@ -68,6 +68,11 @@ def reproduce(
     for entry in (suite.entries[name] for name in protocol.methods):  # rather than in every cell
         find_method(entry.method).check_available()
         find_learner(entry.learner)
+    with hold(directory):
+        return _compute(protocol, directory, n_jobs, command, executor)
+
+
+def _compute(protocol: Protocol, directory: Path, n_jobs: int, command: str, executor: str) -> Tables:
     with open_workers(executor, n_jobs, worker_setup()) as workers:
         failures = run_jobs(_collections(protocol, directory), directory, workers, "demonstrations")
         failures += run_jobs(_automata(protocol, directory), directory, workers, "automata")
