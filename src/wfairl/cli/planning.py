@@ -57,7 +57,7 @@ def plan(
             "A* plans with a cost of 1 a control: a learned cost is computed for a whole product at once"
         )
     found_task = find_task(task)
-    model, transition_cost = _model_and_cost(task_model, cost)
+    model, transition_cost = model_and_cost(task_model, cost)
     world = found_task.make_world(seed)
     if output is not None:
         as_renderer(world)  # before the search, which may take long
@@ -87,7 +87,7 @@ def plan(
             out.print(f"no demonstration tells whether this is right: what it reads at step {steps}")
 
 
-def _model_and_cost(task_model: Path | None, run: Path | None) -> "tuple[TaskModel | None, Cost]":
+def model_and_cost(task_model: Path | None, run: Path | None) -> "tuple[TaskModel | None, Cost]":
     """What was named: the task model, or that of the run, None for the task's own rule; and the cost, 1 if none."""
     from wfairl.automata.task_model import TaskModel
     from wfairl.planning.cost import unit_cost
