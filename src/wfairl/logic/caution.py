@@ -27,7 +27,7 @@ from wfairl.planning.agent import Agent
 from wfairl.planning.cost import Cost
 from wfairl.planning.path import Path
 from wfairl.planning.plan import UnsatisfiableTaskError
-from wfairl.planning.planner import ExactPlanner, ExactSolution
+from wfairl.planning.planner import ExactPlanner, ProductSolution
 from wfairl.planning.product import Product
 from wfairl.worlds.world import World
 
@@ -111,7 +111,7 @@ class CautiousPolicy:
             raise failure
         return best[1], best[2]
 
-    def _total(self, solution: ExactSolution, omitted: float) -> float:
+    def _total(self, solution: ProductSolution, omitted: float) -> float:
         mean = float(self.cost(solution.product).mean())
         return float(solution.solution.cost_to_go[0]) + self.price * mean * omitted
 
