@@ -5,29 +5,50 @@ import pickle
 from dataclasses import replace
 from pathlib import Path
 
+import networkx
 import numpy as np
 
 from wfairl.public_data.source import PublicSource, SourceFile
 
-BORLANGE_ROUTES = {1: [1, 2, 4, 6], 2: [1, 3, 4, 6], 3: [3, 5, 7], 4: [1, 2, 4, 6], 5: [2, 4, 6], 6: [1, 3, 5, 7]}
-"""Links of trips on five links; 6 and 7 are destinations."""
+LINKS = 24
+
+TRUE_WEIGHTS = (2.0, 0.8, 0.3, 2.0)
 
 
-def write_borlange(directory: Path) -> Path:
-    """1 leads to 2 and 3, those to 4 and 5, which lead back to 1 (a U-turn) and to a destination each."""
+def draw_borlange(seed: int = 0) -> tuple[dict[tuple[int, int], tuple[float, float]], list[list[int]]]:
+    """Time and angle of each pair of links, and trips by the cheapest way under noisy costs; 25 and 26 are goals."""
+    rng = np.random.default_rng(seed)
+    pairs = {}
+    for link in range(1, LINKS + 1):
+        for after in {link % LINKS + 1, *rng.integers(1, LINKS + 1, 3).tolist()} - {link}:
+            pairs[link, after] = (round(rng.uniform(0.2, 1.5), 5), rng.choice([-3.14, -0.9, -0.2, 0.7, 3.14]))
+    ends = {LINKS + 1: (4, 9), LINKS + 2: (17,)}
+    trips = []
+    for _ in range(60):
+        graph = networkx.DiGraph()
+        for (link, after), (time, angle) in pairs.items():
+            attributes = (time, -3.1 < angle < -0.5236, 1.0, abs(angle) > 3.1)
+            graph.add_edge(link, after, cost=np.dot(TRUE_WEIGHTS, attributes) + rng.gumbel(1.0, 0.4))
+        for end, links in ends.items():
+            graph.add_edges_from(((link, end) for link in links), cost=0.0)
+        for _, _, data in graph.edges(data=True):
+            data["cost"] = max(0.0, data["cost"])
+        origin, end = int(rng.integers(1, LINKS + 1)), int(rng.choice(list(ends)))
+        trips.append(networkx.dijkstra_path(graph, origin, end, "cost"))
+    pairs |= {(link, end): (0.0, 0.0) for end, links in ends.items() for link in links}
+    return pairs, trips
+
+
+def write_borlange(directory: Path, seed: int = 0) -> Path:
     directory.mkdir(parents=True, exist_ok=True)
-    pairs = [(1, 2), (1, 3), (2, 4), (3, 4), (3, 5), (4, 1), (4, 6), (5, 1), (5, 7)]
-    angles = {(1, 2): -0.9, (3, 5): 0.7, (4, 1): 3.14, (5, 1): -3.14, (3, 4): -0.2}
+    pairs, trips = draw_borlange(seed)
+    inside = {pair: values for pair, values in pairs.items() if pair[1] <= LINKS}
     (directory / "linkIncidence.txt").write_text("".join(f"  {a}.0e+00 {b}.0e+00 1.0\n" for a, b in pairs))
-    times = "".join(f"{a}\t{b}\t{0.1 * (a + b):.5f}\n" for a, b in pairs if b <= 5)
+    times = "".join(f"{a}\t{b}\t{time:.5f}\n" for (a, b), (time, _) in inside.items())
     (directory / "ATTRIBUTEestimatedtime.txt").write_text(times)
-    turns = "".join(f"{a} {b} {angle}\n" for (a, b), angle in angles.items())
+    turns = "".join(f"{a} {b} {angle}\n" for (a, b), (_, angle) in inside.items())
     (directory / "ATTRIBUTEturnangles.txt").write_text(turns)
-    rows = [
-        (trip, place, link)
-        for trip, links in BORLANGE_ROUTES.items()
-        for place, link in enumerate([links[-1], *links], start=1)
-    ]
+    rows = [(i, k, link) for i, trip in enumerate(trips, 1) for k, link in enumerate([trip[-1], *trip], 1)]
     (directory / "observationsForEstimBAI.txt").write_text("".join(f"{a} {b} {c}\n" for a, b, c in rows))
     return directory
 

@@ -10,6 +10,7 @@ from wfairl.learning.choices import Choices, ImpossibleChoiceError
 from wfairl.learning.estimation import (
     CostFamily,
     Estimate,
+    NotIdentifiedError,
     choose_penalty,
     covariances,
     fit,
@@ -174,6 +175,14 @@ def test_a_penalty_pulls_the_table_to_zero_and_one_that_helps_held_out_trips_is_
     assert chosen.held_out[chosen.penalty] == max(chosen.held_out.values())
     again = choose_penalty(ExactChoice(1), easy, start, (0.1, 1.0, 1e5), np.random.default_rng(0), folds=2)
     assert again.held_out == chosen.held_out
+
+
+def test_weights_that_the_choices_do_not_tell_apart_have_no_standard_errors():
+    choices = draw_choices(2)
+    one = draw_family(choices, 2, features=1).features
+    family = CostFamily(np.concatenate([one, 2 * one], axis=2), ("one", "twice"))
+    with pytest.raises(NotIdentifiedError, match="leave out a feature"):
+        parameters_of(ExactChoice(1), choices, flat_estimate(family))
 
 
 def test_costs_too_low_for_the_recursive_logit_are_refused_with_advice():

@@ -4,8 +4,9 @@ import pickle
 import numpy as np
 import pytest
 from public_data_files import (
-    BORLANGE_ROUTES,
+    LINKS,
     SHANGHAI_ROUTES,
+    draw_borlange,
     published_as,
     write_borlange,
     write_labyrinth,
@@ -34,20 +35,17 @@ from wfairl.public_data.trajectories import (
 
 def test_borlange_has_its_routes_its_attributes_and_destinations_that_nothing_leaves(tmp_path):
     data = read_borlange(write_borlange(tmp_path))
-    assert [tuple(state + 1 for state in data.route(i)) for i in range(len(data))] == [
-        tuple(links) for links in BORLANGE_ROUTES.values()
-    ]
-    assert (data.table.successors[[5, 6]] == UNAVAILABLE).all()
-    attributes = {}
-    for state, control in zip(*np.nonzero(data.table.successors != UNAVAILABLE), strict=True):
+    pairs, trips = draw_borlange()
+    assert [[state + 1 for state in data.route(i)] for i in range(len(data))] == trips
+    assert (data.table.successors[LINKS:] == UNAVAILABLE).all()
+    states, controls = np.nonzero(data.table.successors != UNAVAILABLE)
+    assert len(states) == len(pairs)
+    for state, control in zip(states, controls, strict=True):
         after = int(data.table.successors[state, control])
-        attributes[state + 1, after + 1] = tuple(data.table.features[data.table.feature_index[state, control]])
-    assert attributes[1, 2] == pytest.approx((0.3, 1, 1, 0))  # to the left
-    assert attributes[3, 5] == pytest.approx((0.8, 0, 1, 0))  # to the right
-    assert attributes[3, 4] == pytest.approx((0.7, 0, 1, 0))  # not far enough to the left
-    assert attributes[4, 1] == pytest.approx((0.5, 0, 1, 1))  # back
-    assert attributes[5, 1][1:] == (0, 1, 1)  # back, not left
-    assert attributes[4, 6] == (0, 0, 0, 0)
+        time, angle = pairs[state + 1, after + 1]
+        left, back = float(angle == -0.9), float(abs(angle) == 3.14)  # the other angles are straight on or to the right
+        expected = (0, 0, 0, 0) if after >= LINKS else (time, left, 1, back)
+        assert tuple(data.table.features[data.table.feature_index[state, control]]) == pytest.approx(expected)
 
 
 def test_shanghai_has_its_routes_its_splits_and_features_of_the_link_that_is_entered(tmp_path):
@@ -160,11 +158,11 @@ def test_every_file_that_is_missing_cut_or_another_version_is_named(tmp_path, so
 @pytest.mark.parametrize(
     ("name", "text", "complaint"),
     [
-        ("ATTRIBUTEestimatedtime.txt", "1 2 0.3\n", "no travel time from link 1 to 3"),
+        ("ATTRIBUTEestimatedtime.txt", "2 3 0.3\n", "no travel time from link 1 to"),
         ("linkIncidence.txt", "one two three\n", "linkIncidence.txt: not a table of numbers"),
         ("linkIncidence.txt", "1 2\n", "linkIncidence.txt: not a table of three columns"),
-        ("observationsForEstimBAI.txt", "1 1 6\n1 2 1\n1 4 6\n", "trip 1 has gaps"),
-        ("observationsForEstimBAI.txt", "1 1 6\n1 2 1\n1 3 6\n", "goes from 0 to 5, which is no way"),
+        ("observationsForEstimBAI.txt", "1 1 25\n1 2 1\n1 4 25\n", "trip 1 has gaps"),
+        ("observationsForEstimBAI.txt", "1 1 25\n1 2 1\n1 3 25\n", "goes from 0 to 24, which is no way"),
     ],
 )
 def test_borlange_files_that_do_not_fit_each_other_are_refused(tmp_path, name, text, complaint):

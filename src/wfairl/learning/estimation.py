@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from wfairl.automata.automaton import UNAVAILABLE
-from wfairl.errors import BadInputError
+from wfairl.errors import BadInputError, FailedRunError
 from wfairl.learning.choice_models import ChoiceModel, Information
 from wfairl.learning.choices import Choices
 from wfairl.planning.soft_cost_to_go import NoSoftCostToGoError
@@ -40,6 +40,14 @@ break the interpolation of the line search."""
 
 FARTHEST = 10.0
 """Bound of |delta|: a factor of 20,000 either way, so that the least cost still counts beside the largest."""
+
+
+LEAST_CURVATURE = 1e-10
+"""Of the log-likelihood, as a part of the greatest: below it, a direction of weights changes nothing."""
+
+
+class NotIdentifiedError(FailedRunError):
+    """Weights that the choices say nothing about."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,18 +195,20 @@ class _Best:
     log_likelihood: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ChosenPenalty:
     """How the penalty of a table was chosen.
 
     Attributes:
         penalty: the chosen one.
         held_out: log-likelihood per step of what was held out, for every penalty that was tried.
+        estimate: what the chosen one gave without the first part that was held out; a good place to start from.
         seconds: processor time that it took.
     """
 
     penalty: float
     held_out: dict[float, float]
+    estimate: Estimate
     seconds: float
 
 
@@ -227,7 +237,7 @@ def choose_penalty(
     parts = np.array_split(rng.permutation(np.unique(choices.trips)), FIFTHS)[:folds]
     kept = [choices.of_trips(np.setdiff1d(choices.trips, part)) for part in parts]
     tested = [choices.of_trips(part) for part in parts]
-    estimates, held_out = [start] * folds, dict[float, float]()
+    estimates, held_out, best = [start] * folds, dict[float, float](), start
     for penalty in sorted(penalties, reverse=True):
         estimates = [
             fit(model, part, estimate, penalty, **settings) for part, estimate in zip(kept, estimates, strict=True)
@@ -238,7 +248,9 @@ def choose_penalty(
         held_out[penalty] = float(np.concatenate(likelihoods).mean())
         if held_out[penalty] < max(held_out.values()):
             break
-    return ChosenPenalty(max(held_out, key=lambda one: held_out[one]), held_out, time.process_time() - begun)
+        best = estimates[0]
+    chosen = max(held_out, key=lambda one: held_out[one])
+    return ChosenPenalty(chosen, held_out, best, time.process_time() - begun)
 
 
 @dataclass(frozen=True)
@@ -268,6 +280,7 @@ def parameters_of(model: ChoiceModel, choices: Choices, estimate: Estimate) -> t
 
     Raises:
         BadInputError: the cost has a table too.
+        NotIdentifiedError: see `covariances`.
     """
     if estimate.family.entries is not None:
         raise BadInputError("standard errors are of costs that are linear in their features, without a table")
@@ -280,6 +293,16 @@ def parameters_of(model: ChoiceModel, choices: Choices, estimate: Estimate) -> t
 
 
 def covariances(information: Information) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Of the weights, shape [features, features]: the inverse of minus the Hessian, and the sandwich."""
+    """Of the weights, shape [features, features]: the inverse of minus the Hessian, and the sandwich.
+
+    Raises:
+        NotIdentifiedError: the choices do not tell some weights apart.
+    """
+    curvature = np.linalg.eigvalsh(-information.hessian)
+    if not curvature[0] > LEAST_CURVATURE * curvature[-1]:
+        raise NotIdentifiedError(
+            "the choices do not tell the weights of the features apart, so that they have no standard errors: leave out"
+            " a feature that is nearly a sum of others, or one that no choice depends on"
+        )
     inverse = np.linalg.inv(-information.hessian).astype(np.float64, copy=False)
     return inverse, inverse @ (information.scores.T @ information.scores) @ inverse

@@ -40,10 +40,10 @@ MAPPED = ("linear", "transition")
 START = 2.0
 """Where all weights start: high enough for the soft model to exist."""
 
-PENALTIES = (1.0, 2.5, 6.0, 15.0, 40.0)
+PENALTIES = (1.0, 3.0, 10.0, 30.0)
 
-TABLE_ITERATIONS, TABLE_TOLERANCE = 120, 1e-7
-"""Of fits with a table: iterations of L-BFGS-B, and nats per step that one has to gain."""
+TOLERANCE = 1e-6
+"""Nats per step that an iteration of a fit with a table has to gain."""
 
 CLONING, CLONING_ROUTES = (0.229, 0.726, -4.897), 10_000
 """Edit distance, BLEU and log-probability on split 0 of the cloning network in the authors' repository, evaluated on
@@ -91,20 +91,22 @@ def learn(data: TrajectorySet, entry: str, size: int, split: int) -> Outcome:
     seconds = estimate.seconds
     if entry.endswith("transition"):
         family, linear = CostFamily.linear(data.table, _entries(data)), estimate
-        settings: dict[str, Any] = {"max_iterations": TABLE_ITERATIONS, "tolerance": TABLE_TOLERANCE}
         start = Estimate(family, linear.weights, np.zeros(family.table_size))
-        chosen = choose_penalty(model, choices, start, PENALTIES, np.random.default_rng(split), **settings)
-        estimate = fit(model, choices, start, chosen.penalty, **settings)
+        rng = np.random.default_rng(split)
+        chosen = choose_penalty(model, choices, start, PENALTIES, rng, tolerance=TOLERANCE)
+        estimate = fit(model, choices, chosen.estimate, chosen.penalty, tolerance=TOLERANCE)
         seconds += estimate.seconds
         facts |= {"penalty": chosen.penalty, "held out": chosen.held_out, "seconds to choose": chosen.seconds}
     measured = {"seconds": seconds}
     pairs = {_pair(data, i) for i in trained}
-    unseen = np.array([i for i in tested if _pair(data, i) not in pairs])
+    unseen = np.array([i for i in tested if _pair(data, i) not in pairs], np.int64)
     for part, numbers in (("", tested), ("unseen ", unseen)):
+        facts[f"{part}trips"] = len(numbers)
+        if not len(numbers):
+            continue
         measured |= _route_scores(data, model, estimate.costs, numbers, part)
         likelihood = model.log_probabilities(choices_of(data, numbers), estimate.costs)
         measured[f"{part}log-probability"] = float(likelihood.sum()) / len(numbers)
-        facts[f"{part}trips"] = len(numbers)
     return Outcome(measured, facts, _map(data, estimate) if split == 0 and entry in MAPPED else {})
 
 
