@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.colors import LogNorm
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 from numpy.typing import NDArray
 
 from wfairl.report.figures.captioned import CaptionedFigure
@@ -26,15 +27,18 @@ from wfairl.report.figures.style import (
     write,
 )
 
-TOP, BOTTOM, LEFT, RIGHT = 0.3, 0.45, 0.65, 0.15
-"""Inches around axes."""
+BOTTOM, LEFT, RIGHT, ENTRY = 0.45, 0.65, 0.15, 0.15
+"""Inches: around axes, and of an entry of the legend above them."""
+
+SHOWN = (0.005, 0.995)
+"""The part of all costs, by rank, that the scale of colours spans."""
 
 
 def draw_paired(name: str, series: Mapping[str, Sequence[float]], x: str, y: str, caption: str) -> CaptionedFigure:
     """One point per split and model, points of a split joined."""
-    height = 2.6
-    figure = new_figure(COLUMN, height)
-    axes = place(figure, LEFT, TOP, COLUMN - LEFT - RIGHT, height - TOP - BOTTOM)
+    top, height = ENTRY * (len(series) + 1), 2.0
+    figure = new_figure(COLUMN, top + height + BOTTOM)
+    axes = place(figure, LEFT, top, COLUMN - LEFT - RIGHT, height)
     values = np.array(list(series.values()))
     splits = np.arange(values.shape[1])
     for split in splits:
@@ -44,7 +48,7 @@ def draw_paired(name: str, series: Mapping[str, Sequence[float]], x: str, y: str
     plain_axes(axes, x, y)
     axes.set_xticks(splits)
     axes.set_xlim(-0.5, len(splits) - 0.5)
-    _legend(axes, anchor=(0.0, 1.02))
+    _legend(axes)
     alt = "; ".join(f"{title}: {', '.join(f'{one:.3f}' for one in line)}" for title, line in series.items())
     return CaptionedFigure(name, figure, caption, alt)
 
@@ -58,9 +62,9 @@ def draw_learning_curves(
     caption: str,
 ) -> CaptionedFigure:
     """Mean and spread against a number of examples, one curve per model; published figures as level lines."""
-    height = 2.9
-    figure = new_figure(COLUMN * 1.3, height)
-    axes = place(figure, LEFT, TOP, COLUMN * 1.3 - LEFT - RIGHT, height - TOP - BOTTOM)
+    top, width, height = ENTRY * (len(curves) + 1), 1.3 * COLUMN, 2.3
+    figure = new_figure(width, top + height + BOTTOM)
+    axes = place(figure, LEFT, top, width - LEFT - RIGHT, height)
     for colour, (title, curve) in zip(PALETTE, curves.items(), strict=False):
         sizes = sorted(curve)
         means = [float(np.mean(curve[size])) for size in sizes]
@@ -73,7 +77,7 @@ def draw_learning_curves(
         write(axes, 1.0, level, title, SMALL, QUIET, ha="right", va="bottom", transform=axes.get_yaxis_transform())
     axes.set_xscale("log")
     plain_axes(axes, x, y)
-    _legend(axes, anchor=(0.0, 1.02))
+    _legend(axes)
     alt = "; ".join(
         f"{title}: {', '.join(f'{size}: {np.mean(values):.3f}' for size, values in sorted(curve.items()))}"
         for title, curve in curves.items()
@@ -101,7 +105,7 @@ def draw_network_costs(
     side, bar = min(PAGE / len(panels), 3.4), 0.55
     figure = new_figure(side * len(panels), side + bar)
     known = np.concatenate([costs[np.isfinite(costs)] for costs in panels.values()])
-    scale = LogNorm(*np.quantile(known, (0.02, 0.98)))
+    scale = LogNorm(*np.quantile(known, SHOWN))
     # Ways there and back lie side by side, as traffic drives.
     start, end = positions[edges[:, 0]], positions[edges[:, 1]]
     direction = end - start
@@ -117,6 +121,7 @@ def draw_network_costs(
         axes.add_collection(lines)
         without_frame(axes)
         axes.set_aspect("equal")
+        axes.update_datalim(segments.reshape(-1, 2))
         axes.autoscale_view()
         axes.set_title(title, size=SMALL + 1, family=FONT, color=INK, loc="left", pad=4, parse_math=False)
         for state, text in (texts or {}).items():
@@ -138,12 +143,21 @@ def draw_network_costs(
 def _scale(figure: Any, strip: Any, lines: Any) -> None:
     bar = figure.colorbar(lines, cax=strip, orientation="horizontal")
     bar.outline.set_linewidth(0.5)
+    strip.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    strip.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    strip.xaxis.set_minor_formatter(NullFormatter())
     strip.tick_params(labelsize=SMALL, labelfontfamily=FONT, width=0.6, length=2.5, pad=2, which="both")
     strip.set_xlabel("cost, in units of the temperature", size=SMALL, family=FONT, labelpad=2)
 
 
-def _legend(axes: Any, anchor: tuple[float, float]) -> None:
+def _legend(axes: Any) -> None:
+    """One entry below the other, above the axes."""
     axes.legend(
-        loc="lower left", bbox_to_anchor=anchor, frameon=False, fontsize=SMALL, ncols=2, columnspacing=1.0,
-        handletextpad=0.3, borderpad=0.0, prop={"family": FONT, "size": SMALL},
-    )  # fmt: skip
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.01),
+        frameon=False,
+        handletextpad=0.3,
+        borderpad=0.0,
+        labelspacing=0.3,
+        prop={"family": FONT, "size": SMALL},
+    )
