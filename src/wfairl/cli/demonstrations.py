@@ -11,7 +11,7 @@ from wfairl.automata.words import format_word
 from wfairl.cli.app import AsJson, command_group, out, print_json
 from wfairl.demonstrations.collection import collect
 from wfairl.demonstrations.demonstration import Dataset
-from wfairl.demonstrations.log import read_log
+from wfairl.demonstrations.log import disagreements, read_log
 from wfairl.demonstrations.minari import export_minari, import_minari
 from wfairl.demonstrations.storage import load, save
 from wfairl.errors import BadInputError
@@ -60,7 +60,8 @@ def demos_import(
 
     A line of a log is an episode: {"seed": 7, "controls": ["left", "forward", 5], "score": 1.0}. The seed says which
     scene of the task it was, 0 if it is left out. In the place of controls may stand the states that were passed, as
-    the world has them: {"states": [[2, false], [3, false]]}. Without a score, the task's rule decides.
+    the world has them: {"states": [[2, false], [3, false]]}. Without a score, the task's rule decides;
+    where a score says otherwise than the rule, the command names the demonstration, and the score counts.
 
     Example: wfairl demos-import doorkey my-log.jsonl -o mine.safetensors
     """
@@ -75,7 +76,7 @@ def demos_import(
         imported = import_minari(source, task, minari_root)
         dataset, rejected = imported.dataset, imported.rejected
     save(dataset, output)
-    _describe(dataset, output, as_json, rejected)
+    _describe(dataset, output, as_json, rejected, disagreements(dataset, task))
 
 
 @app.command()
@@ -93,12 +94,22 @@ def demos_export(
     out.print(f"{len(dataset)} episodes written as {dataset_id}")
 
 
+MOST_DOUBTFUL = 8
+"""Demonstrations whose score and rule disagree that are listed; the rest is counted."""
+
+
 def _check_suffix(output: Path) -> None:
     if output.suffix != ".safetensors":
         raise BadInputError(f"{output}: demonstrations are written as *.safetensors")
 
 
-def _describe(dataset: Dataset, output: Path, as_json: bool, rejected: dict[int, str] | None = None) -> None:
+def _describe(
+    dataset: Dataset,
+    output: Path,
+    as_json: bool,
+    rejected: dict[int, str] | None = None,
+    doubtful: dict[int, str] | None = None,
+) -> None:
     shown = [item for item in dataset if item.is_success]
     if as_json:
         print_json(
@@ -109,11 +120,17 @@ def _describe(dataset: Dataset, output: Path, as_json: bool, rejected: dict[int,
                 "successes": len(shown),
                 "temperature": None if dataset.temperature == float("inf") else dataset.temperature,
                 "rejected": {str(number): why for number, why in (rejected or {}).items()},
+                "disagreements": {str(number): why for number, why in (doubtful or {}).items()},
             }
         )
         return
     for number, why in (rejected or {}).items():
         out.print(f"episode {number} rejected: {why}", style="yellow")
+    listed = list((doubtful or {}).items())
+    for number, why in listed[:MOST_DOUBTFUL]:
+        out.print(f"demonstration {number}: {why}", style="yellow")
+    if len(listed) > MOST_DOUBTFUL:
+        out.print(f"and so in {len(listed) - MOST_DOUBTFUL} more; --json lists all of them", style="yellow")
     counts = f"{len(shown)} successful and {len(dataset) - len(shown)} failed"
     out.print(f"{output}: {counts} demonstrations of {dataset.task}")
     if not shown:

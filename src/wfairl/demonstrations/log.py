@@ -49,6 +49,19 @@ def read_log(path: Path, task: Task) -> Dataset:
     return Dataset(task.name, tuple(_read_line(path, number, line, task) for number, line in track(lines, "log")))
 
 
+def disagreements(dataset: Dataset, task: Task) -> dict[int, str]:
+    """Where a score and the task's rule say otherwise: the number of the demonstration, from 1, and what each says."""
+    found = {}
+    for number, demonstration in enumerate(dataset, start=1):
+        fulfilled = task.rule.fulfilled_at(demonstration.labels) is not None
+        if fulfilled != demonstration.is_success:
+            found[number] = (
+                f"the score {demonstration.score:g} says {'success' if demonstration.is_success else 'failure'},"
+                f" and the rule of {task.name} is {'fulfilled' if fulfilled else 'not fulfilled'}"
+            )
+    return found
+
+
 def _read_line(path: Path, number: int, line: str, task: Task) -> Demonstration:
     try:
         return _episode(parse_json(line), task)
