@@ -1,52 +1,70 @@
-"""A wrong file is named for what it is."""
+"""Files are whole or absent, and a directory has one writer at a time, however the last one ended."""
 
-import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
 
-import numpy as np
 import pytest
 
-from wfairl.automata.rules import visit_in_order
-from wfairl.automata.task_model import BrokenTaskModelError, TaskModel
-from wfairl.automata.words import MalformedWordsError, read_jsonl
-from wfairl.demonstrations import load
-from wfairl.demonstrations.storage import BrokenDatasetError
-from wfairl.files import KINDS, kind_of
-from wfairl.safetensors_files import write_arrays
+from wfairl.errors import BadInputError
+from wfairl.files import PARTIAL, hold, write_atomically
+
+HOLDER = """
+import os, signal, sys, time
+from pathlib import Path
+from wfairl.files import hold, write_atomically
+
+Path.replace = lambda self, target: os.kill(os.getpid(), signal.SIGSTOP)  # just before the rename
+with hold(Path(sys.argv[1])):
+    write_atomically(Path(sys.argv[1]) / "state.json", "half a result")
+"""
 
 
-@pytest.mark.parametrize("form", KINDS)
-def test_every_format_of_ours_is_known_by_its_beginning(form, tmp_path):
-    write_arrays(tmp_path / "arrays", form, 1, {}, {"some": np.ones(3)})
-    (tmp_path / "document").write_text(json.dumps({"format": form, "version": 1}, indent=2))
-    assert kind_of(tmp_path / "arrays") == kind_of(tmp_path / "document") == KINDS[form]
+@pytest.fixture
+def stopped_holder(tmp_path):
+    """A process that holds a directory and is stopped between writing a file and renaming it."""
+    directory = tmp_path / "run"
+    process = subprocess.Popen([sys.executable, "-c", HOLDER, str(directory)])
+    _, status = os.waitpid(process.pid, os.WUNTRACED)
+    assert os.WIFSTOPPED(status)
+    yield directory, process
+    process.kill()
+    process.wait()
 
 
-def test_every_format_in_the_code_has_a_name_for_people(pytestconfig):
-    written = [
-        line.split('"')[1]
-        for path in (pytestconfig.rootpath / "src").rglob("*.py")
-        for line in path.read_text().splitlines()
-        if line.startswith('FORMAT = "wfairl-')
-    ]
-    assert len(written) > 5
-    assert set(written) <= set(KINDS)
+def test_a_directory_is_held_by_one_process_until_it_ends_in_whatever_way(stopped_holder):
+    directory, process = stopped_holder
+    with pytest.raises(BadInputError, match="another process works there"), hold(directory):
+        pass
+    (left,) = directory.iterdir()
+    assert left.name.endswith(PARTIAL)  # what the other one is writing stays
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    with hold(directory):
+        assert list(directory.iterdir()) == []
+        write_atomically(directory / "state.json", "whole")
+    assert (directory / "state.json").read_text() == "whole"
 
 
-def test_a_file_in_the_place_of_another_is_named(tmp_path):
-    model, words, dataset = tmp_path / "task.json", tmp_path / "words.jsonl", tmp_path / "demos.safetensors"
-    TaskModel.of_automaton(visit_in_order("a"), "rule").save(model)
-    words.write_text('{"word": ["a"], "score": 1}\n')
-    write_arrays(dataset, "wfairl-demonstrations", 1, {}, {})
-    with pytest.raises(MalformedWordsError, match="seems to be a task model"):
-        read_jsonl(model)
-    with pytest.raises(BrokenTaskModelError, match="seems to be a file of words"):
-        TaskModel.load(words)
-    with pytest.raises(BrokenTaskModelError, match="seems to be demonstrations"):
-        TaskModel.load(dataset)
-    with pytest.raises(BrokenDatasetError, match="seems to be a task model"):
-        load(model)
+def test_only_what_was_being_written_is_removed(tmp_path):
+    names = (".hidden", "note.partial", ".state.json.abcd1234.partial", "state.json")
+    for name in names:
+        (tmp_path / name).write_text("")
+    with hold(tmp_path):
+        pass
+    assert {path.name for path in tmp_path.iterdir()} == {".hidden", "note.partial", "state.json"}
 
 
-def test_what_cannot_be_told_is_not_guessed(tmp_path):
-    (tmp_path / "noise").write_bytes(bytes(range(256)))
-    assert kind_of(tmp_path / "noise") == kind_of(tmp_path / "absent") == kind_of(tmp_path) == ""
+def test_a_directory_in_which_nothing_was_written_is_not_left_behind(tmp_path):
+    directory = tmp_path / "run"
+    with pytest.raises(ZeroDivisionError), hold(directory):
+        raise ZeroDivisionError
+    assert not directory.exists()
+
+
+def test_a_file_in_the_place_of_a_directory_is_refused(tmp_path: Path):
+    (tmp_path / "run").write_text("")
+    with pytest.raises(BadInputError, match="a directory is needed"), hold(tmp_path / "run"):
+        pass

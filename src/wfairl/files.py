@@ -1,13 +1,22 @@
-"""Files that are either whole or absent: every write goes to a temporary file, then a rename."""
+"""Files that are either whole or absent: every write goes to a temporary file, then a rename.
 
+A directory in which a long computation keeps its state is held by one process at a time.
+"""
+
+import fcntl
 import json
 import os
 import re
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from wfairl.errors import BadInputError
+
+PARTIAL = ".partial"
+"""The end of the name of a file that is being written."""
 
 
 def write_atomically(path: Path, content: bytes | str) -> None:
@@ -20,7 +29,7 @@ def write_atomically(path: Path, content: bytes | str) -> None:
     data = content.encode() if isinstance(content, str) else content
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=PARTIAL)
     except OSError as error:
         raise BadInputError(f"{path}: cannot be written ({error.strerror})") from None
     try:
@@ -35,6 +44,36 @@ def write_atomically(path: Path, content: bytes | str) -> None:
         if isinstance(error, OSError):
             raise BadInputError(f"{path}: cannot be written ({error.strerror or error})") from None
         raise
+
+
+@contextmanager
+def hold(directory: Path) -> Iterator[None]:
+    """Be the only process that writes in a directory, which is made if there is none.
+
+    What a killed process left half-written there is removed. The lock is the operating system's, on the directory
+    itself: nothing is left of it when its process ends, however that ends.
+
+    Raises:
+        BadInputError: another process works there, or the directory cannot be made.
+    """
+    check_directory(directory)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(directory, os.O_RDONLY)
+    except OSError as error:
+        raise BadInputError(f"{directory}: cannot be written ({error.strerror})") from None
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BadInputError(f"{directory}: another process works there; wait for it, or stop it") from None
+        for left in directory.rglob(f".*{PARTIAL}"):
+            left.unlink(missing_ok=True)
+        yield
+    finally:
+        os.close(descriptor)
+        if not any(directory.iterdir()):  # as after an error that came before anything was written
+            directory.rmdir()
 
 
 def write_json(path: Path, document: Any) -> None:

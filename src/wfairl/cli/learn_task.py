@@ -73,7 +73,8 @@ def learn_task(
         ),
     ] = None,
     answers: Annotated[
-        Path | None, typer.Option(help="Answers to questions of `wfairl ask`, *.jsonl; for rational.")
+        Path | None,
+        typer.Option(help="Answers to questions of `wfairl ask`, for rational; those kept beside DEMOS if not given."),
     ] = None,
     rank: Annotated[int | None, typer.Option(help="States of the weighted automaton.")] = None,
     rows: Annotated[int | None, typer.Option(help="Longest prefix of the basis.")] = None,

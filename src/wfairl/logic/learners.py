@@ -13,6 +13,7 @@ from wfairl.automata.word_learners import COMPLETION, DECLARE, MEMORISED, MERGIN
 from wfairl.automata.word_learners import find_learner as find_word_learner
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.errors import BadInputError
+from wfairl.logic.demonstrated import DEMONSTRATED
 from wfairl.logic.rational import NothingExplainedError, RationalLearner, RationalResult, RationalSettings
 from wfairl.logic.scenes import judged_words, scenes_of
 from wfairl.planning.cost import Cost, unit_cost
@@ -66,8 +67,18 @@ class RationalTaskLearner:
             dataset.words,
             dataset.scores,
             sentences=(result.text,),
-            facts={**facts_of(result), ANSWERS: len(dataset.answers)},
+            facts={**facts_of(result), DEMONSTRATED: _demonstrated(dataset, result), ANSWERS: len(dataset.answers)},
         )
+
+
+def _demonstrated(dataset: Dataset, result: RationalResult) -> list[list[list[str]]]:
+    """The different words of the successes that follow the task, as plain JSON."""
+    words = [
+        one.word
+        for one, outlier in zip(dataset, result.outlier_probabilities, strict=True)
+        if one.is_success and outlier < LOOKS_WRONG
+    ]
+    return [[sorted(label) for label in word] for word in dict.fromkeys(words)]
 
 
 class SpectralTaskLearner:

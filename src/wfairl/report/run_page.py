@@ -20,7 +20,7 @@ from wfairl.demonstrations import Dataset
 from wfairl.errors import BadInputError
 from wfairl.evaluation.evaluate import Evaluation
 from wfairl.experiment import EVALUATION
-from wfairl.logic.caution import untested_labels
+from wfairl.logic.support import untested_labels
 from wfairl.report.blocks import MAX_DRAWN_STATES, AutomatonDrawing, Facts, KeyFigure, KeyFigures, prose
 from wfairl.report.charts import Interval, IntervalChart
 from wfairl.report.figures.automaton import with_label_differences
