@@ -257,7 +257,7 @@ def diff(
 def _labels_seen(model: "TaskModel") -> "set[Label]":
     """The labels that a model was learned from, as far as it tells."""
     from wfairl.automata.finite import FiniteAutomaton
-    from wfairl.logic.caution import support_of
+    from wfairl.logic.support import support_of
 
     support = support_of(model)
     seen = {label for _, label in model.edge_counts} | set(() if support is None else support.labels)
