@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from wfairl.planning.cost import Cost
     from wfairl.planning.path import Path as WorldPath
     from wfairl.planning.plan import Plan
+    from wfairl.worlds.task import Task
 
 app = command_group()
 
@@ -24,7 +25,7 @@ Plan one episode of a task: the cheapest controls that its automaton accepts.
 
 The automaton is one that `wfairl learn-task` wrote, that of the run if --cost
 names one, or the task's own rule. The cost is that of a run of `wfairl train`;
-without one, every control costs 1. With -o, a picture shows the world along the
+without one, every control costs 1 (on a roadmap: a metre). With -o, a picture shows the world along the
 plan, if it has a renderer, and under each frame the automaton's state: .png for
 the frames where it moves on, .gif for all of them. Example:
 
@@ -57,7 +58,7 @@ def plan(
             "A* plans with a cost of 1 a control: a learned cost is computed for a whole product at once"
         )
     found_task = find_task(task)
-    model, transition_cost = _model_and_cost(task_model, cost)
+    model, transition_cost = _model_and_cost(found_task, task_model, cost)
     world = found_task.make_world(seed)
     if output is not None:
         as_renderer(world)  # before the search, which may take long
@@ -81,14 +82,14 @@ def plan(
             out.print(f"this plan leaves what was demonstrated at step {', '.join(map(str, untested))}")
 
 
-def _model_and_cost(task_model: Path | None, run: Path | None) -> "tuple[TaskModel | None, Cost]":
-    """What was named: the task model, or that of the run, None for the task's own rule; and the cost, 1 if none."""
+def _model_and_cost(task: "Task", task_model: Path | None, run: Path | None) -> "tuple[TaskModel | None, Cost]":
+    """What was named: the task model, or that of the run, None for the task's rule; and the cost, nominal if none."""
     from wfairl.automata.task_model import TaskModel
-    from wfairl.planning.cost import unit_cost
+    from wfairl.planning.cost import nominal_cost
 
     model = None if task_model is None else TaskModel.load(task_model)
     if run is None:
-        return model, unit_cost
+        return model, nominal_cost(task)
     from wfairl.learning.run_directory import TASK_MODEL  # torch is slow to import
     from wfairl.methods import method_of
 
