@@ -17,6 +17,10 @@ class BadInputError(WfairlError, ValueError):
     exit_code = 2
 
 
+class MissingExtraError(BadInputError):
+    """An optional dependency is not installed."""
+
+
 class FailedRunError(WfairlError, RuntimeError):
     """The input was fine and the computation could not reach its end."""
 

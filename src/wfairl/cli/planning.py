@@ -27,9 +27,12 @@ The automaton is one that `wfairl learn-task` wrote, that of the run if --cost
 names one, or the task's own rule. The cost is that of a run of `wfairl train`;
 without one, every control costs 1 (on a roadmap: a metre). With -o, a picture shows the world along the
 plan, if it has a renderer, and under each frame the automaton's state: .png for
-the frames where it moves on, .gif for all of them. Example:
+the frames where it moves on, .gif for all of them. On a roadmap, --refine makes
+the plan cheaper in the plane without changing what it shows, and the picture is
+of both. Examples:
 
     wfairl plan doorkey --seed 7 --task-model task.json --cost runs/doorkey -o plan.gif
+    wfairl plan workshop --seed 7 --cost runs/workshop --refine -o plan.png
 """
 
 
@@ -41,18 +44,29 @@ def plan(
     cost: Annotated[Path | None, typer.Option(metavar="RUN", help="The run whose learned cost to use.")] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write a picture here, .png or .gif.")] = None,
     astar: Annotated[bool, typer.Option("--astar", help="Search with A*, for scenes too large to enumerate.")] = False,
+    refine: Annotated[bool, typer.Option("--refine", help="On a roadmap: make the plan cheaper in the plane.")] = False,
     max_states: Annotated[
         int, typer.Option(min=1, help="Give up on a product (with --astar: a search) beyond this size.")
     ] = 5_000_000,
     as_json: AsJson = False,
 ) -> None:
     """Plan one episode of a task."""
+    from wfairl.cli.refining import (
+        check_refinable,
+        prices_of,
+        print_refined,
+        refine_plan,
+        refined_document,
+        write_refined,
+    )
     from wfairl.planning.film import check_format, film_path, write_picture
     from wfairl.worlds.registry import find_task
     from wfairl.worlds.world import as_renderer
 
     if output is not None:
         check_format(output)
+        if refine and output.suffix.lower() != ".png":
+            raise BadInputError(f"{output}: the picture of a refined plan ends in .png")
     if astar and cost is not None:
         raise BadInputError(
             "A* plans with a cost of 1 a control: a learned cost is computed for a whole product at once"
@@ -60,6 +74,8 @@ def plan(
     found_task = find_task(task)
     model, transition_cost = _model_and_cost(found_task, task_model, cost)
     world = found_task.make_world(seed)
+    if refine:
+        check_refinable(world)
     if output is not None:
         as_renderer(world)  # before the search, which may take long
     untested: list[int] = []
@@ -71,13 +87,22 @@ def plan(
     else:
         automaton = found_task.rule if model is None else model.finite
         found, effort = _plan(world, automaton, transition_cost, astar, max_states)
-    if output is not None:
+    refined = None
+    if refine:
+        refined = refine_plan(world, found.path, prices_of(cost, world))
+        if output is not None:
+            write_refined(world, found.path, refined, output)
+    elif output is not None:
         write_picture(film_path(world, found.path), output)
     if as_json:
         document = {**_document(world.controls, found), **effort, "untested_steps": untested}
+        if refined is not None:
+            document["refined"] = refined_document(world, refined)
         print_json({"task": task, "seed": seed, **document, "picture": _text(output)})
     else:
         _print(world.controls, found, effort, output)
+        if refined is not None:
+            print_refined(world, refined)
         if untested:
             out.print(f"this plan leaves what was demonstrated at step {', '.join(map(str, untested))}")
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from wfairl.automata.automaton import Label
 from wfairl.automata.words import Word, compress
 from wfairl.errors import BadInputError
-from wfairl.worlds.continuous.shapes import Chains, Points, Shape, ShapeSet, join_chains
+from wfairl.worlds.continuous.shapes import Chains, Points, Shape, ShapeSet, chain_lengths, join_chains
 
 OUTSIDE_ZONES = "floor"
 """The feature of the metres that lie in no zone."""
@@ -91,10 +91,7 @@ class FloorPlan:
     def all_metres(self, chains: Chains) -> NDArray[np.float64]:
         """The metres of each of some paths outside the zones, and in each of them; shape [paths, 1 + zones]."""
         inside = self.zone_set.metres_inside(chains)
-        steps = np.linalg.norm(np.diff(chains.points, axis=0), axis=1)
-        so_far = np.concatenate([[0.0], np.cumsum(steps)])
-        lengths = so_far[chains.first[1:] - 1] - so_far[chains.first[:-1]]
-        return np.column_stack([np.maximum(lengths - inside.sum(axis=1), 0), inside])
+        return np.column_stack([np.maximum(chain_lengths(chains) - inside.sum(axis=1), 0), inside])
 
     def metres(self, path: Points) -> NDArray[np.float64]:
         """The metres of a path outside the zones, and in each of them; shape [1 + zones]."""

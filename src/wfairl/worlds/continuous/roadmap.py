@@ -16,11 +16,11 @@ region has vertices of its own, so that it can be entered. All scenes share one 
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +32,7 @@ from scipy.stats import qmc
 from wfairl.automata.automaton import UNAVAILABLE, Label
 from wfairl.errors import BadInputError
 from wfairl.worlds.continuous.floor_plan import BrokenFloorPlanError, FloorPlan
-from wfairl.worlds.continuous.shapes import Points, Shape, join_chains
+from wfairl.worlds.continuous.shapes import Chains, Points, Shape, ShapeSet, join_chains
 from wfairl.worlds.continuous.steering import STRAIGHT, Configurations, Steering
 from wfairl.worlds.graph import GraphWorld, TransitionTable
 
@@ -93,9 +93,23 @@ class Roadmap:
 
     def path(self, vertices: Sequence[int]) -> Configurations:
         """The way through some vertices, each a neighbour of the one before; shape [points, 2 or 3]."""
-        places = self.configurations[list(vertices)]
-        parts = [self.steering.path(one, other)[1:] for one, other in itertools.pairwise(places)]
-        return np.concatenate([places[:1], *parts])
+        return self.path_through(self.configurations[list(vertices)])
+
+    def path_through(self, configurations: Configurations) -> Configurations:
+        """The steering's way through some configurations, shape [points, 2 or 3]."""
+        parts = [self.steering.path(one, other)[1:] for one, other in pairwise(configurations)]
+        return np.concatenate([configurations[:1], *parts])
+
+    def edge_metres(
+        self, starts: Configurations, ends: Configurations, chains: Chains | None = None
+    ) -> NDArray[np.float64]:
+        """The metres of each way from a start to an end outside the zones and in each of them; [ways, 1 + zones].
+
+        Args:
+            starts, ends: configurations.
+            chains: the ways, if they are known.
+        """
+        return _edge_metres(self.plan, self.steering, starts, ends, chains)
 
     @cached_property
     def regions_of_vertices(self) -> NDArray[np.bool_]:
@@ -123,7 +137,13 @@ class Roadmap:
         return marks
 
 
-def draw_roadmap(plan: FloorPlan, samples: int, seed: int = 0, steering: Steering = STRAIGHT) -> Roadmap:
+def draw_roadmap(
+    plan: FloorPlan,
+    samples: int,
+    seed: int = 0,
+    steering: Steering = STRAIGHT,
+    places: Configurations | None = None,
+) -> Roadmap:
     """Draw a roadmap over the free space of a floor.
 
     Args:
@@ -131,13 +151,16 @@ def draw_roadmap(plan: FloorPlan, samples: int, seed: int = 0, steering: Steerin
         samples: vertices to draw outside of regions' own; those that cannot be reached from most others are dropped.
         seed: of the samples.
         steering: how the robot moves.
+        places: configurations that are vertices whatever is drawn, such as where scenes start; shape [places, 2 or 3].
 
     Raises:
-        BrokenFloorPlanError: there is no free space, or a region cannot be entered with so few samples.
+        BrokenFloorPlanError: there is no free space, or a region cannot be entered, or a place not be reached, with so
+            few samples.
     """
     if samples < 2:
         raise BadInputError(f"a roadmap needs at least two samples, not {samples}")
-    configurations = _draw_vertices(plan, samples, seed, steering.dimensions)
+    given = np.empty((0, steering.dimensions)) if places is None else np.asarray(places, np.float64)
+    configurations = np.concatenate([given, _draw_vertices(plan, samples, seed, steering.dimensions)])
     one, other = _neighbours(configurations, steering)
     chains = steering.chains(configurations[one], configurations[other])
     inside = plan.region_set.contain(configurations)
@@ -145,13 +168,12 @@ def draw_roadmap(plan: FloorPlan, samples: int, seed: int = 0, steering: Steerin
     # One change at most along an edge, and the one that its ends tell: the label of the end says it all.
     told = (changes == (inside[one] != inside[other])).all(axis=1) & (changes.sum(axis=1) <= 1)
     kept = plan.are_free(chains) & told
-    metres = plan.all_metres(chains)[kept]
-    one, other = one[kept], other[kept]
-    lengths = steering.lengths(configurations[one], configurations[other])
-    metres *= (lengths / metres.sum(axis=1))[:, None]  # chords are a little shorter than curves
-    vertices, one, other, kept = _largest_component(len(configurations), one, other)
+    metres = _edge_metres(plan, steering, configurations[one], configurations[other], chains)[kept]
+    vertices, one, other, joined = _largest_component(len(configurations), one[kept], other[kept])
+    if not np.array_equal(vertices[: len(given)], np.arange(len(given))):
+        raise BrokenFloorPlanError("a place cannot be reached on this roadmap: draw more samples, or move it")
     _check_regions(plan, inside[vertices])
-    table = _to_table(one, other, lengths[kept], metres[kept], configurations[vertices], plan.feature_names)
+    table = _to_table(one, other, metres[joined], configurations[vertices], plan.feature_names)
     return Roadmap(plan, steering, configurations[vertices], table)
 
 
@@ -171,7 +193,7 @@ def _draw_in(
     sequence = qmc.Halton(dimensions, rng=np.random.default_rng(seed))
     low, high = shape.box
     low, high = np.append(low, -math.pi)[:dimensions], np.append(high, math.pi)[:dimensions]
-    inside = plan.region_set.__class__([shape])
+    inside = ShapeSet([shape])
     found: list[Configurations] = []
     for _ in range(MOST_DRAWS):
         drawn = low + sequence.random(wanted) * (high - low)
@@ -218,6 +240,15 @@ def _shortest(
     return (rows * len(configurations) + other.reshape(lengths.shape)[rows, chosen]).reshape(-1)
 
 
+def _edge_metres(
+    plan: FloorPlan, steering: Steering, starts: Configurations, ends: Configurations, chains: Chains | None = None
+) -> NDArray[np.float64]:
+    chains = steering.chains(starts, ends) if chains is None else chains
+    metres = plan.all_metres(chains)
+    chords = np.maximum(metres.sum(axis=1), np.finfo(float).tiny)  # a little shorter than curves
+    return metres * (steering.lengths(starts, ends) / chords)[:, None]
+
+
 def _largest_component(
     count: int, one: NDArray[np.int64], other: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
@@ -243,13 +274,12 @@ def _check_regions(plan: FloorPlan, inside: NDArray[np.bool_]) -> None:
 def _to_table(
     one: NDArray[np.int64],
     other: NDArray[np.int64],
-    lengths: NDArray[np.float64],
     metres: NDArray[np.float64],
     configurations: Configurations,
     feature_names: tuple[str, ...],
 ) -> TransitionTable:
     """The edges of each vertex from the shortest to the longest."""
-    order = np.lexsort((lengths, one))
+    order = np.lexsort((metres.sum(axis=1), one))
     one, other, metres = one[order], other[order], metres[order]
     degrees = np.bincount(one, minlength=len(configurations))
     control = np.arange(len(one)) - (np.cumsum(degrees) - degrees)[one]

@@ -99,6 +99,13 @@ def join_chains(paths: Sequence[Points]) -> Chains:
     return Chains(np.concatenate([path[:, :2] for path in paths]) if paths else np.empty((0, 2)), first)
 
 
+def chain_lengths(chains: Chains) -> NDArray[np.float64]:
+    """Metres of each path, shape [paths]."""
+    steps = np.append(np.linalg.norm(np.diff(chains.points, axis=0), axis=1), 0.0)
+    steps[chains.first[1:] - 1] = 0.0  # from the end of a path to the start of the next
+    return np.add.reduceat(steps, chains.first[:-1])
+
+
 class ShapeSet:
     """Shapes packed for compiled tests.
 

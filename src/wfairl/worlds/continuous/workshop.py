@@ -1,9 +1,9 @@
 """The workshop: a floor without cells, on which a robot fetches a part, has it inspected and brings it to the dock.
 
 Twelve bays stand along the walls and between the machines; which of them is the store, the inspection and the dock
-changes from scene to scene, and so does where the robot starts. Where somebody is welding, the robot must not go. A
-metre on the wet floor costs as much as four elsewhere, one on the lane of the forklifts two: nobody says so, and only
-demonstrations tell.
+changes from scene to scene, and so does at which of forty places the robot starts. Where somebody is welding, the robot
+must not go. A metre on the wet floor costs as much as four elsewhere, one on the lane of the forklifts two: nobody says
+so, and only demonstrations tell.
 """
 
 from functools import cache
@@ -13,7 +13,7 @@ import numpy as np
 from wfairl.automata.rules import all_of, avoid, visit_in_order
 from wfairl.worlds.continuous.floor_plan import FloorPlan
 from wfairl.worlds.continuous.roadmap import Roadmap, draw_roadmap
-from wfairl.worlds.continuous.shapes import circle, polygon, rectangle
+from wfairl.worlds.continuous.shapes import Points, circle, polygon, rectangle
 from wfairl.worlds.graph import GraphWorld
 from wfairl.worlds.task import ModelTask
 
@@ -62,22 +62,31 @@ SAMPLES = 600
 
 PROPOSITIONS = ("store", "inspection", "dock", "welding")
 
-FEWEST_METRES = 4.0
-"""Between any two of the stations and the start: nothing is done before it begins."""
+STARTS = 40
+"""Places where the robot may start."""
 
 
 @cache
 def workshop_roadmap(samples: int = SAMPLES, seed: int = 0) -> Roadmap:
     """The workshop as a graph, drawn once."""
-    return draw_roadmap(PLAN, samples, seed)
+    return draw_roadmap(PLAN, samples, seed, places=start_places())
+
+
+@cache
+def start_places() -> Points:
+    """Where the robot may start: free places outside of all regions, the same on every roadmap; shape [STARTS, 2]."""
+    left, bottom, right, top = PLAN.bounds
+    drawn = np.random.default_rng(0).uniform((left, bottom), (right, top), size=(10 * STARTS, 2))
+    is_clear = ~(PLAN.region_set.contain(drawn).any(axis=1) | PLAN.obstacle_set.contain(drawn).any(axis=1))
+    return drawn[is_clear][:STARTS]
 
 
 def workshop(seed: int, roadmap: Roadmap | None = None) -> GraphWorld:
-    """The scene of a seed: three bays with a meaning, two places of welding, and the vertex nearest to a start.
+    """The scene of a seed: three bays with a meaning, two places of welding, and a start.
 
     Args:
         seed: of the scene.
-        roadmap: on which; the one that tasks are learned on unless given.
+        roadmap: on which, with the places to start first; the one that tasks are learned on unless given.
     """
     roadmap = workshop_roadmap() if roadmap is None else roadmap
     rng = np.random.default_rng(seed)
@@ -85,17 +94,7 @@ def workshop(seed: int, roadmap: Roadmap | None = None) -> GraphWorld:
     welding = rng.choice(list(WELDING), size=2, replace=False)
     meanings = {f"bay {bay + 1}": name for bay, name in zip(bays.tolist(), PROPOSITIONS[:3], strict=True)}
     meanings |= {str(place): "welding" for place in welding}
-    return roadmap.world(roadmap.nearest(_draw_start(rng)), meanings, PROPOSITIONS)
-
-
-def _draw_start(rng: np.random.Generator) -> np.ndarray:
-    """A free place outside of all regions."""
-    left, bottom, right, top = PLAN.bounds
-    while True:
-        place = rng.uniform((left, bottom), (right, top))
-        clear = [not regions.contain(place[None]).any() for regions in (PLAN.region_set, PLAN.obstacle_set)]
-        if all(clear):
-            return place
+    return roadmap.world(int(rng.integers(STARTS)), meanings, PROPOSITIONS)
 
 
 WORKSHOP = ModelTask(
