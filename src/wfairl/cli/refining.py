@@ -67,7 +67,7 @@ def print_refined(world: Any, refined: RefinedPath) -> None:
 
 
 def write_refined(world: Any, path: WorldPath, refined: RefinedPath, output: Path) -> None:
-    """The floor with the plan on the roadmap, thinner, and the refined one."""
+    """The floor with the plan on the roadmap and the refined one."""
     scene, stream = world.source, io.BytesIO()
     image = scene.drawing.render(path.states[0], [scene.roadmap.path(path.states), refined.path])
     Image.fromarray(image).save(stream, "PNG")

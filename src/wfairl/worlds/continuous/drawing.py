@@ -29,8 +29,8 @@ ROADMAP, QUIET = "#eceef1", "#aab1ba"
 ZONES = ("#cfe6f7", "#fbe6c4", "#e4d8f2", "#d9efd6")
 REGIONS = ("#009e73", "#cc79a7", "#e69f00", "#e0543e", "#56b4e9", "#f0e442")
 PATHS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00")
-HERE = 8
-"""Radius of the robot in pixels."""
+HERE, WIDTH = 8, 3
+"""Pixels: the radius of the robot, and the width of a path."""
 
 
 class FloorDrawing:
@@ -48,14 +48,14 @@ class FloorDrawing:
         size = np.array([right - left, top - bottom]) * self._scale + 2 * EDGE_OF_PICTURE
         self.size = round(float(size[0])), round(float(size[1]))
 
-    def render(self, vertex: int | None = None, paths: Sequence[Points] = (), widths: float = 3) -> NDArray[np.uint8]:
+    def render(self, vertex: int | None = None, paths: Sequence[Points] = ()) -> NDArray[np.uint8]:
         """The floor with the robot at a vertex, and paths in colours of their own; shape [height, width, 3]."""
         image = self._floor.copy()
         draw = ImageDraw.Draw(image)
         for number, path in enumerate(paths):
             line = [tuple(point) for point in self._fine(path).tolist()]
             if len(line) > 1:
-                draw.line(line, PATHS[number % len(PATHS)], round(widths * FINER), joint="curve")
+                draw.line(line, PATHS[number % len(PATHS)], WIDTH * FINER, joint="curve")
         if vertex is not None:
             x, y = self._fine(self.roadmap.configurations[[vertex]])[0].tolist()
             radius = HERE * FINER

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 FINENESS = 300
 """Recorded paths are looked at in steps of this part of the floor's diagonal, or finer."""
 
-FIRST_WIDTH, WIDTHS = 1.5, 5
+FIRST_WIDTH, WIDTHS = 1.5, 3
 """Vertices are looked for within this many times the median edge of the recorded path, and within twice that, and so
 on, this many times."""
 
@@ -66,11 +66,12 @@ def match_path(roadmap: Roadmap, path: Points, start: int, labels: Sequence[Labe
         path: the recorded points, shape [points, 2 or more].
         start: the vertex where the walk begins.
         labels: what each vertex shows, [vertices].
-        word: what the recorded path shows, from its first point on; the walk shows the same.
+        word: what the recorded path shows, from its first point on; the walk shows the same, after its start.
 
     Raises:
         NoMatchError: there is no such walk.
     """
+    word = word if word[0] == labels[start] else (labels[start], *word)
     fine = resample(np.asarray(path, np.float64)[:, :2], roadmap.plan.size / FINENESS)
     lengths = roadmap.table.features.sum(axis=1)
     for doubled in range(WIDTHS):

@@ -9,9 +9,12 @@ priced by one compiled call.
 
 from __future__ import annotations
 
+import atexit
 import math
+import time
 from collections.abc import Sequence
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +24,9 @@ from wfairl.worlds.continuous.floor_plan import FloorPlan
 from wfairl.worlds.continuous.shapes import Chains, Points, Shape, ShapeSet, join_chains
 from wfairl.worlds.continuous.steering import Configurations
 
-CHORD = 0.1
-"""Metres, at most, of a segment of a curve; with a radius of 1 m it leaves the curve by a millimetre."""
+CHORD = 0.05
+"""Metres, at most, of a segment of a curve. It leaves a curve of 1 m radius by a third of a millimetre, and cuts the
+tip off where a car turns back, by half of it at most."""
 
 PLANNERS = ("BITstar", "InformedRRTstar", "RRTstar")
 """Those that optimise; PRM* and SORRT* of the wheel of OMPL 2.0.1 do not always come back when their time is over."""
@@ -65,6 +69,7 @@ class OmplCurves:
     def __init__(self, space: Any, is_symmetric: bool):
         self.space, self.is_symmetric = space, is_symmetric
         self._one, self._other, self._between = (space.allocState() for _ in range(3))
+        _alive.add(self)
 
     def lengths(self, starts: Configurations, ends: Configurations) -> NDArray[np.float64]:
         """See `Steering`."""
@@ -92,6 +97,16 @@ class OmplCurves:
         return self._between.getX(), self._between.getY(), self._between.getYaw()
 
 
+_alive: WeakSet[OmplCurves] = WeakSet()
+
+
+@atexit.register
+def _let_go() -> None:
+    """Drop what is OMPL's before Python ends: its bindings complain about what is left."""
+    for curves in _alive:
+        del curves.space, curves._one, curves._other, curves._between
+
+
 def plan_with_ompl(
     plan: FloorPlan,
     start: Points,
@@ -112,7 +127,7 @@ def plan_with_ompl(
         goals: what to visit, in order.
         forbidden: what not to enter.
         prices: of a metre outside the zones and in each of them, above zero; shape [1 + zones].
-        seconds: for all legs together.
+        seconds: of the processor, for all legs together.
         planner: one of `PLANNERS`.
 
     Returns:
@@ -158,7 +173,8 @@ def _plan_leg(
     search = getattr(geometric, planner)(information)
     search.setProblemDefinition(problem)
     search.setup()
-    search.solve(float(seconds))
+    until = time.process_time() + float(seconds)
+    search.solve(base.PlannerTerminationCondition(lambda: time.process_time() > until))
     if not problem.hasExactSolution():
         raise NoPathError(f"OMPL's {planner} has found no path in {seconds:.2g} s")
     found = problem.getSolutionPath()

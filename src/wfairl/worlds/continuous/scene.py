@@ -64,9 +64,9 @@ class FloorScene:
         names = tuple(self.roadmap.plan.regions)
         rows = self.roadmap.regions_of_vertices
         labels = [self._shown(np.array(names)[row]) for row in rows]
-        return match_path(self.roadmap, path, start, labels, self._recorded_word(path))
+        return match_path(self.roadmap, path, start, labels, self.recorded_word(path))
 
-    def _recorded_word(self, path: Points) -> Word:
+    def recorded_word(self, path: Points) -> Word:
         """What a recorded path shows; where it leaves a region only to come back at once, it has not left it."""
         plan = self.roadmap.plan
         names, along = tuple(plan.regions), path_lengths(path)

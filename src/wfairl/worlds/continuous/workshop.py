@@ -57,7 +57,7 @@ PLAN = FloorPlan(
 PRICES = np.array([1.0, 4.0, 2.0])
 """What a metre costs the demonstrators: on the plain floor, on the wet one, on the lane."""
 
-SAMPLES = 600
+SAMPLES = 400
 """Of the roadmap on which tasks are learned; what was learned holds on any other."""
 
 PROPOSITIONS = ("store", "inspection", "dock", "welding")
