@@ -1,15 +1,16 @@
 """Worlds without cells: what is learned from demonstrations on a floor plan, beside OMPL, and how it grows.
 
-    python benchmarks/continuous.py [chain|gap|growth|curves ...] [--json] [--images docs/images]
+    python benchmarks/continuous.py [recorded|walks|gap|growth|curves|pictures ...] [--json] [--images docs/images]
 
-chain    16 demonstrations of `workshop`, no failures, three seeds: rule and prices are learned, and 64 new scenes are
-         planned on the roadmap and refined. Demonstrations are walks of the expert over the roadmap, or recorded:
-         paths that were planned on another floor (welding larger, stations smaller: people keep a margin), with
-         noise of 3 cm, and snapped. The peer, OMPL's BIT*, knows the true rule and the true prices, and has the same
-         time, or ten times as much.
+recorded 16 demonstrations of `workshop`, no failures, three seeds: rule and prices are learned, and 64 new scenes are
+         planned on a roadmap and refined. Demonstrations are recorded paths: planned on another floor (welding larger,
+         stations smaller: people keep a margin), with noise of 3 cm, and snapped. The peer, OMPL's BIT*, knows the true
+         rule and the true prices, and has the same time; and in some scenes ten times as much.
+walks    the same from 16 walks of the expert over the roadmap, at a temperature of 0.2 m.
 gap      the true rule and prices on roadmaps of 150 to 9,600 samples: the cost above the best that is known.
 growth   10^3 to 10^6 edges: seconds to draw a roadmap and to plan on it, bytes of the table.
 curves   roadmaps of cars, by OMPL's Dubins and Reeds-Shepp curves.
+pictures of a plan and of a path that was snapped; with --images.
 """
 
 import argparse
@@ -24,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
@@ -44,11 +46,21 @@ from wfairl.worlds.continuous.ompl_bridge import NoPathError, dubins, plan_with_
 from wfairl.worlds.continuous.refining import Band, RefinedPath, refine_path
 from wfairl.worlds.continuous.roadmap import Roadmap, draw_roadmap
 from wfairl.worlds.continuous.shapes import circle
-from wfairl.worlds.continuous.workshop import BAYS, PLAN, PRICES, PROPOSITIONS, WORKSHOP, start_places, workshop
+from wfairl.worlds.continuous.workshop import (
+    BAYS,
+    PRICES,
+    PROPOSITIONS,
+    WORKSHOP,
+    start_places,
+    workshop,
+    workshop_plan,
+)
 from wfairl.worlds.continuous.workshop import workshop_roadmap as roadmap_of
 from wfairl.worlds.graph import GraphWorld
 
-FIRST_TEST, TESTS = 5000, 64
+PLAN = workshop_plan()
+FIRST_TEST, TESTS, MORE_TIME = 5000, 64, 24
+PLANNED_ON = 1000
 DEMONSTRATIONS, SEEDS = 16, (0, 1, 2)
 TEMPERATURE = 0.2
 FIRST_RECORDED = 1_500_000
@@ -60,7 +72,13 @@ GROWTH = (40, 120, 350, 1000, 3000, 8000, 20000)
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parts: dict[str, Callable[[], Any]] = {"chain": chain, "gap": gap, "growth": growth, "curves": curves}
+    parts: dict[str, Callable[[], Any]] = {
+        "recorded": recorded,
+        "walks": walks,
+        "gap": gap,
+        "growth": growth,
+        "curves": curves,
+    }
     parser.add_argument("parts", nargs="*", choices=[*parts, []], help="what to measure; all of it if none is named")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--images", type=Path, help="write the figures of what is measured into this folder")
@@ -72,71 +90,88 @@ def main() -> None:
         print(json.dumps(figures))
         return
     for name, rows in figures.items():
-        table = Table(*rows[0], title=name)
+        shown = list(dict.fromkeys(key for row in rows for key in row if key != "path"))
+        table = Table(*shown, title=name)
         for row in rows:
-            table.add_row(*(f"{value:,.3f}" if isinstance(value, float) else str(value) for value in row.values()))
+            values = [row.get(key, "") for key in shown]
+            table.add_row(*(f"{value:,.3f}" if isinstance(value, float) else str(value) for value in values))
         Console().print(table)
 
 
-def chain() -> list[dict[str, Any]]:
-    """One row for each source of demonstrations and each seed, and what OMPL finds in the same scenes."""
-    scenes = [workshop(seed) for seed in range(FIRST_TEST, FIRST_TEST + TESTS)]
-    best = np.array([plan_refined(scene, PRICES, find_true_plan(scene))[0].cost for scene in scenes])
-    rows, seconds = [], []
-    for source, demonstrate in (("expert", expert_walks), ("recorded", recorded_paths)):
-        for seed in SEEDS:
-            dataset, error = demonstrate(seed)
-            model = find_learner("rational").learn(dataset, WORKSHOP, n_jobs=1)
-            cost = learn_prices(dataset, model)
-            policy = CautiousPolicy("plan", model, cost.as_cost(), 0.0)
-            kept, costs = [], []
-            for scene in scenes:
-                begun = time.process_time()
-                automaton, priced = policy.choose(scene)
-                product = build_product(scene, automaton)
-                plan = find_plan(product, priced(product))
-                refined, word = plan_refined(scene, cost.prices, plan.path.states)
-                seconds.append(time.process_time() - begun)
-                kept.append(WORKSHOP.rule.fulfilled_at(word[1:]) is not None)
-                costs.append(float(refined.metres @ PRICES))
-            prices = cost.prices / cost.prices[0]
-            rows.append(
-                {
-                    "demonstrations": source,
-                    "seed": seed,
-                    "snapping error, cm": 100 * error,
-                    "rule": model.sentences[0],
-                    "price of wet, lane": " ".join(f"{price:.2f}" for price in prices[1:]),
-                    "rule kept": float(np.mean(kept)),
-                    "true cost": float(np.mean(costs)),
-                    "above ours with true rule and prices": float(np.mean(np.array(costs) / best) - 1),
-                    "seconds a scene": float(np.mean(seconds[-len(scenes) :])),
-                    "costs": costs,
-                }
-            )
-            tell(rows[-1])
-    rows += [against_ompl(scenes, factor, float(np.mean(seconds)), rows) for factor in (1, 10)]
+def recorded() -> list[dict[str, Any]]:
+    """A row for each seed, and what OMPL finds in the same scenes."""
+    rows = [learn_and_plan("recorded", recorded_paths, seed) for seed in SEEDS]
+    seconds = float(np.mean([row["seconds a scene"] for row in rows]))
+    costs = np.array([row.pop("costs") for row in rows])
+    return [*rows, *(against_ompl(factor, scenes, seconds, costs) for factor, scenes in ((1, TESTS), (10, MORE_TIME)))]
+
+
+def walks() -> list[dict[str, Any]]:
+    """A row for each seed."""
+    rows = [learn_and_plan("walks", expert_walks, seed) for seed in SEEDS]
     return [{name: value for name, value in row.items() if name != "costs"} for row in rows]
 
 
-def against_ompl(
-    scenes: Sequence[GraphWorld], factor: int, seconds: float, ours: Sequence[dict[str, Any]]
-) -> dict[str, Any]:
-    """What BIT* finds with the true rule and the true prices, and our learned plans over it where it finds a path."""
-    costs = np.array([ompl_cost(scene, factor * seconds) for scene in scenes])
+def learn_and_plan(source: str, demonstrate: Callable[[int], tuple[Dataset, float]], seed: int) -> dict[str, Any]:
+    dataset, error = demonstrate(seed)
+    model = find_learner("rational").learn(dataset, WORKSHOP, n_jobs=1)
+    cost = learn_prices(dataset, model)
+    policy = CautiousPolicy("plan", model, cost.as_cost(), 0.0)
+    kept, costs, best, seconds = [], [], [], 0.0
+    for scene in test_scenes(TESTS):
+        begun = time.process_time()
+        automaton, priced = policy.choose(scene)
+        product = build_product(scene, automaton)
+        refined, word = plan_refined(scene, cost.prices, find_plan(product, priced(product)).path.states)
+        seconds += time.process_time() - begun
+        kept.append(WORKSHOP.rule.fulfilled_at(word[1:]) is not None)
+        costs.append(float(refined.metres @ PRICES))
+        best.append(plan_refined(scene, PRICES, find_true_plan(scene))[0].cost)
+    row = {
+        "demonstrations": source,
+        "seed": seed,
+        "snapping error, cm": 100 * error,
+        "rule": model.sentences[0],
+        "price of wet, lane": " ".join(f"{price:.2f}" for price in cost.prices[1:] / cost.prices[0]),
+        "rule kept": float(np.mean(kept)),
+        "true cost": float(np.mean(costs)),
+        "above ours with true rule and prices": float(np.mean(np.array(costs) / best) - 1),
+        "seconds a scene": seconds / TESTS,
+        "costs": costs,
+    }
+    print({name: value for name, value in row.items() if name != "costs"}, file=sys.stderr, flush=True)
+    return row
+
+
+def test_scenes(count: int) -> list[GraphWorld]:
+    return [workshop(seed, roadmap_of(PLANNED_ON)) for seed in range(FIRST_TEST, FIRST_TEST + count)]
+
+
+def against_ompl(factor: int, scenes: int, seconds: float, ours: NDArray[np.float64]) -> dict[str, Any]:
+    """What BIT* finds with the true rule and the true prices; and our learned plans beside it, where it finds a path.
+
+    Args:
+        factor: how many times our time it has.
+        scenes: how many of the test scenes.
+        seconds: that we take a scene.
+        ours: true costs of our plans, shape [seeds, scenes].
+    """
+    costs = np.array([ompl_cost(scene, factor * seconds) for scene in test_scenes(scenes)])
     found = np.isfinite(costs)
-    learned = np.array([row["costs"] for row in ours])[:, found]
-    return {
-        "demonstrations": f"OMPL, {factor} x the time",
+    row = {
+        "demonstrations": f"OMPL, {factor} x the time, {scenes} scenes",
         "seed": "",
         "snapping error, cm": "",
         "rule": "the true one",
         "price of wet, lane": "the true ones",
         "rule kept": float(found.mean()),
         "true cost": float(costs[found].mean()),
-        "above ours with true rule and prices": float(np.mean(costs[found] / learned.mean(axis=0)) - 1),
+        "above ours with true rule and prices": "",
         "seconds a scene": factor * seconds,
+        "ours / OMPL": float(np.mean(ours[:, :scenes][:, found] / costs[found])),
     }
+    print(row, file=sys.stderr, flush=True)
+    return row
 
 
 def ompl_cost(scene: GraphWorld, seconds: float, planner: str = "BITstar") -> float:
@@ -150,11 +185,6 @@ def ompl_cost(scene: GraphWorld, seconds: float, planner: str = "BITstar") -> fl
     except NoPathError:
         return np.inf
     return float(PLAN.metres(path) @ PRICES)
-
-
-def tell(row: dict[str, Any]) -> None:
-    """A row as soon as it is known: all of them take long."""
-    print({name: value for name, value in row.items() if name != "costs"}, file=sys.stderr, flush=True)
 
 
 def find_true_plan(scene: GraphWorld) -> tuple[int, ...]:
@@ -176,10 +206,19 @@ def expert_walks(seed: int) -> tuple[Dataset, float]:
 
 def recorded_paths(seed: int) -> tuple[Dataset, float]:
     """Paths that know nothing of the roadmap, written as a log and read back; and how far off they were."""
-    floor = with_margins(PLAN)
-    roadmap = draw_roadmap(floor, 1500, 77 + seed, places=start_places())
+    lines = recorded_lines(seed, DEMONSTRATIONS)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "paths.jsonl"
+        file.write_text("\n".join(lines))
+        log = read_recordings(file, WORKSHOP)
+    return log.dataset, float(np.mean([match.mean_error for match in log.matches.values()]))
+
+
+def recorded_lines(seed: int, count: int) -> list[str]:
+    """Recorded paths as lines of a log."""
+    roadmap = draw_roadmap(with_margins(PLAN), 1500, 77 + seed, places=start_places())
     lines = []
-    for number in range(DEMONSTRATIONS):
+    for number in range(count):
         scene_seed = FIRST_RECORDED + 1000 * seed + number
         scene = workshop(scene_seed, roadmap)
         path = plan_refined(scene, PRICES, find_true_plan(scene), Band(rounds=6))[0].path
@@ -187,11 +226,7 @@ def recorded_paths(seed: int) -> tuple[Dataset, float]:
         noisy = resample(path, STEP)
         noisy = noisy + NOISE * rng.normal(size=noisy.shape)
         lines.append(json.dumps({"seed": scene_seed, "path": np.round(noisy, 3).tolist()}))
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "paths.jsonl"
-        file.write_text("\n".join(lines))
-        log = read_recordings(file, WORKSHOP)
-    return log.dataset, float(np.mean([match.mean_error for match in log.matches.values()]))
+    return lines
 
 
 def with_margins(plan: FloorPlan) -> FloorPlan:
@@ -316,10 +351,23 @@ def curves() -> list[dict[str, Any]]:
     return rows
 
 
+def pictures() -> list[dict[str, Any]]:
+    """A plan with the true rule and prices, and a recorded path, as points."""
+    scene = workshop(FIRST_TEST + 1, roadmap_of(PLANNED_ON))
+    states = find_true_plan(scene)
+    refined, _ = plan_refined(scene, PRICES, states)
+    entry = json.loads(recorded_lines(SEEDS[0], 1)[0])
+    world = workshop(entry["seed"])
+    match = world.source.match_path(np.array(entry["path"]), world.initial_state)
+    return [
+        {"picture": "plan", "walk": list(states), "seed": FIRST_TEST + 1, "path": refined.path.tolist()},
+        {"picture": "snapping", "walk": list(match.vertices), "seed": entry["seed"], "path": entry["path"]},
+    ]
+
+
 def draw(figures: dict[str, Any], folder: Path) -> None:
     """The figures of the documentation."""
     import matplotlib.pyplot as plt
-    from PIL import Image
 
     if "gap" in figures:
         rows = figures["gap"]
@@ -352,7 +400,19 @@ def draw(figures: dict[str, Any], folder: Path) -> None:
         scene = three_stations(draw_roadmap(replace(PLAN, regions=dict(PLAN.regions)), 1000))
         paths = [np.array(row["path"]) for row in figures["curves"]]
         image = scene.source.drawing.render(scene.initial_state, paths)
-        Image.fromarray(image).quantize(64).save(folder / "continuous-curves.png", optimize=True)
+        save(image, folder / "continuous-curves.png")
+    for row in figures.get("pictures", ()):
+        is_plan = row["picture"] == "plan"
+        scene = workshop(row["seed"], roadmap_of(PLANNED_ON)) if is_plan else workshop(row["seed"])
+        paths = [scene.source.roadmap.path(row["walk"]), np.array(row["path"])]
+        image = scene.source.drawing.render(scene.initial_state, paths if is_plan else paths[::-1])
+        save(image, folder / f"continuous-{row['picture']}.png")
+
+
+def save(image: Any, file: Path) -> None:
+    from PIL import Image
+
+    Image.fromarray(image).quantize(64).save(file, optimize=True)
 
 
 def finish(figure: Any, axes: Any, file: Path) -> None:

@@ -31,7 +31,7 @@ the frames where it moves on, .gif for all of them. On a roadmap, --refine makes
 the plan cheaper in the plane without changing what it shows, and the picture is
 of both. Examples:
 
-    wfairl plan doorkey --seed 7 --task-model task.json --cost runs/doorkey -o plan.gif
+    wfairl plan doorkey --seed 7 --cost runs/doorkey -o plan.gif
     wfairl plan workshop --seed 7 --cost runs/workshop --refine -o plan.png
 """
 

@@ -22,7 +22,14 @@ from wfairl.worlds import check_task, check_world
 from wfairl.worlds.continuous.floor_plan import BrokenFloorPlanError, resample
 from wfairl.worlds.continuous.roadmap import VERTICES_OF_A_REGION, draw_roadmap
 from wfairl.worlds.continuous.shapes import rectangle
-from wfairl.worlds.continuous.workshop import PLAN, PRICES, WORKSHOP, start_places, workshop, workshop_roadmap
+from wfairl.worlds.continuous.workshop import (
+    PRICES,
+    WORKSHOP,
+    start_places,
+    workshop,
+    workshop_plan,
+    workshop_roadmap,
+)
 
 
 def edges_of(roadmap):
@@ -164,7 +171,8 @@ def test_the_nominal_cost_of_the_workshop_is_its_metres():
 
 def test_starts_are_free_and_outside_of_regions():
     places = shapely.points(start_places())
-    for shape in (*PLAN.obstacles, *PLAN.regions.values()):
+    plan = workshop_plan()
+    for shape in (*plan.obstacles, *plan.regions.values()):
         assert not shapely.intersects(to_shapely(shape), places).any()
 
 

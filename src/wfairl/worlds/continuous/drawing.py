@@ -22,8 +22,8 @@ FINER = 2
 """Pictures are drawn this many times larger, and then made smooth."""
 
 EDGE_OF_PICTURE = 8
-MOST_EDGES = 12_000
-"""Edges of a roadmap that are drawn; of a larger one, some."""
+SHOWN_NEIGHBOURS, MOST_EDGES = 6, 6_000
+"""Edges of a roadmap that are drawn: the shortest of each vertex, and of a large one, some of these."""
 
 ROADMAP, QUIET = "#eceef1", "#aab1ba"
 ZONES = ("#cfe6f7", "#fbe6c4", "#e4d8f2", "#d9efd6")
@@ -100,7 +100,7 @@ class FloorDrawing:
         return image
 
     def _draw_roadmap(self, draw: ImageDraw.ImageDraw) -> None:
-        successors = self.roadmap.table.successors
+        successors = self.roadmap.table.successors[:, :SHOWN_NEIGHBOURS]
         one, control = np.nonzero(successors != UNAVAILABLE)
         other = successors[one, control]
         some = slice(None, None, max(1, len(one) // MOST_EDGES))

@@ -40,10 +40,10 @@ class Band:
             band, in metres; headings are drawn as if a radian were a metre.
     """
 
-    rounds: int = 16
+    rounds: int = 10
     stations: int = 48
-    around: int = 5
-    reach: int = 6
+    around: int = 4
+    reach: int = 5
     first_width: float = 0.4
     last_width: float = 0.01
 

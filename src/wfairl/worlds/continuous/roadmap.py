@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
-from scipy.stats import qmc
 
 from wfairl.automata.automaton import UNAVAILABLE, Label
 from wfairl.errors import BadInputError
@@ -190,6 +189,8 @@ def _draw_vertices(plan: FloorPlan, samples: int, seed: int, dimensions: int) ->
 def _draw_in(
     plan: FloorPlan, shape: Shape, wanted: int, seed: Sequence[int], dimensions: int, name: str
 ) -> Configurations:
+    from scipy.stats import qmc  # slow to import
+
     sequence = qmc.Halton(dimensions, rng=np.random.default_rng(seed))
     low, high = shape.box
     low, high = np.append(low, -math.pi)[:dimensions], np.append(high, math.pi)[:dimensions]

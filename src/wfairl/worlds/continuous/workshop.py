@@ -44,20 +44,10 @@ MACHINES = (
     rectangle(11.4, 1.8, 12.0, 4.4),
 )
 
-PLAN = FloorPlan(
-    bounds=(0, 0, 24, 16),
-    obstacles=MACHINES,
-    regions={**{f"bay {i}": circle(x, y, 0.7) for i, (x, y) in enumerate(BAYS, start=1)}, **WELDING},
-    zones={
-        "wet": polygon((11.8, 5.2), (15.6, 4.6), (16.4, 8.0), (15.2, 10.6), (12.2, 10.2), (11.4, 7.4)),
-        "lane": rectangle(2.0, 5.2, 10.6, 6.9),
-    },
-)
-
 PRICES = np.array([1.0, 4.0, 2.0])
 """What a metre costs the demonstrators: on the plain floor, on the wet one, on the lane."""
 
-SAMPLES = 400
+SAMPLES = 300
 """Of the roadmap on which tasks are learned; what was learned holds on any other."""
 
 PROPOSITIONS = ("store", "inspection", "dock", "welding")
@@ -67,17 +57,32 @@ STARTS = 40
 
 
 @cache
+def workshop_plan() -> FloorPlan:
+    """The floor."""
+    return FloorPlan(
+        bounds=(0, 0, 24, 16),
+        obstacles=MACHINES,
+        regions={**{f"bay {i}": circle(x, y, 0.7) for i, (x, y) in enumerate(BAYS, start=1)}, **WELDING},
+        zones={
+            "wet": polygon((11.8, 5.2), (15.6, 4.6), (16.4, 8.0), (15.2, 10.6), (12.2, 10.2), (11.4, 7.4)),
+            "lane": rectangle(2.0, 5.2, 10.6, 6.9),
+        },
+    )
+
+
+@cache
 def workshop_roadmap(samples: int = SAMPLES, seed: int = 0) -> Roadmap:
     """The workshop as a graph, drawn once."""
-    return draw_roadmap(PLAN, samples, seed, places=start_places())
+    return draw_roadmap(workshop_plan(), samples, seed, places=start_places())
 
 
 @cache
 def start_places() -> Points:
     """Where the robot may start: free places outside of all regions, the same on every roadmap; shape [STARTS, 2]."""
-    left, bottom, right, top = PLAN.bounds
+    plan = workshop_plan()
+    left, bottom, right, top = plan.bounds
     drawn = np.random.default_rng(0).uniform((left, bottom), (right, top), size=(10 * STARTS, 2))
-    is_clear = ~(PLAN.region_set.contain(drawn).any(axis=1) | PLAN.obstacle_set.contain(drawn).any(axis=1))
+    is_clear = ~(plan.region_set.contain(drawn).any(axis=1) | plan.obstacle_set.contain(drawn).any(axis=1))
     return drawn[is_clear][:STARTS]
 
 
