@@ -109,7 +109,7 @@ def test_evaluate_prints_one_json_object_and_nothing_else(wfairl):
         (["evaluate", "doorkey", "--seeds", "1000000:1000002"], "is not a test seed"),
         (["evaluate", "doorkey", "--policy", "optimal", "--temperature", "3"], "has no temperature to choose"),
         (["demos", "doorkey", "--successes", "0", "--failures", "0", "-o", "x.safetensors"], "nothing to collect"),
-        (["demos-import", "doorkey", __file__, "-o", "x.safetensors"], "a log is a *.jsonl file"),
+        (["demos-import", "doorkey", __file__, "-o", "x.safetensors"], "a log is a *.jsonl or *.csv file"),
         (["demos", "doorkey", "-o", "x.npz"], "x.npz: demonstrations are written as *.safetensors"),
         (["demos-import", "doorkey", "none.jsonl", "-o", "x.safetensors"], "none.jsonl: no such file"),
         (["demos-export", "none.safetensors", "a/b-v0"], "none.safetensors: no such file"),
