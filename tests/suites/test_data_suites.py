@@ -29,10 +29,10 @@ def in_this_process(monkeypatch):
     """Jobs run here: starting workers takes longer than the fits."""
     done = []
 
-    def run_jobs(jobs, n_jobs, title):
+    def run_jobs(jobs, directory, workers, title):
         for job in jobs:
             done.append(job.name)
-            job.work()
+            job.work(directory)
         return ()
 
     monkeypatch.setattr(data_compute, "run_jobs", run_jobs)

@@ -61,11 +61,16 @@ def reproduce_command(
         typer.Option(help="The cost model of the methods that learn one; the tasks' own by default."),
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Cells to compute at once, each on a core of its own.")] = 2,
+    executor: Annotated[
+        str,
+        typer.Option(help="What computes them: local processes, dask://HOST:PORT, or mpi; see docs/clusters.md."),
+    ] = "local",
     as_json: AsJson = False,
 ) -> None:
     """Compute a suite."""
     if suite in DATA_SUITES:
-        given = {"--tasks": tasks, "--methods": methods, "--seeds": seeds, "--cost": cost}
+        elsewhere = None if executor == "local" else executor
+        given = {"--executor": elsewhere, "--tasks": tasks, "--methods": methods, "--seeds": seeds, "--cost": cost}
         refused = [option for option, value in given.items() if value is not None]
         if refused:
             raise BadInputError(f"the suite {suite} has a fixed protocol: {refused[0]} does not apply")
@@ -94,9 +99,9 @@ def reproduce_command(
         "--cost": cost,
         "-o": output,
     }
-    tables = reproduce(protocol, directory, jobs, command_of(quick, chosen))
+    tables = reproduce(protocol, directory, jobs, command_of(quick, chosen), executor)
     if as_json:
-        print_json(tables.to_document())
+        print_json({**tables.to_document(), "made": dict(tables.made)})
     else:
         print_tables(tables, directory)
     if tables.failures:
@@ -115,7 +120,7 @@ def _reproduce_on_data(
     place = None if data is None else Path(data)
     results = reproduce_on_data(find_data_suite(suite), place, directory, quick, jobs, command)
     if as_json:
-        print_json(results.to_document())
+        print_json({**results.to_document(), "made": dict(results.made)})
     else:
         for table in results.tables:
             out.print(_table(table.title, table.head, table.body))

@@ -16,7 +16,8 @@ from typing import Any
 
 from wfairl import __version__
 from wfairl.errors import BadInputError
-from wfairl.files import read_bytes, read_json, write_atomically, write_json
+from wfairl.executors import open_workers
+from wfairl.files import hold, read_bytes, read_json, write_atomically, write_json
 from wfairl.public_data.trajectories import load_trajectories
 from wfairl.report.blocks import Command, Facts, figure_of, prose
 from wfairl.report.figures import write_figures
@@ -24,9 +25,18 @@ from wfairl.report.page import Block, Page, Section, check_page_file, write_page
 from wfairl.report.provenance import provenance
 from wfairl.report.tables import Column, Table
 from wfairl.suites.data_suite import OUTCOME_VERSION, DataSuite, Fit, Outcome, Outcomes, find_data_suite
-from wfairl.suites.directory import CSV, FIGURES, MARKDOWN, REPORT, RESULTS, UnfinishedReproductionError, check_free
-from wfairl.suites.jobs import Job, run_jobs
-from wfairl.suites.tables import TextTable, made_line
+from wfairl.suites.directory import (
+    CSV,
+    FIGURES,
+    MADE,
+    MARKDOWN,
+    REPORT,
+    RESULTS,
+    UnfinishedReproductionError,
+    check_free,
+)
+from wfairl.suites.jobs import Job, run_jobs, worker_setup
+from wfairl.suites.tables import TextTable
 
 FORMAT, VERSION = "wfairl-data-suite", 1
 
@@ -67,7 +77,6 @@ class DataResults:
             "version": VERSION,
             "suite": self.suite,
             "quick": self.quick,
-            "made": dict(self.made),
             "fits": {name: {"measured": one.measured, "facts": one.facts} for name, one in self.outcomes.items()},
             "tables": [asdict(table) for table in self.tables],
             "failures": dict(self.failures),
@@ -88,7 +97,7 @@ class DataResults:
         for table in self.tables:
             parts += [table.title, table.to_markdown()]
         parts += [f"Not computed: {name}: {reason.splitlines()[-1]}" for name, reason in self.failures.items()]
-        return "\n\n".join([*parts, made_line(self.made)]) + "\n"
+        return "\n\n".join(parts) + "\n"
 
 
 def reproduce_on_data(
@@ -117,16 +126,25 @@ def reproduce_on_data(
             f" `wfairl reproduce --suite {suite.name} --data DIR`"
         )
     digest = hashlib.sha256(read_bytes(data / f"{suite.name}.safetensors")).hexdigest()
+    with hold(directory):
+        return _compute(suite, data, directory, quick, n_jobs, command, digest)
+
+
+def _compute(
+    suite: DataSuite, data: Path, directory: Path, quick: bool, n_jobs: int, command: str, digest: str
+) -> DataResults:
     fits = suite.fits(quick)
     jobs = [
-        Job(fit.name, fit.seconds, partial(run_fit, suite.name, fit, data, directory, digest))
+        Job(fit.name, fit.seconds, partial(run_fit, suite.name, fit, data.resolve(), digest))
         for fit in fits
         if Outcome.load(fit_file(directory, fit.name), key_of(fit, digest)) is None
     ]
-    failures = {failure.name: failure.reason for failure in run_jobs(jobs, n_jobs, suite.name)}
+    with open_workers(n_jobs=n_jobs, prepare=worker_setup()) as workers:
+        failures = {failure.name: failure.reason for failure in run_jobs(jobs, directory, workers, suite.name)}
     stored = {fit.name: Outcome.load(fit_file(directory, fit.name), key_of(fit, digest)) for fit in fits}
     outcomes = {name: one for name, one in stored.items() if one is not None}
     results = DataResults(suite.name, quick, outcomes, failures, provenance(command))
+    write_json(directory / MADE, results.made)
     write_json(directory / RESULTS, results.to_document())
     write_atomically(directory / CSV, results.to_csv())
     write_atomically(directory / MARKDOWN, results.to_markdown())
@@ -134,7 +152,7 @@ def reproduce_on_data(
     return results
 
 
-def run_fit(suite: str, fit: Fit, data: Path, directory: Path, digest: str) -> None:
+def run_fit(suite: str, fit: Fit, data: Path, digest: str, directory: Path) -> None:
     """Compute a fit and leave its outcome in the directory."""
     fit.run(load_trajectories(data, suite)).save(fit_file(directory, fit.name), key_of(fit, digest))
 
@@ -179,7 +197,9 @@ def _read(directory: Path) -> DataResults:
         raise BadInputError(f"{directory / RESULTS}: not the results of a suite on data that this wfairl can read")
     stored = {name: Outcome.load(fit_file(directory, name)) for name in document["fits"]}
     outcomes = {name: outcome for name, outcome in stored.items() if outcome is not None}
-    return DataResults(document["suite"], document["quick"], outcomes, document["failures"], document["made"])
+    return DataResults(
+        document["suite"], document["quick"], outcomes, document["failures"], read_json(directory / MADE)
+    )
 
 
 def _page(results: DataResults, figures: list[Any]) -> Page:
