@@ -13,13 +13,16 @@ app = command_group()
 EXAMPLE = """
 Turn public data, as their authors publish them, into worlds and demonstrations that `wfairl reproduce` measures on.
 
-    labyrinth   mice in a binary maze: data/mouse_data/ of github.com/97aditi/dynamic_irl, commit 58b7225
-    borlange    drivers in Borlange: Input/ of github.com/maitien86/RecursiveLogit.Classical.V2, commit 43ce934
-    shanghai    taxis in Shanghai: data/ of github.com/liangchunyaobing/RCM-AIRL, commit 02d4005
+The data are not part of this package: their licences are unclear. SOURCE is a folder of the authors' repository, of the
+commit named here. Its files are checked against the version that published figures are of; one that is missing, cut short
+or another is named. The labyrinth's pickles are read without running anything that they say.
 
-The data are not part of this package: their licences are unclear. SOURCE is the folder named above, in a copy of the
-repository. Files are checked against the version that published figures are of; one that is missing, cut short or
-another is named. The labyrinth's pickles are read without running anything that they say. Examples:
+    labyrinth   github.com/97aditi/dynamic_irl, 58b7225: data/mouse_data
+    borlange    github.com/maitien86/RecursiveLogit.Classical.V2,
+                43ce934: Input
+    shanghai    github.com/liangchunyaobing/RCM-AIRL, 02d4005: data
+
+Examples:
 
     wfairl data borlange RecursiveLogit.Classical.V2/Input -o public-data
     wfairl reproduce --suite borlange --data public-data
