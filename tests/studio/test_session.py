@@ -151,11 +151,12 @@ def test_a_path_is_no_name(name):
         check_name(name)
 
 
-def test_an_environment_that_would_import_something_is_refused():
+def test_an_environment_that_would_import_something_is_refused(tmp_path):
     with pytest.raises(BadInputError):
-        assignment_of("os:MiniGrid-FourRooms-v0")
+        new(tmp_path / "one", "os:MiniGrid-FourRooms-v0")
     with pytest.raises(BadInputError):
-        Assignment("x", "os:MiniGrid-FourRooms-v0").task
+        Session(tmp_path / "one", Assignment("x", "os:MiniGrid-FourRooms-v0"))
+    assert not (tmp_path / "one").exists()
 
 
 def test_a_journal_with_a_broken_line_inside_is_refused(tmp_path):

@@ -15,7 +15,7 @@ from wfairl.automata.task_model import TaskModel
 from wfairl.automata.words import compress, format_label
 from wfairl.demonstrations.collection import FIRST_TEST_SEED
 from wfairl.errors import BadInputError, WfairlError
-from wfairl.logic.corrections import correction_of_document, without_edge
+from wfairl.logic.corrections import correction_of_document, obey, without_edge
 from wfairl.logic.questions import Question
 from wfairl.studio import jobs
 from wfairl.studio.keys import keys_of
@@ -185,7 +185,9 @@ class Desk:
         session, correction = self.session, correction_of_document(message["correction"])
         is_law = message["law"] is True
         answers: Any = ()
-        if not is_law:
+        if is_law:
+            obey(self._model, (*session.laws, correction), session.dataset)  # refused if nothing is left of the task
+        else:
             arguments = session.assignment, self._model, session.dataset, correction, session.next_seed
             answers = await self._run("looking for counterexamples", jobs.refute, *arguments)
             if not answers:
@@ -194,13 +196,7 @@ class Desk:
         event = {"do": "correct", "correction": correction.to_document(), "law": is_law, "answers": told}
         session.do(event)
         await self._learn(message)
-        if self.session.is_understood:
-            weight = "as law" if is_law else f"as {len(told)} answers"
-            self.notice = f"Corrected, {weight}: {correction.sentence}."
-        else:  # nothing could fulfil the task then
-            notice = self.notice
-            session.do({"do": "withdraw", "correction": len(session.corrected) - 1})
-            self.notice = notice
+        self.notice = f"Corrected, as {'law' if is_law else f'{len(told)} answers'}: {correction.sentence}."
 
     async def _delete_edge(self, message: Mapping[str, Any]) -> None:
         correction = without_edge(self._model, int(message["source"]), str(message["text"]))

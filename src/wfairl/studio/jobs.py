@@ -285,10 +285,11 @@ def _why(
     world: World[Any], model: TaskModel, state: Any, automaton_state: int, Q: NDArray[np.float64]
 ) -> tuple[str, ...]:
     """What would be worse about each control."""
-    best = Q.min()
+    if np.isinf(Q).all():
+        return ("The task is lost already: nothing leads to its end from here.",) * len(Q)
     can = available_controls(world, state)
     return tuple(
-        _why_not(world, model, state, automaton_state, control, float(Q[control] - best))
+        _why_not(world, model, state, automaton_state, control, float(Q[control] - Q.min()))
         if can[control]
         else "It cannot be chosen here."
         for control in range(len(Q))
@@ -298,10 +299,7 @@ def _why(
 def _why_not(world: World[Any], model: TaskModel, state: Any, automaton_state: int, control: int, excess: float) -> str:
     after = world.step(state, control)
     label = world.label(state, control, after)
-    reads = model.finite.read(automaton_state, label) if automaton_state != DEAD else DEAD
-    if np.isnan(excess):  # nothing leads anywhere any more
-        return "The task is lost already: nothing leads to its end from here."
-    if reads == DEAD:
+    if model.finite.read(automaton_state, label) == DEAD:
         return f"It breaks a rule: {format_label(label)} must not hold here, and the task would be lost."
     if np.isinf(excess):
         return "From there the task cannot be done any more, or a task that is probable too forbids it."
