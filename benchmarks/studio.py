@@ -40,7 +40,7 @@ KEY_LIMIT, LEARN_LIMIT = 0.1, 2.0
 PAUSE = 0.25
 DEMONSTRATIONS = 5
 
-PRESS = """
+PRESS = """() => {
 window.press = async (key) => {
   const canvas = document.querySelector("canvas");
   const shown = new Promise((resolve) => {
@@ -69,7 +69,7 @@ window.demonstrate = async (keys, number, pause) => {
   }
   return { keys: times, learned: await window.understood(keys.at(-1), number) };
 };
-"""
+}"""
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from corridors import Corridor, corridor_task
 from hypothesis import given
 from hypothesis import strategies as st
 from studio_sessions import CORNER, FOUR_ROOMS, GOAL, Inline, errand_plan, show_errand
@@ -20,6 +21,7 @@ from wfairl.studio.downloads import download
 from wfairl.studio.keys import keys_of
 from wfairl.studio.session import Session
 from wfairl.studio.understanding import known_edges
+from wfairl.worlds import registry
 from wfairl.worlds.registry import find_task
 
 
@@ -96,12 +98,6 @@ def test_the_agent_takes_the_cheapest_way_and_says_what_another_costs(desk):
 def test_a_control_that_breaks_a_law_says_so(desk):
     tell(desk, {"do": "correct", "correction": {"kind": "before", "first": "corner", "second": "goal"}, "law": True})
     assert desk.session.model.finite.states == 3
-    world = find_task("errand").make_world(5000)
-    _, labels = world.walk(errand_plan(5000))
-    episode = tell(desk, {"do": "watch", "seed": 5000}).stage_view()["episode"]
-    assert [one["label"] for one in episode["moments"]].count("corner") == [set(label) for label in labels].count(
-        {"corner"}
-    )
     goal_first = shortest_to_goal(5000)
     moments = tell(desk, {"do": "watch", "seed": 5000, "controls": goal_first[:-1]}).stage_view()["episode"]["moments"]
     assert "breaks a rule: goal" in moments[len(goal_first) - 1]["why"][goal_first[-1]]
@@ -162,9 +158,10 @@ def test_a_map_shows_the_least_cost_from_every_cell(desk):
 
 @pytest.mark.parametrize(
     "message",
-    [None, 3, [], {}, {"do": "x"}, {"do": "mode", "mode": "../x"}, {"do": "watch", "seed": "a"}, {"do": "cell", "x": "a"},
-     {"do": "watch", "controls": [99]}, {"do": "edge", "source": 9, "text": "x", "law": True}, {"do": "map", "kind": "x"},
-     {"do": "correct", "correction": {"kind": "never", "proposition": ["x"]}, "law": True}, {"do": "keep", "right": "yes"}],
+    [None, 3, [], {}, {"do": "x"}, {"do": "mode", "mode": "../x"}, {"do": "watch", "seed": "a"},
+     {"do": "cell", "x": "a"}, {"do": "watch", "controls": [99]}, {"do": "map", "kind": "x"},
+     {"do": "edge", "source": 9, "text": "x", "law": True}, {"do": "keep", "right": "yes"},
+     {"do": "correct", "correction": {"kind": "never", "proposition": ["x"]}, "law": True}],
 )  # fmt: skip
 def test_messages_that_make_no_sense_are_answered_and_change_nothing(desk, message):
     journal = (desk.session.directory / "journal.jsonl").read_text()
@@ -189,21 +186,11 @@ def test_every_control_has_a_key_of_its_own(controls):
     assert not set(keys) & set("urnyx")
 
 
-def test_a_world_without_a_renderer_is_shown_as_text(tmp_path):
-    from corridors import Corridor, corridor_task
-
-    from wfairl.worlds import registry
-
+def test_a_world_without_a_renderer_is_shown_as_text(tmp_path, monkeypatch):
     task = corridor_task(Corridor)
-    known = dict(registry._known())
-    registry._tasks[task.name] = task
-    try:
-        desk = Desk(Session(tmp_path / "one", assignment_of(task.name)), Inline())
-        frame = desk.stage_view()["frames"][0]
-        assert frame == {"text": str(task.make_world(desk.session.seed).name(0))}
-    finally:
-        registry._tasks.clear()
-        registry._tasks.update(known)
+    monkeypatch.setattr(registry, "_tasks", {**registry._known(), task.name: task})
+    desk = Desk(Session(tmp_path / "one", assignment_of(task.name)), Inline())
+    assert desk.stage_view()["frames"] == [{"text": str(task.make_world(desk.session.seed).name(0))}]
 
 
 @pytest.mark.slow

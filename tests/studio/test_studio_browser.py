@@ -20,7 +20,8 @@ CORRECT = "section[aria-labelledby=correct] form"
 
 CONTRASTS = """() => {
   const luminance = (colour) => {
-    const parts = colour.map((one) => one / 255).map((one) => one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4);
+    const linear = (one) => one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4;
+    const parts = colour.map((one) => linear(one / 255));
     return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
   };
   const read = (text) => text.match(/[\\d.]+/g).map(Number);
@@ -34,7 +35,8 @@ CONTRASTS = """() => {
   const found = [];
   for (const one of document.querySelectorAll("body *")) {
     const own = [...one.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
-    if (!own || !one.checkVisibility() || one.closest("button:disabled, svg, script, style, .nicegui-error-popup, option, .skip")) continue;
+    const exempt = "button:disabled, svg, script, style, .nicegui-error-popup, option, .skip";
+    if (!own || !one.checkVisibility() || one.closest(exempt)) continue;
     const [ink, back] = [luminance(read(getComputedStyle(one).color)), luminance(paper(one))];
     const ratio = (Math.max(ink, back) + 0.05) / (Math.min(ink, back) + 0.05);
     if (ratio < 4.5) found.push([one.outerHTML.slice(0, 90), ratio.toFixed(2)]);
@@ -147,10 +149,9 @@ def test_the_whole_way_by_key_presses_alone(visited, studio, width, scheme):
     person.tab_to(".mind .actions button")  # the agent succeeds in the next ten scenes
     person.press("Enter")
     page.wait_for_selector("text=10 of 10 done")
-    seeds = [int(re.search(r"\d+", one)[0]) for one in page.eval_on_selector_all(
-        ".tried button", "(all) => all.map((one) => one.ariaLabel)")]  # fmt: skip
-    steps = [int(re.search(r"in (\d+) steps", one)[1]) for one in page.eval_on_selector_all(
-        ".tried button", "(all) => all.map((one) => one.ariaLabel)")]  # fmt: skip
+    tried = page.eval_on_selector_all(".tried button", "(all) => all.map((one) => one.ariaLabel)")
+    seeds = [int(re.search(r"\d+", one)[0]) for one in tried]
+    steps = [int(re.search(r"in (\d+) steps", one)[1]) for one in tried]
     assert steps == [len(errand_plan(seed)) for seed in seeds]
 
     person.to_stage()  # its reasons, and what another control would cost

@@ -7,6 +7,7 @@ is told when one of them has changed. Several pages may show one desk.
 import asyncio
 from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from wfairl.automata.task_model import TaskModel
 from wfairl.automata.words import compress, format_label
 from wfairl.demonstrations.collection import FIRST_TEST_SEED
-from wfairl.errors import BadInputError, WfairlError
+from wfairl.errors import BadInputError, FailedRunError, WfairlError
 from wfairl.logic.corrections import correction_of_document, obey, without_edge
 from wfairl.logic.questions import Question
 from wfairl.studio import jobs
@@ -249,6 +250,8 @@ class Desk:
         except (jobs.CancelledJobError, asyncio.CancelledError, CancelledError):
             self.notice = f"Stopped {doing}." if self._job is job else self.notice
             return None
+        except BrokenProcessPool:
+            raise FailedRunError(f"The worker was lost while {doing}; try again.") from None
         finally:
             ticking.cancel()
             if self._job is job:

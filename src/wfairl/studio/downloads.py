@@ -9,13 +9,12 @@ import numpy as np
 from wfairl.demonstrations.collection import FIRST_TEST_SEED
 from wfairl.errors import BadInputError
 from wfairl.files import read_bytes
-from wfairl.logic.caution import CautiousPolicy
 from wfairl.report.blocks import AutomatonDrawing, Facts, prose
 from wfairl.report.page import Page, Section, page_html
 from wfairl.report.player import EpisodePlayer
 from wfairl.report.recording import record_episode
 from wfairl.report.text import counted
-from wfairl.studio.jobs import cost_of
+from wfairl.studio.jobs import cost_of, policy_of
 from wfairl.studio.session import DEMONSTRATIONS, JOURNAL, RUN, TASK_MODEL, Session
 from wfairl.studio.understanding import known_edges, sentence
 
@@ -118,7 +117,7 @@ def report_page(session: Session) -> str:
         for number, one in enumerate(session.shown, start=1)
     )
     said = tuple((one.correction.sentence, "law" if one.is_law else "evidence") for one in session.corrected)
-    policy = CautiousPolicy("learned", model, cost_of(run if (run := session.directory / RUN).is_dir() else None), 0.0)
+    policy = policy_of(model, cost_of(run if (run := session.directory / RUN).is_dir() else None))
     recordings = tuple(
         record_episode(session.judged_task, policy, seed, np.random.default_rng(seed))
         for seed in range(FIRST_TEST_SEED, FIRST_TEST_SEED + RECORDED_SCENES)

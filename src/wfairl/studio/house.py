@@ -1,10 +1,12 @@
 """The house: all sessions under one directory, each with a desk once somebody opens it."""
 
+import fcntl
 import os
 import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import IO
 
 from wfairl.errors import BadInputError, WfairlError
 from wfairl.files import check_directory, read_text, write_atomically
@@ -13,7 +15,7 @@ from wfairl.studio.desk import Desk
 from wfairl.studio.session import JOURNAL, Session
 from wfairl.studio.workers import Workers
 
-TOKEN = ".token"
+TOKEN, LOCK = ".token", ".lock"
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,26 @@ class House:
     def _seat(self, session: Session) -> Desk:
         desk = self._desks[session.name] = Desk(session, self._workers)
         return desk
+
+
+def lock_directory(directory: Path) -> IO[bytes]:
+    """Take a directory for one server; the lock goes with the process, however it ends.
+
+    Raises:
+        BadInputError: another server has it, or nothing can be written there.
+    """
+    check_directory(directory)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        lock = (directory / LOCK).open("wb")
+    except OSError as error:
+        raise BadInputError(f"{directory}: cannot be written ({error.strerror})") from None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        lock.close()
+        raise BadInputError(f"{directory}: a studio is open there already; use it, or another --directory") from None
+    return lock
 
 
 def token_of(directory: Path) -> str:

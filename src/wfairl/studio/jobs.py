@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.automata.automaton import DEAD, Label
+from wfairl.automata.automaton import DEAD, Automaton, Label
+from wfairl.automata.guarded import GuardedAutomaton
 from wfairl.automata.task_model import TaskModel
 from wfairl.automata.words import format_label
 from wfairl.demonstrations.answers import Answer
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.errors import FailedRunError
+from wfairl.evaluation.policies import PlannedPolicy, Policy
 from wfairl.evaluation.rollout import roll_out
 from wfairl.logic.caution import CautiousPolicy, untested_steps
 from wfairl.logic.corrections import Correction, counterexamples, obey
@@ -132,7 +134,7 @@ def try_scenes(
 ) -> list[tuple[int, str, int]]:
     """Seed, outcome and steps of an episode in the simulator of each scene; the true rule judges where there is one."""
     task = assignment.task_with(model)
-    policy = CautiousPolicy("learned", model, cost_of(run), 0.0)
+    policy = policy_of(model, cost_of(run))
     found = []
     for seed in seeds:
         report()
@@ -152,7 +154,7 @@ def act(
     report()
     task = assignment.task
     world = task.make_world(seed)
-    automaton, cost = CautiousPolicy("learned", model, cost_of(run), 0.0).choose(world)
+    automaton, cost = _choose(model, cost_of(run), world)
     agent = Agent(automaton, cost, 0.0, np.random.default_rng(seed))
     agent.start(world)
     report()
@@ -266,6 +268,19 @@ def warm_up(report: Report) -> None:
     assignment = Assignment("errand")
     dataset = collect(assignment.task, 2, 0, 0.0, 0, n_jobs=1)
     act(report, assignment, learn(report, assignment, dataset, ()), 0, (), None)
+
+
+def policy_of(model: TaskModel, cost: Cost) -> Policy:
+    """The greedy policy of a model: cautious, where its learner keeps alternatives."""
+    if isinstance(model.finite, GuardedAutomaton):
+        return CautiousPolicy("learned", model, cost, 0.0)
+    return PlannedPolicy("learned", model.finite, cost, 0.0)
+
+
+def _choose(model: TaskModel, cost: Cost, world: World[Any]) -> tuple[Automaton, Cost]:
+    """What to plan with in a world."""
+    policy = policy_of(model, cost)
+    return policy.choose(world) if isinstance(policy, CautiousPolicy) else (model.finite, cost)
 
 
 def _finite(values: NDArray[np.float64]) -> tuple[float | None, ...]:

@@ -4,6 +4,7 @@ import asyncio
 import os
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,14 @@ from wfairl.errors import BadInputError, WfairlError
 from wfairl.report.templates import asset
 from wfairl.studio.desk import MIND, STAGE, Desk
 from wfairl.studio.guard import Guard
-from wfairl.studio.house import House, token_of
+from wfairl.studio.house import House, lock_directory, token_of
 from wfairl.studio.workers import Workers
 from wfairl.worlds.registry import all_tasks
 
 ASSETS = Path(__file__).parent / "assets"
-ADDRESS = "127.0.0.1"
+ADDRESS, USUAL_PORT = "127.0.0.1", 8421
+"""Where the studio listens; a page that is open finds it there again after the server was killed."""
+
 FAVICON = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="12" fill="none" '
     'stroke="#14735a" stroke-width="3"/><circle cx="16" cy="16" r="6" fill="#f0a434"/></svg>'
@@ -34,18 +37,18 @@ INVENTED_IN = ("MiniGrid-FourRooms-v0", "MiniGrid-DoorKey-8x8-v0", "MiniGrid-Unl
 
 
 def find_port(wanted: int | None) -> int:
-    """A port of this machine that is free: the wanted one, or any.
+    """A port of this machine that is free: the wanted one; else the studio's usual one, or any.
 
     Raises:
         BadInputError: it is taken.
     """
-    with socket.socket() as one:
-        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            one.bind((ADDRESS, wanted or 0))
-        except OSError:
-            raise BadInputError(f"the port {wanted} is taken; choose another with --port") from None
-        return int(one.getsockname()[1])
+    for port in (USUAL_PORT, 0) if wanted is None else (wanted,):
+        with socket.socket() as one:
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            with suppress(OSError):
+                one.bind((ADDRESS, port))
+                return int(one.getsockname()[1])
+    raise BadInputError(f"the port {wanted} is taken; choose another with --port")
 
 
 def serve(directory: Path, port: int, announce: Callable[[str], None], path: str = "/", processes: int = 1) -> None:
@@ -59,6 +62,7 @@ def serve(directory: Path, port: int, announce: Callable[[str], None], path: str
         processes: workers for what takes long.
     """
     os.environ.setdefault("NICEGUI_STORAGE_PATH", str(directory / ".nicegui"))  # it is read when NiceGUI is imported
+    lock = lock_directory(directory)
     token = token_of(directory)
     workers = Workers(processes)
     application = make_application(House(directory, workers), token, port)
@@ -79,6 +83,7 @@ def serve(directory: Path, port: int, announce: Callable[[str], None], path: str
         asyncio.run(run())
     finally:
         workers.close()
+        lock.close()
 
 
 def make_application(house: House, token: str, port: int) -> Any:

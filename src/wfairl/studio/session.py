@@ -313,7 +313,7 @@ class Session:
             raise BadInputError("a demonstration is right or wrong, as somebody says")
         if not self.controls:
             raise BadInputError("nothing was shown yet")
-        if not any(self.labels):
+        if is_right and not any(self.labels):
             raise BadInputError("nothing that labels are about has happened: say what they are about, or go on")
         shown = Shown(self.seed, tuple(self.controls), is_right, judge)
         seed = self.next_seed

@@ -8,7 +8,7 @@ export default {
       <section class="card" aria-labelledby="understood">
         <div class="head">
           <h2 id="understood">What it understands</h2>
-          <p v-if="view.model && view.model.weight !== null" class="outcome" data-success="true" :title="'its share of the posterior among the automata that were kept'">{{ percent(view.model.weight) }} sure</p>
+          <p v-if="view.model && view.model.weight !== null" class="outcome" :data-success="view.model.weight > 0.8" :title="'its share of the posterior among the automata that were kept'">{{ percent(view.model.weight) }} sure</p>
         </div>
         <div class="thinking" role="status" :class="{ idle: !view.thinking }">
           <template v-if="view.thinking"><span class="spinner" aria-hidden="true"></span><span>{{ capital(view.thinking.what) }}… {{ view.thinking.reports > 1 ? "step " + view.thinking.reports : "" }}</span>
@@ -126,7 +126,10 @@ export default {
     // Where the automaton stands, the edge that was taken last, and how certain each edge is.
     mark() {
       const drawing = this.$refs.drawing;
-      if (!drawing) return;
+      const picture = drawing?.querySelector("svg");
+      if (!picture) return;
+      picture.style.maxWidth = `${picture.viewBox.baseVal.width}px`;
+      picture.style.minWidth = `${0.66 * picture.viewBox.baseVal.width}px`;
       const { before, here } = window.studioState ?? { before: null, here: null };
       for (const one of drawing.querySelectorAll("[data-state]")) one.classList.toggle("here", Number(one.dataset.state) === here);
       for (const one of drawing.querySelectorAll("[data-source]")) {

@@ -1,6 +1,8 @@
 // The stage: a scene, and what is done in it. Three modes share it: demonstrating, watching the agent, answering.
 const TILE = 32;
+const TALLEST = 28;  // rem of a frame's height
 const STEP_MILLISECONDS = 420;
+const NARROWEST = 0.05;  // costs that differ by a smaller part are not spread over all colours
 const images = new Map();  // address of a tile -> its image, decoded once
 
 async function decoded(address) {
@@ -269,6 +271,7 @@ export default {
       if (canvas.width !== frame.columns * TILE || canvas.height !== frame.rows * TILE) {
         canvas.width = frame.columns * TILE;
         canvas.height = frame.rows * TILE;
+        canvas.style.width = `min(100%, ${(TALLEST * frame.columns) / frame.rows}rem)`;
       }
       const context = canvas.getContext("2d");
       frame.cells.forEach((number, cell) => context.drawImage(ready[number], (cell % frame.columns) * TILE, Math.floor(cell / frame.columns) * TILE));
@@ -284,7 +287,7 @@ export default {
       const [low, high] = this.mapRange;
       this.view.map.values.forEach((value, cell) => {
         if (value === null) return;
-        const share = high > low ? (value - low) / (high - low) : 0;
+        const share = (value - low) / Math.max(high - low, NARROWEST * high, Number.MIN_VALUE);
         if (cell === frame.agent) return;
         context.fillStyle = `hsl(${44 - 24 * share} 92% ${78 - 58 * share}% / 82%)`;
         context.fillRect((cell % frame.columns) * TILE, Math.floor(cell / frame.columns) * TILE, TILE, TILE);

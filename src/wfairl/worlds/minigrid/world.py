@@ -32,7 +32,9 @@ from wfairl.worlds.minigrid.environment import (
     layout_of,
     read_contents,
     render_scene,
+    render_tile,
     scene_of,
+    tile_keys,
     unwrap,
 )
 from wfairl.worlds.minigrid.packing import pack, unpack, unpack_all
@@ -192,6 +194,15 @@ class MiniGridWorld:
         """The state as MiniGrid itself draws it, without the cells beyond the walls; see `Renderer`."""
         left, top, right, bottom = (TILE_PIXELS * edge for edge in self._window)
         return render_scene(self.scene(state))[top:bottom, left:right]
+
+    def tile_keys(self, state: int) -> NDArray[np.int32]:
+        """What every cell of the picture of a state shows, as numbers; see `Tiled`."""
+        left, top, right, bottom = self._window
+        return tile_keys(self.scene(state))[top:bottom, left:right]
+
+    def render_tile(self, key: int) -> NDArray[np.uint8]:
+        """The picture of a cell; see `Tiled`."""
+        return render_tile(key)
 
     def locate(self, state: int) -> tuple[float, float]:
         """Where the agent is in the picture of a state; see `Located`."""
