@@ -186,6 +186,22 @@ def test_every_control_has_a_key_of_its_own(controls):
     assert not set(keys) & set("urnyx")
 
 
+def test_a_demonstration_that_nothing_explains_is_kept_as_it_is_and_can_be_watched(tmp_path):
+    session = Session(tmp_path / "one", assignment_of(FOUR_ROOMS))
+    session.do(CORNER)
+    session.do(GOAL)
+    for control in errand_plan(session.seed):
+        for idle in (3, 4, 5, 0, 1, 3):  # nobody who wants anything would do so
+            session.do({"do": "control", "control": idle})
+        session.do({"do": "control", "control": int(control)})
+    session.do({"do": "keep", "right": True, "by": "person"})
+    desk = tell(Desk(session, Inline()), {"do": "learn"})
+    assert session.model.judge(session.dataset.words[0]).accepted
+    json.dumps(desk.mind_view(), allow_nan=False)
+    tell(desk, {"do": "watch", "seed": 5000})
+    assert desk.stage_view()["episode"] is not None or desk.notice
+
+
 def test_a_world_without_a_renderer_is_shown_as_text(tmp_path, monkeypatch):
     task = corridor_task(Corridor)
     monkeypatch.setattr(registry, "_tasks", {**registry._known(), task.name: task})

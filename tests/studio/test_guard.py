@@ -6,7 +6,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from studio_sessions import FOUR_ROOMS
 
-from wfairl.studio.house import token_of
+from wfairl.errors import BadInputError
+from wfairl.studio.house import lock_directory, token_of
+from wfairl.studio.server import find_port
 
 httpx = pytest.importorskip("httpx")
 client = pytest.importorskip("websockets.sync.client")
@@ -88,6 +90,21 @@ def test_a_websocket_needs_the_cookie_and_the_origin(known):
             client.connect(address, additional_headers=headers, origin=said).close()
     with client.connect(address, additional_headers=cookie, origin=origin) as socket:
         assert "sid" in socket.recv(timeout=20)
+
+
+def test_a_directory_has_one_server_at_a_time(tmp_path):
+    lock = lock_directory(tmp_path)
+    with pytest.raises(BadInputError, match="open there already"):
+        lock_directory(tmp_path)
+    lock.close()
+    lock_directory(tmp_path).close()
+
+
+def test_a_port_that_is_taken_is_said_to_be(known):
+    port = urlsplit(known[0]).port
+    with pytest.raises(BadInputError, match="is taken"):
+        find_port(port)
+    assert find_port(None) != port
 
 
 def test_the_token_is_kept_for_its_owner_alone(tmp_path):

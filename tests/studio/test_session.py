@@ -96,6 +96,21 @@ def test_files_of_a_session_are_those_that_every_command_reads(tmp_path, monkeyp
     assert Session(session.directory).is_understood
 
 
+def test_a_task_of_ones_own_has_the_name_that_one_gives_it(tmp_path):
+    session = new(tmp_path / "one")
+    session.do(GOAL)
+    show_errand(session)
+    session.do({"do": "name", "name": "corner-first"})
+    assert load(session.directory / DEMONSTRATIONS).task == "corner-first"
+    assert [path.name for path in session.directory.glob("*.task.json")] == ["corner-first.task.json"]
+    assert Session(session.directory).dataset == session.dataset
+    for name in ("doorkey", "../x", "A"):
+        with pytest.raises(BadInputError):
+            session.do({"do": "name", "name": name})
+    with pytest.raises(BadInputError, match="known to others"):
+        new(tmp_path / "two", "doorkey").do({"do": "name", "name": "x"})
+
+
 def test_labels_follow_the_propositions_that_there_are(tmp_path):
     session = new(tmp_path / "one")
     session.do(GOAL)

@@ -28,8 +28,8 @@ from wfairl.worlds.documents import Inventive
 from wfairl.worlds.world import available_controls
 
 SHOW, WATCH, ANSWER = "show", "watch", "answer"
-STAGE, MIND = "stage", "mind"
-"""The two parts of a page that change by themselves."""
+HEADING, STAGE, MIND = "heading", "stage", "mind"
+"""The parts of a page."""
 
 TRIED_SCENES = 10
 TICK = 0.15
@@ -99,6 +99,8 @@ class Desk:
         """What changes the session: an event of its own, and what follows from it."""
         self.session.do(message)
         self._maps = None
+        if message["do"] == "name":
+            self._changed(HEADING, MIND)
         if message["do"] == "control" and (verdict := self.session.verdict) is not None:
             await self._keep({"right": verdict, "by": self.session.judge})
         elif message["do"] in ("drop", "withdraw", "proposition", "forget"):
@@ -291,6 +293,16 @@ class Desk:
         for part in parts:
             for listener in list(self.listeners):
                 listener(part)
+
+    def heading_view(self) -> dict[str, Any]:
+        """What the session is about, as plain JSON."""
+        session = self.session
+        return {
+            "title": session.assignment.name,
+            "summary": session.task.summary,
+            "session": session.name,
+            "invented": session.assignment.is_invented,
+        }
 
     def stage_view(self) -> dict[str, Any]:
         """What is on the stage, as plain JSON."""

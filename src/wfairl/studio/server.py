@@ -14,10 +14,11 @@ from fastapi.responses import PlainTextResponse, RedirectResponse, Response
 
 from wfairl.errors import BadInputError, WfairlError
 from wfairl.report.templates import asset
-from wfairl.studio.desk import MIND, STAGE, Desk
+from wfairl.studio.desk import HEADING, MIND, STAGE, Desk
 from wfairl.studio.guard import Guard
 from wfairl.studio.house import House, lock_directory, token_of
 from wfairl.studio.workers import Workers
+from wfairl.worlds.documents import environments
 from wfairl.worlds.registry import all_tasks
 
 ASSETS = Path(__file__).parent / "assets"
@@ -90,7 +91,7 @@ def make_application(house: House, token: str, port: int) -> Any:
     """The application behind its guard."""
     from nicegui import ui
 
-    parts = {name: _part_type(ui, name) for name in ("home", "heading", STAGE, MIND)}
+    parts = {name: _part_type(ui, name) for name in ("home", HEADING, STAGE, MIND)}
     application = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     style = f"<style>{asset('style.css')}{(ASSETS / 'studio.css').read_text(encoding='utf-8')}</style>"
 
@@ -104,6 +105,7 @@ def make_application(house: House, token: str, port: int) -> Any:
         view = {
             "tasks": [{"name": task.name, "summary": task.summary} for task in all_tasks()],
             "environments": list(INVENTED_IN),
+            "others": [name for name in environments() if name not in INVENTED_IN],
             "sessions": [
                 {"name": one.name, "changed": f"{one.changed:%d %b %Y, %H:%M} UTC"} for one in house.sessions()[:40]
             ],
@@ -168,16 +170,8 @@ def _part_type(ui: Any, name: str) -> Any:
 
 def _session_page(ui: Any, part_types: dict[str, Any], desk: Desk) -> None:
     """The page of one session: its stage and what was understood, which follow the desk."""
-    session = desk.session
     with ui.element("main").classes("bench").props('id="content"'):
-        heading = {
-            "title": session.assignment.name,
-            "summary": session.task.summary,
-            "session": session.name,
-            "invented": session.assignment.is_invented,
-        }
-        part_types["heading"](heading)
-        views = {STAGE: desk.stage_view, MIND: desk.mind_view}
+        views = {HEADING: desk.heading_view, STAGE: desk.stage_view, MIND: desk.mind_view}
         parts = {name: part_types[name](view()) for name, view in views.items()}
     waiting: set[str] = set()
     client = ui.context.client

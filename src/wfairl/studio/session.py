@@ -4,6 +4,7 @@ Everything that changes it is an event, a JSON object that goes into the journal
 
     {"do": "begin", "name": "my-fourrooms", "environment": "MiniGrid-FourRooms-v0"}
     {"do": "proposition", "name": "corner", "is": {"is": "at", "x": 1, "y": 1}}     {"do": "forget", "name": "corner"}
+    {"do": "name", "name": "corner-before-goal"}
     {"do": "control", "control": 2}      {"do": "undo"}      {"do": "reset"}      {"do": "scene", "seed": 1000001}
     {"do": "keep", "right": true, "by": "person"}                            {"do": "drop", "demonstration": 0}
     {"do": "answer", "seed": 7, "controls": [..], "right": false}            {"do": "judge", "by": "rule"}
@@ -14,7 +15,7 @@ A session that is opened again replays them. Beside the journal lie ordinary fil
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from wfairl.logic.corrections import LAWS, Correction, correction_of_document
 from wfairl.logic.learners import ANSWERS
 from wfairl.studio.assignment import Assignment, check_name
 from wfairl.studio.journal import BrokenJournalError, Journal
+from wfairl.worlds.registry import all_tasks
 from wfairl.worlds.task import Task
 from wfairl.worlds.world import World, available_controls
 
@@ -187,8 +189,10 @@ class Session:
         self._journal.append(event, durable=event["do"] in DURABLE)
         if event["do"] in ("proposition", "forget"):
             (self.directory / TASK_MODEL).unlink(missing_ok=True)  # it speaks of other propositions
+        if event["do"] == "name":
+            (self.directory / self._task_file).unlink(missing_ok=True)
         commit()
-        if event["do"] in ("keep", "drop", "answer", "correct", "withdraw", "proposition", "forget"):
+        if event["do"] in ("keep", "drop", "answer", "correct", "withdraw", "proposition", "forget", "name"):
             self.save_dataset()
 
     def learned(self, model: TaskModel) -> None:
@@ -207,12 +211,17 @@ class Session:
 
     def _save_task(self) -> None:
         if self.assignment.is_invented:
-            write_json(self.directory / f"{self.assignment.name}.task.json", self.assignment.to_document(self.model))
+            write_json(self.directory / self._task_file, self.assignment.to_document(self.model))
+
+    @property
+    def _task_file(self) -> str:
+        return f"{self.assignment.name}.task.json"
 
     def _prepare(self, event: Mapping[str, Any]) -> Callable[[], None]:
         """Check an event, and say how it takes effect."""
         kinds: dict[str, Callable[[Mapping[str, Any]], Callable[[], None]]] = {
             "begin": self._begin,
+            "name": self._name,
             "proposition": self._proposition,
             "forget": self._forget,
             "judge": self._judge,
@@ -243,6 +252,20 @@ class Session:
             self.assignment, self.world = assignment, world
             self.judge = PERSON if assignment.is_invented else RULE
             self._start_over()
+
+        return commit
+
+    def _name(self, event: Mapping[str, Any]) -> Callable[[], None]:
+        if not self.assignment.is_invented:
+            raise BadInputError(
+                f"the name of {self.assignment.name} is known to others; only a task of your own has one"
+            )
+        assignment = replace(self.assignment, name=check_name(event["name"]))
+        if assignment.name in {task.name for task in all_tasks()}:
+            raise BadInputError(f"there is a task {assignment.name} already")
+
+        def commit() -> None:
+            self.assignment = assignment
 
         return commit
 

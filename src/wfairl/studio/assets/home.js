@@ -24,6 +24,7 @@ export default {
             <a :href="'/begin/' + one"><b>{{ one.replace("MiniGrid-", "").replace(/-v\\d+$/, "") }}</b><span>{{ one }}</span></a>
           </li>
         </ul>
+        <form class="form other" @submit.prevent="go"><label><span>Or another environment</span><select v-model="other"><option v-for="one in view.others" :key="one">{{ one }}</option></select></label><button type="submit">Begin</button></form>
       </section>
       <section aria-labelledby="tasks">
         <h2 id="tasks">Demonstrate a known task</h2>
@@ -34,5 +35,7 @@ export default {
         </ul>
       </section>
     </main>`,
+  data() { return { other: this.view.others[0] }; },
+  methods: { go() { location.href = `/begin/${this.other}`; } },
   mounted() { document.documentElement.dataset.ready = ""; },
 };

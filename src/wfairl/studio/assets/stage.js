@@ -70,8 +70,8 @@ export default {
       <template v-if="view.mode === 'watch' && view.episode">
         <p class="reason" aria-live="polite"><b>{{ reason.head }}</b> {{ reason.rest }}</p>
         <p v-if="now.is_untested" class="warn">Here it leaves what was demonstrated: no demonstration tells about {{ now.label === "-" ? "this" : now.label }} in this state.</p>
-        <h3 id="cost-to-go">Cost to go, by control</h3>
-        <ul class="choices" aria-labelledby="cost-to-go">
+        <h3 v-if="bars.length" id="cost-to-go">Cost to go, by control</h3>
+        <ul v-if="bars.length" class="choices" aria-labelledby="cost-to-go">
           <li v-for="one in bars" :key="one.control">
             <button type="button" :class="{ taken: one.taken }" :aria-pressed="chosen === one.control" :aria-label="'Why not ' + one.name + '?'" @click="chosen = chosen === one.control ? null : one.control">
               <span class="name">{{ one.name }}</span>
