@@ -94,7 +94,7 @@ def _rows(name: str, seed: int, arguments: argparse.Namespace) -> Iterator[Row]:
     def judge(dataset: Dataset, way: str) -> tuple[TaskModel, Row]:
         model = RationalTaskLearner().learn(dataset, task, n_jobs=1)
         plain = PlannedPolicy("plain", model.finite, unit_cost, 0.0)
-        careful = CautiousPolicy("cautious", model, unit_cost, 0.0)
+        careful = CautiousPolicy("cautious", model, unit_cost, 0.0, horizon=task.horizon)
         row = Row(
             task=name,
             seed=seed,

@@ -51,6 +51,10 @@ def reproduce_command(
         typer.Option(help="The cost model of the methods that learn one; the tasks' own by default."),
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Cells to compute at once, each on a core of its own.")] = 2,
+    executor: Annotated[
+        str,
+        typer.Option(help="What computes them: local processes, dask://HOST:PORT, or mpi; see docs/clusters.md."),
+    ] = "local",
     as_json: AsJson = False,
 ) -> None:
     """Compute a suite."""
@@ -77,9 +81,9 @@ def reproduce_command(
         "--cost": cost,
         "-o": output,
     }
-    tables = reproduce(protocol, directory, jobs, command_of(quick, chosen))
+    tables = reproduce(protocol, directory, jobs, command_of(quick, chosen), executor)
     if as_json:
-        print_json(tables.to_document())
+        print_json({**tables.to_document(), "made": dict(tables.made)})
     else:
         print_tables(tables, directory)
     if tables.failures:

@@ -10,6 +10,7 @@ from typing import Any
 from wfairl.errors import BadInputError
 from wfairl.files import read_json
 from wfairl.methods import CHOSEN
+from wfairl.suites.directory import MADE, RESULTS
 from wfairl.suites.metrics import METRICS
 from wfairl.suites.results import CellResult, Row, find_row
 from wfairl.suites.scope import shortfall
@@ -17,7 +18,7 @@ from wfairl.suites.suite import REFERENCES, Protocol, Suite, find_suite
 from wfairl.worlds.registry import find_task
 
 FORMAT = "wfairl-reproduction"
-VERSION = 3
+VERSION = 4
 
 ABSENT = "-"
 
@@ -79,7 +80,6 @@ class Tables:
         return {
             "format": FORMAT,
             "version": VERSION,
-            "made": dict(self.made),
             "protocol": asdict(self.protocol),
             "rows": [asdict(row) for row in self.rows],
             "automata": automata,
@@ -101,7 +101,7 @@ class Tables:
         for table in self.shown():
             parts += [table.title, _markdown(table)]
         parts += [f"Not computed: {name}: {reason.splitlines()[-1]}" for name, reason in self.failures.items()]
-        return "\n\n".join([*parts, made_line(self.made)]) + "\n"
+        return "\n\n".join(parts) + "\n"
 
     def shown(self) -> tuple[TextTable, ...]:
         """The tables for people: of the suite's metrics, or of returns where it has none."""
@@ -240,12 +240,13 @@ class BrokenResultsError(BadInputError):
     """A file does not hold the results of a suite."""
 
 
-def read_tables(path: Path) -> Tables:
-    """The tables that were written for a suite.
+def read_tables(directory: Path) -> Tables:
+    """The tables that were written for a suite in a directory.
 
     Raises:
-        BrokenResultsError: the file is not such.
+        BrokenResultsError: the files are not such.
     """
+    path = directory / RESULTS
     document = read_json(path)
     try:
         if (document["format"], document["version"]) != (FORMAT, VERSION):
@@ -259,7 +260,7 @@ def read_tables(path: Path) -> Tables:
         }
         rows = tuple(Row(**row) for row in document["rows"])
         protocol = find_suite(str(settings["suite"])).check(Protocol(**settings))
-        return Tables(protocol, rows, automata, document["made"], document["failures"])
+        return Tables(protocol, rows, automata, read_json(directory / MADE), document["failures"])
     except (KeyError, TypeError, ValueError) as error:
         raise BrokenResultsError(
             f"{path}: not the results of a reproduction that this wfairl can read ({error})"
@@ -283,12 +284,6 @@ def format_metrics(row: Row | None, metrics: Sequence[str]) -> str:
 def _explained(metrics: Sequence[str]) -> str:
     titles = BETWEEN.join(METRICS[name].title for name in metrics)
     return f"{titles[0].upper()}{titles[1:]}: {' '.join(METRICS[name].explanation for name in metrics)}"
-
-
-def made_line(made: Mapping[str, Any]) -> str:
-    """When, on what and with which versions, as a sentence."""
-    versions = ", ".join(f"{name} {version}" for name, version in made["versions"].items())
-    return f"Made on {made['date']} by `{made['command']}` on {made['machine']} ({versions})."
 
 
 def _head(tasks: Sequence[str]) -> list[str]:
