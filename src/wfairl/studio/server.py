@@ -68,7 +68,13 @@ def serve(directory: Path, port: int, announce: Callable[[str], None], path: str
     workers = Workers(processes)
     application = make_application(House(directory, workers), token, port)
     config = uvicorn.Config(
-        application, ADDRESS, port, log_level="warning", ws_max_size=LARGEST_MESSAGE, timeout_graceful_shutdown=2
+        application,
+        ADDRESS,
+        port,
+        log_level="warning",
+        ws_max_size=LARGEST_MESSAGE,
+        ws_per_message_deflate=False,  # nothing leaves this machine
+        timeout_graceful_shutdown=2,
     )
     server = uvicorn.Server(config)
 
@@ -81,7 +87,8 @@ def serve(directory: Path, port: int, announce: Callable[[str], None], path: str
         await serving
 
     try:
-        asyncio.run(run())
+        with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
+            runner.run(run())
     finally:
         workers.close()
         lock.close()

@@ -82,9 +82,10 @@ class Workers:
 
     def close(self) -> None:
         """Give up what runs, and end the processes."""
-        for place in list(self._taken):
-            self._board[1][place] = 1
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        processes = list((self._pool._processes or {}).values())  # `terminate_workers` comes with Python 3.14
+        for process in processes:
+            process.terminate()
+        self._pool.shutdown(wait=True, cancel_futures=True)
 
     def _start(self) -> None:
         self._board = (self._context.Array("q", PLACES, lock=False), self._context.Array("b", PLACES, lock=False))

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from wfairl.errors import BadInputError
-from wfairl.files import read_json
+from wfairl.files import read_json, seems
 from wfairl.worlds.documents import task_of_document
 from wfairl.worlds.task import Task, check_task, missing_attributes
 
@@ -75,7 +75,7 @@ def load_tasks(source: str) -> tuple[Task, ...]:
         return ()
     known = dict(_known())
     try:
-        found = [task_of_document(read_json(Path(source)))] if source.endswith(".json") else _tasks_in(_import(source))
+        found = [_read(Path(source))] if source.endswith(".json") else _tasks_in(_import(source))
         if not found:
             raise BadInputError("there is no task at its top level; see docs/own-tasks.md")
         for task in found:
@@ -123,6 +123,13 @@ def _add(task: Task, known: dict[str, Task]) -> Task:
 
 def _in_one_line(error: Exception) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())
+
+
+def _read(path: Path) -> Task:
+    try:
+        return task_of_document(read_json(path))
+    except BadInputError as error:
+        raise BadInputError(f"{error}{seems(path)}") from None
 
 
 def _import(source: str) -> ModuleType:

@@ -19,7 +19,8 @@ from wfairl.errors import BadInputError
 from wfairl.worlds.minigrid.propositions import AgentAt, AgentOn, AwayFromDoor, Carrying, DoorOpen, Facing, Proposition
 from wfairl.worlds.minigrid.tasks import MiniGridTask
 
-FORMAT, VERSION, KIND = "wfairl-task", 1, "minigrid"
+FORMAT = "wfairl-task"
+VERSION, KIND = 1, "minigrid"
 
 KINDS: dict[str, type[Any]] = {
     "at": AgentAt,
