@@ -2,7 +2,9 @@
 
 import asyncio
 import os
+import signal
 import socket
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -86,9 +88,13 @@ def serve(directory: Path, port: int, announce: Callable[[str], None], path: str
             announce(f"http://{ADDRESS}:{port}{path}?token={token}")
         await serving
 
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that it ends as with Ctrl-C
     try:
         with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
             runner.run(run())
+    except KeyboardInterrupt:
+        pass  # that is how it ends
     finally:
         workers.close()
         lock.close()
