@@ -35,7 +35,9 @@ def studio(
     directory: Annotated[Path, typer.Option("-d", "--directory", help="Where sessions are kept.")] = Path(
         "runs/studio"
     ),
-    port: Annotated[int | None, typer.Option(min=1, max=65535, help="To listen to; 8421, or a free one, if not given.")] = None,
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="To listen to; 8421, or a free one, if not given.")
+    ] = None,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")] = True,
     workers: Annotated[int, typer.Option(min=1, help="Processes that learn and plan.")] = 1,
 ) -> None:
