@@ -15,6 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from studio_sessions import CORNER, FOUR_ROOMS, GOAL, Inline, errand_plan, show_errand
 
+from wfairl.automata.formats import FORMATS, read_automaton
+from wfairl.errors import BadInputError
 from wfairl.studio.assignment import assignment_of
 from wfairl.studio.desk import Desk
 from wfairl.studio.downloads import download
@@ -207,6 +209,18 @@ def test_a_world_without_a_renderer_is_shown_as_text(tmp_path, monkeypatch):
     monkeypatch.setattr(registry, "_tasks", {**registry._known(), task.name: task})
     desk = Desk(Session(tmp_path / "one", assignment_of(task.name)), Inline())
     assert desk.stage_view()["frames"] == [{"text": str(task.make_world(desk.session.seed).name(0))}]
+
+
+def test_the_automaton_is_given_in_formats_of_other_tools(desk, tmp_path):
+    for form in FORMATS.values():
+        content, _, name = download(desk.session, f"task{form.suffixes[0]}")
+        assert content
+        if form.read is not None:
+            (tmp_path / name).write_bytes(content)
+            again = read_automaton(tmp_path / name)
+            assert all(again.accepts(one.labels) for one in desk.session.dataset)
+    with pytest.raises(BadInputError):
+        download(desk.session, "../journal.jsonl")
 
 
 @pytest.mark.slow

@@ -23,14 +23,13 @@ from wfairl.automata.words import format_word
 from wfairl.demonstrations.answers import Answer
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.errors import BadInputError
-from wfairl.logic.caution import support_of
 from wfairl.logic.hypotheses import chosen_table
 from wfairl.logic.kernels import ACCEPTED
 from wfairl.logic.scenes import worlds_of
 from wfairl.logic.sketch import Sketch, SketchEdge, tidy, to_automaton
-from wfairl.logic.support import Support
+from wfairl.logic.support import Support, support_of
 from wfairl.logic.table_plans import NoPlanError, plan_table
-from wfairl.planning.cost import Cost, unit_cost
+from wfairl.planning.cost import Cost, nominal_cost
 from wfairl.worlds.task import Task
 
 LAWS = "laws"
@@ -315,13 +314,14 @@ def counterexamples(
     task: Task,
     seeds: Sequence[int],
     rng: np.random.Generator,
-    cost: Cost = unit_cost,
+    cost: Cost | None = None,
 ) -> tuple[Answer, ...]:
     """Plans that the model accepts and a correction forbids, each in another scene, as answers that say "wrong".
 
     There are none where the model obeys already.
     """
-    worlds = worlds_of(seeds, dataset.demonstrations, task.make_world, cost, n_jobs=1)
+    price = nominal_cost(task) if cost is None else cost
+    worlds = worlds_of(seeds, dataset.demonstrations, task.make_world, price, n_jobs=1)
     found: list[Answer] = []
     for seed, world in zip(seeds, worlds, strict=True):
         table = correction.broken(chosen_table(model, world.labels), world.labels)

@@ -5,18 +5,21 @@ is told when one of them has changed. Several pages may show one desk.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from wfairl.automata.automaton import Label
 from wfairl.automata.task_model import TaskModel
 from wfairl.automata.words import compress, format_label
 from wfairl.demonstrations.collection import FIRST_TEST_SEED
+from wfairl.demonstrations.demonstration import walk
 from wfairl.errors import BadInputError, FailedRunError, WfairlError
 from wfairl.logic.corrections import correction_of_document, obey, without_edge
+from wfairl.logic.explanation import explain_word
 from wfairl.logic.questions import Question
 from wfairl.studio import jobs
 from wfairl.studio.keys import keys_of
@@ -350,6 +353,7 @@ class Desk:
                 "cost": episode.cost,
                 "best_cost": episode.best_cost,
                 "moments": [asdict(moment) for moment in episode.moments],
+                "explanation": self._explain(self._labels(episode.seed, episode.controls)),
                 "controls": list(episode.controls),
             },
         }
@@ -368,9 +372,17 @@ class Desk:
                 "states": path,
                 "information": question.information,
                 "probability": question.probability if question.opinions else None,
+                "explanation": self._explain(question.labels),
                 "opinions": [asdict(one) for one in question.opinions[:4]],
             },
         }
+
+    def _labels(self, seed: int, controls: tuple[int, ...]) -> tuple[Label, ...]:
+        return walk(self.session.task.make_world(seed), controls, seed)[1]
+
+    def _explain(self, labels: Sequence[Label]) -> list[str]:
+        """What the model makes of a walk, in sentences."""
+        return explain_word(self._model, compress(labels)).sentences
 
     def _film(self, seed: int, controls: tuple[int, ...]) -> dict[str, Any]:
         """A frame for each state along controls, those behind the first as what changed."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from wfairl.automata.formats import FORMATS
 from wfairl.demonstrations.collection import FIRST_TEST_SEED
 from wfairl.errors import BadInputError
 from wfairl.files import read_bytes
@@ -59,6 +60,11 @@ def download(session: Session, file: str) -> tuple[bytes, str, str]:
         "repeat.py": (lambda: script(session).encode(), "text/x-python"),
         "session.zip": (lambda: archive(session), "application/zip"),
     }
+    specified = {f"task{form.suffixes[0]}": form for form in FORMATS.values()}
+    if file in specified and session.model is not None:
+        form, model = specified[file], session.model
+        content = form.write(model.finite, model.edge_counts)
+        return content.encode() if isinstance(content, str) else content, "text/plain", f"{session.name}-{file}"
     if file not in known:
         raise BadInputError(f"a session has no file {file!r}")
     make, kind = known[file]
@@ -117,7 +123,7 @@ def report_page(session: Session) -> str:
         for number, one in enumerate(session.shown, start=1)
     )
     said = tuple((one.correction.sentence, "law" if one.is_law else "evidence") for one in session.corrected)
-    policy = policy_of(model, cost_of(run if (run := session.directory / RUN).is_dir() else None))
+    policy = policy_of(model, cost_of(run if (run := session.directory / RUN).is_dir() else None, session.task))
     recordings = tuple(
         record_episode(session.judged_task, policy, seed, np.random.default_rng(seed))
         for seed in range(FIRST_TEST_SEED, FIRST_TEST_SEED + RECORDED_SCENES)

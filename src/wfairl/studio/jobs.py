@@ -28,11 +28,12 @@ from wfairl.logic.learners import RationalTaskLearner
 from wfairl.logic.questions import NothingToAskError, Question, find_question
 from wfairl.logic.support import untested_steps
 from wfairl.planning.agent import Agent, Status
-from wfairl.planning.cost import Cost, unit_cost
+from wfairl.planning.cost import Cost, nominal_cost
 from wfairl.planning.path import walk_path
 from wfairl.planning.planner import ExactPlanner
 from wfairl.report.tiles import TILE, cut_tiles
 from wfairl.studio.assignment import Assignment
+from wfairl.worlds.task import Task
 from wfairl.worlds.world import World, as_located, available_controls
 
 Report = Callable[[], None]
@@ -135,7 +136,7 @@ def try_scenes(
 ) -> list[tuple[int, str, int]]:
     """Seed, outcome and steps of an episode in the simulator of each scene; the true rule judges where there is one."""
     task = assignment.task_with(model)
-    policy = policy_of(model, cost_of(run))
+    policy = policy_of(model, cost_of(run, assignment.task))
     found = []
     for seed in seeds:
         report()
@@ -155,7 +156,7 @@ def act(
     report()
     task = assignment.task
     world = task.make_world(seed)
-    automaton, cost = _choose(model, cost_of(run), world)
+    automaton, cost = _choose(model, cost_of(run, assignment.task), world)
     agent = Agent(automaton, cost, 0.0, np.random.default_rng(seed))
     agent.start(world)
     report()
@@ -226,8 +227,8 @@ def map_scene(
     world = assignment.task.make_world(seed)
     located = as_located(world)
     report()
-    solution = ExactPlanner().solve(world, model.finite, cost_of(run))
-    product, costs = solution.product, cost_of(run)(solution.product)
+    solution = ExactPlanner().solve(world, model.finite, cost_of(run, assignment.task))
+    product, costs = solution.product, cost_of(run, assignment.task)(solution.product)
     rows, columns = cut_tiles(located.render(world.initial_state)).shape[:2]
     nodes = np.flatnonzero(product.automaton_states == automaton_state)
     report()
@@ -288,10 +289,10 @@ def _finite(values: NDArray[np.float64]) -> tuple[float | None, ...]:
     return tuple(round(float(one), 4) if np.isfinite(one) else None for one in values)
 
 
-def cost_of(run: Path | None) -> Cost:
-    """The cost that a run has learned, or 1 for every step."""
+def cost_of(run: Path | None, task: Task) -> Cost:
+    """The cost that a run has learned, or what the task itself says."""
     if run is None:
-        return unit_cost
+        return nominal_cost(task)
     from wfairl.learning.run_directory import load_run  # torch is slow to import
 
     return load_run(run).cost.as_cost()

@@ -258,7 +258,7 @@ class Session:
     def _name(self, event: Mapping[str, Any]) -> Callable[[], None]:
         if not self.assignment.is_invented:
             raise BadInputError(
-                f"the name of {self.assignment.name} is known to others; only a task of your own has one"
+                f"{self.assignment.name} is known to others by that name; only a task of your own has one"
             )
         assignment = replace(self.assignment, name=check_name(event["name"]))
         if assignment.name in {task.name for task in all_tasks()}:

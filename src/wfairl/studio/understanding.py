@@ -7,13 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import DEAD, Arrow, Automaton
+from wfairl.automata.comparison import compare
 from wfairl.automata.formats.pictures import to_svg
 from wfairl.automata.guarded import Edge, GuardedAutomaton
 from wfairl.automata.layout import lay_out
 from wfairl.automata.task_model import TaskModel
-from wfairl.automata.words import format_label
+from wfairl.automata.words import format_label, format_word
 from wfairl.demonstrations.demonstration import Dataset
-from wfairl.logic.support import untested_labels
+from wfairl.logic.support import support_of, untested_labels
 
 DONE, LOST = "done", "lost"
 
@@ -105,6 +106,7 @@ def describe(model: TaskModel, dataset: Dataset, before: TaskModel | None) -> di
             }
             for edge in edges
         ],
+        "apart": [] if before is None or was == now else _apart(before, model),
         "gone": [f"{source} \N{RIGHTWARDS ARROW} {leads} on {text}" for source, text, leads in sorted(was - now)],
         "alternatives": [{"text": one["text"], "weight": one["weight"]} for one in others[:SHOWN_ALTERNATIVES]],
         "untested": [
@@ -113,6 +115,14 @@ def describe(model: TaskModel, dataset: Dataset, before: TaskModel | None) -> di
         ],
         "can_ask": bool(model.facts.get("alternatives")),
     }
+
+
+def _apart(before: TaskModel, model: TaskModel) -> list[str]:
+    """Words that the old automaton and the new one judge differently."""
+    support = support_of(model)
+    known = () if support is None else support.labels
+    found = compare(("before", "now"), (before.finite, model.finite), known, most=2)
+    return [f"{format_word(word)}: {', now '.join(found.verdicts(word))}" for word in found.words]
 
 
 def sentence(model: TaskModel) -> str:

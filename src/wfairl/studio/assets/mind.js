@@ -28,6 +28,8 @@ export default {
             </li>
           </ul>
           <p v-if="view.model.gone.length" class="hint">No longer: <s v-for="one in view.model.gone" :key="one">{{ one }}</s></p>
+          <details v-if="view.model.apart.length"><summary>Words that tell old and new apart</summary>
+            <ul class="opinions"><li v-for="one in view.model.apart" :key="one">{{ one }}</li></ul></details>
           <p v-if="view.model.untested.length" class="hint">Not tested by any demonstration: {{ view.model.untested.join("; ") }}.</p>
           <details v-if="view.model.alternatives.length"><summary>What else it might be</summary>
             <ul class="opinions"><li v-for="one in view.model.alternatives" :key="one.text">{{ percent(one.weight) }} <code>{{ one.text }}</code></li></ul></details>
@@ -93,6 +95,10 @@ export default {
         <h2 id="keep">Keep</h2>
         <p class="hint">Ordinary files that every <code>wfairl</code> command reads.</p>
         <p class="downloads"><a v-for="one in files" :key="one.file" :href="'/download/' + session + '/' + one.file">{{ one.text }}</a></p>
+        <template v-if="view.model">
+          <p class="hint">The automaton alone, for other tools:</p>
+          <p class="downloads"><a v-for="one in ['svg', 'png', 'dot', 'hoa', 'ltlf', 'rm', 'py']" :key="one" :href="'/download/' + session + '/task.' + one">{{ { rm: "reward machine", py: "Python", ltlf: "LTLf" }[one] ?? one.toUpperCase() }}</a></p>
+        </template>
       </section>
     </div>`,
   computed: {

@@ -86,6 +86,7 @@ export default {
         </div>
         <p v-if="view.episode.imposed" class="why"><span>{{ detour }}</span>
           <button type="button" class="quiet" @click="tell({ do: 'watch', seed: view.seed })">Back to its own plan</button></p>
+        <details><summary>What it makes of this walk</summary><ol class="opinions"><li v-for="(one, i) in view.episode.explanation" :key="i">{{ one }}</li></ol></details>
         <div class="actions">
           <button type="button" class="primary" @click="tell({ do: 'watch' })">Next scene<kbd>N</kbd></button>
           <button type="button" :aria-pressed="isMap('to_go')" @click="tell({ do: 'map', kind: 'to_go', state: Math.max(0, now.state) })">Map: cost to go</button>
@@ -107,6 +108,7 @@ export default {
           <button type="button" @click="tell({ do: 'answer', right: false })">No<kbd>N</kbd></button>
           <button type="button" @click="tell({ do: 'ask' })">Another question</button>
         </div>
+        <details><summary>What it makes of this walk</summary><ol class="opinions"><li v-for="(one, i) in view.question.explanation" :key="i">{{ one }}</li></ol></details>
         <ul v-if="view.question.opinions.length" class="opinions">
           <li v-for="one in view.question.opinions" :key="one.text"><b>{{ one.accepts ? "yes" : "no" }}</b> if the task is <code>{{ one.text }}</code> ({{ percent(one.weight) }})</li>
         </ul>
