@@ -11,7 +11,7 @@ from wfairl.demonstrations.answers import Answer
 from wfairl.errors import BadInputError
 from wfairl.evaluation import Evaluation, Policy, RandomPolicy, evaluate, expert_policy
 from wfairl.evaluation.evaluate import BrokenEvaluationError
-from wfairl.files import check_directory, read_json, write_json
+from wfairl.files import check_directory, hold, read_json, write_json
 from wfairl.learning.checkpoint import OtherConfigurationError
 from wfairl.learning.run_directory import CONFIG, BrokenRunError, RunExistsError, check_unchanged, make_cost
 from wfairl.learning.threads import one_torch_thread
@@ -100,11 +100,12 @@ def run(
     """
     task = find_task(config.task)
     check_cost(task, config)
-    dataset = gather(task, config, directory, resume, n_jobs, answers)
-    task_model = learn_task(task, dataset, config, n_jobs)
-    trained = learn_cost(task, dataset, task_model, config, directory, resume, n_jobs)
-    evaluations = compare(task, directory, config, n_jobs)
-    save_evaluations(evaluations, directory)
+    with hold(directory):
+        dataset = gather(task, config, directory, resume, n_jobs, answers)
+        task_model = learn_task(task, dataset, config, n_jobs)
+        trained = learn_cost(task, dataset, task_model, config, directory, resume, n_jobs)
+        evaluations = compare(task, directory, config, n_jobs)
+        save_evaluations(evaluations, directory)
     return Result(trained, evaluations)
 
 

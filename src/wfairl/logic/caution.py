@@ -35,7 +35,7 @@ from wfairl.logic.support import Support, risk_by_label, support_of
 from wfairl.planning.agent import Agent
 from wfairl.planning.cost import Cost
 from wfairl.planning.plan import best_controls
-from wfairl.planning.planner import ExactPlanner, ExactSolution
+from wfairl.planning.planner import ExactPlanner, ProductSolution
 from wfairl.planning.product import Product, ProductTooLargeError
 from wfairl.worlds.world import World
 
@@ -121,7 +121,7 @@ class CautiousPolicy:
                 return found[-1]
         return found[0]
 
-    def _cheapest(self, world: World[Any], plain: ExactSolution, price: float) -> tuple[ExactSolution, Cost]:
+    def _cheapest(self, world: World[Any], plain: ProductSolution, price: float) -> tuple[ProductSolution, Cost]:
         """The solution of the goal that is cheapest with its risks priced in, and that cost.
 
         Args:

@@ -122,16 +122,20 @@ class MiniGridWorld:
         """
         rows, controls = transitions // len(CONTROLS), (transitions % len(CONTROLS)).astype(np.int64)
         fields = unpack_all(self.layout.table, np.ascontiguousarray(states))
-        before = self._state_features(fields)[rows]
+        # Indicators are the bits of a number: unique numbers are found many times faster than unique rows.
+        before = self._state_features(fields)
+        distinct, before_of_state = np.unique(before @ (1 << np.arange(before.shape[1])), return_inverse=True)
         floor = np.where(
             self.layout.cells[:, rules.TERRAIN] == rules.FLOOR, self.layout.cells[:, rules.TERRAIN_COLOR], -1
         )
         arrived = floor[cells_after(self.layout.table, np.ascontiguousarray(states), rows, controls)]
-        entered = (arrived[:, None] == np.arange(len(COLORS))).astype(np.uint8)
-        # Indicators are the bits of a number: unique numbers are found many times faster than unique rows.
-        bits = np.arange(before.shape[1] + entered.shape[1])
-        distinct, number = np.unique(np.hstack([before, entered]) @ (1 << bits), return_inverse=True)
-        return number.reshape(-1).astype(np.int32), (distinct[:, None] >> bits & 1).astype(np.float64)
+        pairs = (1 + arrived) * len(distinct) + before_of_state[rows]
+        occurs = np.bincount(pairs, minlength=(1 + len(COLORS)) * len(distinct)) > 0
+        entered, known = np.divmod(np.flatnonzero(occurs), len(distinct))
+        features = np.hstack(
+            [distinct[known, None] >> np.arange(before.shape[1]) & 1, 1 + np.arange(len(COLORS)) == entered[:, None]]
+        )
+        return (np.cumsum(occurs) - 1)[pairs].astype(np.int32), features.astype(np.float64)
 
     def _state_features(self, fields: NDArray[np.int32]) -> NDArray[np.uint8]:
         """What is in front of the agent, under it, and in its hands; shape [states, 21]."""
