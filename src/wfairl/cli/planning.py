@@ -110,7 +110,7 @@ def plan(
             out.print(f"this plan leaves what was demonstrated at step {leaves_at}")
         if untested:
             steps = ", ".join(map(str, untested))
-            out.print(f"no demonstration tells whether this is right: what it reads at step {steps}")
+            out.print(f"no demonstration tells where the label leads that it reads at step {steps}")
 
 
 def model_and_cost(task: "Task", task_model: Path | None, run: Path | None) -> "tuple[TaskModel | None, Cost]":
