@@ -13,7 +13,7 @@ an upper bound of their Frechet distance.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -58,25 +58,26 @@ class Match:
     largest_error: float
 
 
-def match_path(roadmap: Roadmap, path: Points, start: int, labels: Sequence[Label], word: Sequence[Label]) -> Match:
+def match_path(roadmap: Roadmap, path: Points, start: int, marks: Mapping[int, Label], word: Sequence[Label]) -> Match:
     """The walk nearest to a recorded path.
 
     Args:
         roadmap: where.
         path: the recorded points, shape [points, 2 or more].
         start: the vertex where the walk begins.
-        labels: what each vertex shows, [vertices].
+        marks: what holds at vertices; nothing at the others.
         word: what the recorded path shows, from its first point on; the walk shows the same, after its start.
 
     Raises:
         NoMatchError: there is no such walk.
     """
-    word = word if word[0] == labels[start] else (labels[start], *word)
+    at_start = marks.get(start, frozenset())
+    word = word if word[0] == at_start else (at_start, *word)
     fine = resample(np.asarray(path, np.float64)[:, :2], roadmap.plan.size / FINENESS)
     lengths = roadmap.table.features.sum(axis=1)
     for doubled in range(WIDTHS):
         width = FIRST_WIDTH * float(np.median(lengths)) * 2**doubled
-        found = _match_within(roadmap, fine, start, labels, word, width)
+        found = _match_within(roadmap, fine, start, marks, word, width)
         if found is not None:
             return found
     shown = " ".join("-" if not label else "&".join(sorted(label)) for label in word)
@@ -84,15 +85,16 @@ def match_path(roadmap: Roadmap, path: Points, start: int, labels: Sequence[Labe
 
 
 def _match_within(
-    roadmap: Roadmap, fine: Points, start: int, labels: Sequence[Label], word: Sequence[Label], width: float
+    roadmap: Roadmap, fine: Points, start: int, marks: Mapping[int, Label], word: Sequence[Label], width: float
 ) -> Match | None:
     """The walk over vertices within some metres of the path; None if there is none."""
     near, passages = _passages(roadmap.configurations, fine, start, width)
     controls, targets, first_edge, chains = _edges_between(roadmap, near)
-    number = {label: i for i, label in enumerate(dict.fromkeys((*word, *labels)))}
+    shown = [marks.get(vertex, frozenset()) for vertex in near.tolist()]
+    number = {label: i for i, label in enumerate(dict.fromkeys((*word, *shown)))}
     walked, taken, total, largest = _nearest_walk(
         fine, path_lengths(fine), *passages, targets, first_edge, chain_lengths(chains), *chains,
-        np.array([number[labels[vertex]] for vertex in near]), np.array([number[label] for label in word]),
+        np.array([number[label] for label in shown]), np.array([number[label] for label in word]),
         int(np.searchsorted(near, start)), 2 * width,
     )  # fmt: skip
     if not len(walked):
