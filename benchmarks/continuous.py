@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from ompl_planning import NoPathError, SafeOmpl
 from rich.console import Console
 from rich.table import Table
 
@@ -41,7 +42,7 @@ from wfairl.planning import build_product
 from wfairl.planning.cost import Cost, feature_cost, true_cost
 from wfairl.planning.plan import find_plan
 from wfairl.worlds.continuous.floor_plan import FloorPlan, resample
-from wfairl.worlds.continuous.ompl_bridge import NoPathError, dubins, plan_with_ompl, reeds_shepp
+from wfairl.worlds.continuous.ompl_steering import dubins, reeds_shepp
 from wfairl.worlds.continuous.refining import Band, RefinedPath, refine_path
 from wfairl.worlds.continuous.roadmap import Roadmap, draw_roadmap
 from wfairl.worlds.continuous.shapes import circle
@@ -149,9 +150,9 @@ def test_scenes(count: int) -> list[GraphWorld]:
 def ompl() -> list[dict[str, Any]]:
     """What BIT* finds in the test scenes with the true rule and the true prices, beside our plans with the same."""
     ours = np.array([plan_refined(scene, PRICES, find_true_plan(scene))[0].cost for scene in test_scenes(TESTS)])
-    rows = []
+    rows, peer = [], SafeOmpl()
     for factor, scenes in ((1, TESTS), (MORE_TIME, FEWER)):
-        costs = np.array([ompl_cost(scene, factor * SECONDS) for scene in test_scenes(scenes)])
+        costs = np.array([ompl_cost(peer, scene, factor * SECONDS) for scene in test_scenes(scenes)])
         found = np.isfinite(costs)
         rows.append(
             {
@@ -162,6 +163,7 @@ def ompl() -> list[dict[str, Any]]:
                 "true cost where found": float(costs[found].mean()),
                 "ours there": float(ours[:scenes][found].mean()),
                 "OMPL / ours": float(np.mean(costs[found] / ours[:scenes][found])),
+                "crashes": peer.crashes,
                 "costs": costs.tolist(),
             }
         )
@@ -169,14 +171,14 @@ def ompl() -> list[dict[str, Any]]:
     return rows
 
 
-def ompl_cost(scene: GraphWorld, seconds: float, planner: str = "BITstar") -> float:
+def ompl_cost(peer: SafeOmpl, scene: GraphWorld, seconds: float, planner: str = "BITstar") -> float:
     """True cost of OMPL's path, inf if it finds none."""
     regions = [(meaning, PLAN.regions[name]) for name, meaning in scene.source.meanings.items()]
     goals = [next(region for meaning, region in regions if meaning == name) for name in PROPOSITIONS[:3]]
     welding = [region for meaning, region in regions if meaning == "welding"]
     start = scene.source.roadmap.configurations[scene.initial_state]
     try:
-        path = plan_with_ompl(PLAN, start, goals, welding, PRICES, seconds, planner)
+        path = peer.plan(PLAN, start, goals, welding, PRICES, seconds, planner)
     except NoPathError:
         return np.inf
     return float(PLAN.metres(path) @ PRICES)
