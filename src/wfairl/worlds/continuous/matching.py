@@ -3,12 +3,12 @@
 Between two vertices that a walk passes at the recorded points i < j, the recorded part and the edge are run through in
 step, each at its own even speed. A walk costs
 
-    sum over its edges of  integral of | recorded point - point of the edge |  along the recorded part,
+    sum over its edges of  integral of | recorded point - point of the edge |  along both, by half each,
 
-and the cheapest one is found by dynamic programming over (vertex, recorded point, place in the word): a vertex may be
-passed where the recorded path is nearer to it than just before and after. The walk shows the very word that the
-recorded path shows, region by region, so that what was demonstrated survives. The largest distance between the two is
-an upper bound of their Frechet distance.
+so that neither a part that was recorded nor an edge that nobody went along is free. The cheapest walk is found by
+dynamic programming over (vertex, recorded point, place in the word): a vertex may be passed where the recorded path is
+nearer to it than just before and after. The walk shows the very word that the recorded path shows, region by region, so
+that what was demonstrated survives. The largest distance between the two is an upper bound of their Frechet distance.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Match:
     Attributes:
         controls: of the walk.
         vertices: that it passes, one more.
-        mean_error: metres between the two, on average along the recorded path.
+        mean_error: metres between the two, on average along both.
         largest_error: the most.
     """
 
@@ -99,8 +99,9 @@ def _match_within(
     )  # fmt: skip
     if not len(walked):
         return None
-    length = max(float(path_lengths(fine)[-1]), np.finfo(float).tiny)
-    return Match(tuple(controls[taken].tolist()), tuple(near[walked].tolist()), total / length, largest)
+    length = (path_lengths(fine)[-1] + chain_lengths(chains)[taken].sum()) / 2
+    mean = total / max(float(length), np.finfo(float).tiny)
+    return Match(tuple(controls[taken].tolist()), tuple(near[walked].tolist()), mean, largest)
 
 
 def _passages(
@@ -223,7 +224,11 @@ def _nearest_walk(
 
 @njit(cache=True, nogil=True)
 def _apart(fine: Points, along: NDArray[np.float64], i: int, j: int, way: Points, length: float) -> tuple[float, float]:
-    """Integral and maximum of the distance between the recorded part from i to j and a way, run through in step."""
+    """The distance between the recorded part from i to j and a way, run through in step.
+
+    Returns:
+        Its integral, along both by half each, and its maximum.
+    """
     total, largest, before = 0.0, 0.0, 0.0
     segment, passed = 0, 0.0
     for t in range(i, j + 1):
@@ -247,4 +252,5 @@ def _apart(fine: Points, along: NDArray[np.float64], i: int, j: int, way: Points
             total += (along[t] - along[t - 1]) * (before + distance) / 2
         before = distance
         largest = max(largest, distance)
-    return total, largest
+    recorded = max(along[j] - along[i], 1e-300)
+    return total * (recorded + length) / (2 * recorded), largest
