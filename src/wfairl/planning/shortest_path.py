@@ -103,7 +103,7 @@ def cost_to_go(graph: ReversedGraph, costs: NDArray[np.float64]) -> CostToGo:
     """
     costs, least = _check_costs(costs, graph.successors.shape)
     ranked_costs, total = _gather(costs.ravel(), graph.transition)
-    ranked_V = _search(graph.first, graph.source, ranked_costs, WIDTH * total / max(1, len(ranked_costs)))
+    ranked_V = find_cost_to_go(graph.first, graph.source, ranked_costs, WIDTH * total / max(1, len(ranked_costs)))
     V, greatest = _scatter(ranked_V, graph.order, len(costs))
     if greatest > 0 and greatest + least == greatest:
         raise BadCostError(
@@ -208,10 +208,16 @@ def _gather(costs: NDArray[np.float64], transition: NDArray[np.uint32]) -> tuple
 
 # Unsigned indices below are for speed: with them Numba leaves out the test for negative ones.
 @njit(cache=True, nogil=True)
-def _search(
+def find_cost_to_go(
     first: NDArray[np.uint32], source: NDArray[np.uint32], cost: NDArray[np.float64], width: float
 ) -> NDArray[np.float64]:
-    """V by rank, with two piles."""
+    """V by rank, with two piles.
+
+    Args:
+        first, source: as in `ReversedGraph`.
+        cost: of each transition, in their order.
+        width: by which the threshold between the piles rises.
+    """
     V = np.full(len(first) - 1, np.inf)
     V[0] = 0.0
     # An entry of a pile is a rank and its cost-to-go when it was put there. Where that has fallen since,

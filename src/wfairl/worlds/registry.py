@@ -16,7 +16,12 @@ from typing import Any
 from wfairl.errors import BadInputError
 from wfairl.worlds.task import Task, check_task, missing_attributes
 
-BUILT_IN = ("wfairl.worlds.minigrid.tasks", "wfairl.worlds.minigrid.terrain", "wfairl.worlds.office")
+BUILT_IN = (
+    "wfairl.worlds.minigrid.tasks",
+    "wfairl.worlds.minigrid.terrain",
+    "wfairl.worlds.minigrid.babyai",
+    "wfairl.worlds.office",
+)
 """Our own modules of tasks; a new family of worlds is one more line."""
 
 ENTRY_POINTS = "wfairl.tasks"
