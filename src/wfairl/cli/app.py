@@ -33,6 +33,7 @@ COMMANDS = {
     "plan": ("planning", "Plan one episode of a task."),
     "train": ("learning", "Learn a policy from demonstrations, by one of several methods."),
     "evaluate": ("evaluation", "Run a policy in scenes that nobody trained on, and report how well it did."),
+    "data": ("data", "Turn public data into worlds and demonstrations to measure on."),
     "reproduce": ("suites", "Compute the tables and figures of a suite, such as the paper's."),
     "report": ("report", "Write the page of a run or a suite."),
     "studio": ("studio", "Demonstrate a task in the browser, and watch it being understood."),

@@ -171,7 +171,7 @@ class Session:
             simulator = self.task.make_simulator(self.seed)
             for control in self.controls:
                 simulator.step(control)
-            return bool(getattr(simulator, "is_success", False))
+            return bool(getattr(simulator, "rewarded", False))
         return None
 
     def do(self, event: Mapping[str, Any]) -> None:

@@ -21,6 +21,7 @@ from wfairl.worlds.task import Task, check_task, missing_attributes
 BUILT_IN = (
     "wfairl.worlds.minigrid.tasks",
     "wfairl.worlds.minigrid.terrain",
+    "wfairl.worlds.minigrid.babyai",
     "wfairl.worlds.office",
     "wfairl.worlds.continuous.workshop",
 )

@@ -126,6 +126,52 @@ class AwayFromDoor:
         return (rules.ALL_APART, first, end, _door_cell(layout, self.door_color, None), self.distance)
 
 
+@dataclass(frozen=True)
+class Always:
+    """Whatever happens: a part that a mission does not have is fulfilled at once."""
+
+    def atom(self, layout: Layout) -> Atom:  # noqa: ARG002 - part of the contract
+        """See `Proposition`."""
+        return (rules.ALWAYS, 0, 0, 0, 0)
+
+
+@dataclass(frozen=True)
+class Never:
+    """Whatever happens, not this."""
+
+    def atom(self, layout: Layout) -> Atom:  # noqa: ARG002 - part of the contract
+        """See `Proposition`: none of no objects is at a cell."""
+        return (rules.ANY_AT, 0, 0, 0, 0)
+
+
+@dataclass(frozen=True)
+class OfRole:
+    """The agent does what a mission asks for with something of a role; see `rules.holds`.
+
+    Attributes:
+        verb: `go to`, `pick up`, `open` or `put next`.
+        role: what it is about.
+        other: what it is put next to.
+    """
+
+    verb: str
+    role: int
+    other: int = 0
+
+    def atom(self, layout: Layout) -> Atom:  # noqa: ARG002 - part of the contract
+        """See `Proposition`."""
+        return (QUESTIONS[self.verb], self.role, self.other, 0, 0)
+
+
+QUESTIONS = {
+    "go to": rules.ROLE_REACHED,
+    "pick up": rules.ROLE_PICKED_UP,
+    "open": rules.ROLE_OPENED,
+    "put next": rules.ROLE_PUT_NEXT,
+}
+"""The question that each verb of a mission asks."""
+
+
 def proposition_menu(layout: Layout) -> Iterator[tuple[str, Proposition]]:
     """What can be said about a scene, besides on which cell the agent stands: in words, and the proposition."""
     objects = layout.objects
