@@ -31,7 +31,7 @@ BOTTOM, LEFT, RIGHT, ENTRY = 0.45, 0.65, 0.15, 0.15
 """Inches: around axes, and of an entry of the legend above them."""
 
 SHOWN = (0.005, 0.995)
-"""The part of all costs, by rank, that the scale of colours spans."""
+"""The part of all costs, by rank, that the scale of colours spans; and of all places, that the map shows."""
 
 
 def draw_paired(name: str, series: Mapping[str, Sequence[float]], x: str, y: str, caption: str) -> CaptionedFigure:
@@ -121,8 +121,10 @@ def draw_network_costs(
         axes.add_collection(lines)
         without_frame(axes)
         axes.set_aspect("equal")
-        axes.update_datalim(segments.reshape(-1, 2))
-        axes.autoscale_view()
+        low, high = np.quantile(positions, SHOWN, axis=0)  # far outliers would make the rest small
+        room = 0.05 * (high - low)
+        axes.set_xlim(low[0] - room[0], high[0] + room[0])
+        axes.set_ylim(low[1] - room[1], high[1] + room[1])
         axes.set_title(title, size=SMALL + 1, family=FONT, color=INK, loc="left", pad=4, parse_math=False)
         for state, text in (texts or {}).items():
             write(
