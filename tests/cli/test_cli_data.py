@@ -5,6 +5,7 @@ from public_data_files import published_as, write_borlange
 
 from wfairl.public_data import registry
 from wfairl.public_data.borlange import BORLANGE
+from wfairl.suites import data_compute
 
 
 @pytest.fixture
@@ -47,3 +48,19 @@ def test_options_that_do_not_apply_to_public_data_are_refused(wfairl, tmp_path):
     result = wfairl("reproduce", "--suite", "borlange", "--data", tmp_path, "--seeds", "3")
     assert result.returncode == 2
     assert "--seeds does not apply" in result.stderr
+
+
+def test_report_writes_the_page_of_a_suite_on_public_data_again(wfairl, source, tmp_path, monkeypatch):
+    def run_jobs(jobs, directory, workers, title):
+        for job in jobs:
+            job.work(directory)
+        return ()
+
+    monkeypatch.setattr(data_compute, "run_jobs", run_jobs)  # in this process
+    wfairl("data", "borlange", source, "-o", tmp_path / "data")
+    run = tmp_path / "run"
+    result = wfairl("reproduce", "--suite", "borlange", "--data", tmp_path / "data", "-o", run, "--quick")
+    assert result.returncode == 0
+    assert "-6303.9" in result.stdout  # the published figure beside ours
+    assert wfairl("report", run, "-o", tmp_path / "page.html").returncode == 0
+    assert (tmp_path / "page.html").read_text() == (run / "report.html").read_text()

@@ -1,14 +1,17 @@
 import json
+from collections import Counter
 
 import numpy as np
 import pytest
 from public_data_files import write_borlange, write_labyrinth, write_shanghai
 
+from wfairl.automata.rules import visit_in_order
 from wfairl.public_data.borlange import read_borlange
 from wfairl.public_data.labyrinth import trajectories_of
 from wfairl.public_data.shanghai import read_shanghai
 from wfairl.public_data.trajectories import save_trajectories
-from wfairl.suites import borlange, data_compute, labyrinth, shanghai
+from wfairl.suites import borlange, data_compute, shanghai
+from wfairl.suites import labyrinth_fits as labyrinth
 from wfairl.suites.data_suite import DATA_SUITES, Outcome, find_data_suite, mean_and_spread
 
 
@@ -116,6 +119,30 @@ def test_copies_of_controls_cost_a_cost_on_nodes_what_the_last_column_gives_back
     for entry in ("ours", "unit", "no-automaton"):
         measured = labyrinth.learn(mice, entry, "restricted").measured
         assert measured[copies] >= measured["bits"]
+
+
+def test_counts_are_frequencies_in_each_state_of_the_automaton_and_node(tmp_path):
+    """Counted with a dictionary: whether water was met, the node, the control."""
+    arrays = write_labyrinth(tmp_path)
+    data, mice = trajectories_of(arrays), arrays["restricted"]
+    graph = labyrinth.task_graph(data.world(0), visit_in_order("water", "home"))
+    found = labyrinth._frequencies(data, graph, mice["train"], mice["validation"], 0.5)
+
+    def steps(rows):
+        for row in rows:
+            state = 0
+            for node, control, after in zip(
+                mice["states"][row], mice["controls"][row], [*mice["states"][row][1:], 0], strict=True
+            ):
+                yield (state, int(node)), int(control)
+                state = 1 if state == 0 and after == 100 else 2 if state == 1 and after == 0 else state
+
+    seen = Counter(steps(mice["train"]))
+    expected = [
+        np.log((seen[place, control] + 0.5) / (sum(seen[place, u] for u in range(4)) + 2))
+        for place, control in steps(mice["validation"])
+    ]
+    np.testing.assert_allclose(found, expected)
 
 
 def test_the_length_of_a_trajectory_leaves_out_the_stay_at_home_at_its_end():
