@@ -72,7 +72,8 @@ def test_a_log_without_a_success_is_said_to_be_one(tmp_path, wfairl):
 
 
 def test_one_episode_has_no_standard_error(wfairl):
-    assert "│ -      │" in wfairl("evaluate", "doorkey", "--seeds", "5000").stdout
+    assert "±" not in wfairl("evaluate", "doorkey", "--seeds", "5000").stdout
+    assert "±" in wfairl("evaluate", "doorkey", "--seeds", "5000:5002").stdout
 
 
 def test_prose_of_the_help_is_broken_where_the_terminal_ends(wfairl, monkeypatch):

@@ -13,7 +13,7 @@ from wfairl.automata.words import format_word
 from wfairl.cli.app import AsJson, command_group, out, print_json
 from wfairl.demonstrations.collection import collect
 from wfairl.demonstrations.demonstration import Dataset
-from wfairl.demonstrations.log import read_recordings
+from wfairl.demonstrations.log import disagreements, read_recordings
 from wfairl.demonstrations.minari import export_minari, import_minari
 from wfairl.demonstrations.storage import load, save
 from wfairl.errors import BadInputError
@@ -63,7 +63,8 @@ def demos_import(
 
     A line of a log is an episode: {"seed": 7, "controls": ["left", "forward", 5], "score": 1.0}. The seed says which
     scene of the task it was, 0 if it is left out. In the place of controls may stand the states that were passed, as
-    the world has them: {"states": [[2, false], [3, false]]}. Without a score, the task's rule decides.
+    the world has them: {"states": [[2, false], [3, false]]}. Without a score, the task's rule decides;
+    where a score says otherwise than the rule, the command names the demonstration, and the score counts.
 
     On a floor without cells it is the path of the robot: {"seed": 7, "path": [[1.5, 2.0], [1.6, 2.2]]}, or a table
     (*.csv) with the columns x and y, and seed, episode and score if they matter. The path is snapped to the roadmap,
@@ -84,7 +85,7 @@ def demos_import(
         imported = import_minari(source, task, minari_root)
         dataset, rejected = imported.dataset, imported.rejected
     save(dataset, output)
-    _describe(dataset, output, as_json, rejected, matches)
+    _describe(dataset, output, as_json, rejected, disagreements(dataset, task), matches)
 
 
 @app.command()
@@ -102,6 +103,10 @@ def demos_export(
     out.print(f"{len(dataset)} episodes written as {dataset_id}")
 
 
+MOST_DOUBTFUL = 8
+"""Demonstrations whose score and rule disagree that are listed; the rest is counted."""
+
+
 def _check_suffix(output: Path) -> None:
     if output.suffix != ".safetensors":
         raise BadInputError(f"{output}: demonstrations are written as *.safetensors")
@@ -112,6 +117,7 @@ def _describe(
     output: Path,
     as_json: bool,
     rejected: dict[int, str] | None = None,
+    doubtful: dict[int, str] | None = None,
     matches: Mapping[int, Match] | None = None,
 ) -> None:
     shown = [item for item in dataset if item.is_success]
@@ -124,6 +130,7 @@ def _describe(
                 "successes": len(shown),
                 "temperature": None if dataset.temperature == float("inf") else dataset.temperature,
                 "rejected": {str(number): why for number, why in (rejected or {}).items()},
+                "disagreements": {str(number): why for number, why in (doubtful or {}).items()},
                 "snapping": [
                     {"episode": number, "mean_error": match.mean_error, "largest_error": match.largest_error}
                     for number, match in (matches or {}).items()
@@ -133,6 +140,11 @@ def _describe(
         return
     for number, why in (rejected or {}).items():
         out.print(f"episode {number} rejected: {why}", style="yellow")
+    listed = list((doubtful or {}).items())
+    for number, why in listed[:MOST_DOUBTFUL]:
+        out.print(f"demonstration {number}: {why}", style="yellow")
+    if len(listed) > MOST_DOUBTFUL:
+        out.print(f"and so in {len(listed) - MOST_DOUBTFUL} more; --json lists all of them", style="yellow")
     counts = f"{len(shown)} successful and {len(dataset) - len(shown)} failed"
     out.print(f"{output}: {counts} demonstrations of {dataset.task}")
     if matches:

@@ -72,18 +72,21 @@ def plan(
             "A* plans with a cost of 1 a control: a learned cost is computed for a whole product at once"
         )
     found_task = find_task(task)
-    model, transition_cost = _model_and_cost(found_task, task_model, cost)
+    model, transition_cost = model_and_cost(found_task, task_model, cost)
     world = found_task.make_world(seed)
     if refine:
         check_refinable(world)
     if output is not None:
         as_renderer(world)  # before the search, which may take long
     untested: list[int] = []
+    leaves_at: int | None = None
     if model is not None and "support" in model.facts and not astar:
-        from wfairl.logic.caution import untested_steps
+        from wfairl.logic.demonstrated import demonstrated_words
+        from wfairl.logic.support import untested_steps
 
-        found, effort = _plan_cautiously(world, model, transition_cost, max_states)
-        untested = untested_steps(model, found.path)
+        found, effort = _plan_cautiously(world, model, transition_cost, max_states, found_task.horizon)
+        untested, words = untested_steps(model, found.path), demonstrated_words(model)
+        leaves_at = None if words is None else words.leaves_at(found.path.labels)
     else:
         automaton = found_task.rule if model is None else model.finite
         found, effort = _plan(world, automaton, transition_cost, astar, max_states)
@@ -95,7 +98,7 @@ def plan(
     elif output is not None:
         write_picture(film_path(world, found.path), output)
     if as_json:
-        document = {**_document(world.controls, found), **effort, "untested_steps": untested}
+        document = {**_document(world.controls, found), **effort, "untested_steps": untested, "leaves_at": leaves_at}
         if refined is not None:
             document["refined"] = refined_document(world, refined)
         print_json({"task": task, "seed": seed, **document, "picture": _text(output)})
@@ -103,11 +106,14 @@ def plan(
         _print(world.controls, found, effort, output)
         if refined is not None:
             print_refined(world, refined)
+        if leaves_at is not None:
+            out.print(f"this plan leaves what was demonstrated at step {leaves_at}")
         if untested:
-            out.print(f"this plan leaves what was demonstrated at step {', '.join(map(str, untested))}")
+            steps = ", ".join(map(str, untested))
+            out.print(f"no demonstration tells where the label leads that it reads at step {steps}")
 
 
-def _model_and_cost(task: "Task", task_model: Path | None, run: Path | None) -> "tuple[TaskModel | None, Cost]":
+def model_and_cost(task: "Task", task_model: Path | None, run: Path | None) -> "tuple[TaskModel | None, Cost]":
     """What was named: the task model, or that of the run, None for the task's rule; and the cost, nominal if none."""
     from wfairl.automata.task_model import TaskModel
     from wfairl.planning.cost import nominal_cost
@@ -140,14 +146,16 @@ def _plan(
     return find_plan(product, cost(product)), {"product_states": len(product)}
 
 
-def _plan_cautiously(world: Any, model: "TaskModel", cost: "Cost", max_states: int) -> "tuple[Plan, dict[str, int]]":
-    """A plan for all probable automata of a model, told in the states of the most probable one."""
+def _plan_cautiously(
+    world: Any, model: "TaskModel", cost: "Cost", max_states: int, horizon: int
+) -> "tuple[Plan, dict[str, int]]":
+    """A cautious plan, told in the states of the most probable automaton."""
     from wfairl.logic.caution import CautiousPolicy
     from wfairl.planning.path import walk_path
     from wfairl.planning.plan import Plan
     from wfairl.planning.product import states_alone
 
-    automaton, priced = CautiousPolicy("plan", model, cost, 0.0).choose(world)
+    automaton, priced = CautiousPolicy("plan", model, cost, 0.0, horizon=horizon).choose(world)
     found, effort = _plan(world, automaton, priced, False, max_states)
     path = walk_path(world, model.finite, found.path.controls, world.initial_state)
     paid = cost(states_alone(world, path.states[:-1]))

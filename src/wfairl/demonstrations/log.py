@@ -90,6 +90,19 @@ def read_recordings(path: Path, task: Task) -> Log:
     return Log(Dataset(task.name, tuple(demonstrations)), matches)
 
 
+def disagreements(dataset: Dataset, task: Task) -> dict[int, str]:
+    """Where a score and the task's rule say otherwise: the number of the demonstration, from 1, and what each says."""
+    found = {}
+    for number, demonstration in enumerate(dataset, start=1):
+        fulfilled = task.rule.fulfilled_at(demonstration.labels) is not None
+        if fulfilled != demonstration.is_success:
+            found[number] = (
+                f"the score {demonstration.score:g} says {'success' if demonstration.is_success else 'failure'},"
+                f" and the rule of {task.name} is {'fulfilled' if fulfilled else 'not fulfilled'}"
+            )
+    return found
+
+
 def _json_entries(path: Path) -> Iterator[tuple[int, Callable[[], Any]]]:
     """The number of each line that is not empty, and what reads it."""
     for number, line in enumerate(read_text(path).splitlines(), start=1):

@@ -235,5 +235,5 @@ def _import_minari() -> ModuleType:
     try:
         import minari
     except ImportError:
-        raise MissingExtraError("Minari is not installed: pip install 'wfairl[minari]'") from None
+        raise MissingExtraError("Minari", "minari") from None
     return minari

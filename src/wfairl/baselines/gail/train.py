@@ -137,9 +137,7 @@ def check_extra() -> None:
     try:
         import stable_baselines3  # noqa: F401
     except ImportError:
-        raise MissingExtraError(
-            "GAIL needs Stable-Baselines3, which is not installed: pip install 'wfairl[baselines]'"
-        ) from None
+        raise MissingExtraError("Stable-Baselines3, which GAIL needs,", "baselines") from None
 
 
 def _details(trials: Sequence[GailTrial]) -> dict[str, Any]:

@@ -104,5 +104,5 @@ def _import_ompl() -> Any:
     try:
         from ompl import base
     except ImportError:
-        raise MissingExtraError("OMPL is not installed: pip install 'wfairl[ompl]'") from None
+        raise MissingExtraError("OMPL", "ompl") from None
     return base

@@ -14,7 +14,10 @@ class MiniGridSimulator:
     Attributes:
         environment: the environment.
         world: the model.
+        is_success: whether the environment itself has rewarded what was done so far.
     """
+
+    is_success = False
 
     def __init__(self, environment: gymnasium.Env[Any, Any], world: MiniGridWorld):
         self.environment, self.world = environment, world
@@ -22,6 +25,7 @@ class MiniGridSimulator:
 
     def step(self, control: int) -> Observation:
         """See `Simulator`."""
-        _, _, terminated, _, _ = self.environment.step(control)
+        _, reward, terminated, _, _ = self.environment.step(control)
+        self.is_success = self.is_success or float(reward) > 0
         before, self._state = self._state, self.world.state_of(self.environment)
         return Observation(self._state, self.world.label(before, control, self._state), bool(terminated))
