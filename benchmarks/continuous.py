@@ -61,7 +61,7 @@ from wfairl.worlds.graph import GraphWorld
 PLAN = workshop_plan()
 FIRST_TEST, TESTS = 5000, 64
 SECONDS, MORE_TIME, FEWER = 0.75, 5, 24
-"""Of the processor that OMPL has for a scene, as many as `recorded` takes; and in fewer scenes so many times more."""
+"""Of the processor that OMPL has for a scene, at least twice as many as `recorded` takes; in fewer scenes, more."""
 PLANNED_ON = 1000
 DEMONSTRATIONS, SEEDS = 16, (0, 1, 2)
 TEMPERATURE = 0.2
