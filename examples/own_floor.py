@@ -24,7 +24,7 @@ PRICES = np.array([1.0, 3.0])  # of a metre on the plain floor, and on the carpe
 
 @cache
 def roadmap():
-    """The floor as a graph; with steering=reeds_shepp(0.5), of `ompl_bridge`, for a waiter on wheels."""
+    """The floor as a graph; with steering=reeds_shepp(0.5), of `ompl_steering`, for a waiter on wheels."""
     return draw_roadmap(PLAN, samples=100)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations import Dataset, collect, load, save
 from wfairl.demonstrations.answers import Answer
+from wfairl.demonstrations.collection import FIRST_TEST_SEED
 from wfairl.errors import BadInputError
 from wfairl.evaluation import Evaluation, Policy, RandomPolicy, evaluate, expert_policy
 from wfairl.evaluation.evaluate import BrokenEvaluationError
@@ -30,8 +31,6 @@ VERSION = 2
 
 METHOD = "wfa-irl"
 """The method of the whole flow."""
-
-FIRST_TEST_SEED = 5_000
 
 
 @dataclass(frozen=True)

@@ -118,6 +118,7 @@ def read_json(path: Path) -> Any:
 
 
 KINDS = {
+    "wfairl-task": "a task for `wfairl --tasks`",
     "wfairl-task-model": "a task model of `wfairl learn-task`",
     "wfairl-demonstrations": "demonstrations of `wfairl demos`",
     "wfairl-recurrent": "a network of `wfairl learn-task --learner gru`",

@@ -28,6 +28,7 @@ from torch.nn import functional
 from wfairl.errors import BadInputError
 from wfairl.planning.cost import Cost
 from wfairl.planning.product import Product
+from wfairl.worlds.world import Sight
 
 DEFAULT_FLOOR = 0.05
 DEFAULT_ACTIVATION = "softplus"
@@ -121,11 +122,13 @@ class CostModel(nn.Module, ABC):
 
     Attributes:
         learning_rate: of Adam, unless one says otherwise: a table of weights takes larger steps than a network.
+        sight: what it looks at.
         kind: what files and the command line call this kind of model.
         settings: the arguments that make an untrained model of the same shape, as plain JSON.
     """
 
     learning_rate: ClassVar[float] = 1e-3
+    sight: ClassVar[Sight] = Sight.LOCAL
     kind: ClassVar[str]
     settings: dict[str, Any]
 
@@ -194,7 +197,23 @@ class CostModel(nn.Module, ABC):
 
     def as_cost(self) -> Cost:
         """The model as the planner takes a cost."""
-        return lambda product: self.table(self.view(product))
+        return ModelCost(self)
+
+
+@dataclass(frozen=True)
+class ModelCost:
+    """A model as the planner takes a cost."""
+
+    model: CostModel
+
+    @property
+    def sight(self) -> Sight:
+        """What the cost looks at."""
+        return self.model.sight
+
+    def __call__(self, product: Product) -> NDArray[np.float64]:
+        """See `Cost`."""
+        return self.model.table(self.model.view(product))
 
 
 def check_output(floor: float, activation: str) -> None:

@@ -15,7 +15,7 @@ The paper's equation (6) is misprinted; with pi proportional to exp(-Q / eta),
 which is what `log_likelihood` gives when it is differentiated.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from wfairl.automata.automaton import ACCEPTED
+from wfairl.planning.focused import FocusedSearch
 from wfairl.planning.shortest_path import CostToGo
 
 END = -1
@@ -58,11 +59,29 @@ def trace_paths(successors: NDArray[np.int32], solution: CostToGo, nodes: NDArra
         solution: its cost-to-go.
         nodes: where the paths begin, shape [asked].
     """
+    return trace_best(successors, solution.best_control, nodes, solution.control_cost_to_go[nodes])
+
+
+def trace_focused(search: FocusedSearch, nodes: NDArray[np.int64]) -> OptimalPaths:
+    """The same of a focused search, which is asked for the nodes now, the last first: it is nearest to the end.
+
+    The transitions are situation * controls + control, as costs are given to the search.
+    """
+    Q = np.array([search.control_cost_to_go(int(node)) for node in nodes[::-1]])[::-1].copy()
+    paths = trace_best(search.lazy.successors, search.best_control, nodes, Q)
+    controls = Q.shape[1]
+    at, control = np.divmod(paths.transitions, controls)
+    return replace(paths, transitions=search.lazy.situations[at].astype(np.int64) * controls + control)
+
+
+def trace_best(
+    successors: NDArray[np.int32], best: NDArray[np.int32], nodes: NDArray[np.int64], Q: NDArray[np.float64]
+) -> OptimalPaths:
+    """The paths that best controls lead along; arguments as in `trace_paths`, Q of shape [asked, controls]."""
     controls = successors.shape[1]
-    entry, tree, following = _trace(successors, solution.best_control, nodes)
+    entry, tree, following = _trace(successors, best, nodes)
     first = (nodes[:, None] * controls + np.arange(controls)).reshape(-1)
-    best = tree * controls + solution.best_control[tree]
-    return OptimalPaths(np.concatenate([first, best]), entry, following, solution.control_cost_to_go[nodes])
+    return OptimalPaths(np.concatenate([first, tree * controls + best[tree]]), entry, following, Q)
 
 
 def weights_along_paths(paths: OptimalPaths, weights: NDArray[np.float64]) -> NDArray[np.float64]:

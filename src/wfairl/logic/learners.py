@@ -5,6 +5,7 @@
 A learner may look at the words of the demonstrations alone, or at the worlds in which they happened too.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -16,6 +17,7 @@ from wfairl.errors import BadInputError
 from wfairl.logic.demonstrated import DEMONSTRATED
 from wfairl.logic.rational import NothingExplainedError, RationalLearner, RationalResult, RationalSettings
 from wfairl.logic.scenes import judged_words, scenes_of
+from wfairl.logic.search import Candidate
 from wfairl.planning.cost import Cost, nominal_cost
 from wfairl.worlds.task import Task
 
@@ -47,10 +49,17 @@ class RationalTaskLearner:
     """The automaton under which the demonstrators look most rational; see `rational`.
 
     Where none explains the demonstrations better than chance, the model keeps their words and no others, and says so.
+
+    Args:
+        settings: see `RationalSettings`.
+        progress: is told each candidate that the search goes on from.
     """
 
-    def __init__(self, settings: RationalSettings | None = None):
+    def __init__(
+        self, settings: RationalSettings | None = None, progress: Callable[[Candidate], None] | None = None
+    ) -> None:
         self.settings = settings or RationalSettings()
+        self.progress = progress
 
     def learn(self, dataset: Dataset, task: Task, cost: Cost | None = None, n_jobs: int = 2) -> TaskModel:
         """See `TaskLearner`."""
@@ -58,7 +67,7 @@ class RationalTaskLearner:
         labels, scenes = scenes_of(dataset.demonstrations, task.make_world, price, n_jobs)
         labels, answers = judged_words(dataset.answers, labels)
         try:
-            result = RationalLearner(self.settings).fit(labels, scenes, answers=answers)
+            result = RationalLearner(self.settings).fit(labels, scenes, self.progress, answers)
         except NothingExplainedError:  # too few demonstrations, or too noisy ones: keep what they show
             memorised = SpectralTaskLearner().learn(dataset, task, cost, n_jobs)
             return replace(memorised, sentences=(MEMORISED,))

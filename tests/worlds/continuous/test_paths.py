@@ -11,7 +11,7 @@ from wfairl.automata.rules import visit_in_order
 from wfairl.errors import BadInputError
 from wfairl.planning import build_product, find_plan
 from wfairl.planning.cost import feature_cost
-from wfairl.worlds.continuous.floor_plan import FloorPlan, resample
+from wfairl.worlds.continuous.floor_plan import FloorPlan, path_lengths, resample
 from wfairl.worlds.continuous.matching import NoMatchError
 from wfairl.worlds.continuous.refining import Band, refine_path
 from wfairl.worlds.continuous.roadmap import draw_roadmap
@@ -43,8 +43,20 @@ def test_a_disturbed_walk_is_snapped_no_further_than_it_was_moved(seed):
     scene = roadmap.world(walk[0]).source
     assume(scene.recorded_word(moved) == FLOOR.word(roadmap.path(walk)))  # another word is another demonstration
     match = scene.match_path(moved, walk[0])
-    assert match.mean_error <= 0.02 * 2**0.5 + 1e-9
+    assert match.mean_error <= 0.03
     assert FLOOR.word(roadmap.path(match.vertices)) == scene.recorded_word(moved)
+
+
+@settings(max_examples=10)
+@given(SEEDS)
+def test_a_snapped_path_makes_no_detours(seed):
+    roadmap, rng = small_roadmap(), np.random.default_rng(seed)
+    straight = np.linspace((0.7, 3.0), (3.5, 5.5), 40)
+    start = roadmap.nearest(straight[0])
+    straight[0] = roadmap.configurations[start]
+    match = roadmap.world(start).source.match_path(straight + rng.normal(size=straight.shape) * 0.02, start)
+    walked = path_lengths(roadmap.path(match.vertices))[-1]
+    assert walked <= 1.25 * path_lengths(straight)[-1]
 
 
 def test_the_largest_error_bounds_the_frechet_distance():

@@ -1,6 +1,6 @@
 """Worlds without cells: floor plans, roadmaps over them, recorded paths snapped to them, plans refined in the plane.
 
-The curves of cars and the planners of OMPL are in `ompl_bridge`, which needs the extra `ompl`.
+The curves of cars are in `ompl_steering`, which needs the extra `ompl`.
 """
 
 from wfairl.worlds.continuous.floor_plan import FloorPlan

@@ -3,17 +3,17 @@
 Between two vertices that a walk passes at the recorded points i < j, the recorded part and the edge are run through in
 step, each at its own even speed. A walk costs
 
-    sum over its edges of  integral of | recorded point - point of the edge |  along the recorded part,
+    sum over its edges of  integral of | recorded point - point of the edge |  along both, by half each,
 
-and the cheapest one is found by dynamic programming over (vertex, recorded point, place in the word): a vertex may be
-passed where the recorded path is nearer to it than just before and after. The walk shows the very word that the
-recorded path shows, region by region, so that what was demonstrated survives. The largest distance between the two is
-an upper bound of their Frechet distance.
+so that neither a part that was recorded nor an edge that nobody went along is free. The cheapest walk is found by
+dynamic programming over (vertex, recorded point, place in the word): a vertex may be passed where the recorded path is
+nearer to it than just before and after. The walk shows the very word that the recorded path shows, region by region, so
+that what was demonstrated survives. The largest distance between the two is an upper bound of their Frechet distance.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -48,7 +48,7 @@ class Match:
     Attributes:
         controls: of the walk.
         vertices: that it passes, one more.
-        mean_error: metres between the two, on average along the recorded path.
+        mean_error: metres between the two, on average along both.
         largest_error: the most.
     """
 
@@ -58,25 +58,26 @@ class Match:
     largest_error: float
 
 
-def match_path(roadmap: Roadmap, path: Points, start: int, labels: Sequence[Label], word: Sequence[Label]) -> Match:
+def match_path(roadmap: Roadmap, path: Points, start: int, marks: Mapping[int, Label], word: Sequence[Label]) -> Match:
     """The walk nearest to a recorded path.
 
     Args:
         roadmap: where.
         path: the recorded points, shape [points, 2 or more].
         start: the vertex where the walk begins.
-        labels: what each vertex shows, [vertices].
+        marks: what holds at vertices; nothing at the others.
         word: what the recorded path shows, from its first point on; the walk shows the same, after its start.
 
     Raises:
         NoMatchError: there is no such walk.
     """
-    word = word if word[0] == labels[start] else (labels[start], *word)
+    at_start = marks.get(start, frozenset())
+    word = word if word[0] == at_start else (at_start, *word)
     fine = resample(np.asarray(path, np.float64)[:, :2], roadmap.plan.size / FINENESS)
     lengths = roadmap.table.features.sum(axis=1)
     for doubled in range(WIDTHS):
         width = FIRST_WIDTH * float(np.median(lengths)) * 2**doubled
-        found = _match_within(roadmap, fine, start, labels, word, width)
+        found = _match_within(roadmap, fine, start, marks, word, width)
         if found is not None:
             return found
     shown = " ".join("-" if not label else "&".join(sorted(label)) for label in word)
@@ -84,21 +85,23 @@ def match_path(roadmap: Roadmap, path: Points, start: int, labels: Sequence[Labe
 
 
 def _match_within(
-    roadmap: Roadmap, fine: Points, start: int, labels: Sequence[Label], word: Sequence[Label], width: float
+    roadmap: Roadmap, fine: Points, start: int, marks: Mapping[int, Label], word: Sequence[Label], width: float
 ) -> Match | None:
     """The walk over vertices within some metres of the path; None if there is none."""
     near, passages = _passages(roadmap.configurations, fine, start, width)
     controls, targets, first_edge, chains = _edges_between(roadmap, near)
-    number = {label: i for i, label in enumerate(dict.fromkeys((*word, *labels)))}
+    shown = [marks.get(vertex, frozenset()) for vertex in near.tolist()]
+    number = {label: i for i, label in enumerate(dict.fromkeys((*word, *shown)))}
     walked, taken, total, largest = _nearest_walk(
         fine, path_lengths(fine), *passages, targets, first_edge, chain_lengths(chains), *chains,
-        np.array([number[labels[vertex]] for vertex in near]), np.array([number[label] for label in word]),
+        np.array([number[label] for label in shown]), np.array([number[label] for label in word]),
         int(np.searchsorted(near, start)), 2 * width,
     )  # fmt: skip
     if not len(walked):
         return None
-    length = max(float(path_lengths(fine)[-1]), np.finfo(float).tiny)
-    return Match(tuple(controls[taken].tolist()), tuple(near[walked].tolist()), total / length, largest)
+    length = (path_lengths(fine)[-1] + chain_lengths(chains)[taken].sum()) / 2
+    mean = total / max(float(length), np.finfo(float).tiny)
+    return Match(tuple(controls[taken].tolist()), tuple(near[walked].tolist()), mean, largest)
 
 
 def _passages(
@@ -221,7 +224,11 @@ def _nearest_walk(
 
 @njit(cache=True, nogil=True)
 def _apart(fine: Points, along: NDArray[np.float64], i: int, j: int, way: Points, length: float) -> tuple[float, float]:
-    """Integral and maximum of the distance between the recorded part from i to j and a way, run through in step."""
+    """The distance between the recorded part from i to j and a way, run through in step.
+
+    Returns:
+        Its integral, along both by half each, and its maximum.
+    """
     total, largest, before = 0.0, 0.0, 0.0
     segment, passed = 0, 0.0
     for t in range(i, j + 1):
@@ -245,4 +252,5 @@ def _apart(fine: Points, along: NDArray[np.float64], i: int, j: int, way: Points
             total += (along[t] - along[t - 1]) * (before + distance) / 2
         before = distance
         largest = max(largest, distance)
-    return total, largest
+    recorded = max(along[j] - along[i], 1e-300)
+    return total * (recorded + length) / (2 * recorded), largest

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from wfairl.worlds.continuous.scene import FloorScene
 
 
+FOREIGN = -1
+"""The number of a label that a word does not have."""
+
+
 @dataclass(frozen=True)
 class Band:
     """How wide a plan is looked around.
@@ -117,12 +121,13 @@ def _refine_once(
     one, other = _pairs(station, corners * band.around, band.reach)
     starts, ends = drawn[one], drawn[other]
     chains = scene.roadmap.steering.chains(starts, ends)
-    labels = scene.label_numbers(drawn, word)
+    number = {label: i for i, label in enumerate(dict.fromkeys(word))}
+    labels = np.array([number.get(label, FOREIGN) for label in scene.shown_labels(drawn)])
     changes = scene.meaningful.count_crossings(chains).sum(axis=1)
     kept = (changes == (labels[one] != labels[other])) & scene.roadmap.plan.are_free(chains)
     one, other = one[kept], other[kept]
     costs = scene.roadmap.edge_metres(starts, ends, chains)[kept] @ prices
-    letters = scene.label_numbers(None, word)
+    letters = np.array([number[label] for label in word])
     return drawn[_cheapest_way(one, other, costs, labels, letters)]
 
 

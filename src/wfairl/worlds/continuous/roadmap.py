@@ -84,7 +84,7 @@ class Roadmap:
         scene = FloorScene(self, {name: name for name in self.plan.regions} if meanings is None else dict(meanings))
         if propositions is None:
             propositions = tuple(dict.fromkeys(scene.meanings.values()))
-        return GraphWorld(self.table, tuple(propositions), start, self._marks(scene.meanings), scene)
+        return GraphWorld(self.table, tuple(propositions), start, self.marks(scene.meanings), scene)
 
     def nearest(self, place: Points) -> int:
         """The vertex nearest to a place (x, y)."""
@@ -110,16 +110,12 @@ class Roadmap:
         """
         return _edge_metres(self.plan, self.steering, starts, ends, chains)
 
-    @cached_property
-    def regions_of_vertices(self) -> NDArray[np.bool_]:
-        """Which regions each vertex is in, shape [vertices, regions]."""
-        return self.plan.region_set.contain(self.configurations)
+    def marks(self, meanings: Mapping[str, str]) -> dict[int, Label]:
+        """What holds at the vertices at which anything does, by what the regions mean.
 
-    @cached_property
-    def _tree(self) -> cKDTree:
-        return cKDTree(self.configurations[:, :2])
-
-    def _marks(self, meanings: Mapping[str, str]) -> dict[int, Label]:
+        Raises:
+            BadInputError: there is no such region.
+        """
         names = list(self.plan.regions)
         unknown = [name for name in meanings if name not in names]
         if unknown:
@@ -134,6 +130,15 @@ class Roadmap:
                 found[key] = frozenset(one for one, there in zip(means, row, strict=True) if there and one is not None)
             marks[vertex] = found[key]
         return marks
+
+    @cached_property
+    def regions_of_vertices(self) -> NDArray[np.bool_]:
+        """Which regions each vertex is in, shape [vertices, regions]."""
+        return self.plan.region_set.contain(self.configurations)
+
+    @cached_property
+    def _tree(self) -> cKDTree:
+        return cKDTree(self.configurations[:, :2])
 
 
 def draw_roadmap(

@@ -53,18 +53,13 @@ class FloorScene:
         """What a path shows in this scene, from its first point on."""
         return compress([self._shown(label) for label in self.roadmap.plan.word(path)])
 
-    def label_numbers(self, places: Points | None, word: Word) -> NDArray[np.int64]:
-        """Which of the word's distinct labels holds at each place, -1 for another; without places: its letters."""
-        number = {label: i for i, label in enumerate(dict.fromkeys(word))}
-        labels = word if places is None else map(self._shown, self.roadmap.plan.labels(places))
-        return np.array([number.get(label, -1) for label in labels], np.int64)
+    def shown_labels(self, places: Points) -> list[Label]:
+        """What holds at each of some places in this scene."""
+        return [self._shown(regions) for regions in self.roadmap.plan.labels(places)]
 
     def match_path(self, path: Points, start: int) -> Match:
         """A recorded path as a walk over the roadmap; see `matching`."""
-        names = tuple(self.roadmap.plan.regions)
-        rows = self.roadmap.regions_of_vertices
-        labels = [self._shown(np.array(names)[row]) for row in rows]
-        return match_path(self.roadmap, path, start, labels, self.recorded_word(path))
+        return match_path(self.roadmap, path, start, self.roadmap.marks(self.meanings), self.recorded_word(path))
 
     def recorded_word(self, path: Points) -> Word:
         """What a recorded path shows; where it leaves a region only to come back at once, it has not left it."""

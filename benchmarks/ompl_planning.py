@@ -1,35 +1,26 @@
-"""What comes from OMPL (the extra `ompl`): curves of cars, and its planners for what a floor plan asks.
+"""The peer of `continuous.py`: OMPL's own planners, for visiting regions of a floor in order at least cost.
 
-    draw_roadmap(plan, 500, steering=dubins(radius=0.8))
-    plan_with_ompl(plan, start, goals, forbidden, prices, seconds=1.0)
-
-This is the only module that imports OMPL. Its planners call back into Python, where a whole motion is checked and
-priced by one compiled call.
+A whole motion is checked and priced by one compiled call of ours, exactly. The planners of the wheel of OMPL 2.0.1 now
+and then end the process (BIT*) or do not come back when their time is over (PRM*, SORRT*), so they run in a process of
+their own.
 """
 
 from __future__ import annotations
 
-import atexit
 import math
 import time
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
 from typing import Any
-from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
+from ompl import base, geometric, util
 
-from wfairl.errors import BadInputError, FailedRunError, MissingExtraError
-from wfairl.worlds.continuous.floor_plan import FloorPlan
-from wfairl.worlds.continuous.shapes import Chains, Points, Shape, ShapeSet, join_chains
-from wfairl.worlds.continuous.steering import Configurations
-
-CHORD = 0.05
-"""Metres, at most, of a segment of a curve. It leaves a curve of 1 m radius by a third of a millimetre, and cuts the
-tip off where a car turns back, by half of it at most."""
-
-PLANNERS = ("BITstar", "InformedRRTstar", "RRTstar")
-"""Those that optimise; PRM* and SORRT* of the wheel of OMPL 2.0.1 do not always come back when their time is over."""
+from wfairl.worlds.continuous import FloorPlan, Shape
+from wfairl.worlds.continuous.shapes import Chains, Points, ShapeSet
 
 GOALS_AROUND = 12
 """Places near the edge of a goal region that OMPL may aim at, besides its middle."""
@@ -37,74 +28,35 @@ GOALS_AROUND = 12
 JUST_INSIDE = 0.98
 """Where these are, as a part of the way from the middle to the edge."""
 
+TRIES = 3
+"""Before a crash counts as a path that was not found."""
 
-class NoPathError(FailedRunError):
+util.setLogLevel(util.LogLevel.LOG_ERROR)
+
+
+class NoPathError(Exception):
     """OMPL has found no path in its time."""
 
 
-def dubins(radius: float) -> OmplCurves:
-    """The steering of a car that only goes forward, by its turning radius in metres."""
-    _check_radius(radius)
-    base, _ = _import_ompl()
-    return OmplCurves(base.DubinsStateSpace(radius), is_symmetric=False)
+class SafeOmpl:
+    """Runs `plan_with_ompl` in another process, and again where that ends by itself."""
 
+    def __init__(self) -> None:
+        self.crashes = 0
+        self._start()
 
-def reeds_shepp(radius: float) -> OmplCurves:
-    """The steering of a car that also goes backward, by its turning radius in metres."""
-    _check_radius(radius)
-    base, _ = _import_ompl()
-    return OmplCurves(base.ReedsSheppStateSpace(radius), is_symmetric=True)
+    def _start(self) -> None:
+        self._executor = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
 
-
-class OmplCurves:
-    """A `Steering` along the curves of one of OMPL's state spaces of places with a heading.
-
-    Args:
-        space: OMPL's state space.
-        is_symmetric: whether the way back is the same.
-    """
-
-    dimensions = 3
-
-    def __init__(self, space: Any, is_symmetric: bool):
-        self.space, self.is_symmetric = space, is_symmetric
-        self._one, self._other, self._between = (space.allocState() for _ in range(3))
-        _alive.add(self)
-
-    def lengths(self, starts: Configurations, ends: Configurations) -> NDArray[np.float64]:
-        """See `Steering`."""
-        pairs = zip(starts.tolist(), ends.tolist(), strict=True)
-        return np.array([self._distance(one, other) for one, other in pairs], np.float64)
-
-    def chains(self, starts: Configurations, ends: Configurations) -> Chains:
-        """See `Steering`."""
-        return join_chains([self.path(one, other) for one, other in zip(starts, ends, strict=True)])
-
-    def path(self, start: Points, end: Points) -> Configurations:
-        """See `Steering`."""
-        steps = max(1, math.ceil(self._distance(start.tolist(), end.tolist()) / CHORD))
-        points = [start, *(self._interpolate(i / steps) for i in range(1, steps)), end]
-        return np.array(points, np.float64)
-
-    def _distance(self, start: Sequence[float], end: Sequence[float]) -> float:
-        for state, (x, y, heading) in ((self._one, start), (self._other, end)):
-            state.setXY(x, y)
-            state.setYaw(heading)
-        return float(self.space.distance(self._one, self._other))
-
-    def _interpolate(self, part: float) -> tuple[float, float, float]:
-        self.space.interpolate(self._one, self._other, part, self._between)
-        return self._between.getX(), self._between.getY(), self._between.getYaw()
-
-
-_alive: WeakSet[OmplCurves] = WeakSet()
-
-
-@atexit.register
-def _let_go() -> None:
-    """Drop what is OMPL's before Python ends: its bindings complain about what is left."""
-    for curves in _alive:
-        del curves.space, curves._one, curves._other, curves._between
+    def plan(self, *arguments: Any) -> Points:
+        """See `plan_with_ompl`."""
+        for _ in range(TRIES):
+            try:
+                return self._executor.submit(plan_with_ompl, *arguments).result()
+            except BrokenProcessPool:
+                self.crashes += 1
+                self._start()
+        raise NoPathError("OMPL ends the process")
 
 
 def plan_with_ompl(
@@ -128,7 +80,7 @@ def plan_with_ompl(
         forbidden: what not to enter.
         prices: of a metre outside the zones and in each of them, above zero; shape [1 + zones].
         seconds: of the processor, for all legs together.
-        planner: one of `PLANNERS`.
+        planner: the name of one of its geometric planners that optimise.
 
     Returns:
         The corners of the path, shape [corners, 2].
@@ -136,8 +88,6 @@ def plan_with_ompl(
     Raises:
         NoPathError: a leg was not found in its time.
     """
-    if planner not in PLANNERS:
-        raise BadInputError(f"unknown planner {planner!r} of OMPL; known are {', '.join(PLANNERS)}")
     stops = np.array([np.asarray(start)[:2], *(goal.vertices.mean(axis=0) for goal in goals)])
     apart = np.linalg.norm(np.diff(stops, axis=0), axis=1) + 1.0
     path = [stops[0]]
@@ -158,9 +108,8 @@ def _plan_leg(
     """The corners of a path into a region."""
     if ShapeSet([goal]).contain(start[None])[0, 0]:
         return [start]
-    base, geometric = _import_ompl()
-    information = base.SpaceInformation(_plane(base, plan))
-    _check_motions_at_once(base, information, plan, ShapeSet(forbidden))
+    information = base.SpaceInformation(_plane(plan))
+    _check_motions_at_once(information, plan, ShapeSet(forbidden))
     information.setup()
     problem = base.ProblemDefinition(information)
     problem.addStartState(_state(information, start))
@@ -169,7 +118,7 @@ def _plan_leg(
         if plan.is_free(place[None]):
             targets.addState(_state(information, place))
     problem.setGoal(targets)
-    problem.setOptimizationObjective(_objective(base, information, plan, prices))
+    problem.setOptimizationObjective(_objective(information, plan, prices))
     search = getattr(geometric, planner)(information)
     search.setProblemDefinition(problem)
     search.setup()
@@ -187,7 +136,7 @@ def _places_in(goal: Shape) -> list[Points]:
     return [middle, *(middle + JUST_INSIDE * (edge - middle))]
 
 
-def _plane(base: Any, plan: FloorPlan) -> Any:
+def _plane(plan: FloorPlan) -> Any:
     left, bottom, right, top = plan.bounds
     bounds = base.RealVectorBounds(2)
     for number, (low, high) in enumerate(((left, right), (bottom, top))):
@@ -211,7 +160,7 @@ def _segment(one: Any, other: Any) -> Chains:
 _ENDS = np.array([0, 2])
 
 
-def _check_motions_at_once(base: Any, information: Any, plan: FloorPlan, forbidden: ShapeSet) -> None:
+def _check_motions_at_once(information: Any, plan: FloorPlan, forbidden: ShapeSet) -> None:
     """Have OMPL ask for a whole motion, which is exact, and not for states along it."""
 
     class Motions(base.MotionValidator):
@@ -227,7 +176,7 @@ def _check_motions_at_once(base: Any, information: Any, plan: FloorPlan, forbidd
     information.setMotionValidator(Motions(information))
 
 
-def _objective(base: Any, information: Any, plan: FloorPlan, prices: NDArray[np.float64]) -> Any:
+def _objective(information: Any, plan: FloorPlan, prices: NDArray[np.float64]) -> Any:
     """The price of a motion in units of the lowest price, so that its length is a lower bound, as OMPL assumes."""
     relative = np.asarray(prices, np.float64) / np.min(prices)
 
@@ -242,22 +191,3 @@ def _objective(base: Any, information: Any, plan: FloorPlan, prices: NDArray[np.
             return base.Cost(math.hypot(one[0] - other[0], one[1] - other[1]))
 
     return Priced(information)
-
-
-def _check_radius(radius: float) -> None:
-    if not 0 < radius < math.inf:
-        raise BadInputError(f"a turning radius is a number of metres above zero, not {radius}")
-
-
-def _import_ompl() -> tuple[Any, Any]:
-    """OMPL's base and its geometric planners.
-
-    Raises:
-        MissingExtraError: says which extra to install.
-    """
-    try:
-        from ompl import base, geometric, util
-    except ImportError:
-        raise MissingExtraError("OMPL", "ompl") from None
-    util.setLogLevel(util.LogLevel.LOG_ERROR)
-    return base, geometric

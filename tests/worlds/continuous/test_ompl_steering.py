@@ -1,4 +1,4 @@
-"""Curves and planners of OMPL; skipped without the extra `ompl`."""
+"""Curves of OMPL; skipped without the extra `ompl`."""
 
 import sys
 from dataclasses import replace
@@ -15,10 +15,9 @@ from wfairl.errors import BadInputError, MissingExtraError
 from wfairl.planning import build_product, find_plan
 from wfairl.planning.cost import feature_cost
 from wfairl.worlds.continuous.floor_plan import path_lengths
-from wfairl.worlds.continuous.ompl_bridge import CHORD, dubins, plan_with_ompl, reeds_shepp
+from wfairl.worlds.continuous.ompl_steering import CHORD, dubins, reeds_shepp
 from wfairl.worlds.continuous.refining import Band, refine_path
 from wfairl.worlds.continuous.roadmap import draw_roadmap
-from wfairl.worlds.continuous.shapes import ShapeSet
 
 base = pytest.importorskip("ompl.base", reason="OMPL is not installed: pip install 'wfairl[ompl]'")
 
@@ -76,22 +75,9 @@ def test_the_roadmap_of_a_car_is_free_and_a_plan_on_it_shows_what_it_runs_throug
     assert refined.word == plan.word(path)
 
 
-@pytest.mark.parametrize("planner", ["BITstar", "InformedRRTstar", "RRTstar"])
-def test_plans_of_ompl_are_free_and_visit_in_order(planner):
-    start, goals, forbidden = np.array([6.0, 7.5]), [FLOOR.regions["a"], FLOOR.regions["b"]], [FLOOR.regions["c"]]
-    path = plan_with_ompl(FLOOR, start, goals, forbidden, np.array([1.0, 3.0]), 1.5, planner)
-    assert FLOOR.is_free(path)
-    assert not shapely.LineString(path).intersects(to_shapely(forbidden[0]).buffer(-1e-9))
-    inside = ShapeSet(goals).contain(path)
-    assert inside[-1, 1]
-    assert inside[:, 0].any()
-
-
-def test_bad_arguments_are_refused():
+def test_a_turning_radius_is_above_zero():
     with pytest.raises(BadInputError, match="turning radius"):
         dubins(0.0)
-    with pytest.raises(BadInputError, match="unknown planner 'A'"):
-        plan_with_ompl(FLOOR, np.ones(2), [], [], np.ones(2), 1.0, "A")
 
 
 def test_without_ompl_the_error_names_the_extra(monkeypatch):
