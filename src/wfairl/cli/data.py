@@ -14,8 +14,8 @@ EXAMPLE = """
 Turn public data, as their authors publish them, into worlds and demonstrations that `wfairl reproduce` measures on.
 
 The data are not part of this package: their licences are unclear. SOURCE is a folder of the authors' repository, of the
-commit named here. Its files are checked against the version that published figures are of; one that is missing, cut short
-or another is named. The labyrinth's pickles are read without running anything that they say.
+commit named here. Its files are checked against the version that published figures are of; one that is missing, cut
+short or another is named. The labyrinth's pickles are read without running anything that they say.
 
     labyrinth   github.com/97aditi/dynamic_irl, 58b7225: data/mouse_data
     borlange    github.com/maitien86/RecursiveLogit.Classical.V2,
