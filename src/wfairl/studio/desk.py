@@ -22,6 +22,7 @@ from wfairl.logic.corrections import correction_of_document, obey, without_edge
 from wfairl.logic.explanation import explain_word
 from wfairl.logic.questions import Question
 from wfairl.studio import jobs
+from wfairl.studio.acting import Episode
 from wfairl.studio.keys import keys_of
 from wfairl.studio.session import JUDGES, PERSON, RULE, RUN, Session
 from wfairl.studio.tiles import TileSheet
@@ -60,7 +61,7 @@ class Desk:
         self._before: TaskModel | None = None
         self._understanding: dict[str, Any] | None = None
         self._watched = FIRST_TEST_SEED
-        self._episode: jobs.Episode | None = None
+        self._episode: Episode | None = None
         self._question: Question | None = None
         self._tried: list[tuple[int, str, int]] = []
         self._maps: dict[str, Any] | None = None
