@@ -5,30 +5,25 @@ is told when one of them has changed. Several pages may show one desk.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from wfairl.automata.automaton import Label
 from wfairl.automata.task_model import TaskModel
-from wfairl.automata.words import compress, format_label
 from wfairl.demonstrations.collection import FIRST_TEST_SEED
-from wfairl.demonstrations.demonstration import walk
 from wfairl.errors import BadInputError, FailedRunError, WfairlError
 from wfairl.logic.corrections import correction_of_document, obey, without_edge
-from wfairl.logic.explanation import explain_word
 from wfairl.logic.questions import Question
-from wfairl.studio import jobs
+from wfairl.studio import jobs, views
+from wfairl.studio.acting import Episode
 from wfairl.studio.keys import keys_of
-from wfairl.studio.session import JUDGES, PERSON, RULE, RUN, Session
+from wfairl.studio.session import PERSON, RUN, Session
 from wfairl.studio.tiles import TileSheet
 from wfairl.studio.understanding import describe
 from wfairl.studio.workers import Job, Workers
 from wfairl.worlds.documents import Inventive
-from wfairl.worlds.world import available_controls
 
 SHOW, WATCH, ANSWER = "show", "watch", "answer"
 HEADING, STAGE, MIND = "heading", "stage", "mind"
@@ -60,7 +55,7 @@ class Desk:
         self._before: TaskModel | None = None
         self._understanding: dict[str, Any] | None = None
         self._watched = FIRST_TEST_SEED
-        self._episode: jobs.Episode | None = None
+        self._episode: Episode | None = None
         self._question: Question | None = None
         self._tried: list[tuple[int, str, int]] = []
         self._maps: dict[str, Any] | None = None
@@ -299,155 +294,39 @@ class Desk:
 
     def heading_view(self) -> dict[str, Any]:
         """What the session is about, as plain JSON."""
-        session = self.session
-        return {
-            "title": session.assignment.name,
-            "summary": session.task.summary,
-            "session": session.name,
-            "invented": session.assignment.is_invented,
-        }
+        return views.heading_view(self.session)
 
     def stage_view(self) -> dict[str, Any]:
         """What is on the stage, as plain JSON."""
-        session = self.session
         return {
             "mode": self.mode,
             "notice": self.notice,
-            "controls": keys_of(session.world.controls),
+            "controls": keys_of(self.session.world.controls),
             "busy": self._doing if self._job is not None else None,
             "map": self._maps,
-            "has_model": session.model is not None,
-            **{SHOW: self._show_view, WATCH: self._watch_view, ANSWER: self._question_view}[self.mode](),
+            "has_model": self.session.model is not None,
+            **self._on_stage(),
         }
 
-    def _show_view(self) -> dict[str, Any]:
-        session = self.session
-        if self._sheet_seed != session.seed:
-            self._sheet, self._sheet_seed = TileSheet(), session.seed
-        state = session.states[-1]
-        frame = self._sheet.frame(session.world, state)
-        path = [] if session.model is None else session.model.finite.run(session.labels)
-        return {
-            "seed": session.seed,
-            "frames": [frame],
-            "tiles": self._sheet.tiles,
-            "steps": len(session.controls),
-            "word": [format_label(label) for label in compress(session.labels)],
-            "available": [bool(one) for one in available_controls(session.world, state)],
-            "states": path[-2:],
-            "judge": session.judge,
-            "can_pick": session.assignment.is_invented,
-        }
-
-    def _watch_view(self) -> dict[str, Any]:
-        episode = self._episode
-        if episode is None:
-            return {"frames": [], "tiles": [], "episode": None}
-        return {
-            "seed": episode.seed,
-            **self._film(episode.seed, episode.controls),
-            "episode": {
-                "outcome": episode.outcome,
-                "success": episode.is_success,
-                "imposed": episode.imposed,
-                "cost": episode.cost,
-                "best_cost": episode.best_cost,
-                "moments": [asdict(moment) for moment in episode.moments],
-                "explanation": self._explain(self._labels(episode.seed, episode.controls)),
-                "controls": list(episode.controls),
-            },
-        }
-
-    def _question_view(self) -> dict[str, Any]:
-        question = self._question
-        if question is None:
-            return {"frames": [], "tiles": [], "question": None}
-        path = self._model.finite.run(question.labels)
-        return {
-            "seed": question.seed,
-            **self._film(question.seed, question.controls),
-            "question": {
-                "controls": list(question.controls),
-                "labels": [None, *map(format_label, question.labels)],
-                "states": path,
-                "information": question.information,
-                "probability": question.probability if question.opinions else None,
-                "explanation": self._explain(question.labels),
-                "opinions": [asdict(one) for one in question.opinions[:4]],
-            },
-        }
-
-    def _labels(self, seed: int, controls: tuple[int, ...]) -> tuple[Label, ...]:
-        return walk(self.session.task.make_world(seed), controls, seed)[1]
-
-    def _explain(self, labels: Sequence[Label]) -> list[str]:
-        """What the model makes of a walk, in sentences."""
-        return explain_word(self._model, compress(labels)).sentences
-
-    def _film(self, seed: int, controls: tuple[int, ...]) -> dict[str, Any]:
-        """A frame for each state along controls, those behind the first as what changed."""
-        world = self.session.task.make_world(seed)
-        sheet, state = TileSheet(), world.initial_state
-        frames = [sheet.frame(world, state)]
-        for control in controls:
-            state = world.step(state, control)
-            frames.append(sheet.frame(world, state))
-        return {"frames": frames, "tiles": sheet.tiles}
+    def _on_stage(self) -> dict[str, Any]:
+        if self.mode == WATCH:
+            return views.watch_view(self.session, self._episode)
+        if self.mode == ANSWER:
+            return views.question_view(self.session, self._question)
+        if self._sheet_seed != self.session.seed:
+            self._sheet, self._sheet_seed = TileSheet(), self.session.seed
+        return views.show_view(self.session, self._sheet)
 
     def mind_view(self) -> dict[str, Any]:
         """What was understood and what it rests on, as plain JSON."""
-        session, job = self.session, self._job
-        facts = {} if session.model is None else session.model.facts
-        outliers = facts.get("outlier_probabilities", [])
-        behind = session.is_understood
+        job = self._job
         return {
             "model": self._understanding,
             "thinking": None if job is None else {"what": self._doing, "reports": job.reports},
-            "is_current": behind,
-            "demonstrations": [
-                {
-                    "number": number + 1,
-                    "seed": one.seed,
-                    "steps": len(one.controls),
-                    "right": one.is_right,
-                    "judge": one.judge,
-                    "outlier": outliers[number] if behind and number < len(outliers) else 0.0,
-                }
-                for number, one in enumerate(session.shown)
-            ],
-            "corrections": [
-                {"sentence": one.correction.sentence, "law": one.is_law, "answers": len(one.answers)}
-                for one in session.corrected
-            ],
-            "answers": [{"seed": one.seed, "right": one.is_right} for one in session.answered],
-            "propositions": self._propositions(),
-            "judge": session.judge,
-            "judges": [one for one in JUDGES if one != RULE or not session.assignment.is_invented],
             "tried": [{"seed": seed, "outcome": outcome, "steps": steps} for seed, outcome, steps in self._tried],
             "has_cost": self._cost is not None,
+            **views.told_view(self.session),
         }
-
-    def _propositions(self) -> dict[str, Any]:
-        session = self.session
-        own, world = session.assignment.propositions, session.world
-        menu: list[dict[str, Any]] = []
-        if session.assignment.is_invented and isinstance(world, Inventive):
-            menu = [{"text": text, "is": one} for text, one in world.proposition_menu()]
-        texts = {str(one["is"]): one["text"] for one in menu}
-        return {
-            "invented": session.assignment.is_invented,
-            "names": [
-                {"name": name, "text": texts.get(str(own[name]), _place(own[name])) if name in own else ""}
-                for name in session.task.propositions
-            ],
-            "menu": menu,
-        }
-
-
-def _place(document: Mapping[str, Any]) -> str:
-    if document["is"] == "at":
-        return f"on the cell {document['x']}, {document['y']}"
-    return " ".join(str(one) for one in document.values())
 
 
 def _sentence(error: Exception) -> str:

@@ -15,7 +15,8 @@ from wfairl.report.page import Page, Section, page_html
 from wfairl.report.player import EpisodePlayer
 from wfairl.report.recording import record_episode
 from wfairl.report.text import counted
-from wfairl.studio.jobs import cost_of, policy_of
+from wfairl.studio.acting import policy_of
+from wfairl.studio.jobs import cost_of
 from wfairl.studio.session import DEMONSTRATIONS, JOURNAL, RUN, TASK_MODEL, Session
 from wfairl.studio.understanding import known_edges, sentence
 
