@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 from wfairl.planning.cost import unit_cost
-from wfairl.planning.focused import FocusedPlanner
+from wfairl.planning.focused import FocusedPlanner, TooManyNodesMetError
 from wfairl.planning.plan import UnsatisfiableTaskError
 from wfairl.progress import track
 from wfairl.worlds.minigrid import babyai
@@ -59,13 +59,16 @@ def main() -> None:
 
 def measure(level: babyai.BabyAITask, scenes: int) -> dict[str, Any]:
     plan(level, 0)  # compiles
-    took, steps, bot_steps, impossible = [], {}, {}, []
+    took, steps, bot_steps, impossible, given_up = [], {}, {}, [], []
     for seed in track(range(scenes), level.name, scenes):
         began = time.process_time()
         try:
             controls = plan(level, seed)
         except UnsatisfiableTaskError:
             impossible.append(seed)
+            continue
+        except TooManyNodesMetError:
+            given_up.append(seed)
             continue
         finally:
             took.append(time.process_time() - began)
@@ -81,6 +84,7 @@ def measure(level: babyai.BabyAITask, scenes: int) -> dict[str, Any]:
         "level": level.name,
         "scenes": scenes,
         "impossible scenes": impossible,
+        "given up scenes": given_up,
         "accepted": len(steps) - len(refused),
         "refused scenes": refused,
         "bot failed": sum(bot is None for bot in bot_steps.values()),

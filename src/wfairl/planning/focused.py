@@ -25,8 +25,8 @@ from wfairl.planning.product import Product, check_initial_state, states_alone
 from wfairl.planning.shortest_path import NO_CONTROL, WIDTH, BadCostError, find_cost_to_go
 from wfairl.worlds.world import UNEXPANDED, LazyProduct, LazyWorld, Sight, World
 
-DEFAULT_MAX_NODES = 6_000_000
-"""Nodes that the searches of one scene may meet, about a hundred bytes each."""
+DEFAULT_MAX_NODES = 2_000_000
+"""Nodes that the searches of one scene may meet, 150 to 300 bytes each."""
 
 REFINE_FIRST, REFINE_FACTOR = 4_000, 10
 """Nodes at which the abstraction is refined for the first time, and how many times more for the next."""

@@ -19,7 +19,7 @@ from wfairl.worlds.world import Sight
 
 NO_LIMIT = 2**31 - 1
 
-PATTERN_STATES = (40_000, 150_000, 500_000)
+PATTERN_STATES = (100_000, 250_000, 700_000)
 """Of the abstraction: at first, and where searches turn out to be hard."""
 
 

@@ -14,6 +14,10 @@ from wfairl.worlds.minigrid.rules import NOTHING, Layout
 MOST_DENSE = 1 << 24
 """Combinations of what a pattern keeps, most of which are never met; four bytes each."""
 
+REFINED_PART = 3
+"""What only stands in the way is kept up to this part of the states that there may be for what the task speaks of: the
+obstacles account for most of it."""
+
 MOST_OBSTACLES = 64
 """They are bits of a word."""
 
@@ -82,7 +86,7 @@ def abstract_scene(
     while found is None:
         keep = keep.coarser()
         found = builder.build(keep, automaton_state, most_states)
-    while 2 * len(found) <= most_states:
+    while 2 * len(found) <= most_states // REFINED_PART:
         finer = next(builder.flaws(found, keep, automaton_state), None)
         refined = None if finer is None else builder.build(finer, automaton_state, most_states)
         if finer is None or refined is None:
