@@ -54,7 +54,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tasks", nargs="+", default=[*OFFICES, *OTHERS])
     parser.add_argument("--numbers", nargs="+", type=int, default=list(NUMBERS))
-    parser.add_argument("--learners", nargs="+", default=["rational", *WITH_FAILURES])
+    parser.add_argument(
+        "--learners", nargs="*", default=["rational", *WITH_FAILURES], help="none to show what --results has"
+    )
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--scenes", type=int, default=SCENES, help="test scenes of each task, at most")
     parser.add_argument("--results", type=Path, help="append rows to this file, and go on with what it has")
@@ -223,15 +225,20 @@ def draw(rows: list[dict[str, Any]], what: str, path: Path) -> None:
     columns = min(4, len(tasks))
     height = -(-len(tasks) // columns)
     figure = Figure(figsize=(3.1 * columns, 2.2 * height + 0.5), layout="constrained")
-    groups = grouped(rows)
+    groups, lines = grouped(rows), {}
     for i, task in enumerate(tasks):
         axes = figure.add_subplot(height, columns, i + 1)
         for learner in learners:
             found = {number: mean(group, what) for (*key, number), group in groups.items() if key == [task, learner]}
+            if not found:
+                continue
             points = sorted(found.items())
             bold = 2.2 if learner == CAUTIOUS else 1.1
-            axes.plot(*zip(*points, strict=True), marker="o", markersize=3, linewidth=bold, label=learner)
-        axes.set(title=task, xscale="log", xticks=numbers, ylim=(-0.03, 1.03))
+            colour = f"C{learners.index(learner)}"
+            lines[learner] = axes.plot(*zip(*points, strict=True), "o-", markersize=3, linewidth=bold, color=colour)[0]
+        axes.set(
+            title=task, xscale="log", xticks=numbers, xlim=(0.9 * numbers[0], 1.1 * numbers[-1]), ylim=(-0.03, 1.03)
+        )
         axes.set_xticklabels([str(number) for number in numbers])
         axes.minorticks_off()
         axes.title.set_fontsize(9)
@@ -241,8 +248,7 @@ def draw(rows: list[dict[str, Any]], what: str, path: Path) -> None:
             axes.set_ylabel(f"rules {what}", fontsize=8)
         if i >= len(tasks) - columns:
             axes.set_xlabel("demonstrations", fontsize=8)
-    handles, labels = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), fontsize=8, frameon=False)
+    figure.legend(lines.values(), lines, loc="outside upper center", ncols=len(lines), fontsize=8, frameon=False)
     figure.savefig(path, dpi=130)
 
 

@@ -257,7 +257,14 @@ def marked_square(
     return collect(task, demonstrations, 0, 0.5, 0, n_jobs=1), task
 
 
-PARTS = {"planning": "evidence.py:evaluate", "moves": "moves.py:neighbours", "support": "support.py:measure_support"}
+PARTS = {
+    "worlds": "scenes.py:scenes_of",
+    "moves": "moves.py:neighbours",
+    "prior": "prior.py:log_prior",
+    "tables": "sketch.py:to_table",
+    "planning": "evidence.py:evaluate",
+    "support": "support.py:measure_support",
+}
 """Where the time of the search may go: file and function of `wfairl.logic`."""
 
 

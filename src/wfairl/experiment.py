@@ -10,6 +10,7 @@ from annotated_types import MinLen
 from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations import Dataset, collect, load, save
 from wfairl.demonstrations.answers import Answer
+from wfairl.demonstrations.collection import FIRST_TEST_SEED
 from wfairl.documents import Count, Form, unchanged
 from wfairl.errors import BadInputError
 from wfairl.evaluation import Evaluation, Policy, RandomPolicy, evaluate, expert_policy
@@ -30,8 +31,6 @@ EXPERIMENT, DEMONSTRATIONS, EVALUATION = "experiment.json", "demonstrations.safe
 
 METHOD = "wfa-irl"
 """The method of the whole flow."""
-
-FIRST_TEST_SEED = 5_000
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ A directory in which a long computation keeps its state is held by one process a
 import fcntl
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -114,6 +115,53 @@ def read_json(path: Path) -> Any:
         return parse_json(read_text(path))
     except NotJsonError as error:
         raise BadInputError(f"{path}: {error}") from None
+
+
+KINDS = {
+    "wfairl-task": "a task for `wfairl --tasks`",
+    "wfairl-task-model": "a task model of `wfairl learn-task`",
+    "wfairl-demonstrations": "demonstrations of `wfairl demos`",
+    "wfairl-recurrent": "a network of `wfairl learn-task --learner gru`",
+    "wfairl-policy": "a policy of `wfairl train`",
+    "wfairl-cost": "a cost of `wfairl train`",
+    "wfairl-checkpoint": "a checkpoint of `wfairl train`",
+    "wfairl-run": "the settings of a run of `wfairl train`",
+    "wfairl-experiment": "the record of `wfairl run`",
+    "wfairl-evaluations": "evaluations of `wfairl run` or `wfairl evaluate`",
+    "wfairl-cell": "the result of a cell of `wfairl reproduce`",
+    "wfairl-times": "the times of a cell of `wfairl reproduce`",
+    "wfairl-made": "how results of `wfairl reproduce` were made",
+    "wfairl-reproduction": "the results of `wfairl reproduce`",
+}
+"""What the formats of this package's files are called, and what writes them."""
+
+LONGEST_START = 100_000
+"""Bytes of a file that are looked at to see what it is."""
+
+
+def kind_of(path: Path) -> str:
+    """What a file seems to be, by its beginning, for a message about a wrong one; nothing if that cannot be told."""
+    try:
+        with Path(path).open("rb") as stream:
+            start = stream.read(LONGEST_START)
+    except OSError:
+        return ""
+    found = re.search(rb'format\\*"\s*:\s*\\*"(wfairl-[a-z-]+)', start)
+    if found:
+        return KINDS.get(found[1].decode(), "")
+    if start.startswith(b"HOA:"):
+        return "an automaton in HOA, which `wfairl import` reads"
+    if re.match(rb'\s*\{[^\n]*"word"\s*:', start):
+        return "a file of words"
+    if re.match(rb'\s*\{[^\n]*"(controls|states)"\s*:', start):
+        return "a log, which `wfairl demos-import` reads"
+    return ""
+
+
+def seems(path: Path) -> str:
+    """`; it seems to be ...` for the end of a message about a wrong file."""
+    kind = kind_of(path)
+    return f"; it seems to be {kind}" if kind else ""
 
 
 class NotJsonError(BadInputError):

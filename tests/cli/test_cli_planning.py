@@ -17,7 +17,7 @@ def task_model(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("search", [(), ("--astar",)])
+@pytest.mark.parametrize("search", [(), ("--planner", "focused")])
 def test_plan_works_in_the_real_environment(wfairl, task_model: Path, search):
     code, output, _ = wfairl("plan", "doorkey", "--seed", 5, "--task-model", task_model, "--json", *search)
     plan = json.loads(output)
@@ -53,8 +53,8 @@ def test_without_a_model_the_rule_of_the_task_is_planned_for(wfairl):
         (("nonsense",), 2, "unknown task"),
         (("doorkey", "--task-model", "nowhere.json"), 2, "nowhere.json: no such file"),
         (("doorkey", "-o", "plan.bmp"), 2, ".png or .gif"),
-        (("doorkey", "--max-states", 10), 2, "more than 10 states"),
-        (("doorkey", "--max-states", 3, "--astar"), 1, "after expanding 3 nodes"),
+        (("doorkey", "--max-states", 10, "--planner", "exact"), 2, "more than 10 states"),
+        (("doorkey", "--max-states", 3, "--planner", "focused"), 1, "met more than 3 nodes"),
     ],
 )
 def test_what_cannot_be_done_is_one_line_on_standard_error(wfairl, arguments, code: int, message: str):

@@ -59,7 +59,9 @@ def test_the_first_controls_of_many_runs_follow_the_boltzmann_distribution(exper
     temperature, runs = 0.7, 4_000
     rng = np.random.default_rng(0)
     first = np.array([expert.act(temperature, 1, rng)[0][0] for _ in range(runs)])
-    weights = np.exp(-(expert.solution.control_cost_to_go[0] - expert.optimal_cost) / temperature)
+    weights = np.exp(
+        -(expert.solution.control_cost_to_go(expert.world.initial_state, 0) - expert.optimal_cost) / temperature
+    )
     expected = runs * weights / weights.sum()
     counts = np.bincount(first, minlength=6)
     # Chi-squared with 5 degrees of freedom exceeds 25.7 once in ten thousand times.

@@ -8,9 +8,9 @@ from wfairl.automata.automaton import DEAD
 from wfairl.automata.rules import all_of, avoid, visit_in_order
 from wfairl.automata.task_model import TaskModel, fit_task_model
 from wfairl.demonstrations import collect
-from wfairl.logic.caution import untested_labels
 from wfairl.logic.explanation import explain_word
 from wfairl.logic.learners import find_learner
+from wfairl.logic.support import untested_labels
 from wfairl.worlds import find_task
 
 NOTHING, KEY, DOOR = frozenset(), frozenset({"key"}), frozenset({"door"})

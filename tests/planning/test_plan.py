@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from oracles_planning import cheapest_costs_by_enumeration
 from strategies_planning import Problem, TableWorld, draw_costs, problems, rule
 
-from wfairl.planning.astar import search_plan
 from wfairl.planning.cost import unit_cost
+from wfairl.planning.focused import FocusedPlanner
 from wfairl.planning.plan import UnsatisfiableTaskError, find_plan
 from wfairl.planning.product import build_product
 
@@ -46,4 +46,4 @@ def test_unsatisfiable_task_names_the_labels_that_never_come():
     with pytest.raises(UnsatisfiableTaskError, match=message):
         find_plan(product, unit_cost(product))
     with pytest.raises(UnsatisfiableTaskError, match=message):
-        search_plan(world, automaton)
+        FocusedPlanner().solve(world, automaton, unit_cost).plan()

@@ -15,7 +15,7 @@ from wfairl.automata.rules import all_of, avoid, visit_all, visit_in_order
 from wfairl.demonstrations import solve
 from wfairl.errors import BadInputError
 from wfairl.evaluation import RandomPolicy
-from wfairl.planning import build_product, find_plan, probabilities, sample_control, search_plan, unit_cost
+from wfairl.planning import FocusedPlanner, build_product, find_plan, probabilities, sample_control, unit_cost
 from wfairl.planning.agent import Agent
 from wfairl.planning.cost import feature_cost
 from wfairl.planning.plan import UnsatisfiableTaskError
@@ -236,7 +236,7 @@ def test_many_propositions_cost_nothing(count: int):
     assert solve(crowded, rule(names[:3])).optimal_cost == 1
     assert solve(crowded, rule([names[-1]])).optimal_cost == count // 2
     assert solve(ring, visit_all(names[2], names[-2])).optimal_cost == 2 + 4
-    assert search_plan(ring, rule([names[5]])).plan.cost == 5
+    assert FocusedPlanner().solve(ring, rule([names[5]]), unit_cost).plan().cost == 5
 
 
 def test_exploring_stops_at_its_limits():

@@ -11,8 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from wfairl.automata.automaton import Guard, Label
 from wfairl.errors import BadInputError
 
-MOST_PROPOSITIONS = 200
-"""Questions are nested as deep as this."""
+MOST_PROPOSITIONS, MOST_NODES, MOST_LISTED = 200, 300_000, 20_000
+"""How deep questions are nested, how many there are, and how many cases are listed."""
+
+
+class TooManyCasesError(BadInputError):
+    """What an automaton waits for is too entangled to be written down as guards."""
 
 
 class Diagrams:
@@ -123,10 +127,14 @@ class Diagrams:
     def cases(self, node: int) -> Iterator[tuple[Guard, int]]:
         """The function as guards that exclude each other and leave nothing out, each with its value."""
         stack: list[tuple[int, Guard]] = [(node, Guard())]
+        listed = 0
         while stack:
             one, guard = stack.pop()
             level, low, high = self._nodes[one]
             if level == len(self.propositions):
+                listed += 1
+                if listed > MOST_LISTED:
+                    raise TooManyCasesError(f"one state needs more than {MOST_LISTED:,} guards to be written down")
                 yield guard, low
                 continue
             name = frozenset({self.propositions[level]})
@@ -138,6 +146,8 @@ class Diagrams:
 
     def _number(self, node: tuple[int, int, int]) -> int:
         if node not in self._numbers:
+            if len(self._nodes) == MOST_NODES:
+                raise TooManyCasesError(f"the conditions of the automaton have more than {MOST_NODES:,} cases")
             self._numbers[node] = len(self._nodes)
             self._nodes.append(node)
         return self._numbers[node]

@@ -16,7 +16,7 @@ and W does. A plain X is refused: some tools read it as the strong next, others 
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NoReturn
 
 from wfairl.errors import BadInputError
@@ -28,7 +28,8 @@ BINDING = {"<->": 0, "->": 1, "|": 2, "&": 3, "U": 4, "R": 4, "W": 4, "M": 4}
 FROM_THE_RIGHT = ("->", "U", "R", "W", "M")
 TIGHTEST = 5
 
-DEEPEST = 250
+DEEPEST, MOST_PARTS = 250, 20_000
+"""How deep a formula may be nested, and how many operators and propositions it may have."""
 
 
 class MalformedFormulaError(BadInputError):
@@ -42,6 +43,10 @@ class Formula:
     operator: str
     operands: tuple["Formula", ...] = ()
     name: str = ""
+    size: int = field(init=False, compare=False, repr=False, default=1)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", 1 + sum(one.size for one in self.operands))
 
     def __str__(self) -> str:
         return _text(self)
@@ -158,6 +163,8 @@ class _Parser:
             operator = self.take()
             right = self.formula(BINDING[operator] + (operator not in FROM_THE_RIGHT))
             left = _join(operator, left, right)
+            if left.size > MOST_PARTS:
+                raise MalformedFormulaError(f"the formula has more than {MOST_PARTS:,} parts, once <-> is written out")
         self.depth -= 1
         return left
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Label
 from wfairl.errors import BadInputError
-from wfairl.files import NotJsonError, parse_json, read_text, write_atomically
+from wfairl.files import NotJsonError, parse_json, read_text, seems, write_atomically
 
 Word = tuple[Label, ...]
 
@@ -127,7 +127,8 @@ def read_jsonl(path: Path) -> ScoredWords:
         try:
             word, score = _parse_line(line)
         except MalformedWordsError as error:
-            raise MalformedWordsError(f"{path}: line {number}: {error}") from None
+            kind = "" if words else seems(path)
+            raise MalformedWordsError(f"{path}: line {number}: {error}{kind}") from None
         if scores and (score is None) != (scores[0] is None):
             raise MalformedWordsError(f"{path}: line {number}: some lines have a score and others have none")
         words.append(word)

@@ -33,8 +33,10 @@ COMMANDS = {
     "plan": ("planning", "Plan one episode of a task."),
     "train": ("learning", "Learn a policy from demonstrations, by one of several methods."),
     "evaluate": ("evaluation", "Run a policy in scenes that nobody trained on, and report how well it did."),
+    "data": ("data", "Turn public data into worlds and demonstrations to measure on."),
     "reproduce": ("suites", "Compute the tables and figures of a suite, such as the paper's."),
     "report": ("report", "Write the page of a run or a suite."),
+    "studio": ("studio", "Demonstrate a task in the browser, and watch it being understood."),
 }
 """The commands in the order in which `--help` lists them: the module of this package that defines each, and one line
 about it."""

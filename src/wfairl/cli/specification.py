@@ -115,7 +115,7 @@ def _prism(model: "TaskModel", task: str | None, seed: int, run: Path | None) ->
 
     if task is None:
         raise BadInputError("prism writes a task in a scene of a world: name them with --task and --seed")
-    _, transition_cost = model_and_cost(None, run)
+    _, transition_cost = model_and_cost(find_task(task), None, run)
     product = build_product(find_task(task).make_world(seed), model.finite)
     costs = transition_cost(product)
     try:
@@ -257,7 +257,7 @@ def diff(
 def _labels_seen(model: "TaskModel") -> "set[Label]":
     """The labels that a model was learned from, as far as it tells."""
     from wfairl.automata.finite import FiniteAutomaton
-    from wfairl.logic.caution import support_of
+    from wfairl.logic.support import support_of
 
     support = support_of(model)
     seen = {label for _, label in model.edge_counts} | set(() if support is None else support.labels)

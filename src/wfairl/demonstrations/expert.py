@@ -11,26 +11,28 @@ from typing import Any
 
 import numpy as np
 
-from wfairl.automata.automaton import ACCEPTED, Automaton
+from wfairl.automata.automaton import DEAD, Automaton
+from wfairl.planning.auto import AutoPlanner
 from wfairl.planning.cost import Cost, unit_cost
-from wfairl.planning.plan import check_satisfiable
+from wfairl.planning.planner import Planner, Solution
 from wfairl.planning.policy import sample_control
-from wfairl.planning.product import Product, build_product
-from wfairl.planning.shortest_path import CostToGo, cost_to_go
-from wfairl.worlds.world import World
+from wfairl.worlds.world import World, available_controls
 
 
 @dataclass(frozen=True, eq=False)
 class Expert:
     """The solution of one scene under the true rule and the true cost."""
 
-    product: Product
-    solution: CostToGo
+    world: World[Any]
+    rule: Automaton
+    solution: Solution
 
     @property
     def optimal_cost(self) -> float:
         """The least cost to success from the initial state; with unit cost, the fewest steps."""
-        return float(self.solution.cost_to_go[0])
+        Q = self.solution.control_cost_to_go(self.world.initial_state, 0)
+        assert Q is not None  # it is where the planner began
+        return float(Q.min())
 
     def act(self, temperature: float, horizon: int, rng: np.random.Generator) -> tuple[list[int], bool]:
         """Roll the Boltzmann policy out from the initial state.
@@ -43,28 +45,33 @@ class Expert:
         Returns:
             The controls, and whether they fulfilled the rule within the horizon.
         """
-        node = 0
+        state, rule_state = self.world.initial_state, 0
         controls: list[int] = []
-        while node >= 0 and len(controls) < horizon:
-            Q, available = self.solution.control_cost_to_go[node], self.product.available[node]
-            control = sample_control(Q, temperature, rng, available)
-            controls.append(control)
-            node = int(self.product.successors[node, control])
-        return controls, node == ACCEPTED
+        while len(controls) < horizon:
+            Q = self.solution.control_cost_to_go(state, rule_state)
+            assert Q is not None  # everything that can be reached is known
+            controls.append(sample_control(Q, temperature, rng, available_controls(self.world, state)))
+            before, state = state, self.world.step(state, controls[-1])
+            rule_state = self.rule.read(rule_state, self.world.label(before, controls[-1], state))
+            if rule_state == DEAD:
+                return controls, False
+            if self.rule.accepting[rule_state]:
+                return controls, True
+        return controls, False
 
 
-def solve(world: World[Any], rule: Automaton, cost: Cost = unit_cost) -> Expert:
+def solve(world: World[Any], rule: Automaton, cost: Cost = unit_cost, planner: Planner | None = None) -> Expert:
     """The expert of one scene.
 
     Args:
         world: the scene.
         rule: when a word counts as success.
         cost: the true cost; 1 for every control unless given.
+        planner: how the cost-to-go is found; by the size of the world unless given.
 
     Raises:
         UnsatisfiableTaskError: the rule cannot be fulfilled in this scene.
     """
-    product = build_product(world, rule)
-    solution = cost_to_go(product.graph, cost(product))
-    check_satisfiable(product, solution)
-    return Expert(product, solution)
+    solution = (AutoPlanner() if planner is None else planner).solve(world, rule, cost)
+    solution.check_satisfiable()
+    return Expert(world, rule, solution)

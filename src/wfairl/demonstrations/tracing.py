@@ -2,11 +2,15 @@
 
 from collections.abc import Iterator
 
+import numpy as np
+
+from wfairl.automata.automaton import UNAVAILABLE
 from wfairl.demonstrations.demonstration import ContradictionError, Demonstration
-from wfairl.planning.product import UNAVAILABLE, Product
+from wfairl.planning.product import Product
+from wfairl.worlds.world import LazyProduct
 
 
-def trace(demonstration: Demonstration, product: Product) -> Iterator[tuple[int, int, int]]:
+def trace(demonstration: Demonstration, product: Product | LazyProduct) -> Iterator[tuple[int, int, int]]:
     """The steps of a demonstration, each as its number, the product state before it and the successor.
 
     It ends with the first successor that is no product state: where the automaton accepts, or can no longer.
@@ -19,10 +23,12 @@ def trace(demonstration: Demonstration, product: Product) -> Iterator[tuple[int,
         where = f"seed {demonstration.seed}: step {step}"
         if control >= len(world.controls):
             raise ContradictionError(f"{where}: the world has only {len(world.controls)} controls")
+        if not isinstance(product, Product):
+            product.expand(np.array([node]))
         after = int(product.successors[node, control])
         if after == UNAVAILABLE:
             raise ContradictionError(f"{where}: the control {world.controls[control]!r} is not available there")
-        if product.label(node, control) != label:
+        if product.labels[product.label_index[node, control]] != label:
             raise ContradictionError(
                 f"{where}: the world gives another label; is it another scene, or another version?"
             )

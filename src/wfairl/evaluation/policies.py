@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Automaton, Label
 from wfairl.planning.agent import Agent, Status
+from wfairl.planning.auto import AutoPlanner
 from wfairl.planning.cost import Cost, true_cost
-from wfairl.planning.planner import ExactPlanner, Planner
+from wfairl.planning.planner import Planner
 from wfairl.worlds.task import Task
 from wfairl.worlds.world import World, available_controls
 
@@ -64,7 +65,7 @@ class PlannedPolicy:
     automaton: Automaton
     cost: Cost
     temperature: float
-    planner: Planner = field(default_factory=ExactPlanner)
+    planner: Planner = field(default_factory=AutoPlanner)
 
     def actor(self, world: World[Any], rng: np.random.Generator) -> Actor:
         """See `Policy`."""

@@ -75,8 +75,8 @@ class Trajectory:
 def roll_out(task: Task, policy: Policy, seed: int, rng: np.random.Generator) -> Trajectory:
     """One episode in the task's simulator.
 
-    Success is what the task's true rule says of the labels that the simulator gave, not what the policy's automaton
-    believes.
+    Success is what the simulator says, if it is a judge of that, or else what the task's true rule says of the labels
+    that the simulator gave; not what the policy's automaton believes.
     """
     simulator = task.make_simulator(seed)
     world = simulator.world
@@ -103,7 +103,10 @@ def roll_out(task: Task, policy: Policy, seed: int, rng: np.random.Generator) ->
         labels.append(label)
         states.append(state)
         rule_state = task.rule.read(rule_state, label)
-        if rule_state != DEAD and task.rule.accepting[rule_state]:
+        success = getattr(simulator, "succeeded", None)
+        if success is None:
+            success = rule_state != DEAD and bool(task.rule.accepting[rule_state])
+        if success:
             return trajectory(SUCCESS)
         if ended:
             return trajectory(LOST)

@@ -15,7 +15,7 @@ The paper's equation (6) is misprinted; with pi proportional to exp(-Q / eta),
 which is what `log_likelihood` gives when it is differentiated.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from wfairl.automata.automaton import ACCEPTED
+from wfairl.planning.focused import FocusedSearch
 from wfairl.planning.shortest_path import CostToGo
 
 END = -1
@@ -58,11 +59,59 @@ def trace_paths(successors: NDArray[np.int32], solution: CostToGo, nodes: NDArra
         solution: its cost-to-go.
         nodes: where the paths begin, shape [asked].
     """
+    return trace_best(successors, solution.best_control, nodes, solution.control_cost_to_go[nodes])
+
+
+def trace_focused(search: FocusedSearch, nodes: NDArray[np.int64]) -> OptimalPaths:
+    """The same of a focused search, which is asked for the nodes now, the last first: it is nearest to the end.
+
+    The transitions are situation * controls + control, as costs are given to the search.
+    """
+    Q = np.array([search.control_cost_to_go(int(node)) for node in nodes[::-1]])[::-1].copy()
+    paths = trace_best(search.lazy.successors, search.best_control, nodes, Q)
+    controls = Q.shape[1]
+    at, control = np.divmod(paths.transitions, controls)
+    return replace(paths, transitions=search.lazy.situations[at].astype(np.int64) * controls + control)
+
+
+def trace_best(
+    successors: NDArray[np.int32], best: NDArray[np.int32], nodes: NDArray[np.int64], Q: NDArray[np.float64]
+) -> OptimalPaths:
+    """The paths that best controls lead along; arguments as in `trace_paths`, Q of shape [asked, controls]."""
     controls = successors.shape[1]
-    entry, tree, following = _trace(successors, solution.best_control, nodes)
+    entry, tree, following = _trace(successors, best, nodes)
     first = (nodes[:, None] * controls + np.arange(controls)).reshape(-1)
-    best = tree * controls + solution.best_control[tree]
-    return OptimalPaths(np.concatenate([first, best]), entry, following, solution.control_cost_to_go[nodes])
+    return OptimalPaths(np.concatenate([first, tree * controls + best[tree]]), entry, following, Q)
+
+
+def weights_along_paths(paths: OptimalPaths, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """dL/dc of the transitions on the paths, for dL/dQ of the asked nodes.
+
+    Args:
+        paths: the optimal paths.
+        weights: dL/dQ, 0 where Q is inf; shape [asked, controls].
+
+    Returns:
+        One number for each of `paths.transitions`, among which a transition may occur twice; shape [transitions].
+    """
+    first = np.ascontiguousarray(weights, np.float64).reshape(-1)
+    return np.concatenate([first, _accumulate_weights(first, paths.entry, paths.following)])
+
+
+def sums_along_paths(paths: OptimalPaths, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What adds up along the path from every asked node under every control, such as features; costs add up to Q.
+
+    Args:
+        paths: the optimal paths.
+        values: of `paths.transitions`, shape [transitions, features].
+
+    Returns:
+        The sums, shape [asked, controls, features]; for a control that leads nowhere, its own values.
+    """
+    asked, controls = paths.control_cost_to_go.shape
+    tree = _accumulate_sums(values[asked * controls :], paths.following)
+    beyond = np.where(paths.entry[:, None] == END, 0.0, np.append(tree, np.zeros_like(values[:1]), axis=0)[paths.entry])
+    return (values[: asked * controls] + beyond).reshape(asked, controls, -1)
 
 
 def control_cost_to_go(costs: Tensor, paths: OptimalPaths) -> Tensor:
@@ -101,9 +150,7 @@ class _ControlCostToGo(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
-        first = gradients[0].reshape(-1).contiguous().numpy()
-        tree = _accumulate_weights(first, ctx.paths.entry, ctx.paths.following)
-        return torch.from_numpy(np.concatenate([first, tree])).to(ctx.dtype), None
+        return torch.from_numpy(weights_along_paths(ctx.paths, gradients[0].numpy())).to(ctx.dtype), None
 
 
 @njit(cache=True, nogil=True)
@@ -152,3 +199,13 @@ def _accumulate_weights(
         if following[node] != END:
             passing[following[node]] += passing[node]
     return passing
+
+
+@njit(cache=True, nogil=True)
+def _accumulate_sums(values: NDArray[np.float64], following: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The sum of values from every node of the tree to acceptance, shape [tree, features]."""
+    sums = values.copy()
+    for node in range(len(following)):  # what follows a node has a lower number
+        if following[node] != END:
+            sums[node] += sums[following[node]]
+    return sums

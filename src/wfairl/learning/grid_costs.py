@@ -31,6 +31,7 @@ from wfairl.planning.product import Product
 from wfairl.worlds.minigrid.rules import CONTROLS
 from wfairl.worlds.minigrid.view import DIRECTIONS, FLOORS, HANDS, SIGHTS, GridView, view_states
 from wfairl.worlds.minigrid.world import MiniGridWorld
+from wfairl.worlds.world import Sight
 
 
 class PaperCost(CostModel):
@@ -41,6 +42,7 @@ class PaperCost(CostModel):
     """
 
     kind = "paper"
+    sight = Sight.WHOLE
 
     def __init__(self, height: int, width: int, floor: float = DEFAULT_FLOOR, activation: str = DEFAULT_ACTIVATION):
         super().__init__(floor, activation)

@@ -17,9 +17,11 @@ from wfairl.demonstrations.demonstration import Demonstration
 from wfairl.demonstrations.tracing import trace
 from wfairl.errors import BadInputError
 from wfairl.parallel import map_in_threads
+from wfairl.planning.auto import is_large
+from wfairl.planning.focused import FocusedSearch
 from wfairl.planning.product import Product, build_product
 from wfairl.progress import track
-from wfairl.worlds.world import World
+from wfairl.worlds.world import Sight, World
 
 MakeWorld = Callable[[int], World[Any]]
 """From the seed of a demonstration to the world that it was given in."""
@@ -38,14 +40,16 @@ class Scene:
     """A successful demonstration on the product of its world and the automaton.
 
     Attributes:
-        product: world and automaton.
+        product: world and automaton; in a world too large to enumerate, its situations.
         nodes: where the demonstrator stood, shape [steps] of int64.
         controls: what it did there, shape [steps] of int64.
+        search: what the nodes are of, in a world too large to enumerate; None otherwise.
     """
 
     product: Product
     nodes: NDArray[np.int64]
     controls: NDArray[np.int64]
+    search: FocusedSearch | None = None
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,7 @@ def prepare_scenes(
     automaton: Automaton,
     threshold: float,
     n_jobs: int = 2,
+    planner: str = "auto",
 ) -> Scenes:
     """The successful demonstrations on their products, built once for all of the training.
 
@@ -86,6 +91,8 @@ def prepare_scenes(
         automaton: the task.
         threshold: xi, the score from which on a demonstration counts as success.
         n_jobs: products to build at once; it changes nothing in the result.
+        planner: `exact` builds whole products, `focused` only what searches look at; by the size of a world unless
+            given.
 
     Raises:
         NoSuccessfulDemonstrationError: no score reaches the threshold.
@@ -100,7 +107,7 @@ def prepare_scenes(
             " a cost is learned from successes. Collect some, or lower the threshold"
         )
     worlds = [make_world(demonstrations[i].seed) for i in successes]
-    products = _products(worlds, automaton, n_jobs)
+    products = _products(worlds, automaton, n_jobs, planner)
     scenes, left_out = [], []
     for i, product in zip(successes, products, strict=True):
         placed = _place(demonstrations[i], product)
@@ -116,11 +123,15 @@ def prepare_scenes(
     return Scenes(tuple(scenes), tuple(left_out))
 
 
-def _products(worlds: Sequence[World[Any]], automaton: Automaton, n_jobs: int) -> list[Product]:
-    """The product of each world, made once for each world object and sorted for searches."""
+def _products(
+    worlds: Sequence[World[Any]], automaton: Automaton, n_jobs: int, planner: str
+) -> list[Product | FocusedSearch]:
+    """The product of each world, made once for each world object and ready for searches."""
     distinct = {id(world): world for world in worlds}
 
-    def build(world: World[Any]) -> Product:
+    def build(world: World[Any]) -> Product | FocusedSearch:
+        if planner == "focused" or (planner == "auto" and is_large(world)):
+            return FocusedSearch(world, automaton, (world.initial_state, 0), Sight.LOCAL)
         product = build_product(world, automaton)
         _ = product.graph
         return product
@@ -130,18 +141,22 @@ def _products(worlds: Sequence[World[Any]], automaton: Automaton, n_jobs: int) -
     return [product_of[id(world)] for world in worlds]
 
 
-def _place(demonstration: Demonstration, product: Product) -> Scene | str:
+def _place(demonstration: Demonstration, product: Product | FocusedSearch) -> Scene | str:
     """The demonstration on its product up to acceptance, or why it does not get there.
 
     Raises:
         ContradictionError: the world gives other labels than the demonstration tells, or cannot follow it.
     """
+    walked = product.lazy if isinstance(product, FocusedSearch) else product
     controls, labels, nodes = demonstration.controls, demonstration.labels, []
-    for step, node, after in trace(demonstration, product):
+    for step, node, after in trace(demonstration, walked):
         nodes.append(node)
         if after == ACCEPTED:
-            return Scene(product, np.array(nodes), np.array(controls[: step + 1], np.int64))
+            taken = np.array(controls[: step + 1], np.int64)
+            if isinstance(product, FocusedSearch):
+                return Scene(product.situations, np.array(nodes), taken, product)
+            return Scene(product, np.array(nodes), taken)
         if after == DEAD:
-            name, shown = product.world.controls[controls[step]], format_label(labels[step])
+            name, shown = walked.world.controls[controls[step]], format_label(labels[step])
             return f"after '{name}' at step {step}, with the label '{shown}', nothing can be accepted"
     return f"its word is not accepted: after {len(controls)} steps something is still missing"

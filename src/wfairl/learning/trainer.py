@@ -39,7 +39,7 @@ from wfairl.learning.checkpoint import (
     write_metrics,
 )
 from wfairl.learning.cost_model import CostModel, View
-from wfairl.learning.gradient import OptimalPaths, control_cost_to_go, log_likelihood, trace_paths
+from wfairl.learning.gradient import OptimalPaths, control_cost_to_go, log_likelihood, trace_focused, trace_paths
 from wfairl.learning.scene import Scene
 from wfairl.learning.threads import one_torch_thread
 from wfairl.parallel import map_in_threads
@@ -222,6 +222,9 @@ def _view_scenes(model: CostModel, scenes: Sequence[Scene]) -> list[_Example]:
     """One view per product, of the transitions that can matter: what searches walk, and where a demonstrator stood."""
     matters: dict[Product, NDArray[np.bool_]] = {}
     for scene in scenes:
+        if scene.search is not None:
+            matters[scene.product] = scene.product.available
+            continue
         if scene.product not in matters:
             matters[scene.product] = np.zeros(scene.product.successors.shape, bool)
             matters[scene.product].reshape(-1)[scene.product.graph.transition] = True
@@ -316,7 +319,10 @@ def _plan(model: CostModel, group: tuple[View, list[Scene]]) -> list[OptimalPath
     table = model.table(view)
     if not np.isfinite(table).all():
         raise DivergedError(_advice("cost of a transition"))
-    product = scenes[0].product
+    product, search = scenes[0].product, scenes[0].search
+    if search is not None:
+        search.set_costs(table)
+        return [trace_focused(search, scene.nodes) for scene in scenes]
     solution = cost_to_go(product.graph, table)
     return [trace_paths(product.successors, solution, scene.nodes) for scene in scenes]
 

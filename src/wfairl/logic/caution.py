@@ -33,9 +33,10 @@ from wfairl.evaluation.policies import Actor
 from wfairl.logic.demonstrated import DemonstratedWords, demonstrated_words
 from wfairl.logic.support import Support, risk_by_label, support_of
 from wfairl.planning.agent import Agent
+from wfairl.planning.auto import is_large
 from wfairl.planning.cost import Cost
 from wfairl.planning.plan import best_controls
-from wfairl.planning.planner import ExactPlanner, ExactSolution
+from wfairl.planning.planner import ExactPlanner, ProductSolution
 from wfairl.planning.product import Product, ProductTooLargeError
 from wfairl.worlds.world import World
 
@@ -110,6 +111,8 @@ class CautiousPolicy:
         Raises:
             UnsatisfiableTaskError: not even the most probable automaton can be satisfied.
         """
+        if is_large(world):  # risks are of labels, and a focused search prices what the agent sees
+            return self.automaton, self.cost
         plain = ExactPlanner().solve(world, self.automaton, self.cost)
         plain.check_satisfiable()
         step = float(self.cost(plain.product).mean())
@@ -121,7 +124,7 @@ class CautiousPolicy:
                 return found[-1]
         return found[0]
 
-    def _cheapest(self, world: World[Any], plain: ExactSolution, price: float) -> tuple[ExactSolution, Cost]:
+    def _cheapest(self, world: World[Any], plain: ProductSolution, price: float) -> tuple[ProductSolution, Cost]:
         """The solution of the goal that is cheapest with its risks priced in, and that cost.
 
         Args:
@@ -131,8 +134,8 @@ class CautiousPolicy:
         """
         least = float(plain.solution.cost_to_go[0])
         best_total, best, best_cost = np.inf, plain, self.cost
-        is_large = 2 * len(plain.product) > MOST_NODES
-        for goal in self._goals[: 1 if is_large else None]:
+        one_alone = 2 * len(plain.product) > MOST_NODES
+        for goal in self._goals[: 1 if one_alone else None]:
             if least + price * goal.omitted >= best_total:
                 continue
             cost = self._priced(goal, price)

@@ -8,8 +8,7 @@ from wfairl.automata.guarded import GuardedAutomaton
 from wfairl.automata.symbolic import shortest_completion
 from wfairl.automata.task_model import TaskModel
 from wfairl.automata.words import Word, format_label
-from wfairl.logic.caution import support_of
-from wfairl.logic.support import Support
+from wfairl.logic.support import Support, support_of
 
 MOST_WAYS = 4
 """So many ways on are told; the rest is counted."""

@@ -3,17 +3,22 @@
 A small world is explored whole. In a large one nobody has been seen to go on after what the demonstrations end with:
 it is explored until one of the propositions holds that demonstrations show at their last step and never before. For
 MiniGrid that is a few per cent of what its physics allow. What lies behind is one state that shows nothing more.
+
+A world too large for that is known only where it matters: along the cheapest ways, from everywhere the demonstrator
+stood and after every control there, to what demonstrations show, and from one to another (`_explore_ways`).
 """
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from itertools import permutations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.automata.automaton import ACCEPTED, UNAVAILABLE, Automaton, Guard, Label
+from wfairl.automata.automaton import ACCEPTED, DEAD, UNAVAILABLE, Automaton, Guard, Label
 from wfairl.automata.guarded import Edge, GuardedAutomaton
+from wfairl.automata.rules import visit_in_order
 from wfairl.demonstrations.answers import Answer
 from wfairl.demonstrations.demonstration import Demonstration
 from wfairl.demonstrations.tracing import trace
@@ -21,14 +26,20 @@ from wfairl.logic.evidence import UNAVAILABLE as NO_SUCCESSOR
 from wfairl.logic.evidence import JudgedWord, Scene
 from wfairl.logic.table_plans import ArrayWorld
 from wfairl.parallel import map_in_threads
+from wfairl.planning.auto import is_large
 from wfairl.planning.cost import Cost, unit_cost
+from wfairl.planning.focused import FocusedPlanner, FocusedSearch
 from wfairl.planning.product import Product, ProductTooLargeError, build_product
+from wfairl.planning.shortest_path import NO_CONTROL
 from wfairl.progress import track
 from wfairl.worlds.graph import IGNORE_LABELS, LabelNumbers
-from wfairl.worlds.world import World
+from wfairl.worlds.world import CompiledWorld, Sight, World
 
 SMALL_WORLD = 100_000
 """States up to which a world is explored whole."""
+
+MOST_WAYS_ABOUT, MOST_IN_ORDER = 4, 2
+"""In a world too large to explore: propositions whose orders are looked at, and how many of them in a row."""
 
 
 def scenes_of(
@@ -54,8 +65,13 @@ def scenes_of(
     until = _until_the_end([one.labels for one in demonstrations if one.is_success])
     numbers = LabelNumbers()
 
+    shown = _shown([one.labels for one in demonstrations if one.is_success])
+
     def explore(demonstration: Demonstration) -> Product | None:
-        return _explore(make_world(demonstration.seed), until) if demonstration.is_success else None
+        if not demonstration.is_success:
+            return None
+        world = make_world(demonstration.seed)
+        return _explore_ways(world, demonstration, shown, cost) if is_large(world) else _explore(world, until)
 
     explored = track(map_in_threads(explore, demonstrations, n_jobs), "worlds", total=len(demonstrations))
     scenes = [
@@ -111,6 +127,51 @@ def _explore(world: World[Any], until: Automaton) -> Product:
         return build_product(world, IGNORE_LABELS, SMALL_WORLD)
     except ProductTooLargeError:
         return build_product(world, until)
+
+
+def _shown(words: Sequence[Sequence[Label]]) -> list[str]:
+    """The propositions that come true in most words, which a task may well be about; at most `MOST_WAYS_ABOUT`."""
+    times = Counter(name for word in words for name in frozenset().union(*word))
+    often = [name for name, count in times.most_common() if 2 * count >= len(words)]
+    return sorted(often[:MOST_WAYS_ABOUT])
+
+
+def _explore_ways(world: World[Any], demonstration: Demonstration, shown: Sequence[str], cost: Cost) -> Product:
+    """The states on the cheapest ways to what is shown and on to another, and all transitions between them."""
+    states: dict[Any, None] = {}
+    visited, state = [], world.initial_state
+    for control in demonstration.controls:
+        visited.append(state)
+        states[state] = None
+        state = world.step(state, control)
+        states[state] = None
+    for names in (some for size in range(1, MOST_IN_ORDER + 1) for some in permutations(shown, size)):
+        rule = visit_in_order(*names)
+        solution = FocusedPlanner().solve(world, rule, cost)
+        search = solution.search
+        search.price(cost)
+        reading = [0, *rule.run(demonstration.labels)[1:]]
+        for where, read in reversed(list(zip(visited, reading, strict=False))):
+            if read != DEAD and not rule.accepting[read]:
+                search.control_cost_to_go(search.lazy.add(where, read))
+        for node in np.flatnonzero(search.best_control != NO_CONTROL):
+            states[search.lazy.state(int(node))] = None
+    return _induced(world, list(states))
+
+
+def _induced(world: World[Any], states: Sequence[Any]) -> Product:
+    """Some states of a world, the first of which is the start, with a way out of them that leads nowhere known."""
+    lazy = FocusedSearch(world, IGNORE_LABELS, (states[0], 0), Sight.NOTHING).lazy
+    nodes = [lazy.add(state, 0) for state in states]
+    lazy.expand(np.array(nodes))
+    kept = len(nodes)
+    successors = lazy.successors[:kept].copy()
+    successors[successors >= kept] = ACCEPTED  # what lies behind shows nothing more
+    packed = np.array([world.pack(state) for state in states]) if isinstance(world, CompiledWorld) else tuple(states)
+    return Product(
+        world, IGNORE_LABELS, packed, np.zeros(kept, np.int32), successors, lazy.label_index[:kept].copy(),
+        tuple(lazy.labels),
+    )  # fmt: skip
 
 
 def _scene(demonstration: Demonstration, product: Product, cost: Cost, numbers: LabelNumbers) -> Scene:

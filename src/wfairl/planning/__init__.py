@@ -1,8 +1,9 @@
 """Automaton and world, searched together: product, plan, policy."""
 
 from wfairl.planning.agent import Agent, Status
-from wfairl.planning.astar import Search, search_plan
+from wfairl.planning.auto import AutoPlanner
 from wfairl.planning.cost import Cost, unit_cost
+from wfairl.planning.focused import FocusedPlanner
 from wfairl.planning.path import Path
 from wfairl.planning.plan import Plan, UnsatisfiableTaskError, find_plan
 from wfairl.planning.planner import ExactPlanner, Planner, Solution
@@ -12,15 +13,16 @@ from wfairl.planning.shortest_path import CostToGo, ReversedGraph, cost_to_go, r
 
 __all__ = [
     "Agent",
+    "AutoPlanner",
     "Cost",
     "CostToGo",
     "ExactPlanner",
+    "FocusedPlanner",
     "Path",
     "Plan",
     "Planner",
     "Product",
     "ReversedGraph",
-    "Search",
     "Solution",
     "Status",
     "UnsatisfiableTaskError",
@@ -32,6 +34,5 @@ __all__ = [
     "reverse_graph",
     "sample_control",
     "sample_controls",
-    "search_plan",
     "unit_cost",
 ]

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from wfairl.automata.automaton import DEAD, Automaton, Label
 from wfairl.errors import BadInputError
+from wfairl.planning.auto import AutoPlanner
 from wfairl.planning.cost import Cost
-from wfairl.planning.planner import ExactPlanner, Planner, Solution
+from wfairl.planning.planner import Planner, Solution
 from wfairl.planning.policy import probabilities, sample_control
 from wfairl.worlds.world import World, available_controls
 
@@ -61,7 +62,7 @@ class Agent:
         planner: Planner | None = None,
     ):
         self.automaton, self.cost, self.temperature, self.rng = automaton, cost, temperature, rng
-        self.planner: Planner = ExactPlanner() if planner is None else planner
+        self.planner: Planner = AutoPlanner() if planner is None else planner
 
     def start(self, world: World[Any]) -> None:
         """Plan for a world, and stand at its beginning.

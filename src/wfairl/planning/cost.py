@@ -1,12 +1,14 @@
 """What a transition costs: anything that gives one number above zero for every node and control of a product."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.planning.product import Product
 from wfairl.worlds.task import FeatureCost, Task
+from wfairl.worlds.world import Sight
 
 Cost = Callable[[Product], NDArray[np.float64]]
 """From a product to c(s, u), finite and above zero; shape [nodes, controls]. Where a control cannot be chosen, any."""
@@ -19,15 +21,32 @@ def unit_cost(product: Product) -> NDArray[np.float64]:
 
 def feature_cost(cost: FeatureCost) -> Cost:
     """The cost of a product whose transitions cost what a function of their features says."""
+    return _OverFeatures(cost)
 
-    def costs(product: Product) -> NDArray[np.float64]:
+
+@dataclass(frozen=True)
+class _OverFeatures:
+    cost: FeatureCost
+    sight: Sight = Sight.LOCAL
+
+    def __call__(self, product: Product) -> NDArray[np.float64]:
+        """See `Cost`."""
         table = np.ones(product.successors.shape)
         transitions = np.flatnonzero(product.available)
         number, features = product.transition_features(transitions)
-        table.reshape(-1)[transitions] = np.asarray(cost(features), np.float64)[number]
+        table.reshape(-1)[transitions] = np.asarray(self.cost(features), np.float64)[number]
         return table
 
-    return costs
+
+def sight_of(cost: Cost) -> Sight:
+    """What a cost looks at: what it says of itself, or else everything."""
+    return Sight.NOTHING if cost is unit_cost else getattr(cost, "sight", Sight.WHOLE)
+
+
+def nominal_cost(task: Task) -> Cost:
+    """What transitions cost as far as anybody knows before a demonstration: what the task says, otherwise 1."""
+    told: FeatureCost | None = getattr(task, "nominal_cost", None)
+    return unit_cost if told is None else feature_cost(told)
 
 
 def true_cost(task: Task) -> Cost:

@@ -35,7 +35,11 @@ def find_plan(product: Product, costs: NDArray[np.float64]) -> Plan:
     Raises:
         UnsatisfiableTaskError: there is no path; says which labels could never be produced.
     """
-    solution = cost_to_go(product.graph, costs)
+    return follow_best(product, cost_to_go(product.graph, costs))
+
+
+def follow_best(product: Product, solution: CostToGo) -> Plan:
+    """A cheapest path from the start of a product that is solved; see `find_plan`."""
     check_satisfiable(product, solution)
     return Plan(product.follow(best_controls(product, solution)), float(solution.cost_to_go[0]))
 

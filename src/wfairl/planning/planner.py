@@ -3,8 +3,9 @@
     solution = planner.solve(world, automaton, cost)
     solution.control_cost_to_go(state, automaton_state)      Q of every control, or None off the solved part
 
-A policy is the Boltzmann policy over what a planner gives (`policy`), so another way to plan, such as a search that
-looks only where it is asked or a soft minimum, is another planner and nothing else.
+A policy is the Boltzmann policy over what a planner gives (`policy`), so another way to plan is another planner and
+nothing else. `ExactPlanner` solves the whole product, `FocusedPlanner` (`focused`) only what is asked for, and
+`AutoPlanner` (`auto`) chooses between them by the size of the world.
 """
 
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Automaton
 from wfairl.planning.cost import Cost
-from wfairl.planning.plan import check_satisfiable
+from wfairl.planning.plan import Plan, check_satisfiable, follow_best
 from wfairl.planning.product import DEFAULT_MAX_STATES, Product, build_product
 from wfairl.planning.shortest_path import CostToGo, cost_to_go
 from wfairl.worlds.world import World
@@ -37,6 +38,19 @@ class Solution(Protocol):
         Raises:
             UnsatisfiableTaskError: no controls fulfil the task.
         """
+        ...
+
+    def plan(self) -> Plan:
+        """A cheapest path from the start to acceptance.
+
+        Raises:
+            UnsatisfiableTaskError: there is none.
+        """
+        ...
+
+    @property
+    def effort(self) -> dict[str, int]:
+        """How much was searched so far, by what it is called."""
         ...
 
 
@@ -66,14 +80,14 @@ class ExactPlanner:
 
     def solve(
         self, world: World[Any], automaton: Automaton, cost: Cost, start: tuple[Any, int] | None = None
-    ) -> "ExactSolution":
+    ) -> "ProductSolution":
         """See `Planner`."""
         product = build_product(world, automaton, self.max_states, start)
-        return ExactSolution(product, cost_to_go(product.graph, cost(product)))
+        return ProductSolution(product, cost_to_go(product.graph, cost(product)))
 
 
 @dataclass(eq=False)
-class ExactSolution:
+class ProductSolution:
     """A product and its cost-to-go.
 
     Attributes:
@@ -96,6 +110,15 @@ class ExactSolution:
     def check_satisfiable(self) -> None:
         """See `Solution`."""
         check_satisfiable(self.product, self.solution)
+
+    def plan(self) -> Plan:
+        """See `Solution`."""
+        return follow_best(self.product, self.solution)
+
+    @property
+    def effort(self) -> dict[str, int]:
+        """See `Solution`."""
+        return {"product_states": len(self.product)}
 
     def _find(self, state: Any, automaton_state: int) -> int | None:
         """The node of a pair: nearly always the last one that was asked for or a successor of it."""

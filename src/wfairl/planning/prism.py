@@ -24,6 +24,10 @@ KEYWORDS = (
 """Words that cannot name an action."""
 
 
+MOST_EXCEPTIONS = 300
+"""Nodes at which a control may do something if it is said in one command what it does elsewhere: nothing."""
+
+
 def to_prism(product: Product, costs: NDArray[np.float64], title: str) -> str:
     """The product as a Markov decision process without chance.
 
@@ -73,15 +77,22 @@ def _actions(controls: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _commands(product: Product, actions: Sequence[str], accepted: int, lost: int) -> Iterator[str]:
-    for node, row in enumerate(product.successors):
-        state = int(product.automaton_states[node])
-        for control, after in enumerate(row):
-            if after == UNAVAILABLE:
-                continue
-            target = {ACCEPTED: accepted, DEAD: lost}.get(int(after), int(after))
-            read = product.automaton.read(state, product.label(node, control))
-            moves = f" & (q'={read})" if read != state else ""
-            yield f"  [{actions[control]}] s={node} -> (s'={target}){moves};"
+    """What each control does at each node; where it mostly does nothing, that is one command for all such nodes."""
+    idle = product.successors == np.arange(len(product))[:, None]
+    for control, action in enumerate(actions):
+        others = np.flatnonzero(~idle[:, control])
+        if len(others) < min(len(product) / 2, MOST_EXCEPTIONS):
+            yield f"  [{action}] s<{accepted}{''.join(f' & s!={node}' for node in others)} -> true;"
+        else:
+            others = np.arange(len(product))
+        for node in others.tolist():
+            after = int(product.successors[node, control])
+            if after != UNAVAILABLE:
+                state = int(product.automaton_states[node])
+                target = {ACCEPTED: accepted, DEAD: lost}.get(after, after)
+                read = product.automaton.read(state, product.label(node, control))
+                moves = f" & (q'={read})" if read != state else ""
+                yield f"  [{action}] s={node} -> (s'={target}){moves};"
 
 
 def _rewards(product: Product, costs: NDArray[np.float64], actions: Sequence[str]) -> Iterator[str]:

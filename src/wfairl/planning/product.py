@@ -183,7 +183,7 @@ def build_product(
     except TooManyNodesError:
         raise ProductTooLargeError(
             f"the product of world and automaton has more than {max_states:,} states. Raise max_states (--max-states;"
-            " a state takes about 100 bytes), or plan with A* (--astar), which builds only what it needs."
+            " a state takes about 100 bytes), or use the focused planner (--planner focused), which builds less of it."
         ) from None
 
 

@@ -119,6 +119,21 @@ def cost_to_go(graph: ReversedGraph, costs: NDArray[np.float64]) -> CostToGo:
     return CostToGo(V, Q, best_control)
 
 
+def find_cost_to_go(
+    first: NDArray[np.uint32], source: NDArray[np.uint32], costs: NDArray[np.float64], width: float
+) -> NDArray[np.float64]:
+    """V by rank, for a graph that is sorted already.
+
+    Args:
+        first, source: as in `ReversedGraph`.
+        costs: of each transition, in their order.
+        width: by which the threshold between the piles rises.
+    """
+    V = np.empty(len(first) - 1)
+    _search(first, source, np.arange(len(costs), dtype=np.uint32), costs, width, V)
+    return V
+
+
 def _check_costs(costs: NDArray[np.float64], shape: tuple[int, ...]) -> tuple[NDArray[np.float64], float]:
     """The costs as an array that compiled code takes, and the least of them.
 

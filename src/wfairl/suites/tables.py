@@ -38,6 +38,11 @@ class TextTable:
     head: tuple[str, ...]
     body: tuple[tuple[str, ...], ...]
 
+    def to_markdown(self) -> str:
+        """Without the title."""
+        lines = [self.head, ("---",) * len(self.head), *self.body]
+        return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
 
 @dataclass(frozen=True)
 class Tables:
@@ -93,7 +98,7 @@ class Tables:
         smaller = shortfall(self.protocol)
         parts = [f"**{smaller}**"] if smaller else []
         for table in self.shown():
-            parts += [table.title, _markdown(table)]
+            parts += [table.title, table.to_markdown()]
         parts += [f"Not computed: {name}: {reason.splitlines()[-1]}" for name, reason in self.failures.items()]
         return "\n\n".join(parts) + "\n"
 
@@ -317,8 +322,3 @@ def _head(tasks: Sequence[str]) -> list[str]:
 
 def _frozen(head: list[str], body: list[list[str]]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     return tuple(head), tuple(map(tuple, body))
-
-
-def _markdown(table: TextTable) -> str:
-    lines = [table.head, ("---",) * len(table.head), *table.body]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -13,6 +13,7 @@ from pylogics.parsers import parse_ltl
 from strategies_automata import formulas, guarded_automata
 
 from wfairl.automata.automaton import DEAD, Guard
+from wfairl.automata.diagrams import TooManyCasesError
 from wfairl.automata.finite import NoAcceptedWordError
 from wfairl.automata.formats import FORMATS, UnknownFormatError, find_format, read_automaton
 from wfairl.automata.formats.hoa import MalformedHoaError, from_hoa, to_hoa
@@ -22,7 +23,7 @@ from wfairl.automata.formats.reward_machine import NoRewardMachineError, from_re
 from wfairl.automata.guarded import Edge, GuardedAutomaton
 from wfairl.automata.rules import all_of, avoid, before, then, visit_all, visit_in_order
 from wfairl.automata.task_model import fit_task_model
-from wfairl.automata.temporal import parse
+from wfairl.automata.temporal import MalformedFormulaError, parse
 from wfairl.errors import BadInputError
 
 NOTHING, KEY = frozenset(), frozenset({"key"})
@@ -245,6 +246,20 @@ def test_labels_in_all_their_forms_are_read():
 def test_broken_hoa_is_an_error_that_says_what_is_wrong(text, reason):
     with pytest.raises(MalformedHoaError, match=reason):
         from_hoa(text)
+
+
+def test_what_is_too_entangled_is_refused_and_does_not_hang():
+    odd = " <-> ".join(f"p{i}" for i in range(20))
+    with pytest.raises(MalformedFormulaError, match="more than 20,000 parts"):
+        from_ltlf(f"F ({odd})")
+    names = " ".join(f'"p{i}"' for i in range(40))
+    header = f"HOA: v1\nStart: 0\nAP: 40 {names}\nAcceptance: 1 Inf(0)\n"
+    doubled = "Alias: @x0 0\n" + "".join(f"Alias: @x{i} @x{i - 1}&@x{i - 1}\n" for i in range(1, 30))
+    with pytest.raises(MalformedHoaError, match="more than 100,000 characters"):
+        from_hoa(f"{header}{doubled}--BODY--\n--END--\n")
+    pairs = "&".join(f"({i}&{i + 20}|!{i}&!{i + 20})" for i in range(20))
+    with pytest.raises(TooManyCasesError, match="more than"):
+        from_hoa(header + f"--BODY--\nState: 0 [{pairs}] 1 [!({pairs})] 0\nState: 1 {{0}} [t] 1\n--END--\n")
 
 
 @given(st.data())

@@ -151,7 +151,7 @@ def _from_here(automaton: SymbolicAutomaton, state: int, formulas: dict[int, For
     for target in sorted(set(targets) - {state, DEAD}):
         then = formulas[target]
         if automaton.accepting[target] and then != TRUE:
-            then = negation(Formula("X[!]", (negation(then),)))  # the weak next, as all tools read it
+            then = negation(Formula("X[!]", (negation(then),)))  # the weak next, which tools write differently
         elif then != TRUE:
             then = Formula("X[!]", (then,))
         leave.append(conjunction(_condition(automaton, state, {target}), then))

@@ -70,7 +70,7 @@ def step_all(
         layout = layouts[scenes[i]]
         moved = apply_control(layout, fields[i], controls[i])
         changed[i] = moved and controls[i] >= PICKUP  # to turn and to walk leave the grid as it is
-        masks[i] = label_mask(layout, atoms[scenes[i]], fields[i])
+        masks[i] = label_mask(layout, atoms[scenes[i]], fields[i], controls[i] if moved else NOTHING)
 
 
 @njit(cache=True, nogil=True)

@@ -7,12 +7,25 @@ import io
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import gymnasium
 import numpy as np
 from minigrid.core.constants import COLOR_TO_IDX, OBJECT_TO_IDX, STATE_TO_IDX
 from minigrid.core.grid import Grid
+from minigrid.core.world_object import WorldObj
+from minigrid.envs.babyai.core.roomgrid_level import RoomGridLevel
+from minigrid.envs.babyai.core.verifier import (
+    AfterInstr,
+    BeforeInstr,
+    GoToInstr,
+    ObjDesc,
+    OpenInstr,
+    PickupInstr,
+    PutNextInstr,
+    SeqInstr,
+)
 from minigrid.envs.dynamicobstacles import DynamicObstaclesEnv
 from minigrid.envs.memory import MemoryEnv
 from minigrid.minigrid_env import MiniGridEnv
@@ -32,7 +45,7 @@ TILE_PIXELS = 32
 _RESETTING = threading.Lock()
 
 Kind = tuple[Any, ...]
-"""What tells objects apart: (object number, colour number, kind of the contents or ())."""
+"""What tells objects apart: (object number, colour number, kind of the contents or (), roles)."""
 
 
 class UnknownPhysicsError(BadInputError):
@@ -68,7 +81,7 @@ class Contents:
     width: int
     terrain: NDArray[np.int8]
     terrain_color: NDArray[np.int8]
-    doors: list[tuple[int, int, int]]  # (cell, colour, state bits), in the order of cells
+    doors: list[tuple[int, int, int]]  # (cell, roles, state bits), in the order of cells
     things: list[tuple[Kind, int]]  # (what it is, place)
     agent: int
     direction: int
@@ -100,12 +113,13 @@ def read_contents(scene: MiniGridEnv) -> Contents:
     terrain_color = np.full(cells, NOTHING, np.int8)
     doors: list[tuple[int, int, int]] = []
     things: list[tuple[Kind, int]] = []
+    roles = _roles(scene)
     for cell, thing in enumerate(scene.grid.grid):
         if thing is None:
             continue
         _check_known(thing)
         if thing.type in OBJECTS:
-            things += _things(thing, cell, cells)
+            things += _things(thing, cell, cells, roles)
             continue
         if thing.type not in TERRAINS:
             raise UnknownPhysicsError(f"the model does not know the object {thing.type!r} at {_xy(cell, width)}")
@@ -113,18 +127,83 @@ def read_contents(scene: MiniGridEnv) -> Contents:
         terrain_color[cell] = _color_number(thing)
         if thing.type == "door":
             state = rules.IS_OPEN * bool(thing.is_open) | rules.IS_LOCKED * bool(thing.is_locked)
-            doors.append((cell, int(terrain_color[cell]), state))
+            doors.append((cell, roles.get(id(thing), 0), state))
     if scene.carrying is not None:
-        things += _things(scene.carrying, cells + CARRIED, cells)
+        things += _things(scene.carrying, cells + CARRIED, cells, roles)
     x, y = map(int, scene.agent_pos)
     return Contents(width, terrain, terrain_color, doors, things, y * width + x, int(scene.agent_dir))
 
 
-def _things(thing: Any, place: int, cells: int) -> Iterator[tuple[Kind, int]]:
+def _roles(scene: MiniGridEnv) -> dict[int, int]:
+    """The roles that a mission of BabyAI gives to objects and doors, a bit each, by their identity."""
+    roles: dict[int, int] = {}
+    for role, description in enumerate(_descriptions(scene)):
+        for thing in description.obj_set:
+            roles[id(thing)] = roles.get(id(thing), 0) | 1 << role
+    return roles
+
+
+def _descriptions(scene: MiniGridEnv) -> list[ObjDesc]:
+    """What the parts of a mission speak of, in the order in which it names them; a role each."""
+    if not isinstance(scene, RoomGridLevel):
+        return []
+    found = (getattr(part, name, None) for part in _parts(scene.instrs) for name in ("desc", "desc_move", "desc_fixed"))
+    return [description for description in found if description is not None]
+
+
+def _parts(instruction: Any) -> list[Any]:
+    """The parts of an instruction, in the order in which it names them."""
+    if isinstance(instruction, SeqInstr):
+        return [*_parts(instruction.instr_a), *_parts(instruction.instr_b)]
+    return [instruction]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One thing that a mission asks for.
+
+    Attributes:
+        verb: `go to`, `pick up`, `open` or `put next`.
+        role: what it is about.
+        other: what it is put next to; `NOTHING` otherwise.
+    """
+
+    verb: str
+    role: int
+    other: int = NOTHING
+
+
+VERBS = {GoToInstr: "go to", PickupInstr: "pick up", OpenInstr: "open", PutNextInstr: "put next"}
+
+
+def read_mission(environment: gymnasium.Env[Any, Any]) -> list[list[Part]]:
+    """What the mission of a BabyAI level asks for: its parts in any order, or first some and then others.
+
+    Raises:
+        UnknownPhysicsError: the environment has no such mission, or one that punishes what is not asked for.
+    """
+    scene = unwrap(environment)
+    if not isinstance(scene, RoomGridLevel):
+        raise UnknownPhysicsError(f"{type(scene).__name__} is not a BabyAI level: it has no instructions to read")
+    instruction, roles, read = scene.instrs, count(), {}
+    for part in _parts(instruction):
+        if type(part) not in VERBS or getattr(part, "strict", False):
+            raise UnknownPhysicsError(f"the mission {scene.mission!r} has a part that is not known, or is strict")
+        is_put = isinstance(part, PutNextInstr)
+        read[part] = Part(VERBS[type(part)], next(roles), next(roles) if is_put else NOTHING)
+    if isinstance(instruction, BeforeInstr | AfterInstr):
+        in_order = [instruction.instr_a, instruction.instr_b]
+        if isinstance(instruction, AfterInstr):
+            in_order.reverse()
+        return [[read[part] for part in _parts(one)] for one in in_order]
+    return [[read[part] for part in _parts(instruction)]]
+
+
+def _things(thing: Any, place: int, cells: int, roles: dict[int, int]) -> Iterator[tuple[Kind, int]]:
     """An object and, if it is a box, what is inside it."""
-    yield _kind(thing), place
+    yield _kind(thing, roles), place
     if thing.contains is not None:
-        yield from _things(thing.contains, cells + INSIDE, cells)
+        yield from _things(thing.contains, cells + INSIDE, cells, roles)
 
 
 def _check_known(thing: Any) -> None:
@@ -133,11 +212,12 @@ def _check_known(thing: Any) -> None:
         raise UnknownPhysicsError(f"the model does not know the class {type(thing).__name__} of a {thing.type}")
 
 
-def _kind(thing: Any) -> Kind:
+def _kind(thing: Any, roles: dict[int, int]) -> Kind:
     _check_known(thing)
     if thing.type not in OBJECTS:
         raise UnknownPhysicsError(f"the model does not know a {thing.type} inside a box")
-    return OBJECTS.index(thing.type), _color_number(thing), () if thing.contains is None else _kind(thing.contains)
+    contents = () if thing.contains is None else _kind(thing.contains, roles)
+    return OBJECTS.index(thing.type), _color_number(thing), contents, roles.get(id(thing), 0)
 
 
 def _color_number(thing: Any) -> int:
@@ -151,7 +231,8 @@ def layout_of(scene: MiniGridEnv, contents: Contents) -> Layout:
     kinds = sorted((kind for kind, _ in contents.things), key=repr)
     groups = [(kinds.index(kind), kinds.index(kind) + kinds.count(kind)) for kind in kinds]
     inside = [kinds.index(kind[2]) if kind[2] else NOTHING for kind in kinds]
-    objects = [(kind[0], kind[1], *group, thing) for kind, group, thing in zip(kinds, groups, inside, strict=True)]
+    rows = zip(kinds, groups, inside, strict=True)
+    objects = [(kind[0], kind[1], *group, contents, kind[3]) for kind, group, contents in rows]
     return Layout(
         width=contents.width,
         cells=cells_of(contents),
@@ -170,7 +251,10 @@ def cells_of(contents: Contents) -> NDArray[np.int32]:
     cells[:, rules.TERRAIN_COLOR] = contents.terrain_color
     cells[:, rules.COLUMN] = numbers.ravel() % contents.width
     cells[:, rules.ROW] = numbers.ravel() // contents.width
-    cells[[cell for cell, _, _ in contents.doors], rules.DOOR_AT] = np.arange(len(contents.doors))
+    at = [cell for cell, _, _ in contents.doors]
+    cells[at, rules.DOOR_AT] = np.arange(len(at))
+    cells[:, rules.DOOR_ROLES] = 0
+    cells[at, rules.DOOR_ROLES] = [roles for _, roles, _ in contents.doors]
     neighbours = walled[1:-1, 2:], walled[2:, 1:-1], walled[1:-1, :-2], walled[:-2, 1:-1]  # right, down, left, up
     cells[:, rules.FRONT :] = np.stack([neighbour.ravel() for neighbour in neighbours], axis=1)
     return cells
@@ -189,8 +273,8 @@ def fields_of(layout: Layout, contents: Contents) -> list[int]:
 
 
 def _kind_of(layout: Layout, thing: int) -> Kind:
-    kind, color, _, _, inside = map(int, layout.objects[thing])
-    return kind, color, _kind_of(layout, inside) if inside != NOTHING else ()
+    kind, color, _, _, inside, roles = map(int, layout.objects[thing])
+    return kind, color, _kind_of(layout, inside) if inside != NOTHING else (), roles
 
 
 @dataclass(frozen=True)
@@ -245,6 +329,22 @@ def render_scene(scene: Scene) -> NDArray[np.uint8]:
     """The picture that MiniGrid draws of a state, without its mark of what the agent sees; [height, width, 3]."""
     grid, _ = Grid.decode(scene.grid)
     return grid.render(TILE_PIXELS, scene.position, scene.direction)
+
+
+def tile_keys(scene: Scene) -> NDArray[np.int32]:
+    """What every cell of a picture shows, as one number; cells of the same number look the same; [height, width]."""
+    codes = scene.grid.astype(np.int32).transpose(1, 0, 2)
+    keys: NDArray[np.int32] = codes[:, :, 0] | codes[:, :, 1] << 4 | codes[:, :, 2] << 8
+    x, y = scene.position
+    keys[y, x] |= 1 + scene.direction << 12
+    return keys
+
+
+def render_tile(key: int) -> NDArray[np.uint8]:
+    """What MiniGrid draws into a cell of a number of `tile_keys`, [TILE_PIXELS, TILE_PIXELS, 3]."""
+    thing = WorldObj.decode(key & 15, key >> 4 & 15, key >> 8 & 15)
+    heading = (key >> 12) - 1
+    return np.asarray(Grid.render_tile(thing, None if heading < 0 else heading, False, TILE_PIXELS), np.uint8)
 
 
 def _xy(cell: int, width: int) -> tuple[int, int]:

@@ -6,8 +6,10 @@ A state is a row of small integers, its *fields*:
 
 A cell is `y * width + x`. The place of an object is a cell or one of the three places behind the last
 cell: carried, inside a closed box, gone (an opened box). Objects that nobody could tell apart (same kind,
-colour and contents) form a *group*; their places are kept in ascending order, so that two states differ
+colour, contents and roles) form a *group*; their places are kept in ascending order, so that two states differ
 only if something that matters differs. For search and storage the fields are packed into 64-bit words.
+
+A *role* is a part that a mission gives to objects or doors, such as "the ball on your left": a bit of their roles.
 """
 
 from dataclasses import dataclass
@@ -44,6 +46,7 @@ NOTHING = -1
 """No object, no door, no contents, no cell."""
 
 ANY_AT, DOOR_IS_OPEN, AGENT_ON_TERRAIN, AGENT_AT, ANY_IN_FRONT, DOOR_IN_FRONT, ALL_APART = range(7)
+ALWAYS, ROLE_REACHED, ROLE_PICKED_UP, ROLE_OPENED, ROLE_PUT_NEXT = range(7, 12)
 """The questions that an atom of a label can ask; see `holds`."""
 
 Table = NDArray[np.int32]
@@ -52,11 +55,11 @@ Table = NDArray[np.int32]
 CELLS, OBJECTS_COUNT, DOORS_COUNT, PICKUP_TOGGLES, OBJECT_TABLE, FIELD_TABLE, CELL_TABLE = range(7)
 """Positions in the head of a layout's table; the table of cells starts behind it."""
 
-TERRAIN, TERRAIN_COLOR, DOOR_AT, COLUMN, ROW, FRONT = range(6)
+TERRAIN, TERRAIN_COLOR, DOOR_AT, DOOR_ROLES, COLUMN, ROW, FRONT = range(7)
 CELL_COLUMNS = FRONT + 4
 """Columns of the table of cells; four of them, from `FRONT` on, hold the neighbour in each direction."""
 
-KIND, COLOR, GROUP_FIRST, GROUP_END, CONTENTS, OBJECT_COLUMNS = range(6)
+KIND, COLOR, GROUP_FIRST, GROUP_END, CONTENTS, ROLES, OBJECT_COLUMNS = range(7)
 """Columns of the table of objects."""
 
 WORD, SHIFT, BITS, FIELD_COLUMNS = range(4)
@@ -72,9 +75,11 @@ class Layout:
 
     Attributes:
         width: cells in a row.
-        cells: terrain, colour, door or `NOTHING`, x, y and the four neighbours of each cell; shape [cells, 9].
-        objects: kind, colour, first object and end of the group, and the first object of the group of what
-            it contains or `NOTHING`; objects of a kind, and of a kind and colour, stand together; shape [objects, 5].
+        cells: terrain, colour, door or `NOTHING`, roles of the door, x, y and the four neighbours of each cell;
+            shape [cells, 10].
+        objects: kind, colour, first object and end of the group, the first object of the group of what it contains
+            or `NOTHING`, and its roles; objects of a kind, and of a kind and colour, stand together;
+            shape [objects, 6].
         doors: number of doors.
         pickup_toggles: the environment turns `pickup` into `toggle` (MiniGrid's Memory does).
     """
@@ -279,18 +284,25 @@ def _put(layout: Table, fields: NDArray[np.int32], thing: int, place: int) -> No
 
 
 @njit(cache=True, nogil=True)
-def label_mask(layout: Table, atoms: NDArray[np.int32], fields: NDArray[np.int32]) -> np.uint64:
-    """The label of a state: bit i is set if atom i holds."""
+def label_mask(layout: Table, atoms: NDArray[np.int32], fields: NDArray[np.int32], control: int) -> np.uint64:
+    """The label of a transition: bit i is set if atom i holds after it; arguments as in `holds`."""
     mask = np.uint64(0)
     for i in range(atoms.shape[0]):
-        if holds(layout, atoms, i, fields):
+        if holds(layout, atoms, i, fields, control):
             mask |= np.uint64(1) << np.uint64(i)
     return mask
 
 
 @njit(cache=True, nogil=True)
-def holds(layout: Table, atoms: NDArray[np.int32], i: int, fields: NDArray[np.int32]) -> bool:
-    """Whether atom i holds in a state.
+def holds(layout: Table, atoms: NDArray[np.int32], i: int, fields: NDArray[np.int32], control: int) -> bool:
+    """Whether atom i holds after a transition.
+
+    Args:
+        layout: the scene.
+        atoms: shape [atoms, 5].
+        i: which of them.
+        fields: the state after the transition.
+        control: what brought it about, or `NOTHING` if nothing changed.
 
     An atom is a row of five integers, a question and what it is about:
 
@@ -303,6 +315,11 @@ def holds(layout: Table, atoms: NDArray[np.int32], i: int, fields: NDArray[np.in
         ALL_APART         first, end, cell, distance
             every object among first..end-1 is at least that far from the cell, in steps on the grid;
             a carried object is where the agent is
+        ALWAYS
+        ROLE_REACHED      role                 the agent faces something of the role, or has just picked it up
+        ROLE_PICKED_UP    role                 the agent has just picked something of the role up
+        ROLE_OPENED       role                 the agent has just opened a door of the role
+        ROLE_PUT_NEXT     role, other          the agent has just put something of the role beside one of the other
     """
     question, first, second = atoms[i, 0], atoms[i, 1], atoms[i, 2]
     if question == ANY_AT:
@@ -315,12 +332,60 @@ def holds(layout: Table, atoms: NDArray[np.int32], i: int, fields: NDArray[np.in
         return fields[AGENT] == first
     if question == ALL_APART:
         return _all_apart(layout, fields, first, second, atoms[i, 3], atoms[i, 4])
+    if question == ALWAYS:
+        return True
+    if question == ROLE_PICKED_UP:
+        return _just_picked_up(layout, fields, first, control)
     front = cell_in_front(layout, fields)
     if front == NOTHING:
         return False
     if question == ANY_IN_FRONT:
         return _any_at(fields, first, second, front)
-    return _is_terrain(layout, front, DOOR, first)
+    if question == DOOR_IN_FRONT:
+        return _is_terrain(layout, front, DOOR, first)
+    if question == ROLE_REACHED:
+        return _has_role(layout, fields, front, first) or _just_picked_up(layout, fields, first, control)
+    if question == ROLE_OPENED:
+        if control != TOGGLE or not cell_entry(layout, front, DOOR_ROLES) >> first & 1:
+            return False
+        return door_state(layout, fields, cell_entry(layout, front, DOOR_AT)) & IS_OPEN != 0
+    return control == DROP and _has_role(layout, fields, front, first) and _is_beside(layout, fields, front, second)
+
+
+@njit(cache=True, nogil=True)
+def has_events(atoms: NDArray[np.int32]) -> bool:
+    """Whether an atom asks what a control has just done, so that a label is not that of its state alone."""
+    for i in range(atoms.shape[0]):  # noqa: SIM110 - compiled
+        if atoms[i, 0] >= ROLE_REACHED:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _just_picked_up(layout: Table, fields: NDArray[np.int32], role: int, control: int) -> bool:
+    if control != PICKUP:
+        return False
+    thing = carried_object(layout, fields)
+    return thing != NOTHING and object_entry(layout, thing, ROLES) >> role & 1 != 0
+
+
+@njit(cache=True, nogil=True)
+def _has_role(layout: Table, fields: NDArray[np.int32], cell: int, role: int) -> bool:
+    """Whether the object or the door on a cell has a role."""
+    if cell_entry(layout, cell, DOOR_ROLES) >> role & 1:
+        return True
+    thing = object_at(layout, fields, cell)
+    return thing != NOTHING and object_entry(layout, thing, ROLES) >> role & 1 != 0
+
+
+@njit(cache=True, nogil=True)
+def _is_beside(layout: Table, fields: NDArray[np.int32], cell: int, role: int) -> bool:
+    """Whether something of a role is on a neighbour of a cell."""
+    for direction in range(4):
+        neighbour = cell_entry(layout, cell, FRONT + direction)
+        if neighbour != NOTHING and _has_role(layout, fields, neighbour, role):
+            return True
+    return False
 
 
 @njit(cache=True, nogil=True)

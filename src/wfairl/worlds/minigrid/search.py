@@ -25,20 +25,27 @@ from wfairl.worlds.minigrid.rules import (
     FIELD_COLUMNS,
     FIELD_TABLE,
     LEFT,
+    NOTHING,
+    PICKUP,
     RIGHT,
+    ROLE_REACHED,
     SHIFT,
     WORD,
     Table,
     apply_control,
+    has_events,
     label_mask,
 )
-from wfairl.worlds.world import LabelTable
+from wfairl.worlds.world import UNEXPANDED, LabelTable
 
 EMPTY_SLOT = 0
 """A slot's second entry is its node + 1."""
 
 FIRST_CAPACITY = 4096
 """Nodes that there is room for at the start; the room doubles when it is used up."""
+
+ALL_NODES = np.empty(0, np.int64)
+"""An order of expansion: every node, as they come."""
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 """2 ** 64 divided by the golden ratio: multiplying by it spreads keys over the high bits (Knuth, vol. 3, 6.4)."""
@@ -58,9 +65,9 @@ def walk(
     states[0] = start
     unpack(layout, start, fields)
     for t in range(controls.size):
-        apply_control(layout, fields, controls[t])
+        changed = apply_control(layout, fields, controls[t])
         pack(layout, fields, states[t + 1])
-        labels[t] = label_mask(layout, atoms, fields)
+        labels[t] = label_mask(layout, atoms, fields, controls[t] if changed else NOTHING)
     return states, labels
 
 
@@ -79,17 +86,59 @@ def explore(
         `max_nodes`, the walk stops and returns some more than that.
     """
     # NumPy makes the tables, not the compiled code: it asks for huge pages, and look-ups are all over them.
-    tables = _tables(FIRST_CAPACITY, start.size)
-    masks.add(int(label_at(layout, atoms, start)))
-    node, count = 0, _begin(layout, atoms, masks.slots, masks.rows, start, automaton_state, *tables)
+    tables = make_tables(FIRST_CAPACITY, start.size)
+    node, count = 0, add_node(layout, atoms, masks, start, automaton_state, 0, tables)[1]
     while node < count <= max_nodes:
-        if count + len(CONTROLS) > len(tables[0]):
-            tables = _grown(tables, count)
-        node, count, is_new, mask = _expand(layout, atoms, masks.slots, masks.rows, node, count, max_nodes, *tables)
-        if is_new:
-            masks.add(int(mask))
+        tables, node, count = expand_nodes(layout, atoms, masks, ALL_NODES, node, count, max_nodes, tables)
     states, automaton_states, _, successors, labels, _ = tables
     return states[:count], automaton_states[:count], successors[:count], labels[:count]
+
+
+def add_node(
+    layout: Table,
+    atoms: NDArray[np.int32],
+    masks: "MaskNumbers",
+    state: NDArray[np.uint64],
+    automaton_state: int,
+    count: int,
+    tables: "Tables",
+) -> tuple[int, int]:
+    """The node of a pair of states, which is added if it is new, and the number of nodes; there must be room for it."""
+    masks.add(int(label_at(layout, atoms, state)))
+    return _add(layout, atoms, masks.slots, masks.rows, state, automaton_state, count, *tables)
+
+
+def expand_nodes(
+    layout: Table,
+    atoms: NDArray[np.int32],
+    masks: "MaskNumbers",
+    order: NDArray[np.int64],
+    position: int,
+    count: int,
+    max_nodes: int,
+    tables: "Tables",
+) -> tuple["Tables", int, int]:
+    """Expand nodes, from a position of an order on, as far as the tables have room or a label is new.
+
+    Args:
+        layout, atoms, masks: the world, and the automaton by label masks.
+        order: the nodes to expand, shape [nodes]; `ALL_NODES` for all of them in their order, new ones too.
+        position: where in the order to begin.
+        count: how many nodes there are.
+        max_nodes: stop when there are more.
+        tables: the nodes so far.
+
+    Returns:
+        The tables, which may have grown, the position to go on from, and the number of nodes.
+    """
+    if count + len(CONTROLS) > len(tables[0]):
+        tables = grown(tables, count)
+    position, count, is_new, mask = _expand(
+        layout, atoms, masks.slots, masks.rows, order, position, count, max_nodes, *tables
+    )
+    if is_new:
+        masks.add(int(mask))
+    return tables, position, count
 
 
 class MaskNumbers:
@@ -143,10 +192,10 @@ def mask_slot(slots: NDArray[np.uint64], mask: np.uint64) -> int:
 
 @njit(cache=True, nogil=True)
 def label_at(layout: Table, atoms: NDArray[np.int32], state: NDArray[np.uint64]) -> np.uint64:
-    """The label mask of a packed state."""
+    """The label mask of a packed state that is left as it is."""
     fields = np.empty(fields_count(layout), np.int32)
     unpack(layout, state, fields)
-    return label_mask(layout, atoms, fields)
+    return label_mask(layout, atoms, fields, NOTHING)
 
 
 @njit(cache=True, nogil=True)
@@ -164,10 +213,10 @@ def cells_after(
 
 
 Tables = tuple[Any, Any, Any, Any, Any, Any]
-"""states, automaton states, label of each state, successors, labels of transitions; and the slots, twice as many."""
+"""states, automaton states, labels of states left as they are, successors, labels of transitions; and slots."""
 
 
-def _tables(capacity: int, words: int) -> Tables:
+def make_tables(capacity: int, words: int) -> Tables:
     """Room for so many nodes."""
     return (
         np.empty((capacity, words), np.uint64),
@@ -179,10 +228,10 @@ def _tables(capacity: int, words: int) -> Tables:
     )
 
 
-def _grown(tables: Tables, count: int) -> Tables:
+def grown(tables: Tables, count: int) -> Tables:
     """Twice the room, with the same nodes in it."""
     states, *_, slots = tables
-    larger = _tables(2 * len(states), states.shape[1])
+    larger = make_tables(2 * len(states), states.shape[1])
     for old, new in zip(tables[:-1], larger[:-1], strict=True):
         new[:count] = old[:count]
     _rehash(slots, larger[-1])
@@ -190,27 +239,32 @@ def _grown(tables: Tables, count: int) -> Tables:
 
 
 @njit(cache=True, nogil=True)
-def _begin(
+def _add(
     layout: Table,
     atoms: NDArray[np.int32],
     mask_slots: NDArray[np.uint64],
     rows: NDArray[np.int32],
-    start: NDArray[np.uint64],
+    state: NDArray[np.uint64],
     automaton_state: int,
+    count: int,
     states: NDArray[np.uint64],
     automaton_states: NDArray[np.int32],
     state_labels: NDArray[np.uint16],
-    successors: NDArray[np.int32],  # noqa: ARG001 - the tables are handed on as they are
-    labels: NDArray[np.uint16],  # noqa: ARG001
+    successors: NDArray[np.int32],
+    labels: NDArray[np.uint16],  # noqa: ARG001 - the tables are handed on as they are
     slots: NDArray[np.uint64],
-) -> int:
-    """Put the start into empty tables; the number of nodes, 1."""
-    states[0], automaton_states[0] = start, automaton_state
-    state_labels[0] = mask_slots[mask_slot(mask_slots, label_at(layout, atoms, start)), 1] - np.uint64(1)
-    key = _key(start, automaton_state, _free_bits(layout, start.size, rows.shape[1]))
-    slot = _first_slot(key, slots.shape[0] - 1)
-    slots[slot, 0], slots[slot, 1] = key, 1
-    return 1
+) -> tuple[int, int]:
+    """The node of a pair of states and the number of nodes; see `add_node`."""
+    shift = _free_bits(layout, state.size, rows.shape[1])
+    key = _key(state, automaton_state, shift)
+    slot = _slot_of(slots, states, automaton_states, state, automaton_state, key, shift)
+    if slots[slot, 1] == EMPTY_SLOT:
+        states[count], automaton_states[count] = state, automaton_state
+        state_labels[count] = mask_slots[mask_slot(mask_slots, label_at(layout, atoms, state)), 1] - np.uint64(1)
+        successors[count, 0] = UNEXPANDED
+        count += 1
+        slots[slot, 0], slots[slot, 1] = key, count
+    return int(slots[slot, 1]) - 1, count
 
 
 @njit(cache=True, nogil=True)
@@ -219,7 +273,8 @@ def _expand(
     atoms: NDArray[np.int32],
     mask_slots: NDArray[np.uint64],
     rows: NDArray[np.int32],
-    node: int,
+    order: NDArray[np.int64],
+    position: int,
     count: int,
     max_nodes: int,
     states: NDArray[np.uint64],
@@ -232,28 +287,37 @@ def _expand(
     """Expand nodes until none is left, the tables are full, there are too many, or a label is new.
 
     Returns:
-        The next node, the number of nodes, whether a label is new, and its mask. A node on which a new label was met
-        is expanded from its beginning the next time, which finds again what it has added.
+        The next position, the number of nodes, whether a label is new, and its mask. A node on which a new label was
+        met is expanded from its beginning the next time, which finds again what it has added.
     """
     here = np.empty(fields_count(layout), np.int32)
     fields = np.empty(fields_count(layout), np.int32)
     words = np.empty(states.shape[1], np.uint64)
-    looks_ahead = _looks_ahead(atoms)
+    looks_ahead, events = _looks_ahead(atoms), has_events(atoms)
     shift = _free_bits(layout, words.size, rows.shape[1])
-    while node < count <= max_nodes and count + len(CONTROLS) <= automaton_states.size:
+    while position < (order.size if order.size else count) and count <= max_nodes:
+        if count + len(CONTROLS) > automaton_states.size:
+            break
+        node = order[position] if order.size else position
         unpack(layout, states[node], here)
         reading = automaton_states[node]
         for control in range(len(CONTROLS)):
             for i in range(here.size):  # faster than a slice, compiled
                 fields[i] = here[i]
             changed = apply_control(layout, fields, control)
-            label = np.int64(state_labels[node])
+            label = quiet = np.int64(state_labels[node])
             if changed and (looks_ahead or control not in (LEFT, RIGHT)):
-                mask = label_mask(layout, atoms, fields)
+                mask = label_mask(layout, atoms, fields, control)
                 known = mask_slots[mask_slot(mask_slots, mask), 1]
                 if known == EMPTY_SLOT:
-                    return node, count, True, mask
-                label = np.int64(known) - 1
+                    return position, count, True, mask
+                label = quiet = np.int64(known) - 1
+                if events and control >= PICKUP:
+                    mask = label_mask(layout, atoms, fields, NOTHING)
+                    known = mask_slots[mask_slot(mask_slots, mask), 1]
+                    if known == EMPTY_SLOT:
+                        return position, count, True, mask
+                    quiet = np.int64(known) - 1
             read = rows[label, reading]
             labels[node, control] = label
             if read < 0:
@@ -268,20 +332,21 @@ def _expand(
             if slots[slot, 1] == EMPTY_SLOT:
                 for i in range(words.size):
                     states[count, i] = words[i]
-                automaton_states[count], state_labels[count] = read, label
+                automaton_states[count], state_labels[count] = read, quiet
+                successors[count, 0] = UNEXPANDED
                 count += 1
                 slots[slot, 0] = key
                 slots[slot, 1] = count
             successors[node, control] = slots[slot, 1] - 1
-        node += 1
-    return node, count, False, np.uint64(0)
+        position += 1
+    return position, count, False, np.uint64(0)
 
 
 @njit(cache=True, nogil=True)
 def _looks_ahead(atoms: NDArray[np.int32]) -> bool:
     """Whether a label can change by turning, because an atom asks what is in front of the agent."""
     for i in range(atoms.shape[0]):  # noqa: SIM110 - compiled
-        if atoms[i, 0] in (ANY_IN_FRONT, DOOR_IN_FRONT):
+        if atoms[i, 0] in (ANY_IN_FRONT, DOOR_IN_FRONT, ROLE_REACHED):
             return True
     return False
 

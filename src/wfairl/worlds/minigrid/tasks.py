@@ -25,7 +25,7 @@ import gymnasium
 from wfairl.automata.automaton import Automaton
 from wfairl.automata.rules import visit_in_order
 from wfairl.worlds.minigrid.environment import make_environment, reset
-from wfairl.worlds.minigrid.propositions import AgentOn, AwayFromDoor, Carrying, DoorOpen, Proposition
+from wfairl.worlds.minigrid.propositions import AgentOn, AwayFromDoor, Carrying, DoorOpen, Facing, Proposition
 from wfairl.worlds.minigrid.simulator import MiniGridSimulator
 from wfairl.worlds.minigrid.world import MiniGridWorld
 from wfairl.worlds.task import FeatureCost, check_horizon
@@ -117,6 +117,15 @@ BLOCKED_UNLOCK_PICKUP = MiniGridTask(
     },
     rule=visit_in_order("box"),
     horizon=75,
+)
+
+MAZE_ERRANDS = MiniGridTask(
+    name="maze-errands",
+    summary="face a key, then pick up a ball, then face a box, in nine rooms with eighteen loose objects",
+    environment_id="BabyAI-GoTo-v0",
+    scene_propositions=lambda _: {"key": Facing("key"), "ball": Carrying("ball"), "box": Facing("box")},
+    rule=visit_in_order("key", "ball", "box"),
+    horizon=150,
 )
 
 TASKS = (DOORKEY, MULTIROOM, BLOCKED_UNLOCK_PICKUP)

@@ -9,8 +9,9 @@ What an environment checks beyond physics, such as a mission of BabyAI, is left 
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from math import comb, prod
 from typing import Any
 
 import gymnasium
@@ -21,7 +22,6 @@ from wfairl.automata.automaton import Automaton, Label
 from wfairl.errors import BadInputError
 from wfairl.worlds.graph import IGNORE_LABELS
 from wfairl.worlds.minigrid import rules
-from wfairl.worlds.minigrid.bounds import LabelBounds
 from wfairl.worlds.minigrid.environment import (
     TILE_PIXELS,
     Scene,
@@ -32,16 +32,18 @@ from wfairl.worlds.minigrid.environment import (
     layout_of,
     read_contents,
     render_scene,
+    render_tile,
     scene_of,
+    tile_keys,
     unwrap,
 )
 from wfairl.worlds.minigrid.packing import pack, unpack, unpack_all
-from wfairl.worlds.minigrid.propositions import MAX_PROPOSITIONS, Proposition, to_label
+from wfairl.worlds.minigrid.propositions import MAX_PROPOSITIONS, Proposition, proposition_menu, to_label
 from wfairl.worlds.minigrid.rules import COLORS, CONTROLS, NOTHING, OBJECTS, TERRAINS, Layout
 from wfairl.worlds.minigrid.search import MaskNumbers, cells_after, explore, walk
 from wfairl.worlds.scene_pool import ScenePool
 from wfairl.worlds.task import Task
-from wfairl.worlds.world import Exploration, TooManyNodesError
+from wfairl.worlds.world import Exploration, LazyProduct, Sight, TooManyNodesError
 
 DEFAULT_MAX_NODES = 20_000_000
 
@@ -95,9 +97,10 @@ class MiniGridWorld:
         rules.apply_control(self.layout.table, fields, control)
         return self._packed(fields)
 
-    def label(self, state: int, control: int, next_state: int) -> Label:  # noqa: ARG002 - part of the contract
-        """The propositions that hold in the next state."""
-        mask = rules.label_mask(self.layout.table, self.atoms, self._fields(next_state))
+    def label(self, state: int, control: int, next_state: int) -> Label:
+        """The propositions that hold after the transition."""
+        done = control if state != next_state else NOTHING
+        mask = rules.label_mask(self.layout.table, self.atoms, self._fields(next_state), done)
         return to_label(int(mask), self.propositions)
 
     def walk(self, controls: Sequence[int]) -> tuple[list[int], list[Label]]:
@@ -184,7 +187,7 @@ class MiniGridWorld:
         if len(exploration.states) > max_nodes:
             raise TooManyNodesError(
                 f"more than {max_nodes:,} states can be reached; "
-                "raise the limit, or plan with A*, which does not enumerate"
+                "raise the limit, or use the focused planner, which does not enumerate"
             )
         return exploration
 
@@ -193,11 +196,31 @@ class MiniGridWorld:
         left, top, right, bottom = (TILE_PIXELS * edge for edge in self._window)
         return render_scene(self.scene(state))[top:bottom, left:right]
 
+    def tile_keys(self, state: int) -> NDArray[np.int32]:
+        """What every cell of the picture of a state shows, as numbers; see `Tiled`."""
+        left, top, right, bottom = self._window
+        return tile_keys(self.scene(state))[top:bottom, left:right]
+
+    def render_tile(self, key: int) -> NDArray[np.uint8]:
+        """The picture of a cell; see `Tiled`."""
+        return render_tile(key)
+
     def locate(self, state: int) -> tuple[float, float]:
         """Where the agent is in the picture of a state; see `Located`."""
         y, x = divmod(int(self._fields(state)[rules.AGENT]), self.layout.width)
         left, top, _, _ = self._window
         return (x - left + 0.5) * TILE_PIXELS, (y - top + 0.5) * TILE_PIXELS
+
+    def cell_at(self, x: float, y: float) -> tuple[int, int]:
+        """The cell (x, y) of the map at a pixel of the picture; the reverse of `locate`."""
+        left, top, _, _ = self._window
+        return int(x // TILE_PIXELS) + left, int(y // TILE_PIXELS) + top
+
+    def proposition_menu(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """What can be said about the scene; see `Inventive`."""
+        from wfairl.worlds.minigrid.documents import proposition_document  # it knows tasks, which know worlds
+
+        return ((text, proposition_document(one)) for text, one in proposition_menu(self.layout))
 
     def heading(self, state: int) -> float:
         """Where the agent faces; see `Oriented`."""
@@ -223,13 +246,17 @@ class MiniGridWorld:
             min(height, int(ys.max()) + 2),
         )
 
-    def steps_to_change(self, state: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Lower bounds on the steps until propositions hold or do not, which direct A*; see `BoundedWorld`."""
-        return self._label_bounds.steps_to_change(self._fields(state))
+    def lazy_product(self, automaton: Automaton, start: tuple[int, int], sight: Sight) -> LazyProduct:
+        """See `LazyWorld`."""
+        from wfairl.worlds.minigrid.lazy import MiniGridLazyProduct  # it is made of worlds like this one
 
-    @cached_property
-    def _label_bounds(self) -> LabelBounds:
-        return LabelBounds(self.layout, self.atoms)
+        return MiniGridLazyProduct(self, automaton, start, sight)
+
+    def estimated_states(self) -> float:
+        """See `LazyWorld`: every object anywhere, every door open or shut, the agent anywhere."""
+        walkable = int((self.layout.cells[:, rules.TERRAIN] != rules.WALL).sum())
+        _, groups = np.unique(self.layout.objects[:, rules.GROUP_FIRST], return_counts=True)
+        return 4.0 * walkable * 2.0**self.layout.doors * prod(float(comb(walkable, int(n))) for n in groups)
 
     def pack(self, state: int) -> NDArray[np.uint64]:
         """The 64-bit words of a state, shape [words]."""

@@ -1,0 +1,144 @@
+"""The focused planner against the exact one on T3, and its growth with loose objects.
+
+    python benchmarks/focused.py [--json] [--scenes 20] [--demonstrations 32] [--figure growth.png]
+
+One plan: CPU time of the exact planner (product, cost-to-go, plan) and of the focused one in the same scenes of
+`blocked-unlock-pickup`, under unit cost and under a random cost of features. Training: CPU time of log likelihood and
+gradient of all demonstrations under a random local cost, once everything that is kept between epochs is there.
+Growth: scenes of BabyAI's GoTo, nine rooms, with 2 to 20 objects: CPU time and nodes of the product for one plan.
+"""
+
+import argparse
+import json
+import statistics
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from rich.console import Console
+from rich.table import Table
+
+from wfairl.demonstrations.collection import collect
+from wfairl.learning.grid_costs import LocalCost
+from wfairl.learning.scene import prepare_scenes
+from wfairl.learning.trainer import _log_likelihoods, _view_scenes
+from wfairl.planning import ExactPlanner, FocusedPlanner, unit_cost
+from wfairl.planning.cost import Cost, feature_cost
+from wfairl.worlds import find_task
+from wfairl.worlds.minigrid.babyai import GO_TO
+from wfairl.worlds.minigrid.environment import make_environment, read_mission, reset
+from wfairl.worlds.minigrid.propositions import OfRole
+from wfairl.worlds.minigrid.world import MiniGridWorld
+
+OBJECTS = (2, 5, 8, 11, 14, 17, 20)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--scenes", type=int, default=20, help="scenes of each measurement")
+    parser.add_argument("--demonstrations", type=int, default=32, help="demonstrations of the training")
+    parser.add_argument("--figure", type=Path, help="draw the growth into this file")
+    arguments = parser.parse_args()
+    growth = [measure_growth(objects, arguments.scenes) for objects in OBJECTS]
+    tables = {
+        "growth": growth,
+        "one plan on T3": [measure_plans(name, arguments.scenes) for name in ("unit", "features")],
+        "training on T3": [measure_training(arguments.demonstrations)],
+    }
+    if arguments.figure is not None:
+        draw_growth(growth, arguments.figure)
+    if arguments.json:
+        print(json.dumps(tables))
+        return
+    for title, rows in tables.items():
+        table = Table(*rows[0], title=title)
+        for row in rows:
+            table.add_row(*(f"{value:.4g}" if isinstance(value, float) else str(value) for value in row.values()))
+        Console(width=160).print(table)
+
+
+def measure_plans(kind: str, scenes: int) -> dict[str, Any]:
+    task = find_task("blocked-unlock-pickup")
+    weights = np.random.default_rng(0).uniform(0, 1, 64)
+    cost: Cost = unit_cost if kind == "unit" else feature_cost(lambda phi: 0.2 + phi @ weights[: phi.shape[1]])
+    took: dict[str, list[float]] = {"exact": [], "focused": []}
+    for seed in range(-1, scenes):  # the first compiles
+        world = task.make_world(max(0, seed))
+        found = []
+        for name, planner in (("exact", ExactPlanner()), ("focused", FocusedPlanner())):
+            began = time.process_time()
+            found.append(planner.solve(world, task.rule, cost).plan().cost)
+            if seed >= 0:
+                took[name].append(time.process_time() - began)
+        assert np.isclose(*found)
+    exact, focused = (statistics.median(times) for times in took.values())
+    return {
+        "cost": kind, "scenes": scenes, "exact ms": 1e3 * exact, "focused ms": 1e3 * focused, "ratio": exact / focused,
+    }  # fmt: skip
+
+
+def measure_training(demonstrations: int) -> dict[str, Any]:
+    task = find_task("blocked-unlock-pickup")
+    shown = collect(task, demonstrations, 0, temperature=0.5, seed=0, n_jobs=1).demonstrations
+    torch.manual_seed(0)
+    model = LocalCost()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.1 * torch.randn_like(parameter))
+    took, likelihoods = {}, {}
+    for planner in ("exact", "focused"):
+        scenes = prepare_scenes(shown, task.make_world, task.rule, 0.5, 1, planner).scenes
+        examples = _view_scenes(model, scenes)
+        for _ in range(2):  # the first compiles, and meets what is kept
+            began = time.process_time()
+            found = _log_likelihoods(model, examples, 0.5, n_jobs=1)
+            torch.autograd.grad(found.sum(), list(model.parameters()))
+            took[planner] = time.process_time() - began
+        likelihoods[planner] = found.detach().numpy()
+    difference = float(np.abs(likelihoods["exact"] - likelihoods["focused"]).max())
+    return {
+        "demonstrations": demonstrations, "exact s": took["exact"], "focused s": took["focused"],
+        "focused / exact": took["focused"] / took["exact"], "largest difference": difference,
+    }  # fmt: skip
+
+
+def measure_growth(objects: int, scenes: int) -> dict[str, Any]:
+    took, nodes, steps = [], [], []
+    for seed in range(-1, scenes):
+        environment = make_environment(GO_TO.environment_id, num_dists=objects)
+        reset(environment, max(0, seed))
+        ((part,),) = read_mission(environment)
+        world = MiniGridWorld.from_environment(environment, {"first": OfRole(part.verb, part.role)})
+        began = time.process_time()
+        solution = FocusedPlanner().solve(world, GO_TO.rule, unit_cost)
+        plan = solution.plan()
+        if seed >= 0:
+            took.append(time.process_time() - began)
+            nodes.append(solution.effort["product_states"])
+            steps.append(plan.cost)
+    return {
+        "objects": objects, "log10 of states": float(np.log10(world.estimated_states())),
+        "median ms": 1e3 * statistics.median(took), "max ms": 1e3 * max(took),
+        "median nodes": statistics.median(nodes), "max nodes": max(nodes), "mean steps": statistics.mean(steps),
+    }  # fmt: skip
+
+
+def draw_growth(rows: list[dict[str, Any]], path: Path) -> None:
+    import matplotlib.pyplot as plt
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
+    objects = [row["objects"] for row in rows]
+    for axis, what, unit in ((left, "ms", "CPU time of one plan, ms"), (right, "nodes", "nodes met by one plan")):
+        axis.plot(objects, [row[f"median {what}"] for row in rows], "o-", label="median")
+        axis.plot(objects, [row[f"max {what}"] for row in rows], "s--", label="largest")
+        axis.set(xlabel="loose objects", ylabel=unit, yscale="log", xticks=objects)
+        axis.legend(frameon=False)
+        axis.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, dpi=120)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""The planner that chooses between the others by the size of the world."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from wfairl.automata.automaton import Automaton
+from wfairl.planning.cost import Cost
+from wfairl.planning.focused import FocusedPlanner
+from wfairl.planning.planner import ExactPlanner, Planner, Solution
+from wfairl.planning.product import DEFAULT_MAX_STATES, ProductTooLargeError
+from wfairl.worlds.world import LazyWorld, World
+
+MOST_ESTIMATED = 5e7
+"""States of a world, by its own estimate, beyond which nobody tries to enumerate them."""
+
+
+@dataclass(frozen=True)
+class AutoPlanner:
+    """The exact planner where the product has at most so many states, else the focused one.
+
+    Attributes:
+        max_states: of the product.
+    """
+
+    max_states: int = DEFAULT_MAX_STATES
+
+    def solve(
+        self, world: World[Any], automaton: Automaton, cost: Cost, start: tuple[Any, int] | None = None
+    ) -> Solution:
+        """See `Planner`."""
+        if is_large(world):
+            return FocusedPlanner().solve(world, automaton, cost, start)
+        try:
+            return ExactPlanner(self.max_states).solve(world, automaton, cost, start)
+        except ProductTooLargeError:
+            if not isinstance(world, LazyWorld):
+                raise
+            return FocusedPlanner().solve(world, automaton, cost, start)
+
+
+PLANNERS: dict[str, type[AutoPlanner] | type[ExactPlanner] | type[FocusedPlanner]] = {
+    "auto": AutoPlanner,
+    "exact": ExactPlanner,
+    "focused": FocusedPlanner,
+}
+"""The planners by the name that the command line has for them; each takes the number of states it may meet."""
+
+
+def make_planner(name: str, max_states: int) -> Planner:
+    """A planner by its name, which may meet so many states."""
+    return PLANNERS[name](max_states)
+
+
+def is_large(world: World[Any]) -> bool:
+    """Whether a world says of itself that it has too many states to enumerate."""
+    return isinstance(world, LazyWorld) and world.estimated_states() > MOST_ESTIMATED

@@ -1,0 +1,112 @@
+"""The product of any world in plain Python and an automaton, built only where searches look; see `LazyProduct`."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.automata.automaton import UNAVAILABLE, Automaton, Label
+from wfairl.worlds.world import UNEXPANDED, LabelTable, World, available_controls
+
+
+class PlainLazyProduct:
+    """A `LazyProduct` of a world that is stepped in Python; every state is a situation, and there are no bounds."""
+
+    abstraction = None
+
+    def __init__(self, world: World[Any], automaton: Automaton, start: tuple[Any, int]):
+        self.world, self.automaton = world, automaton
+        self._labels = LabelTable(automaton)
+        self._nodes: dict[tuple[Any, int], int] = {}
+        self._pairs: list[tuple[Any, int]] = []
+        self._situation_of: dict[Any, int] = {}
+        shape = (16, len(world.controls))
+        self._successors, self._label_index = np.full(shape, UNEXPANDED, np.int32), np.zeros(shape, np.uint16)
+        self._columns = np.zeros((16, 2), np.int32)
+        self.add(*start)
+
+    def __len__(self) -> int:
+        """The number of nodes met so far."""
+        return len(self._pairs)
+
+    @property
+    def automaton_states(self) -> NDArray[np.int32]:
+        """See `LazyProduct`."""
+        return np.ascontiguousarray(self._columns[: len(self), 0])
+
+    @property
+    def situations(self) -> NDArray[np.int32]:
+        """See `LazyProduct`."""
+        return np.ascontiguousarray(self._columns[: len(self), 1])
+
+    @property
+    def successors(self) -> NDArray[np.int32]:
+        """See `LazyProduct`."""
+        return self._successors[: len(self)]
+
+    @property
+    def label_index(self) -> NDArray[np.uint16]:
+        """See `LazyProduct`."""
+        return self._label_index[: len(self)]
+
+    @property
+    def labels(self) -> Sequence[Label]:
+        """See `LazyProduct`."""
+        return self._labels.labels
+
+    @property
+    def situation_states(self) -> Sequence[Any]:
+        """See `LazyProduct`."""
+        return tuple(self._situation_of)
+
+    def state(self, node: int) -> Any:
+        """See `LazyProduct`."""
+        return self._pairs[node][0]
+
+    def add(self, state: Any, automaton_state: int) -> int:
+        """See `LazyProduct`."""
+        pair = (state, automaton_state)
+        node = self._nodes.setdefault(pair, len(self._pairs))
+        if node == len(self._pairs):
+            if node == len(self._columns):
+                self._grow()
+            self._pairs.append(pair)
+            situation = self._situation_of.setdefault(state, len(self._situation_of))
+            self._columns[node] = automaton_state, situation
+        return node
+
+    def expand(self, nodes: NDArray[np.int64]) -> None:
+        """See `LazyProduct`."""
+        for node in nodes.tolist():
+            state, automaton_state = self._pairs[node]
+            available = available_controls(self.world, state)
+            for control in range(len(self.world.controls)):
+                after, number = UNAVAILABLE, 0
+                if available[control]:
+                    next_state = self.world.step(state, control)
+                    number = self._labels.number(self.world.label(state, control, next_state))
+                    after = int(self._labels.rows[number, automaton_state])
+                    if after >= 0:
+                        after = self.add(next_state, after)
+                self._successors[node, control], self._label_index[node, control] = after, number
+
+    def abstract(self, first: int) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
+        """See `LazyProduct`: nothing is known of any node."""
+        count = len(self) - first
+        return np.full(count, -1, np.int32), np.zeros(count, np.uint64)
+
+    def refine(self) -> bool:
+        """See `LazyProduct`: there is no abstraction."""
+        return False
+
+    def least_costs(self, costs: NDArray[np.float64]) -> None:  # noqa: ARG002 - part of the contract
+        """See `LazyProduct`: there is no abstraction."""
+        return
+
+    def _grow(self) -> None:
+        for name in ("_successors", "_label_index", "_columns"):
+            array = getattr(self, name)
+            larger = np.full((2 * len(array), array.shape[1]), UNEXPANDED if name == "_successors" else 0, array.dtype)
+            larger[: len(array)] = array
+            setattr(self, name, larger)

@@ -1,0 +1,153 @@
+"""The product of a MiniGrid scene and an automaton, built only where searches look."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.automata.automaton import Automaton, Label
+from wfairl.worlds.minigrid.abstraction import IDLE, UNKNOWN
+from wfairl.worlds.minigrid.packing import unpack
+from wfairl.worlds.minigrid.patterns import Abstraction, abstract_scene
+from wfairl.worlds.minigrid.search import FIRST_CAPACITY, MaskNumbers, add_node, expand_nodes, grown, make_tables
+from wfairl.worlds.minigrid.situations import Situations
+from wfairl.worlds.minigrid.world import MiniGridWorld
+from wfairl.worlds.world import Sight
+
+NO_LIMIT = 2**31 - 1
+
+PATTERN_STATES = (100_000, 250_000, 700_000)
+"""Of the abstraction: at first, and where searches turn out to be hard."""
+
+
+class MiniGridLazyProduct:
+    """A `LazyProduct` of a MiniGrid scene."""
+
+    def __init__(self, world: MiniGridWorld, automaton: Automaton, start: tuple[int, int], sight: Sight):
+        self.world, self.automaton, self.sight = world, automaton, sight
+        self._masks = MaskNumbers(automaton, world.propositions)
+        self._tables = make_tables(FIRST_CAPACITY, world.layout.words)
+        self._count, self._situated = 0, 0
+        self._effort = 0
+        self._abstraction: Abstraction | None = None
+        self._situation_numbers = np.zeros(FIRST_CAPACITY, np.int32)
+        self.add(*start)
+
+    def __len__(self) -> int:
+        """The number of nodes met so far."""
+        return self._count
+
+    @property
+    def automaton_states(self) -> NDArray[np.int32]:
+        """See `LazyProduct`."""
+        return self._tables[1][: self._count]
+
+    @property
+    def successors(self) -> NDArray[np.int32]:
+        """See `LazyProduct`."""
+        return self._tables[3][: self._count]
+
+    @property
+    def label_index(self) -> NDArray[np.uint16]:
+        """See `LazyProduct`."""
+        return self._tables[4][: self._count]
+
+    @property
+    def labels(self) -> Sequence[Label]:
+        """See `LazyProduct`."""
+        return self._masks.table.labels
+
+    @property
+    def situations(self) -> NDArray[np.int32]:
+        """See `LazyProduct`."""
+        if self._situated < self._count:
+            self._situate()
+        return self._situation_numbers[: self._count]
+
+    @property
+    def situation_states(self) -> Sequence[int]:
+        """See `LazyProduct`."""
+        if self.sight is Sight.NOTHING:
+            return (self.world.initial_state,)
+        words = self._situations.states if self.sight is Sight.LOCAL else self._tables[0][: self._count]
+        return [self.world.unpack(row) for row in words]
+
+    def state(self, node: int) -> int:
+        """See `LazyProduct`."""
+        return self.world.unpack(self._tables[0][node])
+
+    def add(self, state: int, automaton_state: int) -> int:
+        """See `LazyProduct`."""
+        if self._count + 1 > len(self._tables[0]):
+            self._tables = grown(self._tables, self._count)
+        table, atoms, words = self.world.layout.table, self.world.atoms, self.world.pack(state)
+        node, self._count = add_node(table, atoms, self._masks, words, automaton_state, self._count, self._tables)
+        return node
+
+    def expand(self, nodes: NDArray[np.int64]) -> None:
+        """See `LazyProduct`."""
+        table, atoms, done = self.world.layout.table, self.world.atoms, 0
+        while done < len(nodes):
+            self._tables, done, self._count = expand_nodes(
+                table, atoms, self._masks, nodes, done, self._count, NO_LIMIT, self._tables
+            )
+
+    @property
+    def abstraction(self) -> Abstraction:
+        """The abstraction, as seen from the first node."""
+        if self._abstraction is None:
+            world = self.world
+            self._abstraction = abstract_scene(
+                world.layout, world.atoms, world.propositions, self._first_fields, self.automaton,
+                int(self.automaton_states[0]), PATTERN_STATES[self._effort],
+            )  # fmt: skip
+        return self._abstraction
+
+    def refine(self) -> bool:
+        """See `LazyProduct`."""
+        if self.sight is Sight.WHOLE or self._effort + 1 == len(PATTERN_STATES):
+            return False
+        self._effort, self._abstraction = self._effort + 1, None
+        return True
+
+    def abstract(self, first: int) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
+        """See `LazyProduct`."""
+        if self.sight is Sight.WHOLE:
+            count = self._count - first
+            return np.full(count, UNKNOWN, np.int32), np.zeros(count, np.uint64)
+        return self.abstraction.number(self._tables[0][first : self._count], self.automaton_states[first:])
+
+    def least_costs(self, costs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """See `LazyProduct`; nothing is known of costs that look at the whole state."""
+        if self.sight is Sight.WHOLE:
+            return None
+        if self.sight is Sight.LOCAL:
+            return self._situations.least_costs(costs, self.abstraction)
+        least = np.append(costs[0], costs.min())
+        return least[self.abstraction.price % (IDLE + 1)], np.full(len(self.abstraction.places.obstacles), costs.min())
+
+    @cached_property
+    def _situations(self) -> Situations:
+        return Situations.of(self.world.layout, self._first_fields)
+
+    @cached_property
+    def _first_fields(self) -> NDArray[np.int32]:
+        fields = np.empty(self.world.layout.largest_values.size, np.int32)
+        unpack(self.world.layout.table, self._tables[0][0], fields)
+        return fields
+
+    def _situate(self) -> None:
+        """Find the situations of new nodes."""
+        if self._count > len(self._situation_numbers):
+            larger = np.zeros(max(self._count, 2 * len(self._situation_numbers)), np.int32)
+            larger[: self._situated] = self._situation_numbers[: self._situated]
+            self._situation_numbers = larger
+        new = slice(self._situated, self._count)
+        if self.sight is Sight.LOCAL:
+            self._situation_numbers[new] = self._situations.number(self._tables[0][new])
+        elif self.sight is Sight.WHOLE:
+            self._situation_numbers[new] = np.arange(self._situated, self._count)
+        self._situated = self._count

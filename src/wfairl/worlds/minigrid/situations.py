@@ -1,0 +1,179 @@
+"""What a cost may see in a MiniGrid scene: what is under the agent and ahead of it, the floors there, and its hand.
+
+All situations that can come up in a scene are listed before the first search, each with a state in which it does, so
+that a cost is asked once for all of them. The least cost of an abstract transition is that of the situations in
+which it may happen; see `abstraction`.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from wfairl.worlds.minigrid import rules
+from wfairl.worlds.minigrid.abstraction import AHEADS, ANY_HAND, IDLE, WILD
+from wfairl.worlds.minigrid.packing import fields_count, pack, unpack
+from wfairl.worlds.minigrid.patterns import Abstraction, price_classes
+from wfairl.worlds.minigrid.rules import CONTROLS, NOTHING, Layout, Table, cell_entry
+from wfairl.worlds.minigrid.view import CLOSED_DOOR, FLOORS, HANDS, LOCKED_DOOR, OPEN_DOOR, SIGHTS
+
+SIZES = (len(SIGHTS), len(FLOORS), len(FLOORS), len(SIGHTS), len(HANDS))
+"""A situation's dense number is that of (under, floor under, floor ahead, ahead, hand)."""
+
+DOOR_SIGHTS = (OPEN_DOOR, CLOSED_DOOR, LOCKED_DOOR)
+
+
+@dataclass(frozen=True, eq=False)
+class Situations:
+    """The situations of one scene.
+
+    Attributes:
+        layout: the scene.
+        dense: the dense number of each, shape [situations].
+        states: a packed state in which it comes up, shape [situations, words].
+        number_of: number of each dense one, or `NOTHING`; shape [dense].
+    """
+
+    layout: Layout
+    dense: NDArray[np.int64]
+    states: NDArray[np.uint64]
+    number_of: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, layout: Layout, initial: NDArray[np.int32]) -> "Situations":
+        """All situations of a scene whose initial state has these fields."""
+        examples: dict[int, NDArray[np.uint64]] = {}
+        walkable = np.flatnonzero(layout.cells[:, rules.TERRAIN] != rules.WALL)
+        fronts = layout.cells[walkable][:, rules.FRONT :].reshape(-1)
+        terrain = np.where(fronts == NOTHING, rules.WALL, layout.cells[fronts, rules.TERRAIN])
+        distinct, class_of = price_classes(layout, walkable)
+        _, poses = np.unique(class_of * len(rules.TERRAINS) + terrain, return_index=True)
+        for pose in poses.tolist():
+            under, floor_under, floor_ahead = distinct[class_of[pose]].tolist()
+            for ahead, hand, fields in _arrange(layout, initial, int(walkable[pose // 4]), pose % 4):
+                number = int(np.ravel_multi_index((under, floor_under, floor_ahead, ahead, hand), SIZES))
+                words = np.empty(layout.words, np.uint64)
+                pack(layout.table, fields, words)
+                examples[number] = words
+        dense = np.array(sorted(examples), np.int64)
+        number_of = np.full(int(np.prod(SIZES)), NOTHING, np.int32)
+        number_of[dense] = np.arange(len(dense))
+        return cls(layout, dense, np.array([examples[number] for number in dense.tolist()]), number_of)
+
+    def number(self, states: NDArray[np.uint64]) -> NDArray[np.int32]:
+        """The situations of packed states, shape [states]."""
+        return number_situations(self.layout.table, self.number_of, states)
+
+    def least_costs(
+        self, costs: NDArray[np.float64], abstraction: Abstraction
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """See `LazyProduct`."""
+        table = np.full((int(np.prod(SIZES)), len(CONTROLS)), np.inf)
+        table[self.dense] = costs
+        table = table.reshape(*SIZES, len(CONTROLS))
+        walkable = np.flatnonzero(self.layout.cells[:, rules.TERRAIN] != rules.WALL)
+        distinct, _ = price_classes(self.layout, walkable)
+        seen = table[tuple(distinct.T)]  # [price classes, ahead, hand, controls]
+        least = np.full((len(distinct), AHEADS, ANY_HAND + 1, IDLE + 1), np.inf)
+        least[:, :WILD, :ANY_HAND, :IDLE] = seen
+        things = seen[:, LOCKED_DOOR + 1 :].min(axis=1)
+        for terrain in range(len(rules.TERRAINS)):
+            may = seen[:, list(DOOR_SIGHTS)].min(axis=1) if terrain == rules.DOOR else seen[:, terrain]
+            lies = terrain in (rules.EMPTY, rules.FLOOR, rules.GOAL)
+            least[:, WILD + terrain, :ANY_HAND, :IDLE] = np.minimum(may, things) if lies else may
+        least[:, :, ANY_HAND] = least[:, :, 1:ANY_HAND].min(axis=2)
+        least[..., IDLE] = least[..., :IDLE].min(axis=3)
+        return least.reshape(-1)[abstraction.price], self._removal(seen, abstraction)
+
+    def _removal(self, seen: NDArray[np.float64], abstraction: Abstraction) -> NDArray[np.float64]:
+        """The least cost to remove each obstacle: to open a door, or to pick up an object or open a box."""
+        toggles = seen[..., rules.TOGGLE].min(axis=(0, 2))
+        takes = seen[..., rules.PICKUP].min(axis=(0, 2))
+        removal = []
+        for _, group in abstraction.places.obstacles.tolist():
+            if group == NOTHING:
+                removal.append(min(toggles[CLOSED_DOOR], toggles[LOCKED_DOOR]))
+                continue
+            kind = int(self.layout.objects[group, rules.KIND])
+            sight = LOCKED_DOOR + 1 + kind
+            removal.append(min(takes[sight], toggles[sight]) if kind == rules.BOX else takes[sight])
+        return np.array(removal)
+
+
+def _arrange(
+    layout: Layout, initial: NDArray[np.int32], cell: int, direction: int
+) -> list[tuple[int, int, NDArray[np.int32]]]:
+    """What may be ahead of a pose and in the hand there: an index into `SIGHTS`, one into `HANDS`, and such a state."""
+    cells, objects = len(layout.cells), layout.objects
+    front = int(layout.cells[cell, rules.FRONT + direction])
+    terrain = rules.WALL if front == NOTHING else int(layout.cells[front, rules.TERRAIN])
+    kinds = [np.flatnonzero(objects[:, rules.KIND] == kind).tolist() for kind in range(len(rules.OBJECTS))]
+    aheads = list(DOOR_SIGHTS) if terrain == rules.DOOR else [terrain]
+    if terrain not in (rules.WALL, rules.DOOR):
+        aheads += [LOCKED_DOOR + 1 + kind for kind, members in enumerate(kinds) if members]
+    found = []
+    first_door = rules.FIRST_OBJECT + len(objects)
+    for ahead in aheads:
+        for hand in range(len(HANDS)):
+            fields = initial.copy()
+            fields[rules.AGENT], fields[rules.DIRECTION] = cell, direction
+            places = fields[rules.FIRST_OBJECT : first_door]
+            places[(places == front) | (places == cell) | (places == cells + rules.CARRIED)] = cells + rules.GONE
+            free = [list(members) for members in kinds]
+            if ahead > LOCKED_DOOR:
+                places[free[ahead - LOCKED_DOOR - 1].pop()] = front
+            if hand:
+                if not free[hand - 1]:
+                    continue
+                places[free[hand - 1].pop()] = cells + rules.CARRIED
+            for where, state in ((cell, rules.IS_OPEN), (front, _door_bits(ahead))):
+                door = int(layout.cells[where, rules.DOOR_AT]) if where != NOTHING else NOTHING
+                if door != NOTHING:
+                    fields[first_door + door] = state
+            found.append((ahead, hand, fields))
+    return found
+
+
+def _door_bits(sight: int) -> int:
+    return {OPEN_DOOR: rules.IS_OPEN, LOCKED_DOOR: rules.IS_LOCKED}.get(sight, 0)
+
+
+@njit(cache=True, nogil=True)
+def number_situations(layout: Table, number_of: NDArray[np.int32], states: NDArray[np.uint64]) -> NDArray[np.int32]:
+    """The situations of packed states, shape [states]."""
+    numbers = np.empty(states.shape[0], np.int32)
+    fields = np.empty(fields_count(layout), np.int32)
+    for i in range(states.shape[0]):
+        unpack(layout, states[i], fields)
+        cell = fields[rules.AGENT]
+        front = rules.cell_in_front(layout, fields)
+        thing = rules.carried_object(layout, fields)
+        hand = 0 if thing == NOTHING else 1 + rules.object_entry(layout, thing, rules.KIND)
+        number = _sight(layout, fields, cell)
+        number = (number * len(FLOORS) + _floor(layout, cell)) * len(FLOORS) + _floor(layout, front)
+        numbers[i] = number_of[(number * len(SIGHTS) + _sight(layout, fields, front)) * len(HANDS) + hand]
+    return numbers
+
+
+@njit(cache=True, nogil=True)
+def _floor(layout: Table, cell: int) -> int:
+    """The colour of a floor, an index into `FLOORS`."""
+    if cell == NOTHING or cell_entry(layout, cell, rules.TERRAIN) != rules.FLOOR:
+        return 0
+    return 1 + cell_entry(layout, cell, rules.TERRAIN_COLOR)
+
+
+@njit(cache=True, nogil=True)
+def _sight(layout: Table, fields: NDArray[np.int32], cell: int) -> int:
+    """What a cell shows, an index into `SIGHTS`."""
+    if cell == NOTHING:
+        return rules.WALL
+    terrain = cell_entry(layout, cell, rules.TERRAIN)
+    if terrain == rules.DOOR:
+        state = rules.door_state(layout, fields, cell_entry(layout, cell, rules.DOOR_AT))
+        if state & rules.IS_OPEN:
+            return OPEN_DOOR
+        return LOCKED_DOOR if state & rules.IS_LOCKED else CLOSED_DOOR
+    thing = rules.object_at(layout, fields, cell)
+    return terrain if thing == NOTHING else LOCKED_DOOR + 1 + rules.object_entry(layout, thing, rules.KIND)

@@ -1,0 +1,49 @@
+"""Likelihood and gradient along the paths that focused searches find, against the exact ones."""
+
+import numpy as np
+import pytest
+import torch
+
+from wfairl.demonstrations.collection import collect
+from wfairl.learning.feature_costs import LinearCost
+from wfairl.learning.grid_costs import LocalCost
+from wfairl.learning.scene import prepare_scenes
+from wfairl.learning.trainer import Settings, _log_likelihoods, _view_scenes, train
+from wfairl.worlds.registry import find_task
+
+
+def random_model(kind, products):
+    torch.manual_seed(0)
+    model = kind.for_products(products).double()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(0.3 * torch.randn_like(parameter))
+    return model
+
+
+@pytest.mark.parametrize("name", ["doorkey", "multiroom", "doorkey-terrain"])
+@pytest.mark.parametrize("kind", [LocalCost, LinearCost])
+def test_likelihood_and_gradient_agree_with_the_exact_ones(name, kind):
+    task = find_task(name)
+    demonstrations = collect(task, 3, 0, temperature=0.5, seed=3, n_jobs=1).demonstrations
+    found = []
+    for planner in ("exact", "focused"):
+        scenes = prepare_scenes(demonstrations, task.make_world, task.rule, 0.5, 1, planner).scenes
+        model = random_model(kind, [scene.product for scene in scenes])
+        likelihoods = _log_likelihoods(model, _view_scenes(model, scenes), 0.5, n_jobs=1)
+        gradients = torch.autograd.grad(likelihoods.sum(), list(model.parameters()))
+        found.append((likelihoods.detach().numpy(), [gradient.numpy() for gradient in gradients]))
+    (exact, exact_gradients), (focused, focused_gradients) = found
+    np.testing.assert_allclose(focused, exact, rtol=1e-9)
+    for one, other in zip(focused_gradients, exact_gradients, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-8)
+
+
+def test_training_in_a_world_too_large_to_enumerate_explains_the_demonstrations_better():
+    task = find_task("babyai-pickup-loc")
+    demonstrations = collect(task, 6, 0, temperature=0.5, seed=0, n_jobs=1).demonstrations
+    scenes = prepare_scenes(demonstrations, task.make_world, task.rule, 0.5, 1).scenes
+    assert all(scene.search is not None for scene in scenes)
+    model = LocalCost.for_products([scene.product for scene in scenes])
+    result = train(model, scenes, Settings(epochs=6, held_out=0.0, learning_rate=1e-2), n_jobs=1)
+    assert result.history[-1].train_loss < result.history[0].train_loss

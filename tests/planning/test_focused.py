@@ -1,0 +1,116 @@
+"""The focused planner against the exact one, which enumerates."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from strategies_planning import Problem, draw_costs, problems
+
+from wfairl.planning import Agent, AutoPlanner, ExactPlanner, FocusedPlanner, Status, UnsatisfiableTaskError, unit_cost
+from wfairl.planning.cost import feature_cost
+from wfairl.planning.focused import FocusedSolution, TooManyNodesMetError
+from wfairl.planning.product import Product
+from wfairl.planning.shortest_path import BadCostError
+from wfairl.worlds.registry import find_task
+
+SAMPLED = 40
+
+
+def priced_by_state(problem: Problem, kind: str):
+    """A cost of one's own for every state and control, which the planner knows nothing about."""
+    table = draw_costs(kind, problem.world.masks.shape, problem.rng)
+
+    def cost(product: Product) -> np.ndarray:
+        return table[[int(product.state(node)[1:]) for node in range(len(product))]]
+
+    return cost
+
+
+def priced_by_features(seed: int):
+    weights = np.random.default_rng(seed).uniform(0, 1, 64)
+    return feature_cost(lambda features: 0.2 + features @ weights[: features.shape[1]])
+
+
+@pytest.mark.parametrize("kind", ["ones", "ties", "uniform"])
+@given(problem=problems())
+@settings(max_examples=40)
+def test_focused_and_exact_cost_to_go_agree_on_random_worlds(problem: Problem, kind: str):
+    cost = priced_by_state(problem, kind)
+    exact = ExactPlanner().solve(problem.world, problem.automaton, cost)
+    focused = FocusedPlanner().solve(problem.world, problem.automaton, cost)
+    for node in problem.rng.permutation(len(exact.product)):
+        state, automaton_state = exact.product.state(int(node)), int(exact.product.automaton_states[node])
+        found = focused.control_cost_to_go(state, automaton_state)
+        np.testing.assert_allclose(found, exact.solution.control_cost_to_go[node])
+
+
+@pytest.mark.parametrize("name", ["doorkey", "multiroom", "blocked-unlock-pickup", "doorkey-terrain", "ordered-pickup"])
+@pytest.mark.parametrize("kind", ["unit", "features"])
+def test_focused_and_exact_cost_to_go_agree_in_minigrid(name: str, kind: str):
+    task = find_task(name)
+    world = task.make_world(seed=11)
+    cost = unit_cost if kind == "unit" else priced_by_features(5)
+    exact = ExactPlanner().solve(world, task.rule, cost)
+    focused = FocusedPlanner().solve(world, task.rule, cost)
+    assert focused.plan().cost == pytest.approx(exact.plan().cost)
+    nodes = np.random.default_rng(0).choice(len(exact.product), SAMPLED, replace=False)
+    for node in nodes:
+        found = focused.control_cost_to_go(exact.product.state(int(node)), int(exact.product.automaton_states[node]))
+        np.testing.assert_allclose(found, exact.solution.control_cost_to_go[node])
+
+
+@pytest.mark.parametrize("name", ["doorkey", "blocked-unlock-pickup", "doorkey-terrain", "ordered-pickup"])
+def test_bounds_never_exceed_the_cost_to_go(name: str):
+    task = find_task(name)
+    world = task.make_world(seed=3)
+    cost = priced_by_features(7)
+    exact = ExactPlanner().solve(world, task.rule, cost)
+    search = FocusedPlanner().solve(world, task.rule, cost).search
+    search.price(cost)
+    nodes = np.random.default_rng(1).choice(len(exact.product), 2_000, replace=False)
+    product = exact.product
+    met = [search.lazy.add(product.state(int(node)), int(product.automaton_states[node])) for node in nodes]
+    bounds, found = search.bounds[met], exact.solution.cost_to_go[nodes]
+    assert (bounds <= found * (1 + 1e-9)).all()
+    live = np.isfinite(found)
+    assert (bounds[live] / found[live]).mean() > 0.3  # and they say something
+
+
+def test_a_plan_is_carried_out_in_a_world_too_large_to_enumerate():
+    task = find_task("babyai-goto")
+    world = task.make_world(seed=4)
+    solution = AutoPlanner().solve(world, task.rule, unit_cost)
+    assert isinstance(solution, FocusedSolution)
+    agent = Agent(task.rule, unit_cost, 0.0, np.random.default_rng(0))
+    agent.start(world)
+    state, steps = world.initial_state, 0
+    while agent.status is Status.RUNNING:
+        control = agent.choose()
+        before, state = state, world.step(state, control)
+        agent.observe(state, world.label(before, control, state))
+        steps += 1
+    assert agent.status is Status.ACCEPTED
+    assert steps == solution.plan().cost
+
+
+@given(problem=problems())
+@settings(max_examples=30)
+def test_what_cannot_be_satisfied_is_refused_as_by_the_exact_planner(problem: Problem):
+    exact = ExactPlanner().solve(problem.world, problem.automaton, unit_cost)
+    focused = FocusedPlanner().solve(problem.world, problem.automaton, unit_cost)
+    if exact.solution.cost_to_go[0] < np.inf:
+        assert focused.plan().path.is_accepted
+    else:
+        with pytest.raises(UnsatisfiableTaskError, match="cannot be satisfied"):
+            focused.plan()
+
+
+def test_a_search_that_meets_too_much_is_given_up_with_advice():
+    task = find_task("babyai-goto")
+    with pytest.raises(TooManyNodesMetError, match="--max-states"):
+        FocusedPlanner(max_nodes=5).solve(task.make_world(seed=5), task.rule, unit_cost).plan()
+
+
+def test_a_cost_that_is_not_above_zero_is_refused():
+    task = find_task("doorkey")
+    with pytest.raises(BadCostError):
+        FocusedPlanner().solve(task.make_world(0), task.rule, lambda p: np.zeros(p.successors.shape)).plan()
