@@ -285,7 +285,7 @@ class _Made:
     command: str
     machine: str
     versions: Mapping[str, str]
-    core_seconds: NotNegative
+    core_seconds: NotNegative | None = None
 
 
 AGAIN = "the `wfairl reproduce` that made them computes them again"
