@@ -262,14 +262,13 @@ def test_a_method_without_an_automaton_has_a_page_that_does_not_speak_of_one(clo
 
 
 def test_a_single_episode_has_no_standard_error(copied):
-    document = json.loads((copied / "evaluation.json").read_text())
-    one = {name: {**evaluation, "episodes": evaluation["episodes"][:1]} for name, evaluation in document.items()}
-    (copied / "evaluation.json").write_text(json.dumps(one))
+    one = {name: replace(whole, episodes=whole.episodes[:1]) for name, whole in read_evaluations(copied).items()}
+    write_evaluations(one, copied / "evaluation.json")
     result = section(page_of(copied), "Result")
-    first = one["learned, greedy"]["episodes"][0]["return"]
+    first = one["learned, greedy"].episodes[0].episode_return
     assert numbers_in(result.one("dl", class_="key-figures").one("div", class_="leading")) == [first]
     assert [numbers_in(bar) for bar in result.one("ul", class_="intervals").all("li")] == [
-        [evaluation["episodes"][0]["return"]] for evaluation in one.values()
+        [evaluation.episodes[0].episode_return] for evaluation in one.values()
     ]
     assert "± 0.000" not in result.text
 

@@ -160,14 +160,14 @@ def read_pautomac(path: Path) -> ScoredWords:
         raise MalformedWordsError(f"{path}: line 1: the header must be two numbers, words and labels")
     if len(lines) != header[0]:
         raise MalformedWordsError(f"{path}: the header promises {header[0]} words, and there are {len(lines)}")
-    labels = [frozenset({str(i)}) for i in range(header[1])]
+    labels: dict[int, Label] = {}  # those that occur: the header may promise any number
     words = []
     for number, (length, *symbols) in enumerate((line or [-1] for line in lines), start=2):
         if length != len(symbols):
             raise MalformedWordsError(f"{path}: line {number}: {len(symbols)} labels where {length} are promised")
-        if symbols and not 0 <= min(symbols) <= max(symbols) < len(labels):
-            raise MalformedWordsError(f"{path}: line {number}: a label outside 0 .. {len(labels) - 1}")
-        words.append(tuple(labels[symbol] for symbol in symbols))
+        if symbols and not 0 <= min(symbols) <= max(symbols) < header[1]:
+            raise MalformedWordsError(f"{path}: line {number}: a label outside 0 .. {header[1] - 1}")
+        words.append(tuple(labels.setdefault(symbol, frozenset({str(symbol)})) for symbol in symbols))
     return ScoredWords(tuple(words), None)
 
 
