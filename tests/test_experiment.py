@@ -47,7 +47,7 @@ def test_a_run_directory_holds_what_the_design_says(finished):
     directory, result = finished
     names = {path.name for path in directory.iterdir()}
     assert names >= {"config.json", "task.json", "cost.safetensors", "metrics.jsonl", "checkpoint", "evaluation.json"}
-    document = json.loads((directory / "evaluation.json").read_text())
+    document = json.loads((directory / "evaluation.json").read_text())["policies"]
     assert [document[one.policy]["mean_return"] for one in result.evaluations] == [
         one.mean_return for one in result.evaluations
     ]

@@ -3,6 +3,7 @@
 import builtins
 import json
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from wfairl.demonstrations import Dataset, collect, replay
 from wfairl.errors import BadInputError
 from wfairl.evaluation import roll_out
 from wfairl.learning.checkpoint import OtherConfigurationError
-from wfairl.learning.run_directory import BrokenRunError, load_run, read_config
+from wfairl.learning.run_directory import BrokenRunError, load_run, read_config, write_config
 from wfairl.methods import METHODS, UnknownSettingError, check_unseen, find_method, load_policy, train
 from wfairl.worlds.registry import find_task
 
@@ -146,11 +147,11 @@ def test_what_is_no_run_is_named(runs, tmp_path):
         (tmp_path / "config.json").write_text(content)
         with pytest.raises(BrokenRunError, match=r"config\.json"):
             load_policy(tmp_path, TASK)
-    document = json.loads((runs / "bc" / "config.json").read_text())
-    (tmp_path / "config.json").write_text(json.dumps({**document, "method": "magic"}))
+    config = read_config(runs / "bc")
+    write_config(tmp_path, replace(config, method="magic"))
     with pytest.raises(BadInputError, match="unknown method 'magic'"):
         load_policy(tmp_path, TASK)
-    (tmp_path / "config.json").write_text(json.dumps(document))
+    write_config(tmp_path, config)
     with pytest.raises(BrokenRunError, match="has not finished"):
         load_policy(tmp_path, TASK)
 

@@ -3,16 +3,19 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from annotated_types import MinLen
 
 from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations import Dataset, collect, load, save
 from wfairl.demonstrations.answers import Answer
 from wfairl.demonstrations.collection import FIRST_TEST_SEED
+from wfairl.documents import Count, Form, unchanged
 from wfairl.errors import BadInputError
 from wfairl.evaluation import Evaluation, Policy, RandomPolicy, evaluate, expert_policy
 from wfairl.evaluation.evaluate import BrokenEvaluationError
-from wfairl.files import check_directory, hold, read_json, write_json
+from wfairl.files import check_directory, hold
 from wfairl.learning.checkpoint import OtherConfigurationError
 from wfairl.learning.run_directory import CONFIG, BrokenRunError, RunExistsError, check_unchanged, make_cost
 from wfairl.learning.threads import one_torch_thread
@@ -25,9 +28,6 @@ from wfairl.worlds.registry import find_task
 from wfairl.worlds.task import Task
 
 EXPERIMENT, DEMONSTRATIONS, EVALUATION = "experiment.json", "demonstrations.safetensors", "evaluation.json"
-
-FORMAT = "wfairl-experiment"
-VERSION = 2
 
 METHOD = "wfa-irl"
 """The method of the whole flow."""
@@ -49,13 +49,13 @@ class Config:
     """
 
     task: str
-    successes: int = 32
-    failures: int = 128
+    successes: Count = 32
+    failures: Count = 128
     temperature: float = 0.5
-    seed: int = 0
+    seed: Count = 0
     learner: str = RATIONAL
     settings: Mapping[str, Any] = field(default_factory=dict)
-    test_scenes: int = 64
+    test_scenes: Count = 64
 
     def __post_init__(self) -> None:
         # Refuses what cannot be trained, before hours are spent on collecting.
@@ -65,6 +65,17 @@ class Config:
             raise BadInputError(
                 f"the temperature of demonstrations must be 0 or more and finite, not {self.temperature}"
             )
+
+
+CONFIGURATION = Form(
+    "wfairl-experiment",
+    "the configuration of an experiment",
+    3,
+    Config,
+    BrokenRunError,
+    "`wfairl run` writes one",
+    {2: unchanged},
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +144,7 @@ def gather(
     dataset = collect(task, config.successes, config.failures, config.temperature, config.seed, n_jobs=n_jobs)
     dataset = replace(dataset, answers=tuple(answers or ()))
     # First what the demonstrations are, then they: a run that is killed before there are any has decided nothing.
-    write_json(directory / EXPERIMENT, {"format": FORMAT, "version": VERSION, **asdict(config)})
+    CONFIGURATION.write(directory / EXPERIMENT, asdict(config))
     save(dataset, path)
     return dataset
 
@@ -165,13 +176,7 @@ def read_experiment(directory: Path) -> dict[str, Any]:
             f"{directory}: there is a run, but no {EXPERIMENT} that says what its demonstrations are, so `wfairl run`"
             " cannot go on with it. Choose another directory"
         )
-    document = read_json(path)
-    if not isinstance(document, dict) or (document.pop("format", None), document.pop("version", None)) != (
-        FORMAT,
-        VERSION,
-    ):
-        raise BrokenRunError(f"{path}: not the configuration of an experiment that this wfairl can read")
-    return document
+    return asdict(CONFIGURATION.read(path))
 
 
 def learn_task(task: Task, dataset: Dataset, config: Config, n_jobs: int) -> TaskModel:
@@ -238,18 +243,38 @@ def read_evaluations(directory: Path) -> dict[str, Evaluation]:
     path = directory / EVALUATION
     if not path.exists():
         return {}
-    documents = read_json(path)
-    if not isinstance(documents, dict):
-        raise BrokenRunError(f"{path}: not an object in JSON")
     try:
-        return {name: Evaluation.from_document(document) for name, document in documents.items()}
+        return {name: Evaluation.from_document(one) for name, one in EVALUATIONS.read(path).policies.items()}
     except BrokenEvaluationError as error:
-        raise BrokenRunError(f"{path}: not what `wfairl run` writes ({error})") from None
+        raise BrokenRunError(f"{path}: {error}; {EVALUATIONS.advice}") from None
 
 
 def save_evaluations(evaluations: Sequence[Evaluation], directory: Path) -> Path:
     """Write evaluations into a run's directory, in the place of those of the same names; others stay."""
     path = directory / EVALUATION
     kept = {**read_evaluations(directory), **{one.policy: one for one in evaluations}}
-    write_json(path, {name: one.to_document() for name, one in kept.items()})
+    write_evaluations(kept, path)
     return path
+
+
+def write_evaluations(evaluations: Mapping[str, Evaluation], path: Path) -> None:
+    """Write evaluations by the name of the policy, in the place of all that are there."""
+    EVALUATIONS.write(path, {"policies": {name: one.to_document() for name, one in evaluations.items()}})
+
+
+@dataclass(frozen=True)
+class _Evaluations:
+    """The evaluations of a run on disk, by the name of the policy."""
+
+    policies: Annotated[Mapping[str, Mapping[str, Any]], MinLen(1)]
+
+
+EVALUATIONS = Form(
+    "wfairl-evaluations",
+    "evaluations of a run",
+    2,
+    _Evaluations,
+    BrokenRunError,
+    "`wfairl evaluate` writes them again",
+    {None: lambda fields: {"policies": fields}},
+)

@@ -107,7 +107,7 @@ def test_a_model_of_version_1_is_still_read(doorkey, tmp_path):
     doorkey.save(path)
     document = json.loads(path.read_text())
     old = {**document, "version": 1, "automaton": document["weighted"]}
-    for name in ("weighted", "learner", "facts"):
+    for name in ("weighted", "learner", "facts", "digest"):
         del old[name]
     path.write_text(json.dumps(old))
     again = TaskModel.load(path)
@@ -177,22 +177,38 @@ def test_a_model_that_does_not_close_still_scores(tmp_path):
         (lambda text: "[]", "not a task model"),
         (lambda text: '{"word": ["a"], "score": 1}', "not a task model"),
         (lambda text: text.replace('"version": 2', '"version": 99'), "version 99"),
-        (lambda text: text.replace('"threshold"', '"treshold"'), "no 'threshold'"),
-        (lambda text: text.replace('"threshold": 0.5', '"threshold": "high"'), "broken"),
+        (lambda text: text.replace('"threshold"', '"treshold"'), "threshold"),
+        (
+            lambda text: text.replace('"threshold": 0.5', '"threshold": "high"'),
+            "threshold: Input should be a valid number",
+        ),
         (lambda text: text.replace('"keep_repeats": false', '"keep_repeats": 0'), "keep_repeats"),
-        (lambda text: json.dumps(json.loads(text) | {"weighted": 3}), "automaton is not an object"),
-        (lambda text: json.dumps(json.loads(text) | {"automaton": 3}), "broken"),
+        (lambda text: json.dumps(json.loads(text) | {"weighted": 3}), "weighted: Input should be an object"),
+        (lambda text: json.dumps(json.loads(text) | {"automaton": 3}), "automaton: Input should be an object"),
         (lambda text: json.dumps(json.loads(text) | {"automaton": {"kind": "pushdown"}}), "no 'pushdown'"),
         (lambda text: json.dumps(json.loads(text) | {"automaton": None, "weighted": None}), "no automaton"),
-        (lambda text: text.replace('"kind": "finite"', '"kind": "guarded"'), "no 'edges'"),
-        (lambda text: json.dumps(json.loads(text) | {"summary": []}), "broken"),
+        (lambda text: text.replace('"kind": "finite"', '"kind": "guarded"'), "edges: Field required"),
+        (lambda text: json.dumps(json.loads(text) | {"summary": []}), "summary: Input should be an object"),
     ],
 )
 def test_a_cut_or_foreign_file_is_a_named_error(doorkey, tmp_path, break_it, reason):
     path = tmp_path / "task.json"
     doorkey.save(path)
-    path.write_text(break_it(path.read_text()))
+    sealed = json.loads(path.read_text())
+    del sealed["digest"]  # as version 2 was, so that the schema has to notice
+    path.write_text(break_it(json.dumps({**sealed, "version": 2}, indent=2)))
     with pytest.raises(BrokenTaskModelError, match=reason):
+        TaskModel.load(path)
+
+
+def test_a_changed_figure_is_noticed_and_a_changed_layout_is_not(doorkey, tmp_path):
+    path = tmp_path / "task.json"
+    doorkey.save(path)
+    document = json.loads(path.read_text())
+    path.write_text(json.dumps(document, sort_keys=True))
+    assert TaskModel.load(path).summary == doorkey.summary
+    path.write_text(json.dumps({**document, "threshold": document["threshold"] + 0.125}))
+    with pytest.raises(BrokenTaskModelError, match=r"task\.json: its contents do not match its digest"):
         TaskModel.load(path)
 
 

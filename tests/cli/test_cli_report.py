@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from oracles_report import read_page
 
-from wfairl.experiment import Config, run
+from wfairl.experiment import Config, read_evaluations, run, write_evaluations
 
 
 @pytest.fixture(scope="module")
@@ -47,16 +47,15 @@ def test_what_is_no_run_is_one_line_and_exit_code_2(wfairl, tmp_path, make):
 
 def test_what_evaluate_saves_is_what_run_had_written(wfairl, small_run, tmp_path):
     run = shutil.copytree(small_run, tmp_path / "run")
-    written = json.loads((run / "evaluation.json").read_text())
+    written = read_evaluations(run)
     (run / "evaluation.json").unlink()
     evaluate = ("evaluate", "doorkey", "--policy", run, "--seeds", "5000:5002", "--save")
     code, out, _ = wfairl(*evaluate)
     assert code == 0
     assert str(run / "evaluation.json") in out
-    assert json.loads((run / "evaluation.json").read_text()) == {"learned, at 0.5": written["learned, at 0.5"]}
+    assert read_evaluations(run) == {"learned, at 0.5": written["learned, at 0.5"]}
     assert wfairl(*evaluate, "--temperature", 0, "--json").returncode == 0
-    saved = json.loads((run / "evaluation.json").read_text())
-    assert saved == {name: written[name] for name in ("learned, at 0.5", "learned, greedy")}
+    assert read_evaluations(run) == {name: written[name] for name in ("learned, at 0.5", "learned, greedy")}
 
 
 def test_a_page_without_a_result_names_the_command_that_gives_it_one(wfairl, small_run, tmp_path):
@@ -95,11 +94,11 @@ def test_only_what_the_page_of_a_run_can_show_is_saved(wfairl, small_run, tmp_pa
 def test_a_run_that_is_resumed_keeps_what_was_saved_with_it(tmp_path):
     config = Config("doorkey", successes=4, failures=4, test_scenes=1, settings={"epochs": 0})
     run(config, tmp_path, n_jobs=1)
-    path = tmp_path / "evaluation.json"
-    before = json.loads(path.read_text())
-    path.write_text(json.dumps({**before, "learned, at 0.25": before["learned, at 0.5"]}))
+    before = read_evaluations(tmp_path)
+    kept = {**before, "learned, at 0.25": before["learned, at 0.5"]}
+    write_evaluations(kept, tmp_path / "evaluation.json")
     run(config, tmp_path, resume=True, n_jobs=1)
-    assert json.loads(path.read_text()) == {**before, "learned, at 0.25": before["learned, at 0.5"]}
+    assert read_evaluations(tmp_path) == kept
 
 
 @pytest.mark.parametrize(

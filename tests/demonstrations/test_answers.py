@@ -27,9 +27,9 @@ def test_answers_come_back_from_their_file(tmp_path_factory, told):
     [
         ("{", "not JSON"),
         ("7", "not an answer"),
-        ('{"seed": 1, "controls": [0], "labels": [["a"]]}', "without 'right'"),
-        ('{"seed": 1, "controls": [0], "labels": [["a"]], "right": 1}', "neither true nor false"),
-        ('{"seed": 1, "controls": [0], "labels": ["a"], "right": true}', "is not a label"),
+        ('{"seed": 1, "controls": [0], "labels": [["a"]]}', "right: Field required"),
+        ('{"seed": 1, "controls": [0], "labels": [["a"]], "right": 1}', "right: Input should be a valid boolean"),
+        ('{"seed": 1, "controls": [0], "labels": ["a"], "right": true}', "labels.0: Input should be a valid array"),
         ('{"seed": 1, "controls": [0, 1], "labels": [["a"]], "right": true}', "2 controls and 1 labels"),
         ('{"seed": 1, "controls": ["x"], "labels": [["a"]], "right": true}', "not an answer"),
     ],

@@ -221,7 +221,7 @@ def test_a_broken_file_of_version_1_is_named(tmp_path, dataset):
     old = tmp_path / "old.safetensors"
     write_version_1(old, dataset, find_task("doorkey").propositions, words=1)
     rewrite_metadata(old, version=2)
-    with pytest.raises(BrokenDatasetError, match="its header is not that of a data set"):
+    with pytest.raises(BrokenDatasetError, match="the array 'controls' is missing or of the wrong type"):
         load(old)
 
 

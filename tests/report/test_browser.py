@@ -171,7 +171,7 @@ def test_the_numbers_on_the_screen_are_those_of_the_files(opened, report, finish
         """() => [...document.querySelectorAll('#result tbody tr')].map((row) => [row.querySelector('th').innerText,
              ...[...row.querySelectorAll('data')].map((one) => [Number(one.value), one.innerText])])"""
     )
-    evaluations = json.loads((finished_run / "evaluation.json").read_text())
+    evaluations = json.loads((finished_run / "evaluation.json").read_text())["policies"]
     assert [row[0].partition(" (")[0] for row in rows] == list(evaluations)
     for row, evaluation in zip(rows, evaluations.values(), strict=True):
         for (value, text), name in zip(row[1:3], ("mean_return", "standard_error"), strict=True):

@@ -13,6 +13,7 @@ from wfairl.automata.layout import TIMES
 from wfairl.automata.rules import visit_in_order
 from wfairl.automata.task_model import fit_task_model
 from wfairl.errors import BadInputError
+from wfairl.learning.checkpoint import BrokenMetricsError
 from wfairl.learning.grid_costs import LocalCost
 from wfairl.planning.cost import true_cost, unit_cost
 from wfairl.planning.product import build_product
@@ -28,7 +29,6 @@ from wfairl.report.figures import (
     read_history,
 )
 from wfairl.report.figures.automaton import THICK, THIN
-from wfairl.report.figures.curves import BrokenMetricsError
 from wfairl.worlds.registry import find_task
 from wfairl.worlds.world import NoRendererError
 

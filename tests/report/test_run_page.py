@@ -16,8 +16,8 @@ from wfairl.automata.layout import TIMES
 from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations import collect
 from wfairl.errors import BadInputError
-from wfairl.experiment import Config
-from wfairl.learning.run_directory import BrokenRunError
+from wfairl.experiment import Config, read_evaluations, write_evaluations
+from wfairl.learning.run_directory import BrokenRunError, read_config, write_config
 from wfairl.logic import Support
 from wfairl.methods import METHODS, find_method, train
 from wfairl.report.page import page_html
@@ -70,7 +70,7 @@ def page_of(directory):
 
 
 def test_the_numbers_of_the_result_are_those_of_the_evaluation(root, finished_run):
-    evaluations = json.loads((finished_run / "evaluation.json").read_text())
+    evaluations = json.loads((finished_run / "evaluation.json").read_text())["policies"]
     result = section(root, "Result")
     rows = result.one("tbody").all("tr")
     assert [row.one("th").text.partition(" (")[0] for row in rows] == list(evaluations)
@@ -123,7 +123,7 @@ def test_the_curves_and_the_epoch_are_those_of_the_metrics(root, finished_run):
 
 
 def test_the_episodes_are_those_of_the_evaluation(root, finished_run):
-    evaluations = json.loads((finished_run / "evaluation.json").read_text())
+    evaluations = json.loads((finished_run / "evaluation.json").read_text())["policies"]
     episodes = player_data(section(root, "Watch it act"))["episodes"]
     assert {episode["policy"] for episode in episodes} == set(evaluations)
     for episode in episodes:
@@ -158,9 +158,8 @@ def test_the_command_of_a_training_names_every_setting_that_was_given(cloned_run
 def test_a_training_temperature_is_named_where_it_is_not_that_of_the_demonstrations(copied):
     (copied / "experiment.json").unlink()
     assert "--temperature" not in command_of(read_run_files(copied), DOORKEY)
-    config = json.loads((copied / "config.json").read_text())
-    config["settings"]["temperature"] = 0.25
-    (copied / "config.json").write_text(json.dumps(config))
+    config = read_config(copied)
+    write_config(copied, replace(config, settings={**config.settings, "temperature": 0.25}))
     assert command_of(read_run_files(copied), DOORKEY).endswith("--epochs 2 --temperature 0.25")
 
 
@@ -219,8 +218,7 @@ def test_a_run_whose_automaton_is_lost_is_refused(copied):
 
 
 def test_a_task_that_is_not_known_here_leaves_the_page_as_it_was(copied):
-    config = json.loads((copied / "config.json").read_text())
-    (copied / "config.json").write_text(json.dumps({**config, "task": "my-own"}))
+    write_config(copied, replace(read_config(copied), task="my-own"))
     before = (copied / "report.html").read_bytes()
     with pytest.raises(BadInputError, match=r"unknown task 'my-own'.*wfairl --tasks my_tasks\.py"):
         write_run_report(copied)
@@ -277,12 +275,13 @@ def test_a_single_episode_has_no_standard_error(copied):
 
 
 def test_failures_are_shown_before_successes(copied):
-    document = json.loads((copied / "evaluation.json").read_text())
-    episode = document["learned, greedy"]["episodes"][2]
-    episode |= {"success": False, "outcome": "horizon"}
-    (copied / "evaluation.json").write_text(json.dumps(document))
+    evaluations = read_evaluations(copied)
+    first, second, third = evaluations["learned, greedy"].episodes
+    episode = replace(third, success=False, outcome="horizon")
+    failed = replace(evaluations["learned, greedy"], episodes=(first, second, episode))
+    write_evaluations({**evaluations, "learned, greedy": failed}, copied / "evaluation.json")
     data = player_data(section(page_of(copied), "Watch it act"))
-    assert {one["seed"] for one in data["episodes"]} == {episode["seed"]}
+    assert {one["seed"] for one in data["episodes"]} == {episode.seed}
 
 
 def test_what_is_no_run_is_refused_by_name(tmp_path, copied):

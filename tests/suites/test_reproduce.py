@@ -24,10 +24,10 @@ from wfairl.suites.directory import CSV, FIGURES, MARKDOWN, REPORT, RESULT, RESU
 from wfairl.suites.figures import draw_figures
 from wfairl.suites.page import reproduction_page
 from wfairl.suites.paper import FULL, PAPER
-from wfairl.suites.results import rows_of
+from wfairl.suites.results import BrokenResultsError, rows_of
 from wfairl.suites.scope import included, shortfall
 from wfairl.suites.suite import narrowed
-from wfairl.suites.tables import BrokenResultsError, read_tables
+from wfairl.suites.tables import read_tables
 from wfairl.worlds.registry import find_task
 
 SMALL = replace(
@@ -117,7 +117,8 @@ def test_learned_policies_are_at_least_in_their_right_place(killed_and_resumed):
 
 def test_all_files_hold_the_same_numbers(killed_and_resumed):
     tables = read_tables(killed_and_resumed)
-    assert json.loads(json.dumps(tables.to_document())) == read_json(killed_and_resumed / RESULTS)
+    written = read_json(killed_and_resumed / RESULTS)
+    assert json.loads(json.dumps(tables.to_document())).items() <= written.items()
     assert (killed_and_resumed / MARKDOWN).read_text() == tables.to_markdown()
     read = csv.DictReader(io.StringIO((killed_and_resumed / CSV).read_text()))
     assert [float(line["mean_return"]) for line in read] == [row.mean_return for row in tables.rows]
@@ -241,7 +242,7 @@ def test_a_reproduction_without_an_automaton_has_no_empty_sections(killed_and_re
 
 def test_results_that_are_none_are_refused(tmp_path):
     (tmp_path / RESULTS).write_text('{"format": "something else", "version": 1}')
-    with pytest.raises(BrokenResultsError, match="another format"):
+    with pytest.raises(BrokenResultsError, match="not the results of a reproduction"):
         read_tables(tmp_path)
 
 

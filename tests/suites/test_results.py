@@ -46,7 +46,7 @@ def test_standard_error_covers_the_mean_of_random_seeds_and_scenes():
 
 def result(task="doorkey", data="D1", method="bc", seed=0, successes=32, trials=(), **facts) -> CellResult:
     cell = Cell(task, data, method, seed, successes)
-    return CellResult(cell, PAPER.key(cell, FULL), tuple(trials), None, facts, seconds=1.5)
+    return CellResult(cell, PAPER.key(cell, FULL), tuple(trials), None, facts)
 
 
 def trial(variant, chosen, returns, successes, costs=(20.0, 30.0)):
@@ -172,4 +172,4 @@ def test_markdown_shows_ours_beside_the_papers_and_what_is_missing():
     assert "| expert | - |" in text
     assert "| from D1 | 5/4/4 (5/4/4) |" in text
     assert "Not computed: a cell: it broke" in text
-    assert "2026-01-01" in text
+    assert "2026-01-01" not in text  # the tables are the same whenever they are made

@@ -11,9 +11,10 @@ number of propositions, and nothing is ever tabulated over all sets of them.
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from annotated_types import Ge, Lt
 from numpy.typing import NDArray
 
 from wfairl.errors import BadInputError
@@ -23,6 +24,9 @@ Label = frozenset[str]
 
 DEAD = -1
 """In a table of successors: from here the task can never be fulfilled."""
+
+State = Annotated[int, Ge(DEAD), Lt(2**31)]
+"""The number of a state, or `DEAD`."""
 
 ACCEPTED = -2
 """In a table of successors: the transition fulfils the task."""

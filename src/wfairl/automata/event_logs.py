@@ -16,6 +16,7 @@ import csv
 import gzip
 import io
 import math
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -135,13 +136,18 @@ def read_xes(path: Path, columns: LogColumns | None = None) -> EventLog:
     data = read_bytes(path)
     if path.suffix.lower() == ".gz":
         try:
-            data = gzip.decompress(data)
-        except (OSError, EOFError) as error:
+            data = gzip.GzipFile(fileobj=io.BytesIO(data)).read(LARGEST_LOG + 1)
+        except (OSError, EOFError, zlib.error) as error:
             raise MalformedWordsError(f"{path}: not packed with gzip, or cut ({error})") from None
+        if len(data) > LARGEST_LOG:
+            raise MalformedWordsError(f"{path}: more than {LARGEST_LOG >> 20} MB when unpacked; split it")
     reader = _XesReader(path, event_key, columns.outcome)
     reader.parse(data)
     return _assemble(reader.cases, path)
 
+
+LARGEST_LOG = 1 << 28
+"""Bytes of a packed log that are unpacked."""
 
 XES_NAME = "concept:name"
 """The attribute of XES that names a trace or an event."""
@@ -259,6 +265,10 @@ class _XesReader:
         except expat.ExpatError as error:
             message = expat.errors.messages[error.code]
             raise MalformedWordsError(f"{self.path}: line {error.lineno}: not XML ({message})") from None
+        except (LookupError, ValueError) as error:  # of a text that Python cannot decode
+            if isinstance(error, BadInputError):
+                raise
+            raise MalformedWordsError(f"{self.path}: not XML ({error})") from None
 
     def _where(self) -> str:
         return f"{self.path}: line {self.parser.CurrentLineNumber}"

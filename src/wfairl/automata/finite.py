@@ -11,15 +11,16 @@ within a tolerance. A state is live if acceptance can be reached from it; the ot
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.automata.automaton import DEAD, Arrow, Automaton, Guard, Label
+from wfairl.automata.automaton import DEAD, Arrow, Automaton, Guard, Label, State
 from wfairl.automata.corpus import Corpus, encode
 from wfairl.automata.weighted import WeightedAutomaton, span_of_products
 from wfairl.automata.words import Word, compress, format_label
+from wfairl.documents import NotNegative, parse
 from wfairl.errors import BadInputError, FailedRunError
 
 DEFAULT_TOLERANCE = 1e-6
@@ -49,6 +50,22 @@ class TooManyStatesError(FailedRunError):
 
 class NoAcceptedWordError(FailedRunError):
     """No word that the automaton can read reaches the threshold."""
+
+
+@dataclass(frozen=True)
+class FiniteDocument:
+    """A `FiniteAutomaton` on disk."""
+
+    kind: Literal["finite"]
+    alphabet: tuple[Label, ...]
+    transitions: tuple[tuple[State, ...], ...]
+    accepting: tuple[bool, ...]
+    values: tuple[float, ...]
+    last_labels: tuple[Label | None, ...]
+    keep_repeats: bool
+    closed: bool
+    tolerance: NotNegative
+    deviation: NotNegative
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +99,8 @@ class FiniteAutomaton(Automaton):
         shape = (len(self.accepting), len(self.alphabet))
         if self.transitions.shape != shape or not len(self.accepting):
             raise BadInputError(f"transitions have the shape {self.transitions.shape} where {shape} fits the rest")
+        if len(set(self.alphabet)) != len(self.alphabet):
+            raise BadInputError("a label occurs twice in the alphabet")
         if len(self.values) != len(self.accepting) or len(self.last_labels) != len(self.accepting):
             raise BadInputError(f"values and last labels must be as many as the {len(self.accepting)} states")
         if not ((self.transitions >= DEAD) & (self.transitions < len(self.accepting))).all():
@@ -134,25 +153,24 @@ class FiniteAutomaton(Automaton):
         }
 
     @classmethod
-    def from_document(cls, document: dict[str, Any]) -> "FiniteAutomaton":
+    def from_document(cls, document: Any) -> "FiniteAutomaton":
         """Read an automaton.
 
         Raises:
-            KeyError, TypeError, ValueError: the document is not one.
+            ValueError: the document is not one.
         """
-        alphabet = tuple(frozenset(map(str, label)) for label in document["alphabet"])
-        last = (None if label is None else frozenset(map(str, label)) for label in document["last_labels"])
-        accepting = np.array(document["accepting"], bool)
+        read: FiniteDocument = parse(FiniteDocument, document)
+        shape = len(read.accepting), len(read.alphabet)
         return cls(
-            alphabet=alphabet,
-            transitions=np.array(document["transitions"], np.int32).reshape(len(accepting), len(alphabet)),
-            accepting=accepting,
-            values=np.array(document["values"], np.float64),
-            last_labels=tuple(last),
-            keep_repeats=bool(document["keep_repeats"]),
-            closed=bool(document["closed"]),
-            tolerance=float(document["tolerance"]),
-            deviation=float(document["deviation"]),
+            alphabet=read.alphabet,
+            transitions=np.array(read.transitions, np.int32).reshape(shape),
+            accepting=np.array(read.accepting, bool),
+            values=np.array(read.values, np.float64),
+            last_labels=read.last_labels,
+            keep_repeats=read.keep_repeats,
+            closed=read.closed,
+            tolerance=read.tolerance,
+            deviation=read.deviation,
         )
 
     def lacking(self, state: int, shown: Collection[Label]) -> tuple[str, ...]:
@@ -210,11 +228,7 @@ def quotient(
     """
     explored = _explore(automaton, tolerance, max_states, keep_repeats)
     if not explored.closed and not allow_open:
-        raise TooManyStatesError(
-            f"the weighted automaton of rank {automaton.rank} reaches more than {max_states} states. "
-            "A basis cut short (rows, cols) or a rank below that of the data does this: learn with the full basis, "
-            f"or merge more states with a tolerance above {tolerance:g}, or raise max_states"
-        )
+        raise does_not_close(automaton, tolerance, max_states)
     accepting = explored.values >= threshold - ROUNDING
     live = _reaches(explored.transitions, accepting)
     if not live[0]:
@@ -235,6 +249,15 @@ def quotient(
         closed=explored.closed,
         tolerance=tolerance,
         deviation=_deviation(automaton, explored, keep_repeats, words),
+    )
+
+
+def does_not_close(automaton: WeightedAutomaton, tolerance: float, max_states: int) -> TooManyStatesError:
+    """What to raise for a weighted automaton without a finite quotient within the limits."""
+    return TooManyStatesError(
+        f"the weighted automaton of rank {automaton.rank} reaches more than {max_states} states. "
+        "A basis cut short (rows, cols) or a rank below that of the data does this: learn with the full basis, "
+        f"or merge more states with a tolerance above {tolerance:g}, or raise max_states"
     )
 
 

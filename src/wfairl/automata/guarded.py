@@ -8,12 +8,13 @@ many propositions is as small as what it says of them.
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.automata.automaton import DEAD, Arrow, Automaton, Guard, Label
+from wfairl.automata.automaton import DEAD, Arrow, Automaton, Guard, Label, State
+from wfairl.documents import parse
 from wfairl.errors import BadInputError
 
 KIND = "guarded"
@@ -26,6 +27,24 @@ class Edge:
 
     guard: Guard
     target: int
+
+
+@dataclass(frozen=True)
+class EdgeDocument:
+    """An `Edge` on disk."""
+
+    true: Label
+    false: Label
+    target: State
+
+
+@dataclass(frozen=True)
+class GuardedDocument:
+    """A `GuardedAutomaton` on disk."""
+
+    kind: Literal["guarded"]
+    edges: tuple[tuple[EdgeDocument, ...], ...]
+    accepting: tuple[bool, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,20 +110,15 @@ class GuardedAutomaton(Automaton):
         return {"kind": KIND, "edges": edges, "accepting": self.accepting.tolist()}
 
     @classmethod
-    def from_document(cls, document: dict[str, Any]) -> "GuardedAutomaton":
+    def from_document(cls, document: Any) -> "GuardedAutomaton":
         """Read an automaton.
 
         Raises:
-            KeyError, TypeError, ValueError: the document is not one.
+            ValueError: the document is not one.
         """
-        rows = tuple(
-            tuple(
-                Edge(Guard(frozenset(map(str, one["true"])), frozenset(map(str, one["false"]))), int(one["target"]))
-                for one in row
-            )
-            for row in document["edges"]
-        )
-        return cls(rows, np.array(document["accepting"], bool))
+        read: GuardedDocument = parse(GuardedDocument, document)
+        rows = (tuple(Edge(Guard(one.true, one.false), one.target) for one in row) for row in read.edges)
+        return cls(tuple(rows), np.array(read.accepting, bool))
 
     def lacking(self, state: int, shown: Collection[Label]) -> tuple[str, ...]:
         """See `Automaton`."""

@@ -21,19 +21,15 @@ from wfairl.automata.finite import (
     DEFAULT_TOLERANCE,
     ROUNDING,
     FiniteAutomaton,
-    NoAcceptedWordError,
-    TooManyStatesError,
+    does_not_close,
     quotient,
 )
 from wfairl.automata.guarded import GuardedAutomaton
 from wfairl.automata.spectral import SpectralLearner, mean_squared_error
 from wfairl.automata.weighted import WeightedAutomaton
 from wfairl.automata.words import Word, compress, with_optional_start
+from wfairl.documents import Count, Form, NotNegative, unchanged
 from wfairl.errors import BadInputError
-from wfairl.files import read_json, seems, write_json
-
-FORMAT = "wfairl-task-model"
-VERSION = 2
 
 SPECTRAL = "spectral"
 
@@ -65,16 +61,16 @@ class FitSummary:
         deviation: largest difference of the finite automaton from the weighted one that was seen.
     """
 
-    words: int
-    successes: int
-    loss: float
-    states: int
+    words: Count
+    successes: Count
+    loss: NotNegative
+    states: Count
     closed: bool = True
-    rank: int | None = None
-    rows: int | None = None
-    cols: int | None = None
+    rank: Count | None = None
+    rows: Count | None = None
+    cols: Count | None = None
     condition: float | None = None
-    deviation: float | None = None
+    deviation: NotNegative | None = None
 
 
 @dataclass(frozen=True)
@@ -133,7 +129,9 @@ class TaskModel:
         """
         if self.automaton is not None:
             return self.automaton
-        assert self.weighted is not None  # `_parse` and the learners see to it
+        assert self.weighted is not None  # `_Stored` and the learners see to it
+        if not self.summary.closed:  # it was tried when the model was learned
+            raise does_not_close(self.weighted, self.tolerance, self.max_states)
         return quotient(self.weighted, self.threshold, self.tolerance, self.max_states, self.keep_repeats)
 
     @property
@@ -168,21 +166,18 @@ class TaskModel:
     def _explain(self, word: Word, value: float) -> Verdict:
         if value >= self.threshold - ROUNDING:
             return Verdict(value, True, None, ())
-        try:
-            path = self.finite.run(word)
-        except (TooManyStatesError, NoAcceptedWordError):
+        if self.automaton is None:  # computing one may take minutes
             return Verdict(value, False, None, ())
+        path = self.automaton.run(word)
         lost_at = path.index(DEAD) - 1 if DEAD in path else len(word)
-        return Verdict(value, False, lost_at, self.finite.lacking(path[lost_at], ()))
+        return Verdict(value, False, lost_at, self.automaton.lacking(path[lost_at], ()))
 
     def save(self, path: Path) -> None:
         """Write the model as JSON."""
         counts = sorted([state, sorted(label), count] for (state, label), count in self.edge_counts.items())
-        write_json(
+        FORM.write(
             path,
             {
-                "format": FORMAT,
-                "version": VERSION,
                 "learner": self.learner,
                 "threshold": self.threshold,
                 "keep_repeats": self.keep_repeats,
@@ -284,23 +279,12 @@ class TaskModel:
         Raises:
             BrokenTaskModelError: names the file and what is wrong with it.
         """
+        stored = FORM.read(path)
         try:
-            document = read_json(path)
-        except BadInputError as error:
-            raise BrokenTaskModelError(
-                f"{error}; a task model is what `wfairl learn-task` writes{seems(path)}"
-            ) from None
-        if not isinstance(document, dict) or document.get("format") != FORMAT:
-            raise BrokenTaskModelError(f"{path}: not a task model; `wfairl learn-task` writes one{seems(path)}")
-        if document.get("version") not in (1, VERSION):
-            raise BrokenTaskModelError(
-                f"{path}: version {document.get('version')!r} of the format where {VERSION} is read; learn it again"
-            )
-        try:
-            return _parse(document if document["version"] == VERSION else _from_version_1(document))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            return stored.model()
+        except (KeyError, ValueError) as error:
             reason = f"no {error}" if isinstance(error, KeyError) else str(error)
-            raise BrokenTaskModelError(f"{path}: a broken task model ({reason}); learn it again") from None
+            raise BrokenTaskModelError(f"{path}: a broken task model ({reason}); {FORM.advice}") from None
 
 
 def fit_task_model(
@@ -367,47 +351,39 @@ def count_edges(automaton: Automaton, words: Sequence[Word]) -> dict[tuple[int, 
     return dict(counts)
 
 
-def _parse(document: dict[str, Any]) -> TaskModel:
-    threshold, tolerance = float(document["threshold"]), float(document["tolerance"])
-    if not (np.isfinite(threshold) and np.isfinite(tolerance) and tolerance >= 0):
-        raise ValueError("threshold and tolerance must be finite numbers")
-    if not isinstance(document["keep_repeats"], bool):
-        raise ValueError("keep_repeats must be true or false")
-    weighted, automaton = document["weighted"], document["automaton"]
-    if weighted is None and automaton is None:
-        raise ValueError("no automaton")
-    counts = {(int(state), frozenset(map(str, label))): int(count) for state, label, count in document["edge_counts"]}
-    return TaskModel(
-        learner=str(document["learner"]),
-        threshold=threshold,
-        keep_repeats=document["keep_repeats"],
-        summary=_parse_summary(document["summary"]),
-        edge_counts=counts,
-        automaton=None if automaton is None else KINDS[automaton["kind"]].from_document(automaton),
-        weighted=None if weighted is None else WeightedAutomaton.from_document(weighted),
-        tolerance=tolerance,
-        max_states=int(document["max_states"]),
-        sentences=tuple(map(str, document["sentences"])),
-        facts=dict(document["facts"]),
-    )
+@dataclass(frozen=True)
+class _Stored:
+    """A task model on disk: the fields of `TaskModel`, with edge counts as a list of [state, label, count]."""
 
+    learner: str
+    threshold: float
+    keep_repeats: bool
+    tolerance: NotNegative
+    max_states: Count
+    summary: FitSummary
+    sentences: tuple[str, ...]
+    facts: Mapping[str, Any]
+    edge_counts: tuple[tuple[Count, Label, Count], ...]
+    automaton: Mapping[str, Any] | None
+    weighted: Mapping[str, Any] | None
 
-def _parse_summary(summary: dict[str, Any]) -> FitSummary:
-    def optional(name: str, kind: type[int] | type[float]) -> Any:
-        return None if summary[name] is None else kind(summary[name])
-
-    return FitSummary(
-        words=int(summary["words"]),
-        successes=int(summary["successes"]),
-        loss=float(summary["loss"]),
-        states=int(summary["states"]),
-        closed=bool(summary["closed"]),
-        rank=optional("rank", int),
-        rows=optional("rows", int),
-        cols=optional("cols", int),
-        condition=optional("condition", float),
-        deviation=optional("deviation", float),
-    )
+    def model(self) -> TaskModel:
+        if self.weighted is None and self.automaton is None:
+            raise ValueError("no automaton")
+        kind = None if self.automaton is None else KINDS[str(self.automaton.get("kind"))]
+        return TaskModel(
+            learner=self.learner,
+            threshold=self.threshold,
+            keep_repeats=self.keep_repeats,
+            summary=self.summary,
+            edge_counts={(state, label): count for state, label, count in self.edge_counts},
+            automaton=None if kind is None else kind.from_document(self.automaton),
+            weighted=None if self.weighted is None else WeightedAutomaton.from_document(self.weighted),
+            tolerance=self.tolerance,
+            max_states=self.max_states,
+            sentences=self.sentences,
+            facts=self.facts,
+        )
 
 
 def _from_version_1(document: dict[str, Any]) -> dict[str, Any]:
@@ -420,3 +396,14 @@ def _from_version_1(document: dict[str, Any]) -> dict[str, Any]:
         "weighted": document["automaton"],
         "automaton": None,
     }
+
+
+FORM = Form(
+    "wfairl-task-model",
+    "a task model",
+    3,
+    _Stored,
+    BrokenTaskModelError,
+    "`wfairl learn-task` writes one",
+    {1: _from_version_1, 2: unchanged},
+)

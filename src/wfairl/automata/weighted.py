@@ -5,17 +5,20 @@
 A label that the automaton does not know has the matrix 0: every word with it has the value 0.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from annotated_types import MaxLen
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Label
 from wfairl.automata.corpus import Corpus, build_prefix_tree, encode
 from wfairl.automata.words import Word
+from wfairl.documents import Count, parse
 from wfairl.errors import BadInputError
 
 MINIMAL_TOLERANCE = 1e-10
@@ -26,8 +29,23 @@ SPARSE = 8
 """Transitions are written as edges if fewer than one entry in this many is not zero."""
 
 
+LARGEST = 1 << 26
+"""Weights in all transitions of an automaton that is read: half a gigabyte."""
+
+
 class BrokenAutomatonError(BadInputError):
     """The parts of an automaton do not fit together."""
+
+
+@dataclass(frozen=True)
+class WeightedDocument:
+    """A weighted automaton on disk; see `WeightedAutomaton.to_document`."""
+
+    alphabet: tuple[Label, ...]
+    initial: Annotated[tuple[float, ...], MaxLen(LARGEST)]
+    final: tuple[float, ...]
+    transitions: tuple[tuple[tuple[float, ...], ...], ...] | None = None
+    edges: tuple[tuple[Count, Count, Count, float], ...] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,33 +173,21 @@ class WeightedAutomaton:
         """The automaton that `to_document` wrote.
 
         Raises:
-            BrokenAutomatonError: a field is missing or has the wrong form.
+            BrokenAutomatonError: a field is missing or has the wrong form, or they do not fit together.
         """
-        if not isinstance(document, dict):
-            raise BrokenAutomatonError("the automaton is not an object")
-        matrices = "edges" if "edges" in document else "transitions"
-        missing = {"alphabet", "initial", "final", matrices} - document.keys()
-        if missing:
-            raise BrokenAutomatonError(f"the automaton has no {', '.join(sorted(missing))}")
-        labels = document["alphabet"]
-        if not isinstance(labels, list) or not all(
-            isinstance(label, list) and all(isinstance(name, str) for name in label) for label in labels
-        ):
-            raise BrokenAutomatonError("alphabet: not a list of lists of propositions")
         try:
-            initial, final = (np.array(document[name], np.float64) for name in ("initial", "final"))
-            m = initial.size
-            if matrices == "edges":
-                transitions = np.zeros((len(labels), m, m))
-                for label, before, after, weight in document["edges"]:
-                    if min(label, before, after) < 0:
-                        raise ValueError("an edge has a negative number")
-                    transitions[label, before, after] = weight
-            else:
-                transitions = np.array(document["transitions"], np.float64).reshape(len(labels), m, m)
-        except (ValueError, TypeError, IndexError) as error:
+            read: WeightedDocument = parse(WeightedDocument, document)
+            shape = (len(read.alphabet), len(read.initial), len(read.initial))
+            if math.prod(shape) > LARGEST or (read.edges is None) == (read.transitions is None):
+                raise ValueError("too many of them, or none")
+            transitions = np.zeros(shape)
+            if read.edges is None:
+                transitions[...] = np.array(read.transitions, np.float64).reshape(shape)
+            for label, before, after, weight in read.edges or ():
+                transitions[label, before, after] = weight
+        except (ValueError, IndexError) as error:
             raise BrokenAutomatonError(f"the weights are not arrays of numbers that fit together ({error})") from None
-        return cls(tuple(map(frozenset, labels)), initial.reshape(-1), final.reshape(-1), transitions)
+        return cls(read.alphabet, np.array(read.initial), np.array(read.final), transitions)
 
 
 @dataclass(frozen=True)

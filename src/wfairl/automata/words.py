@@ -162,7 +162,7 @@ def read_pautomac(path: Path) -> ScoredWords:
         raise MalformedWordsError(f"{path}: the header promises {header[0]} words, and there are {len(lines)}")
     labels = [frozenset({str(i)}) for i in range(header[1])]
     words = []
-    for number, (length, *symbols) in enumerate(lines, start=2):
+    for number, (length, *symbols) in enumerate((line or [-1] for line in lines), start=2):
         if length != len(symbols):
             raise MalformedWordsError(f"{path}: line {number}: {len(symbols)} labels where {length} are promised")
         if symbols and not 0 <= min(symbols) <= max(symbols) < len(labels):

@@ -22,7 +22,6 @@ and ends as if it had never stopped, bit for bit.
 
 import copy
 import hashlib
-import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -50,8 +49,8 @@ from wfairl.baselines.policy_run import (
 )
 from wfairl.baselines.validation import ValidationReturns, draw_by_inversion, validate, validation_seeds
 from wfairl.demonstrations.demonstration import Dataset
+from wfairl.documents import write_lines
 from wfairl.errors import BadInputError
-from wfairl.files import write_atomically
 from wfairl.learning.adam import Adam
 from wfairl.learning.checkpoint import METRICS, Checkpoint, EpochMetrics, feed, read_checkpoint, write_checkpoint
 from wfairl.learning.grid_network import Dropout
@@ -357,11 +356,11 @@ def _mean_errors(trainings: Sequence[_Training], members: Sequence[CommitteeMemb
 def _write_metrics(trainings: Sequence[_Training], members: Sequence[CommitteeMember], directory: Path) -> None:
     """All histories as JSONL, one epoch of one network per line."""
     lines = [
-        json.dumps({"dropout": training.dropout, "network": training.part, **asdict(metrics)})
+        {"dropout": training.dropout, "network": training.part, **asdict(metrics)}
         for training, member in zip(trainings, members, strict=True)
         for metrics in member.history
     ]
-    write_atomically(directory / METRICS, "\n".join(lines) + "\n")
+    write_lines(directory / METRICS, lines)
 
 
 @contextmanager

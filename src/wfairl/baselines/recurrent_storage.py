@@ -2,13 +2,17 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import torch
+from annotated_types import Ge
 from numpy.typing import NDArray
 
+from wfairl.automata.automaton import Label
 from wfairl.automata.words import Word, compress
 from wfairl.baselines.recurrent import CROSS_ENTROPY, SQUARED, RecurrentLearner, RecurrentNetwork
+from wfairl.documents import parse
 from wfairl.errors import BadInputError
 from wfairl.safetensors_files import read_arrays, write_arrays
 
@@ -18,6 +22,18 @@ VERSION = 1
 
 class BrokenNetworkError(BadInputError):
     """A file is not a network of words, or one that was cut or changed."""
+
+
+@dataclass(frozen=True)
+class _Header:
+    """What a file says of a network."""
+
+    alphabet: tuple[Label, ...]
+    embedding: Annotated[int, Ge(1)]
+    hidden: Annotated[int, Ge(1)]
+    loss: str
+    threshold: float
+    keep_repeats: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,17 +77,19 @@ class KeptNetwork:
         """
         _, header, arrays = read_arrays(path, FORMAT, (VERSION,), BrokenNetworkError)
         try:
-            learner = RecurrentLearner(hidden=int(header["hidden"]), embedding=int(header["embedding"]))
-            learner.alphabet_ = tuple(frozenset(map(str, label)) for label in header["alphabet"])
-            learner.loss_ = str(header["loss"])
-            if learner.loss_ not in (CROSS_ENTROPY, SQUARED) or not isinstance(header["keep_repeats"], bool):
-                raise ValueError("its loss or its reading of repeats is none that there is")
-            if arrays["initial"].shape != (learner.hidden,):
+            read: _Header = parse(_Header, header)
+            learner = RecurrentLearner(hidden=read.hidden, embedding=read.embedding)
+            learner.alphabet_, learner.loss_ = read.alphabet, read.loss
+            if read.loss not in (CROSS_ENTROPY, SQUARED):
+                raise ValueError(f"there is no loss {read.loss}")
+            if arrays["initial"].shape != (read.hidden,) or max(map(np.size, arrays.values())) < read.embedding:
                 raise ValueError("its weights do not have the size that its header says")
+            if not all(np.isfinite(array).all() for array in arrays.values()):
+                raise ValueError("its weights are not finite")
             rng = np.random.default_rng(0)  # the weights that are drawn are replaced
             learner.network_ = RecurrentNetwork(len(learner.alphabet_), learner.embedding, learner.hidden, rng)
             learner.network_.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})
-            return cls(learner, float(header["threshold"]), header["keep_repeats"])
-        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            return cls(learner, read.threshold, read.keep_repeats)
+        except (KeyError, ValueError, RuntimeError) as error:
             reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
             raise BrokenNetworkError(f"{path}: a broken network of words ({reason}); learn it again") from None

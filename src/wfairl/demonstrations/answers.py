@@ -11,11 +11,17 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from annotated_types import Ge, Le, Lt
 
 from wfairl.automata.automaton import Label
+from wfairl.documents import parse
 from wfairl.errors import BadInputError
 from wfairl.files import NotJsonError, parse_json, read_text, write_atomically
+
+LARGEST_SEED = 2**63 - 1
+"""Seeds are stored as 64-bit integers."""
 
 
 class BrokenAnswersError(BadInputError):
@@ -59,16 +65,20 @@ class Answer:
             BrokenAnswersError: the document is not an answer.
         """
         try:
-            if not isinstance(document["right"], bool):
-                raise BrokenAnswersError('"right" is neither true nor false')
-            labels = tuple(_label(label) for label in document["labels"])
-            return cls(int(document["seed"]), tuple(map(int, document["controls"])), labels, document["right"])
-        except KeyError as error:
-            raise BrokenAnswersError(f"an answer without {error}") from None
-        except (TypeError, ValueError) as error:
-            if isinstance(error, BrokenAnswersError):
-                raise
+            read: _Stored = parse(_Stored, document)
+        except BadInputError as error:
             raise BrokenAnswersError(f"not an answer ({error})") from None
+        return cls(read.seed, read.controls, read.labels, read.right)
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """An answer on disk."""
+
+    seed: Annotated[int, Ge(0), Le(LARGEST_SEED)]
+    controls: tuple[Annotated[int, Ge(0), Lt(2**16)], ...]
+    labels: tuple[Label, ...]
+    right: bool
 
 
 def place_of_answers(demonstrations: Path) -> Path:
@@ -95,9 +105,3 @@ def read_answers(path: Path) -> tuple[Answer, ...]:
 def write_answers(answers: Sequence[Answer], path: Path) -> None:
     """Write answers, atomically."""
     write_atomically(path, "".join(json.dumps(answer.to_document()) + "\n" for answer in answers))
-
-
-def _label(names: Any) -> Label:
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise BrokenAnswersError(f"{json.dumps(names)} is not a label, a list of strings")
-    return frozenset(names)

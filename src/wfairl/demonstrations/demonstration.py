@@ -15,15 +15,12 @@ import numpy as np
 
 from wfairl.automata.automaton import Label
 from wfairl.automata.words import Word, compress
-from wfairl.demonstrations.answers import Answer
+from wfairl.demonstrations.answers import LARGEST_SEED, Answer
 from wfairl.errors import BadInputError
 from wfairl.worlds.world import World, available_controls
 
 SUCCESS_SCORE = 1.0
 FAILURE_SCORE = 0.0
-
-LARGEST_SEED = 2**63 - 1
-"""Seeds are stored as 64-bit integers."""
 
 
 class BadDemonstrationError(BadInputError):

@@ -13,8 +13,9 @@ States are not kept: they follow from the controls in the world of the seed. Ver
 as masks over the header's `propositions`, and packed states of MiniGrid, which are passed over.
 """
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ from wfairl.automata.automaton import Label
 from wfairl.automata.words import sort_labels
 from wfairl.demonstrations.answers import Answer, BrokenAnswersError
 from wfairl.demonstrations.demonstration import BadDemonstrationError, Dataset, Demonstration
+from wfairl.documents import parse
 from wfairl.errors import BadInputError
 from wfairl.safetensors_files import read_arrays, write_arrays
 
@@ -43,6 +45,17 @@ ARRAYS: dict[int, dict[str, Any]] = {
 
 class BrokenDatasetError(BadInputError):
     """A file that is not a data set that this version can read."""
+
+
+@dataclass(frozen=True)
+class _Header:
+    """What a file says of a data set; version 1 has propositions in the place of labels."""
+
+    task: str
+    temperature: float | Literal["inf"] | None
+    labels: tuple[Label, ...] = ()
+    propositions: tuple[str, ...] = ()
+    answers: tuple[dict[str, Any], ...] = ()
 
 
 def save(dataset: Dataset, path: Path) -> None:
@@ -69,8 +82,9 @@ def load(path: Path, task: str | None = None) -> Dataset:
         BrokenDatasetError: names the file and what is wrong with it.
     """
     version, header, arrays = read_arrays(path, FORMAT, tuple(ARRAYS), BrokenDatasetError)
+    _check_types(path, ARRAYS[version], arrays)
     name, temperature, labels = _read_header(path, version, header, arrays)
-    _check_arrays(path, ARRAYS[version], arrays)
+    _check_shapes(path, arrays)
     if task is not None and name != task:
         raise BrokenDatasetError(f"{path}: demonstrations of the task {name!r}, not of {task!r}")
     try:
@@ -117,22 +131,24 @@ def _read_header(
 ) -> tuple[str, float | None, list[Label]]:
     """Task, temperature and labels; a digest says that a file is whole, not that it was written by us."""
     try:
-        temperature = _from_json(header["temperature"])
-        if version == 1:
-            masks, arrays["label_index"] = np.unique(arrays["labels"], return_inverse=True)
-            names = [str(name) for name in header["propositions"]]
-            labels = [frozenset(name for i, name in enumerate(names) if mask >> i & 1) for mask in masks.tolist()]
-        else:
-            labels = [frozenset(map(str, label)) for label in header["labels"]]
-        return str(header["task"]), temperature, labels
-    except (KeyError, TypeError, ValueError):
-        raise BrokenDatasetError(f"{path}: its header is not that of a data set") from None
+        read: _Header = parse(_Header, header)
+    except BadInputError as error:
+        raise BrokenDatasetError(f"{path}: its header is not that of a data set ({error})") from None
+    temperature = None if read.temperature is None else float(read.temperature)
+    if version > 1:
+        return read.task, temperature, list(read.labels)
+    masks, arrays["label_index"] = np.unique(arrays["labels"], return_inverse=True)
+    labels = [frozenset(name for i, name in enumerate(read.propositions) if mask >> i & 1) for mask in masks.tolist()]
+    return read.task, temperature, labels
 
 
-def _check_arrays(path: Path, kinds: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+def _check_types(path: Path, kinds: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
     for name, kind in kinds.items():
         if name not in arrays or arrays[name].dtype != kind:
             raise BrokenDatasetError(f"{path}: the array {name!r} is missing or of the wrong type")
+
+
+def _check_shapes(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
     count, total = arrays["lengths"].size, int(arrays["lengths"].sum())
     per_demonstration = all(arrays[name].shape == (count,) for name in ("lengths", "seeds", "scores"))
     per_step = all(arrays[name].shape == (total,) for name in ("controls", "label_index"))
@@ -142,7 +158,3 @@ def _check_arrays(path: Path, kinds: dict[str, Any], arrays: dict[str, NDArray[A
 
 def _to_json(temperature: float | None) -> float | str | None:
     return "inf" if temperature == np.inf else temperature
-
-
-def _from_json(temperature: float | str | None) -> float | None:
-    return None if temperature is None else float(temperature)

@@ -10,13 +10,15 @@ that takes more steps may well be the better one.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Self
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, Self, cast
 
 import numpy as np
+from annotated_types import MinLen
 
 from wfairl.automata.words import Word
 from wfairl.demonstrations.collection import FIRST_TRAINING_SEED
+from wfairl.documents import Count, parse
 from wfairl.errors import BadInputError
 from wfairl.evaluation.policies import Policy
 from wfairl.evaluation.rollout import Trajectory, roll_out
@@ -46,12 +48,12 @@ class Episode:
         learned_cost: what it cost under a learned cost, None if there is none.
     """
 
-    seed: int
-    steps: int
+    seed: Count
+    steps: Count
     success: bool
     episode_return: float
     word: Word
-    controls: tuple[int, ...]
+    controls: tuple[Count, ...]
     outcome: str
     cost: float
     learned_cost: float | None = None
@@ -85,22 +87,6 @@ class Episode:
             "learned_cost": self.learned_cost,
         }
 
-    @classmethod
-    def from_document(cls, document: Any) -> Self:
-        """Read an episode; those of older versions cost their steps."""
-        learned = document.get("learned_cost")
-        return cls(
-            seed=int(document["seed"]),
-            steps=int(document["steps"]),
-            success=bool(document["success"]),
-            episode_return=float(document["return"]),
-            word=tuple(frozenset(map(str, label)) for label in document["word"]),
-            controls=tuple(map(int, document["controls"])),
-            outcome=str(document["outcome"]),
-            cost=float(document.get("cost", document["steps"])),
-            learned_cost=None if learned is None else float(learned),
-        )
-
 
 @dataclass(frozen=True)
 class Evaluation:
@@ -108,8 +94,8 @@ class Evaluation:
 
     task: str
     policy: str
-    horizon: int
-    episodes: tuple[Episode, ...]
+    horizon: Count
+    episodes: Annotated[tuple[Episode, ...], MinLen(1)]
 
     @property
     def mean_return(self) -> float:
@@ -163,12 +149,16 @@ class Evaluation:
             BrokenEvaluationError: the document is not one.
         """
         try:
-            episodes = tuple(Episode.from_document(one) for one in document["episodes"])
-            if not episodes:
-                raise ValueError("it has no episodes")
-            return cls(str(document["task"]), str(document["policy"]), int(document["horizon"]), episodes)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            kept = {one.name: document[one.name] for one in fields(cls)}
+            return cast(Self, parse(cls, {**kept, "episodes": list(map(_episode_fields, kept["episodes"]))}))
+        except (BadInputError, KeyError, TypeError, AttributeError) as error:
             raise BrokenEvaluationError(f"not an evaluation ({error})") from None
+
+
+def _episode_fields(document: dict[str, Any]) -> dict[str, Any]:
+    """The fields of an episode on disk; those of older versions cost their steps."""
+    others = {name: value for name, value in document.items() if name != "return"}
+    return {"cost": document["steps"], "episode_return": document["return"], **others}
 
 
 def evaluate(

@@ -9,13 +9,15 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
+import torch
+from annotated_types import MinLen
 from torch import Tensor, nn
 
+from wfairl.documents import Count, Whole, parse, read_lines, write_lines
 from wfairl.errors import BadInputError
-from wfairl.files import write_atomically
 from wfairl.learning.adam import Adam
 from wfairl.learning.cost_model import CostModel, Inputs
 from wfairl.learning.scene import Scene
@@ -29,6 +31,13 @@ CHECKPOINT = Path("checkpoint", "last.safetensors")
 Tensors = dict[str, Tensor]
 
 Parsed = TypeVar("Parsed")
+
+_LINE = dict[str, bool | Whole | float | str | tuple[float, ...] | None]
+"""What a method says of an epoch or an iteration."""
+
+
+class BrokenMetricsError(BadInputError):
+    """A file does not hold the metrics of a training."""
 
 
 class BrokenCheckpointError(BadInputError):
@@ -50,7 +59,7 @@ class EpochMetrics:
         held_out_loss: the same on held-out demonstrations at the end of the epoch; None if there are none.
     """
 
-    epoch: int
+    epoch: Count
     learning_rate: float
     train_loss: float | None
     held_out_loss: float | None
@@ -103,8 +112,17 @@ class Checkpoint:
 
     def restore(self, model: nn.Module, adam: Adam) -> None:
         """Put model and optimizer where they were."""
+        whole, parameters = kinds(model.state_dict()), kinds(dict(model.named_parameters()))
+        groups = (self.model, self.best, self.first, self.second)
+        if list(map(kinds, groups)) != [whole, whole, parameters, parameters]:
+            raise BrokenCheckpointError("the checkpoint holds other tensors than the model has; start the run again")
         model.load_state_dict(self.model)
         adam.first, adam.second, adam.steps = copied(self.first), copied(self.second), self.steps
+
+
+def kinds(tensors: Mapping[str, Tensor]) -> dict[str, tuple[torch.Size, torch.dtype]]:
+    """The shape and type of each tensor."""
+    return {name: (tensor.shape, tensor.dtype) for name, tensor in tensors.items()}
 
 
 def copied(tensors: Mapping[str, Tensor]) -> Tensors:
@@ -174,11 +192,14 @@ def read_checkpoint(path: Path, identity: str, epochs: type[EpochMetrics] = Epoc
         BrokenCheckpointError: it cannot be read.
     """
 
-    def parse(groups: dict[str, Tensors], header: dict[str, Any]) -> Checkpoint:
-        history = tuple(epochs(**metrics) for metrics in header["history"])
-        return Checkpoint(**groups, best_epoch=int(header["best_epoch"]), steps=int(header["steps"]), history=history)
+    def make(groups: dict[str, Tensors], header: dict[str, Any]) -> Checkpoint:
+        history = parse(Annotated[tuple[epochs, ...], MinLen(1)], header["history"], finite=False)  # type: ignore[valid-type]
+        steps, best_epoch = parse(tuple[Count, Count], [header["steps"], header["best_epoch"]])
+        if best_epoch >= len(history) or [one.epoch for one in history] != list(range(len(history))):
+            raise ValueError(f"{len(history)} epochs, of which {best_epoch} is the best")
+        return Checkpoint(**groups, best_epoch=best_epoch, steps=steps, history=history)
 
-    return read_groups(path, identity, ("model", "best", "first", "second"), parse)
+    return read_groups(path, identity, ("model", "best", "first", "second"), make)
 
 
 def write_groups(path: Path, identity: str, groups: Mapping[str, Tensors], header: dict[str, Any]) -> None:
@@ -223,11 +244,22 @@ def read_groups(
         for name, tensor in tensors.items():
             group, _, rest = name.partition(".")
             groups[group][rest] = tensor
+            if not tensor.isfinite().all():
+                raise ValueError(f"{name} holds numbers that are not finite")
         return parse(groups, header)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, ValueError) as error:
         raise BrokenCheckpointError(f"{path}: a broken checkpoint ({error}); start the run again") from None
 
 
 def write_metrics(history: Sequence[EpochMetrics], directory: Path) -> None:
     """Write the history as JSONL, one epoch a line."""
-    write_atomically(directory / METRICS, "".join(json.dumps(asdict(metrics)) + "\n" for metrics in history))
+    write_lines(directory / METRICS, [asdict(metrics) for metrics in history])
+
+
+def read_metrics(directory: Path) -> tuple[dict[str, Any], ...]:
+    """The lines of the metrics of a run of any method.
+
+    Raises:
+        BrokenMetricsError: names the file and what is wrong with it.
+    """
+    return read_lines(directory / METRICS, _LINE, BrokenMetricsError)

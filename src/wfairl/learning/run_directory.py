@@ -21,17 +21,15 @@ import torch
 from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations.collection import FIRST_TRAINING_SEED
 from wfairl.demonstrations.demonstration import Dataset
+from wfairl.documents import Count, Form, Name, unchanged
 from wfairl.errors import BadInputError
-from wfairl.files import check_directory, read_json, write_json
+from wfairl.files import check_directory
 from wfairl.learning.checkpoint import CHECKPOINT, OtherConfigurationError
 from wfairl.learning.cost_model import DEFAULT_ACTIVATION, DEFAULT_FLOOR, CostModel, check_output
 from wfairl.learning.scene import LeftOut, MakeWorld, prepare_scenes
 from wfairl.learning.storage import find_cost_model, load_cost, save_cost
 from wfairl.learning.trainer import Settings, TrainingResult, prepare_training, run_training
 from wfairl.planning.product import Product
-
-FORMAT = "wfairl-run"
-VERSION = 2
 
 CONFIG, TASK_MODEL, COST = "config.json", "task.json", "cost.safetensors"
 
@@ -71,11 +69,11 @@ class RunConfig:
         found: what training has found and acting needs, as plain JSON; empty until it has.
     """
 
-    method: str
-    task: str
+    method: Name
+    task: Name
     temperature: float | None
     settings: Mapping[str, Any]
-    seen: tuple[int, ...] = ()
+    seen: tuple[Count, ...] = ()
     origin: Mapping[str, Any] = field(default_factory=dict)
     found: Mapping[str, Any] = field(default_factory=dict)
 
@@ -231,26 +229,7 @@ def read_config(directory: Path) -> RunConfig:
     path = directory / CONFIG
     if not path.exists():
         raise BrokenRunError(f"{directory}: not the directory of a run; `wfairl train` or `wfairl run` makes one")
-    document = read_json(path)
-    if not isinstance(document, dict) or document.pop("format", None) != FORMAT:
-        raise broken_configuration(directory, "another format")
-    version = document.pop("version", None)
-    if version not in (1, VERSION):
-        raise broken_configuration(directory, f"version {version!r}")
-    try:
-        config = RunConfig(**(document if version == VERSION else _from_version_1(document)))
-        _check_types(config)
-    except (KeyError, TypeError, ValueError) as error:
-        raise broken_configuration(directory, str(error)) from None
-    return replace(config, seen=tuple(config.seen))
-
-
-def _check_types(config: RunConfig) -> None:
-    for name, kind in (("method", str), ("task", str), ("settings", dict), ("origin", dict), ("found", dict)):
-        if not isinstance(getattr(config, name), kind):
-            raise ValueError(f"no {name}")
-    if not isinstance(config.seen, list) or not all(isinstance(seed, int) for seed in config.seen):
-        raise ValueError("seen holds what is no scene")
+    return FORM.read(path)
 
 
 def _from_version_1(document: dict[str, Any]) -> dict[str, Any]:
@@ -268,9 +247,20 @@ def _from_version_1(document: dict[str, Any]) -> dict[str, Any]:
     return {**shared, "temperature": None, "settings": training, "found": found}
 
 
+FORM = Form(
+    "wfairl-run",
+    "the configuration of a run",
+    3,
+    RunConfig,
+    BrokenRunError,
+    "train it again, in another directory",
+    {1: _from_version_1, 2: unchanged},
+)
+
+
 def write_config(directory: Path, config: RunConfig) -> None:
     """Write the configuration of a run of any method."""
-    write_json(directory / CONFIG, {"format": FORMAT, "version": VERSION, **asdict(config)})
+    FORM.write(directory / CONFIG, asdict(config))
 
 
 def unfinished(directory: Path) -> BrokenRunError:

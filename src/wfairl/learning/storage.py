@@ -1,12 +1,14 @@
 """A cost model in one safetensors file: its parameters, and in the header what it is. It can run no code."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from wfairl.documents import Whole, parse
 from wfairl.errors import BadInputError
 from wfairl.learning.cost_model import CostModel
 from wfairl.learning.feature_costs import LinearCost, PricesCost, SharedLinearCost, TabularCost
@@ -24,6 +26,14 @@ COST_MODELS: dict[str, type[CostModel]] = {
 
 class BrokenCostError(BadInputError):
     """A file is not a cost model, or one that was cut or changed."""
+
+
+@dataclass(frozen=True)
+class _Header:
+    """What a file says of a cost model."""
+
+    kind: str
+    settings: dict[str, Whole | float | str]
 
 
 def find_cost_model(kind: str) -> type[CostModel]:
@@ -61,10 +71,12 @@ def load_cost(path: Path) -> CostModel:
     """
     tensors, header = read_tensors(path, FORMAT, BrokenCostError)
     try:
-        kind = find_cost_model(header["kind"])
-        _check_sizes(kind, header["settings"], tensors)
+        read: _Header = parse(_Header, header)
+        kind = find_cost_model(read.kind)
+        settings: dict[str, Any] = dict(read.settings)
+        _check_sizes(kind, settings, tensors)
         with torch.random.fork_rng(devices=[]):  # the initial parameters are drawn in vain
-            model = kind(**header["settings"])
+            model = kind(**settings)
         model.load_state_dict(tensors, strict=True)
     except (KeyError, TypeError, ValueError, RuntimeError) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

@@ -7,9 +7,8 @@ from typing import Any
 from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations import Dataset, load
 from wfairl.evaluation.evaluate import Evaluation
-from wfairl.experiment import DEMONSTRATIONS, EXPERIMENT, read_evaluations
-from wfairl.files import NotJsonError, parse_json, read_json, read_text
-from wfairl.learning.checkpoint import METRICS
+from wfairl.experiment import DEMONSTRATIONS, EXPERIMENT, read_evaluations, read_experiment
+from wfairl.learning.checkpoint import METRICS, read_metrics
 from wfairl.learning.run_directory import (
     CONFIG,
     DEFAULT_TRAINING_TEMPERATURE,
@@ -70,10 +69,10 @@ def read_run_files(directory: Path) -> RunFiles:
     return RunFiles(
         directory=directory,
         config=config,
-        experiment=_read_object(directory / EXPERIMENT),
+        experiment=read_experiment(directory) if (directory / EXPERIMENT).exists() else None,
         evaluation=read_evaluations(directory),
         task_model=TaskModel.load(directory / TASK_MODEL) if (directory / TASK_MODEL).exists() else None,
-        metrics=_read_metrics(directory / METRICS),
+        metrics=read_metrics(directory) if (directory / METRICS).exists() else (),
         dataset=load(directory / DEMONSTRATIONS) if (directory / DEMONSTRATIONS).exists() else None,
     )
 
@@ -87,25 +86,3 @@ def _read_config(directory: Path) -> RunConfig:
     if not (directory / CONFIG).exists() and (directory / EXPERIMENT).exists():
         raise unfinished(directory)
     return read_config(directory)
-
-
-def _read_metrics(path: Path) -> tuple[dict[str, Any], ...]:
-    entries = []
-    for number, line in enumerate(read_text(path).splitlines() if path.exists() else (), start=1):
-        try:
-            entry = parse_json(line)
-        except NotJsonError as error:
-            raise BrokenRunError(f"{path}: line {number}: {error}") from None
-        if not isinstance(entry, dict):
-            raise BrokenRunError(f"{path}: line {number}: not an object")
-        entries.append(entry)
-    return tuple(entries)
-
-
-def _read_object(path: Path) -> dict[str, Any] | None:
-    if not path.exists():
-        return None
-    document = read_json(path)
-    if not isinstance(document, dict):
-        raise BrokenRunError(f"{path}: not an object in JSON")
-    return document

@@ -99,7 +99,8 @@ def cost_maps(run: RunFiles, task: Task) -> tuple[Block, ...]:
 def _cost_facts(run: RunFiles) -> tuple[Block, ...]:
     model = load_cost(run.directory / COST)
     parameters = sum(parameter.numel() for parameter in model.parameters())
-    held_out = [entry for entry in run.metrics if _is_finite(entry.get("held_out_loss"))]
+    numbers = ("epoch", "held_out_loss")
+    held_out = [entry for entry in run.metrics if all(_is_finite(entry.get(name)) for name in numbers)]
     entries: list[tuple[str, Text]] = [
         ("Model", f"{model.kind}, {run.config.settings['activation']} output"),
         ("Parameters", number(parameters)),

@@ -13,13 +13,12 @@ from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations import Dataset, collect, load, save
 from wfairl.evaluation import Policy, evaluate
 from wfairl.evaluation.policies import REFERENCES as REFERENCE_POLICIES
-from wfairl.experiment import EVALUATION, learned_names
-from wfairl.files import write_json
+from wfairl.experiment import EVALUATION, learned_names, write_evaluations
 from wfairl.logic.learners import find_learner
 from wfairl.methods import CHOSEN, Trained, TrainingRequest, find_method
 from wfairl.suites.directory import RESULT, TIMING, demonstrations_file, run_directory, task_model_file
 from wfairl.suites.metrics import Recovery, recovery_of
-from wfairl.suites.results import CellResult, Trial
+from wfairl.suites.results import TIMES, CellResult, Trial
 from wfairl.suites.suite import REFERENCES, Cell, Protocol, Suite, find_suite
 from wfairl.worlds.registry import find_task
 from wfairl.worlds.task import Task
@@ -59,9 +58,8 @@ def run_cell(cell: Cell, protocol: Protocol, directory: Path) -> None:
         if tested_on == cell.task:
             # The name of the run, not the path of whichever directory it was computed in.
             named = {name: one if is_reference else replace(one, policy=place.name) for name, one in tested.items()}
-            documents = {_name_in_run(cell, name): one.to_document() for name, one in named.items()}
-            write_json(place / EVALUATION, documents)
-    write_json(place / TIMING, {"seconds": time.process_time() - begun})
+            write_evaluations({_name_in_run(cell, name): one for name, one in named.items()}, place / EVALUATION)
+    TIMES.write(place / TIMING, {"seconds": time.process_time() - begun})
     key = suite.key(cell, protocol)
     CellResult(cell, key, tuple(trials), learned.validation, learned.facts, learned.recovery).save(place / RESULT)
 

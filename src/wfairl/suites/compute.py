@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from wfairl.executors import LOCAL, open_workers
-from wfairl.files import hold, read_json, write_atomically, write_json
+from wfairl.files import hold, write_atomically
 from wfairl.logic.learners import find_learner
 from wfairl.methods import find_method
 from wfairl.report.figures import write_figures
@@ -20,7 +20,6 @@ from wfairl.suites.cell import gather, learn_task, run_cell, stored_result
 from wfairl.suites.directory import (
     CSV,
     FIGURES,
-    MADE,
     MARKDOWN,
     REPORT,
     RESULTS,
@@ -35,9 +34,9 @@ from wfairl.suites.directory import (
 from wfairl.suites.figures import draw_figures
 from wfairl.suites.jobs import Failure, Job, run_jobs, worker_setup
 from wfairl.suites.page import reproduction_page
-from wfairl.suites.results import rows_of
+from wfairl.suites.results import TIMES, rows_of
 from wfairl.suites.suite import REFERENCES, Cell, Protocol, find_suite
-from wfairl.suites.tables import Tables, automata_of, read_tables
+from wfairl.suites.tables import Tables, automata_of, read_tables, write_results
 
 COLLECTION_SECONDS, AUTOMATON_SECONDS, REFERENCE_SECONDS = 5.0, 5.0, 5.0
 """How long a job may take, as a first guess for the display of what is left; methods have their own."""
@@ -78,8 +77,7 @@ def _compute(protocol: Protocol, directory: Path, n_jobs: int, command: str, exe
         failures += run_jobs(_automata(protocol, directory), directory, workers, "automata")
         failures += run_jobs(_trainings(protocol, directory), directory, workers, "training and test")
     tables = _tables(protocol, directory, failures, command)
-    write_json(directory / MADE, tables.made)
-    write_json(directory / RESULTS, tables.to_document())
+    write_results(tables, directory)
     write_atomically(directory / CSV, tables.to_csv())
     write_atomically(directory / MARKDOWN, tables.to_markdown())
     write_report(directory)
@@ -169,4 +167,4 @@ def _tables(protocol: Protocol, directory: Path, failures: tuple[Failure, ...], 
 
 def _seconds_of(run: Path) -> float:
     """Processor time of a training and its test, without what an attempt before took that was killed."""
-    return float(read_json(run / TIMING)["seconds"]) if (run / TIMING).exists() else 0.0
+    return TIMES.read(run / TIMING).seconds if (run / TIMING).exists() else 0.0

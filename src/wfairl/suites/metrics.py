@@ -19,6 +19,7 @@ import numpy as np
 from wfairl.automata.automaton import DEAD, Automaton, Label
 from wfairl.automata.minimise import Table, minimal, to_finite
 from wfairl.automata.rules import goal_alone
+from wfairl.documents import Count, Part
 from wfairl.evaluation import PlannedPolicy, Policy, RandomPolicy, expert_policy
 from wfairl.evaluation.rollout import roll_out
 from wfairl.planning.cost import true_cost
@@ -50,9 +51,9 @@ class Recovery:
         least_states: of the smallest automaton of the true rule.
     """
 
-    agreement: float
-    states: int
-    least_states: int
+    agreement: Part
+    states: Count
+    least_states: Count
 
 
 def recovery_of(task: Task, automaton: Automaton) -> Recovery:

@@ -4,18 +4,23 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
+from annotated_types import MinLen
 from numpy.typing import NDArray
 
-from wfairl.errors import FailedRunError
+from wfairl.documents import Count, Form, NotNegative, Part, parse, unchanged
+from wfairl.errors import BadInputError, FailedRunError
 from wfairl.evaluation import Evaluation
 from wfairl.evaluation.rollout import UNSATISFIABLE
-from wfairl.files import read_json, write_json
 from wfairl.methods import CHOSEN
 from wfairl.suites.metrics import Recovery, regrets
 from wfairl.suites.suite import OPTIMAL, REFERENCES, Cell, Suite
+
+
+class BrokenResultsError(BadInputError):
+    """A file does not hold the results of a suite, or of a cell of one."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +40,14 @@ class Trial:
     task: str
     variant: str
     chosen: bool
-    returns: tuple[float, ...]
+    returns: Annotated[tuple[float, ...], MinLen(1)]
     successes: tuple[bool, ...]
     without_plan: tuple[bool, ...]
     costs: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if len({len(self.returns), len(self.successes), len(self.without_plan), len(self.costs)}) != 1:
+            raise BadInputError(f"{self.task}, {self.variant}: figures of different numbers of scenes")
 
     @classmethod
     def of(cls, variant: str, evaluation: Evaluation, chosen: bool) -> Self:
@@ -78,29 +87,63 @@ class CellResult:
 
     def save(self, path: Path) -> None:
         """Write it as JSON."""
-        document = asdict(self)
-        del document["cell"]  # the key has it
-        write_json(path, document)
+        fields = asdict(self)
+        del fields["cell"]  # the key has it
+        FORM.write(path, fields)
 
     @classmethod
     def load(cls, path: Path, cell: Cell, key: Mapping[str, Any]) -> Self | None:
-        """The stored result, or None if there is none of this key."""
+        """The stored result, or None if there is none of this key.
+
+        Raises:
+            BrokenResultsError: the file holds something else.
+        """
         if not path.exists():
             return None
-        stored = read_json(path)
-        if not isinstance(stored, dict) or stored.get("key") != key:
+        stored = FORM.read(path)
+        if stored.key != key:
             return None
-        trials = tuple(
-            Trial(
-                one["task"],
-                one["variant"],
-                one["chosen"],
-                *(tuple(one[name]) for name in ("returns", "successes", "without_plan", "costs")),
-            )
-            for one in stored["trials"]
-        )
-        recovery = None if stored["recovery"] is None else Recovery(**stored["recovery"])
-        return cls(cell, key, trials, stored["validation"], stored["facts"], recovery)
+        return cls(cell, key, stored.trials, stored.validation, stored.facts, stored.recovery)
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """What is read of the facts of a training; there may be others."""
+
+    rank: Count | None = None
+    rows: Count | None = None
+    cols: Count | None = None
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """A `CellResult` on disk."""
+
+    key: Mapping[str, Any]
+    trials: tuple[Trial, ...]
+    validation: float | None
+    facts: Mapping[str, Any]
+    recovery: Recovery | None
+
+    def __post_init__(self) -> None:
+        numbers = {name: self.facts[name] for name in ("rank", "rows", "cols") if name in self.facts}
+        parse(_Facts, numbers)
+        if len({len(trial.returns) for trial in self.trials if trial.task == self.trials[0].task}) > 1:
+            raise ValueError("trials of different numbers of scenes")
+
+
+@dataclass(frozen=True)
+class _Times:
+    """How long a cell took."""
+
+    seconds: NotNegative
+
+
+AGAIN = "remove it, and the same `wfairl reproduce` computes it again"
+
+FORM = Form("wfairl-cell", "the result of a cell", 2, _Stored, BrokenResultsError, AGAIN, {None: unchanged})
+
+TIMES = Form("wfairl-times", "the times of a cell", 2, _Times, BrokenResultsError, AGAIN, {None: unchanged})
 
 
 @dataclass(frozen=True)
@@ -129,19 +172,19 @@ class Row:
     task: str
     data: str
     method: str
-    successes: int
+    successes: Count
     variant: str
     mean_return: float
-    standard_error: float
-    spread: float
-    success_rate: float
-    seeds: int
+    standard_error: NotNegative
+    spread: NotNegative
+    success_rate: Part
+    seeds: Count
     published: float | None
-    no_plan_rate: float
+    no_plan_rate: Part
     regret: float | None
-    agreement: float | None
-    states: float | None
-    least_states: int | None
+    agreement: Part | None
+    states: NotNegative | None
+    least_states: Count | None
 
 
 def rows_of(suite: Suite, results: Sequence[CellResult], table_successes: int) -> list[Row]:

@@ -13,6 +13,7 @@ from itertools import product
 from typing import Any
 
 from wfairl.demonstrations.collection import FIRST_TEST_SEED
+from wfairl.documents import Count
 from wfairl.errors import BadInputError
 from wfairl.learning.storage import find_cost_model
 from wfairl.methods import find_method
@@ -123,11 +124,11 @@ class Protocol:
     tasks: tuple[str, ...]
     data_sets: tuple[str, ...]
     methods: tuple[str, ...]
-    seeds: int = 3
-    successes: int = 32
-    failures: int = 128
-    test_scenes: int = 64
-    fewer: tuple[int, ...] = ()
+    seeds: Count = 3
+    successes: Count = 32
+    failures: Count = 128
+    test_scenes: Count = 64
+    fewer: tuple[Count, ...] = ()
     fewer_tasks: tuple[str, ...] = ()
     fewer_methods: tuple[str, ...] = ()
     fewer_data: str = ""

@@ -7,18 +7,14 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from wfairl.errors import BadInputError
-from wfairl.files import read_json
+from wfairl.documents import Count, Form, NotNegative, unchanged
 from wfairl.methods import CHOSEN
 from wfairl.suites.directory import MADE, RESULTS
 from wfairl.suites.metrics import METRICS
-from wfairl.suites.results import CellResult, Row, find_row
+from wfairl.suites.results import BrokenResultsError, CellResult, Row, find_row
 from wfairl.suites.scope import shortfall
 from wfairl.suites.suite import REFERENCES, Protocol, Suite, find_suite
 from wfairl.worlds.registry import find_task
-
-FORMAT = "wfairl-reproduction"
-VERSION = 4
 
 ABSENT = "-"
 
@@ -83,8 +79,6 @@ class Tables:
             for (task, data), ours in self.automata.items()
         ]
         return {
-            "format": FORMAT,
-            "version": VERSION,
             "protocol": asdict(self.protocol),
             "rows": [asdict(row) for row in self.rows],
             "automata": automata,
@@ -241,8 +235,10 @@ def automata_of(
     return {key: tuple(automata) for key, automata in found.items()}
 
 
-class BrokenResultsError(BadInputError):
-    """A file does not hold the results of a suite."""
+def write_results(tables: Tables, directory: Path) -> None:
+    """Write the tables of a suite, and when and on what they were made."""
+    PROVENANCE.write(directory / MADE, tables.made)
+    FORM.write(directory / RESULTS, tables.to_document())
 
 
 def read_tables(directory: Path) -> Tables:
@@ -251,25 +247,52 @@ def read_tables(directory: Path) -> Tables:
     Raises:
         BrokenResultsError: the files are not such.
     """
-    path = directory / RESULTS
-    document = read_json(path)
-    try:
-        if (document["format"], document["version"]) != (FORMAT, VERSION):
-            raise ValueError("another format or version: the `wfairl reproduce` that made them computes them again")
-        settings: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in document["protocol"].items()
-        }
-        automata = {
-            (one["task"], one["data"]): tuple((int(rank), int(rows), int(cols)) for rank, rows, cols in one[AUTOMATA])
-            for one in document["automata"]
-        }
-        rows = tuple(Row(**row) for row in document["rows"])
-        protocol = find_suite(str(settings["suite"])).check(Protocol(**settings))
-        return Tables(protocol, rows, automata, read_json(directory / MADE), document["failures"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise BrokenResultsError(
-            f"{path}: not the results of a reproduction that this wfairl can read ({error})"
-        ) from None
+    stored, made = FORM.read(directory / RESULTS), PROVENANCE.read(directory / MADE)
+    automata = {(one.task, one.data): one.rank_rows_cols for one in stored.automata}
+    return Tables(stored.protocol, stored.rows, automata, asdict(made), stored.failures)
+
+
+@dataclass(frozen=True)
+class _Automata:
+    """Rank, rows and cols of the automata of a task and a data set, one for each training seed."""
+
+    task: str
+    data: str
+    rank_rows_cols: tuple[tuple[Count, Count, Count], ...]
+    published: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """The tables on disk; see `Tables`."""
+
+    protocol: Protocol
+    rows: tuple[Row, ...]
+    automata: tuple[_Automata, ...]
+    failures: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        find_suite(self.protocol.suite).check(self.protocol)
+
+
+@dataclass(frozen=True)
+class _Made:
+    """When, on what and with which versions tables were made; see `provenance`."""
+
+    date: str
+    command: str
+    machine: str
+    versions: Mapping[str, str]
+    core_seconds: NotNegative
+
+
+AGAIN = "the `wfairl reproduce` that made them computes them again"
+
+FORM = Form(
+    "wfairl-reproduction", "the results of a reproduction", 5, _Stored, BrokenResultsError, AGAIN, {4: unchanged}
+)
+
+PROVENANCE = Form("wfairl-made", "how results were made", 2, _Made, BrokenResultsError, AGAIN, {None: unchanged})
 
 
 def format_row(row: Row | None) -> str:

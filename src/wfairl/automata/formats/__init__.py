@@ -13,7 +13,7 @@ from wfairl.automata.formats.python_module import to_python
 from wfairl.automata.formats.reward_machine import from_reward_machine, to_reward_machine
 from wfairl.automata.guarded import GuardedAutomaton
 from wfairl.automata.layout import lay_out
-from wfairl.errors import BadInputError
+from wfairl.errors import BadInputError, WfairlError
 from wfairl.files import read_text, write_atomically
 
 
@@ -96,5 +96,5 @@ def read_automaton(path: Path, name: str | None = None) -> GuardedAutomaton:
     text = read_text(path)
     try:
         return form.read(text)
-    except BadInputError as error:
+    except (WfairlError, ValueError) as error:  # nothing is accepted, or a number has thousands of digits
         raise BadInputError(f"{path}: {error}") from None

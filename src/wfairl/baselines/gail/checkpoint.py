@@ -2,10 +2,12 @@
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import torch
+from annotated_types import Ge, Lt
 
+from wfairl.documents import Count, parse
 from wfairl.learning.checkpoint import Tensors, read_groups, write_groups
 
 CHECKPOINTS = "checkpoint"
@@ -34,9 +36,9 @@ class IterationMetrics:
         held_out: returns in validation scenes, one per temperature; None in iterations without validation.
     """
 
-    iteration: int
-    steps: int
-    episodes: int
+    iteration: Count
+    steps: Count
+    episodes: Count
     mean_return: float | None
     mean_length: float | None
     mean_return_judged: float | None
@@ -82,13 +84,10 @@ class GailCheckpoint:
 
     @classmethod
     def _parse(cls, groups: dict[str, Tensors], header: dict[str, Any]) -> "GailCheckpoint":
-        history = tuple(_metrics(entry) for entry in header["history"])
-        return cls(groups, int(header["best_iteration"]), tuple(map(float, header["best_returns"])), history)
-
-
-def _metrics(entry: dict[str, Any]) -> IterationMetrics:
-    held_out = entry["held_out"]
-    return IterationMetrics(**{**entry, "held_out": None if held_out is None else tuple(map(float, held_out))})
+        history = parse(tuple[IterationMetrics, ...], header["history"], finite=False)
+        best_returns = parse(tuple[float, ...], header["best_returns"], finite=False)
+        best_iteration = parse(Annotated[int, Ge(-1), Lt(max(len(history), 1))], header["best_iteration"])
+        return cls(groups, best_iteration, best_returns, history)
 
 
 def optimizer_tensors(optimizer: torch.optim.Optimizer) -> Tensors:

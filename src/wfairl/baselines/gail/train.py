@@ -8,7 +8,6 @@ testing, choose the reward, the iteration, and the temperature at which to act.
 """
 
 import hashlib
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -22,8 +21,8 @@ from wfairl.baselines.network import StateNetwork
 from wfairl.baselines.policy_run import ModelSelection, PolicyRun, begin_run, finish_run, run_config
 from wfairl.baselines.validation import ValidationReturns, validation_seeds
 from wfairl.demonstrations.demonstration import Dataset
+from wfairl.documents import write_lines
 from wfairl.errors import MissingExtraError
-from wfairl.files import write_atomically
 from wfairl.learning.checkpoint import METRICS, feed
 from wfairl.learning.run_directory import check_free
 from wfairl.progress import progress_bar
@@ -110,14 +109,14 @@ def train_gail(
                 lines.append({"reward": reward, **asdict(metrics), "held_out_return": best})
                 show(reward, metrics)
                 if now and metrics.held_out is not None:
-                    _write_metrics(lines, directory)
+                    write_lines(directory / METRICS, lines)
 
             path = directory / CHECKPOINTS / f"{reward}.safetensors"
             trained = train_with_reward(data, validation, reward, config, path, fingerprint, advance)
             network = without_value(trained.tensors["best"], data.encoder)
             returns = ValidationReturns(trained.best_returns)
             trials.append(GailTrial(reward, network, trained.best_iteration, returns, trained.history))
-    _write_metrics(lines, directory)
+    write_lines(directory / METRICS, lines)
     best = best_trial(trials)
     selection = ModelSelection(best.validation.temperature, _details(trials), best.validation.best)
     return TrainedGail(finish_run(described, directory, [best.network], data.encoder, selection), tuple(trials))
@@ -169,7 +168,3 @@ def _meter(config: GailConfig) -> Iterator[Callable[[str, IterationMetrics], Non
             bar.update(meter, advance=1, description=f"GAIL, {reward}{found}")
 
         yield show
-
-
-def _write_metrics(lines: Sequence[dict[str, Any]], directory: Path) -> None:
-    write_atomically(directory / METRICS, "".join(json.dumps(line) + "\n" for line in lines))

@@ -10,8 +10,7 @@ from typing import Any
 from matplotlib.ticker import MaxNLocator
 
 from wfairl.errors import BadInputError
-from wfairl.files import NotJsonError, parse_json, read_text
-from wfairl.learning.checkpoint import METRICS
+from wfairl.learning.checkpoint import METRICS, BrokenMetricsError, read_metrics
 from wfairl.report.figures.captioned import CaptionedFigure
 from wfairl.report.figures.style import BLUE, PAGE, SMALL, VERMILLION, new_figure, place, plain_axes, spread, write
 
@@ -23,10 +22,6 @@ LINE, TICKS, CHARACTER = 0.19, 0.22, 0.068
 
 NUMBERS = ("train_loss", "held_out_loss", "held_out_errors")
 """What is read of an epoch."""
-
-
-class BrokenMetricsError(BadInputError):
-    """A file does not hold the losses of a training."""
 
 
 @dataclass(frozen=True)
@@ -76,23 +71,21 @@ def read_history(directory: Path) -> History:
     """
     path = Path(directory) / METRICS
     trainings: list[list[tuple[int, float | None, float | None, float | None]]] = []
-    for number, line in enumerate(read_text(path).splitlines(), start=1):
-        try:
-            metrics = parse_json(line)
-            train, held_out, errors = (_finite(metrics.get(name)) for name in NUMBERS)
-            entry = (int(metrics["epoch"]), train, held_out, errors)
-        except (NotJsonError, KeyError, TypeError, ValueError, AttributeError):
-            raise BrokenMetricsError(f"{path}: line {number}: not the metrics of an epoch") from None
-        if not trainings or entry[0] <= trainings[-1][-1][0]:
+    for number, metrics in enumerate(read_metrics(Path(directory)), start=1):
+        epoch = metrics.get("epoch")
+        if not isinstance(epoch, int):
+            raise BrokenMetricsError(f"{path}: line {number}: not the metrics of an epoch")
+        train, held_out, errors = (_finite(metrics.get(name)) for name in NUMBERS)
+        if not trainings or epoch <= trainings[-1][-1][0]:
             trainings.append([])
-        trainings[-1].append(entry)
+        trainings[-1].append((epoch, train, held_out, errors))
     if not trainings:
         raise BrokenMetricsError(f"{path}: no epoch yet")
     return History(tuple(Training(*zip(*entries, strict=True)) for entries in trainings))
 
 
 def _finite(value: Any) -> float | None:
-    return float(value) if value is not None and math.isfinite(value) else None
+    return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
 
 
 def draw_curves(histories: Mapping[str, History], name: str = "training") -> CaptionedFigure:

@@ -1,0 +1,192 @@
+"""JSON documents that this package writes and reads again: of a named form and version, and sealed with a digest.
+
+    {"format": "wfairl-run", "version": 3, ..., "digest": "5f70..."}
+
+A schema is a frozen dataclass: what is read is checked against its annotations, strictly (`true` is no number, `"1"`
+neither, no field is missing or unknown, numbers are finite), before anything is made of it. The digest is the SHA-256
+of name, version and all other fields as canonical JSON (sorted keys, no spaces), so that a changed figure is noticed
+and a changed line break is not. Documents of older versions have none, and are still read.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
+
+from annotated_types import Ge, Le, MinLen
+
+from wfairl.errors import BadInputError
+from wfairl.files import KINDS, kind_of, parse_json, read_text, seems, write_atomically, write_json
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+DIGEST = "digest"
+
+CHANGED = "its contents do not match its digest: changed by hand, or broken"
+
+Count = Annotated[int, Ge(0), Le(2**53)]
+"""How many; the bound is that of whole numbers in JSON."""
+
+Whole = Annotated[int, Ge(-(2**53)), Le(2**53)]
+NotNegative = Annotated[float, Ge(0)]
+Part = Annotated[float, Ge(0), Le(1)]
+Name = Annotated[str, MinLen(1)]
+
+Content = TypeVar("Content")
+
+Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
+"""From the fields of an older version to those of the present one."""
+
+
+@dataclass(frozen=True)
+class Form(Generic[Content]):
+    """A kind of documents.
+
+    Attributes:
+        name: what documents call it.
+        what: what people call it, such as "a task model".
+        version: of the documents that are written.
+        schema: a dataclass of their fields.
+        error: what to raise for a file that is not such a document.
+        advice: what to do about such a file.
+        older: the versions without digest that are still read; None is the one that had neither name nor version.
+    """
+
+    name: str
+    what: str
+    version: int
+    schema: type[Content]
+    error: type[BadInputError]
+    advice: str
+    older: Mapping[int | None, Upgrade] = field(default_factory=dict)
+
+    def write(self, path: Path, fields: Mapping[str, Any]) -> None:
+        """Write a document, atomically."""
+        plain = json.loads(json.dumps(fields, allow_nan=False))
+        digest = self._digest(canonical(plain))
+        write_json(path, {"format": self.name, "version": self.version, **plain, DIGEST: digest})
+
+    def read(self, path: Path) -> Content:
+        """The content of a document; raises `error`, which names the file and what is wrong with it."""
+        try:
+            text = read_text(path)
+        except BadInputError as problem:
+            raise self.error(f"{problem}; {self.advice}{self._seems(path)}") from None
+        try:
+            return self._parse(parse_json(text))
+        except BadInputError as problem:
+            raise self.error(f"{path}: {problem}; {self.advice}{self._seems(path)}") from None
+
+    def _seems(self, path: Path) -> str:
+        """What a wrong file seems to be, if it is of another kind."""
+        return "" if kind_of(path) == KINDS.get(self.name) else seems(path)
+
+    def _parse(self, document: Any) -> Content:
+        unnamed = self.name if None in self.older else None
+        if not isinstance(document, dict) or document.get("format", unnamed) != self.name:
+            raise BadInputError(f"not {self.what}")
+        fields = {key: value for key, value in document.items() if key not in ("format", "version", DIGEST)}
+        version = document.get("version")
+        if type(version) not in (int, type(None)) or version not in {self.version, *self.older}:
+            raise BadInputError(f"version {version!r} of {self.what}, where {self.version} is read")
+        if (version is None) == ("format" in document):
+            raise BadInputError(f"not {self.what} (its format or its version is missing)")
+        if document.get(DIGEST) != (self._digest(canonical(fields)) if version == self.version else None):
+            raise BadInputError(CHANGED)
+        try:
+            return parse(self.schema, fields if version == self.version else self.older[version](fields))
+        except (BadInputError, KeyError, TypeError, AttributeError) as problem:
+            reason = f"no {problem}" if isinstance(problem, KeyError) else problem
+            raise BadInputError(f"not {self.what} that can be read ({reason})") from None
+
+    def _digest(self, text: str) -> str:
+        return _sha256(f"{self.name}\n{self.version}\n{text}")
+
+
+def unchanged(fields: dict[str, Any]) -> dict[str, Any]:
+    """The upgrade from a version that differs from the present one in its digest alone."""
+    return fields
+
+
+def parse(schema: Any, content: Any, *, finite: bool = True) -> Any:
+    """What plain JSON says, as a value of a type.
+
+    Args:
+        schema: a dataclass, or any type that is made of such and of plain ones.
+        content: the JSON.
+        finite: whether numbers must be finite.
+
+    Raises:
+        BadInputError: says where the content is not of that type.
+    """
+    from pydantic import ValidationError  # a tenth of a second, for those who read a document
+
+    try:
+        return _adapter(schema, finite).validate_json(f"[{canonical(content, finite=finite)}]")[0]
+    except ValidationError as problem:
+        first = problem.errors(include_url=False, include_input=False, include_context=False)[0]
+        place = ".".join(str(part) for part in first["loc"][1:])
+        raise BadInputError(f"{place}: {first['msg']}" if place else first["msg"]) from None
+
+
+@cache
+def _adapter(schema: Any, finite: bool) -> "TypeAdapter[tuple[Any]]":
+    from pydantic import ConfigDict, TypeAdapter
+
+    # Within a tuple, since pydantic takes no settings for a dataclass itself.
+    config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=not finite)
+    return TypeAdapter(tuple[schema], config=config)
+
+
+def canonical(content: Any, *, finite: bool = True) -> str:
+    """The one text of a JSON document.
+
+    Raises:
+        BadInputError: it holds a number that is not finite, or is nested too deeply.
+    """
+    try:
+        return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=not finite)
+    except ValueError:
+        raise BadInputError("a number that is not finite") from None
+    except RecursionError:
+        raise BadInputError("nested too deeply") from None
+
+
+def write_lines(path: Path, entries: Sequence[Mapping[str, Any]]) -> None:
+    """Write one JSON object a line, atomically; each has the digest of all, so that none can be lost or changed."""
+    digest = _digest_of_lines(json.loads(json.dumps(entries)))
+    write_atomically(path, "".join(json.dumps({**entry, DIGEST: digest}) + "\n" for entry in entries))
+
+
+def read_lines(path: Path, schema: Any, error: type[BadInputError]) -> tuple[Any, ...]:
+    """The objects that `write_lines` wrote; lines without any digest, as an older version wrote them, are read too.
+
+    Raises:
+        error: names the file and what is wrong with it.
+    """
+    entries, digests, found = [], [], []
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
+        try:
+            entry = parse_json(line)
+            if not isinstance(entry, dict):
+                raise BadInputError("not an object")
+            digests.append(entry.pop(DIGEST, None))
+            entries.append(entry)
+            found.append(parse(schema, entry, finite=False))
+        except BadInputError as problem:
+            raise error(f"{path}: line {number}: {problem}") from None
+    if any(digest is not None for digest in digests) and digests != [_digest_of_lines(entries)] * len(entries):
+        raise error(f"{path}: {CHANGED}")
+    return tuple(found)
+
+
+def _digest_of_lines(entries: Sequence[Mapping[str, Any]]) -> str:
+    return _sha256(canonical(entries, finite=False))
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
