@@ -22,7 +22,7 @@ from wfairl.planning.plan import UnsatisfiableTaskError
 from wfairl.planning.shortest_path import cost_to_go
 from wfairl.worlds import GraphWorld, TooManyNodesError, TransitionTable, check_world, explore_world
 from wfairl.worlds import graph as graph_module
-from wfairl.worlds.graph import BrokenGraphError
+from wfairl.worlds.transitions import BrokenGraphError
 from wfairl.worlds.world import available_controls
 
 
