@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from wfairl.automata.task_model import fit_task_model
 from wfairl.demonstrations import collect, solve
+from wfairl.demonstrations.collection import FIRST_TEST_SEED
 from wfairl.evaluation import PlannedPolicy, evaluate, expert_policy
-from wfairl.experiment import FIRST_TEST_SEED
 from wfairl.learning import Settings, prepare_scenes, train
 from wfairl.learning.run_directory import PlannerSettings, make_cost
 from wfairl.learning.threads import one_torch_thread

@@ -1,17 +1,23 @@
-"""Learners of logic against the number of demonstrations: rules kept, scenes without a plan, regret, states.
+"""Learners of logic against the number of demonstrations: rules kept, rules broken, scenes without a plan, regret.
 
-    python benchmarks/learners.py [--tasks random-office-coffee ...] [--numbers 1 2 4 8 16 32] [--seeds 3] [--json]
-                                  [--figure FILE.png]
+    python benchmarks/learners.py [--tasks random-office-coffee ...] [--numbers 1 2 4 8 16 32] [--seeds 3]
+                                  [--results FILE.jsonl] [--figure FILE.png] [--json]
 
-Demonstrators act at temperature 0.5. `rational` learns from successes alone, and plans cautiously or plainly; what is
-memorised (`spectral`), `merging` and `declare` get 128 failures besides. All plan greedily with a cost of 1 in test
-scenes that nobody trained on. Regret is of the episodes that keep the rule: steps over the fewest possible, minus 1.
+Demonstrators act at temperature 0.5. `rational` learns from successes alone, and plans cautiously or plainly; the other
+learners get 128 failures besides. All know what transitions cost, and plan greedily in test scenes that nobody trained
+on. Regret is of the episodes that keep the rule: their cost over the least possible, minus 1. `broken` are episodes in
+which there was a plan and the rule was not kept in time; `beside memorised` counts them only in scenes in which the
+memorised automaton (`spectral`), learned from the same demonstrations, has a plan too.
+
+With --results, every cell is appended to a file as soon as it is known, and those that are there already are not
+measured again: stop it and start it again as you like. Collections come one after the other, so that the first one of
+all tasks is there first.
 """
 
 import argparse
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,85 +31,113 @@ from wfairl.errors import WfairlError
 from wfairl.evaluation import Evaluation, PlannedPolicy, Policy, evaluate, expert_policy
 from wfairl.logic.caution import DEFAULT_PRICE, CautiousPolicy
 from wfairl.logic.learners import find_learner
-from wfairl.planning.cost import unit_cost
 from wfairl.planning.product import check_initial_state
 from wfairl.worlds import Task, find_task
 
 OFFICES = tuple(
     f"{kind}-{name}" for kind in ("office", "random-office") for name in ("coffee", "mail", "coffee-mail", "patrol")
 )
+OTHERS = ("ordered-pickup", "errand", "terrain", "doorkey", "multiroom", "blocked-unlock-pickup")
 NUMBERS = (1, 2, 4, 8, 16, 32)
 FAILURES = 128
-TEST_SEEDS = range(5000, 5064)
-VALIDATION_SEEDS, VALIDATION_COLLECTION = range(9000, 9064), 50
-WITH_FAILURES = ("spectral", "merging", "declare")
-PLAIN = "rational, plain"
+SCENES, FEWER_SCENES = 64, {"ordered-pickup": 16, "blocked-unlock-pickup": 16}
+"""Test scenes of a task; fewer where a scene is large."""
+
+FIRST_TEST, FIRST_VALIDATION, VALIDATION_COLLECTION = 5000, 9000, 50
+WITH_FAILURES = ("spectral", "merging", "completion", "gru")
+PLAIN, CAUTIOUS, MEMORISED = "rational, plain", "rational", "spectral"
+KEPT, NO_PLAN, BROKEN = "k", "n", "b"
+"""What became of a scene, a letter each in the rows of the results."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tasks", nargs="+", default=list(OFFICES))
+    parser.add_argument("--tasks", nargs="+", default=[*OFFICES, *OTHERS])
     parser.add_argument("--numbers", nargs="+", type=int, default=list(NUMBERS))
-    parser.add_argument("--learners", nargs="+", default=["rational", *WITH_FAILURES])
+    parser.add_argument(
+        "--learners", nargs="*", default=["rational", *WITH_FAILURES], help="none to show what --results has"
+    )
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--scenes", type=int, default=SCENES, help="test scenes of each task, at most")
+    parser.add_argument("--results", type=Path, help="append rows to this file, and go on with what it has")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--figure", type=Path, help="draw rules kept against demonstrations to this file")
+    parser.add_argument("--figure", type=Path, help="draw rules kept and broken to FILE.png and FILE-broken.png")
     parser.add_argument("--prices", nargs="+", type=float, default=[DEFAULT_PRICE], help="of a failure, for caution")
     parser.add_argument("--validation", action="store_true", help="other collections and scenes, to choose settings on")
     arguments = parser.parse_args()
-    scenes, first = (VALIDATION_SEEDS, VALIDATION_COLLECTION) if arguments.validation else (TEST_SEEDS, 0)
-    rows: list[dict[str, Any]] = []
-    for name in arguments.tasks:
-        task = find_task(name)
-        optimal = evaluate(task, expert_policy(task, 0.0), scenes, n_jobs=1)
-        for seed in range(first, first + arguments.seeds):
-            everything = collect(task, max(arguments.numbers), FAILURES, 0.5, seed, n_jobs=1)
-            for number in arguments.numbers:
-                for learner in arguments.learners:
-                    rows += measure(task, optimal, everything, number, learner, seed, scenes, arguments.prices)
+    rows = known_rows(arguments.results)
+    for row in measure_all(arguments, {(row["task"], row["seed"], row["number"], row["asked"]) for row in rows}):
+        rows.append(row)
+        if arguments.results is not None:
+            with arguments.results.open("a") as file:
+                file.write(json.dumps(row) + "\n")
+    rows = [row for row in rows if row["task"] in arguments.tasks]
     if arguments.figure is not None:
-        draw(rows, arguments.figure)
+        draw(rows, "kept", arguments.figure)
+        draw(rows, "broken", arguments.figure.with_stem(arguments.figure.stem + "-broken"))
     if arguments.json:
         print(json.dumps({"rows": rows}))
     else:
         show(rows)
 
 
+def known_rows(path: Path | None) -> list[dict[str, Any]]:
+    """The rows of a file of results; none if there is no such file."""
+    return [json.loads(line) for line in path.read_text().splitlines()] if path is not None and path.exists() else []
+
+
+def measure_all(arguments: argparse.Namespace, known: set[tuple[str, int, int, str]]) -> Iterator[dict[str, Any]]:
+    """The rows of all cells that are not known yet."""
+    first = VALIDATION_COLLECTION if arguments.validation else 0
+    for seed in range(first, first + arguments.seeds):
+        for name in arguments.tasks:
+            cells = [(number, learner) for number in arguments.numbers for learner in arguments.learners]
+            cells = [cell for cell in cells if (name, seed, *cell) not in known]
+            if not cells:
+                continue
+            task = find_task(name)
+            begin = FIRST_VALIDATION if arguments.validation else FIRST_TEST
+            scenes = range(begin, begin + min(arguments.scenes, FEWER_SCENES.get(name, arguments.scenes)))
+            optimal = evaluate(task, expert_policy(task, 0.0), scenes, n_jobs=1)
+            everything = collect(task, max(arguments.numbers), FAILURES, 0.5, seed, n_jobs=1)
+            for number, learner in cells:
+                cell = {"task": name, "seed": seed, "number": number, "asked": learner}
+                for found in measure(task, optimal, some(everything, number, learner), learner, arguments.prices):
+                    yield {**cell, **found}
+
+
 def measure(
-    task: Task,
-    optimal: Evaluation,
-    everything: Dataset,
-    number: int,
-    learner: str,
-    seed: int,
-    scenes: range,
-    prices: Sequence[float],
+    task: Task, optimal: Evaluation, dataset: Dataset, learner: str, prices: Sequence[float]
 ) -> Iterable[dict[str, Any]]:
     """One training, tested in all ways in which it plans."""
-    dataset = some(everything, number, with_failures=learner in WITH_FAILURES)
+    scenes, cost = [one.seed for one in optimal.episodes], expert_policy(task, 0.0).cost
     begun = time.process_time()
     try:
-        model = find_learner(learner).learn(dataset, task, n_jobs=1)
+        model = find_learner(learner).learn(dataset, task, cost, n_jobs=1)
         automaton = model.finite
         check_initial_state(automaton)
     except WfairlError as error:
-        yield {"task": task.name, "learner": learner, "number": number, "seed": seed, "error": str(error), "kept": 0.0}
+        names = [PLAIN, *named(prices)] if learner == "rational" else [learner]
+        nothing = {"scenes": NO_PLAN * len(scenes), "kept": 0.0, "no_plan": 1.0, "broken": 0.0, "return": 0.0}
+        yield from ({"learner": name, "error": str(error), **nothing} for name in names)
         return
     seconds = time.process_time() - begun
-    policies: list[Policy] = [PlannedPolicy(PLAIN if learner == "rational" else learner, automaton, unit_cost, 0.0)]
-    if learner == "rational":
-        policies += [CautiousPolicy(f"rational at {price:g}", model, unit_cost, 0.0, price) for price in prices]
+    policies: list[Policy] = [PlannedPolicy(PLAIN if learner == "rational" else learner, automaton, cost, 0.0)]
+    if "support" in model.facts:
+        policies += [
+            CautiousPolicy(name, model, cost, 0.0, price, task.horizon) for name, price in named(prices).items()
+        ]
+    elif learner == "rational":
+        policies += [PlannedPolicy(name, automaton, cost, 0.0) for name in named(prices)]
     for policy in policies:
-        name = policy.name
         tested = evaluate(task, policy, scenes, n_jobs=1)
+        became = "".join(
+            KEPT if one.success else NO_PLAN if one.outcome == "unsatisfiable" else BROKEN for one in tested.episodes
+        )
         yield {
-            "task": task.name,
-            "learner": name,
-            "number": number,
-            "seed": seed,
-            "kept": tested.success_rate,
-            "no_plan": float(np.mean([one.outcome == "unsatisfiable" for one in tested.episodes])),
-            "broken": float(np.mean([not one.success and one.outcome != "unsatisfiable" for one in tested.episodes])),
+            "learner": policy.name,
+            "scenes": became,
+            **{name: became.count(letter) / len(became) for name, letter in LETTERS.items()},
             "regret": regret(tested, optimal),
             "return": tested.mean_return,
             "optimal_return": optimal.mean_return,
@@ -114,10 +148,18 @@ def measure(
         }
 
 
-def some(everything: Dataset, number: int, with_failures: bool) -> Dataset:
-    """The first successes, and all failures if they are wanted."""
+LETTERS = {"kept": KEPT, "no_plan": NO_PLAN, "broken": BROKEN}
+
+
+def named(prices: Sequence[float]) -> dict[str, float]:
+    """The prices by what the rows call the cautious agent."""
+    return {CAUTIOUS if len(prices) == 1 else f"{CAUTIOUS} at {price:g}": price for price in prices}
+
+
+def some(everything: Dataset, number: int, learner: str) -> Dataset:
+    """The first successes, and all failures for learners that need them."""
     successes = [one for one in everything if one.is_success][:number]
-    failures = [one for one in everything if not one.is_success] if with_failures else []
+    failures = [one for one in everything if not one.is_success] if learner in WITH_FAILURES else []
     return Dataset(everything.task, (*successes, *failures), everything.temperature)
 
 
@@ -140,14 +182,32 @@ def grouped(rows: Iterable[dict[str, Any]]) -> dict[tuple[str, str, int], list[d
 
 
 def show(rows: list[dict[str, Any]]) -> None:
-    table = Table(
-        "task", "demonstrations", "learner", "kept", "no plan", "broken", "regret", "states", "s of processor"
-    )
+    table = Table("task", "demonstrations", "learner", *SHOWN, "beside memorised", "states", "s of processor")
     for (task, learner, number), group in grouped(rows).items():
-        means = [f"{mean(group, name):.3f}" for name in ("kept", "no_plan", "broken", "regret")]
+        means = [f"{mean(group, name):.3f}" for name in SHOWN]
         states = "/".join(str(row.get("states", "-")) for row in group)
-        table.add_row(task, str(number), learner, *means, states, f"{mean(group, 'seconds'):.1f}")
-    Console(width=140).print(table)
+        beside = f"{beside_memorised(group, rows):.3f}"
+        table.add_row(task, str(number), learner, *means, beside, states, f"{mean(group, 'seconds'):.1f}")
+    for learner, number in dict.fromkeys((row["learner"], row["number"]) for row in rows):
+        group = [row for row in rows if (row["learner"], row["number"]) == (learner, number)]
+        means = [f"{mean(group, name):.4f}" for name in SHOWN]
+        table.add_row("all", str(number), learner, *means, f"{beside_memorised(group, rows):.4f}", "", "")
+    Console(width=150).print(table)
+
+
+SHOWN = ("kept", "no_plan", "broken", "regret", "return")
+
+
+def beside_memorised(group: list[dict[str, Any]], rows: list[dict[str, Any]]) -> float:
+    """The part of the scenes in which the memorised automaton has a plan, and the rule was broken."""
+    cells = {(r["task"], r["seed"], r["number"]): r["scenes"] for r in rows if r["learner"] == MEMORISED}
+    pairs = [
+        (ours, theirs)
+        for row in group
+        for ours, theirs in zip(row["scenes"], cells.get((row["task"], row["seed"], row["number"]), ""), strict=False)
+    ]
+    compared = [ours == BROKEN for ours, theirs in pairs if theirs != NO_PLAN]
+    return float(np.mean(compared)) if compared else float("nan")
 
 
 def mean(group: list[dict[str, Any]], name: str) -> float:
@@ -155,34 +215,40 @@ def mean(group: list[dict[str, Any]], name: str) -> float:
     return float(np.mean(values)) if values else float("nan")
 
 
-def draw(rows: list[dict[str, Any]], path: Path) -> None:
-    """Rules kept and rules broken against the number of demonstrations, one panel per task."""
+def draw(rows: list[dict[str, Any]], what: str, path: Path) -> None:
+    """Rules kept, or broken, against the number of demonstrations: one panel per task."""
     from matplotlib.figure import Figure
 
     tasks = list(dict.fromkeys(row["task"] for row in rows))
     learners = list(dict.fromkeys(row["learner"] for row in rows))
+    numbers = sorted({row["number"] for row in rows})
     columns = min(4, len(tasks))
     height = -(-len(tasks) // columns)
-    figure = Figure(figsize=(3.1 * columns, 2.5 * height + 0.5), layout="constrained")
-    groups = grouped(rows)
+    figure = Figure(figsize=(3.1 * columns, 2.2 * height + 0.5), layout="constrained")
+    groups, lines = grouped(rows), {}
     for i, task in enumerate(tasks):
         axes = figure.add_subplot(height, columns, i + 1)
         for learner in learners:
-            found = {number: mean(group, "kept") for (*key, number), group in groups.items() if key == [task, learner]}
+            found = {number: mean(group, what) for (*key, number), group in groups.items() if key == [task, learner]}
+            if not found:
+                continue
             points = sorted(found.items())
-            axes.plot(*zip(*points, strict=True), marker="o", markersize=3, linewidth=1.4, label=learner)
-        axes.set(title=task, xscale="log", ylim=(-0.03, 1.03), xticks=sorted({row["number"] for row in rows}))
-        axes.set_xticklabels([str(number) for number in sorted({row["number"] for row in rows})])
+            bold = 2.2 if learner == CAUTIOUS else 1.1
+            colour = f"C{learners.index(learner)}"
+            lines[learner] = axes.plot(*zip(*points, strict=True), "o-", markersize=3, linewidth=bold, color=colour)[0]
+        axes.set(
+            title=task, xscale="log", xticks=numbers, xlim=(0.9 * numbers[0], 1.1 * numbers[-1]), ylim=(-0.03, 1.03)
+        )
+        axes.set_xticklabels([str(number) for number in numbers])
         axes.minorticks_off()
         axes.title.set_fontsize(9)
         axes.tick_params(labelsize=7)
         axes.grid(alpha=0.3)
         if i % columns == 0:
-            axes.set_ylabel("rules kept", fontsize=8)
+            axes.set_ylabel(f"rules {what}", fontsize=8)
         if i >= len(tasks) - columns:
             axes.set_xlabel("demonstrations", fontsize=8)
-    handles, labels = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), fontsize=8, frameon=False)
+    figure.legend(lines.values(), lines, loc="outside upper center", ncols=len(lines), fontsize=8, frameon=False)
     figure.savefig(path, dpi=130)
 
 

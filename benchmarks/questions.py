@@ -66,6 +66,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tasks", nargs="+", default=list(TASKS), choices=TASKS)
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--scenes", type=int, default=SCENES, help="new scenes to plan in")
     parser.add_argument("--validation", action="store_true", help="other collections and other scenes")
     parser.add_argument("--demonstrate", action="store_true", help="also choose scenes to demonstrate")
     parser.add_argument("--first", type=int, default=4, help="demonstrations to begin with")
@@ -88,13 +89,13 @@ def _rows(name: str, seed: int, arguments: argparse.Namespace) -> Iterator[Row]:
     task = find_task(f"random-office-{name}")
     collection = seed + VALIDATION_COLLECTION * arguments.validation
     first_scene = VALIDATION_SCENES if arguments.validation else TEST_SCENES
-    scenes = range(first_scene, first_scene + SCENES)
+    scenes = range(first_scene, first_scene + arguments.scenes)
     everything = collect(task, max(arguments.first, *arguments.more), 0, TEMPERATURE, collection, n_jobs=1)
 
     def judge(dataset: Dataset, way: str) -> tuple[TaskModel, Row]:
         model = RationalTaskLearner().learn(dataset, task, n_jobs=1)
         plain = PlannedPolicy("plain", model.finite, unit_cost, 0.0)
-        careful = CautiousPolicy("cautious", model, unit_cost, 0.0)
+        careful = CautiousPolicy("cautious", model, unit_cost, 0.0, horizon=task.horizon)
         row = Row(
             task=name,
             seed=seed,

@@ -7,10 +7,13 @@ demonstrations. What is kept is measured in 64 test scenes, planned in cautiousl
 """
 
 import argparse
+import cProfile
 import json
+import pstats
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,13 +22,14 @@ from rich.table import Table
 
 from wfairl.automata.automaton import DEAD, Guard
 from wfairl.automata.guarded import Edge, GuardedAutomaton
+from wfairl.automata.rules import visit_in_order
 from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations import Dataset, Demonstration, collect, replay
 from wfairl.evaluation import Evaluation, evaluate, expert_policy
 from wfairl.learning.run_directory import PlannerSettings
 from wfairl.logic import CautiousPolicy, RationalSettings, learn_logic_and_cost
-from wfairl.logic.caution import support_of
 from wfairl.logic.learners import RationalTaskLearner, find_learner
+from wfairl.logic.support import support_of
 from wfairl.planning.cost import Cost, unit_cost
 from wfairl.worlds import GraphWorld, ModelTask, Task, find_task
 
@@ -203,30 +207,80 @@ def minigrid(seeds: int) -> Iterable[dict[str, Any]]:
 
 
 def growth(seeds: int) -> Iterable[dict[str, Any]]:
-    """Time against the number of demonstrations and the size of the automaton."""
+    """Time against demonstrations, labels, states of the world and of the automaton, one at a time.
+
+    A square of cells with one mark of each kind on it, elsewhere in every scene; the first marks are to be visited in
+    order. Each part of the time is a share of what `cProfile` counts in the search.
+    """
     del seeds
-    for name in ("random-office-coffee", "random-office-coffee-mail", "random-office-patrol"):
-        task = find_task(name)
-        everything = collect(task, 64, 0, 0.5, 0, n_jobs=1)
-        for number in (4, 8, 16, 32, 64):
-            dataset = Dataset(name, everything.demonstrations[:number], 0.5)
-            model, seconds = timed(
-                lambda dataset=dataset, task=task: find_learner("rational").learn(dataset, task, n_jobs=1)
-            )
-            candidates = model.facts["candidates"]
-            yield {
-                "task": name,
-                "demonstrations": number,
-                "states": model.finite.states,
-                "automata met": candidates["met"],
-                "planned with": candidates["planned_with"],
-                "CPU s": seconds,
-            }
+    usual = {"demonstrations": 8, "labels": 9, "world states": 144, "automaton states": 3}
+    wider = {
+        "demonstrations": (4, 16, 32, 64),
+        "labels": (5, 17, 33),
+        "world states": (576, 2304, 9216),
+        "automaton states": (2, 4, 5),
+    }
+    marked_square(**{name.replace(" ", "_"): value for name, value in usual.items()})  # compiles what is measured
+    for case in [usual, *({**usual, name: value} for name, values in wider.items() for value in values)]:
+        dataset, task = marked_square(**{name.replace(" ", "_"): value for name, value in case.items()})
+        model, seconds, shares = profiled(lambda task=task, dataset=dataset: RationalTaskLearner().learn(dataset, task))
+        yield {
+            **case,
+            "found": model.finite.states,
+            "automata met": model.facts["candidates"]["met"],
+            "planned with": model.facts["candidates"]["planned_with"],
+            "CPU s": seconds,
+            **shares,
+        }
+
+
+def marked_square(
+    demonstrations: int, labels: int, world_states: int, automaton_states: int
+) -> tuple[Dataset, ModelTask]:
+    """Demonstrations of a task in which marks are to be visited in order."""
+    side, names = round(world_states**0.5), tuple(f"m{i:02d}" for i in range(labels - 1))
+    cells = [(x, y) for x in range(side) for y in range(side)]
+
+    def step(cell: tuple[int, int], move: tuple[int, int]) -> tuple[int, int]:
+        x, y = cell[0] + move[0], cell[1] + move[1]
+        return (x, y) if 0 <= x < side and 0 <= y < side else cell
+
+    edges: list[tuple[Any, Any]] = [(cell, step(cell, move)) for cell in cells for move in DISS_MOVES.values()]
+
+    def scene(seed: int) -> GraphWorld:
+        places = np.random.default_rng(seed).permutation(len(cells))
+        marks = {cells[place]: [name] for place, name in zip(places[1:], names, strict=False)}
+        return GraphWorld.from_edges(edges, start=cells[places[0]], marks=marks, propositions=names)
+
+    rule = visit_in_order(*names[: automaton_states - 1])
+    task = ModelTask("marked-square", "visit marks in order", names, rule, 20 * side, scene)
+    return collect(task, demonstrations, 0, 0.5, 0, n_jobs=1), task
+
+
+PARTS = {
+    "worlds": "scenes.py:scenes_of",
+    "moves": "moves.py:neighbours",
+    "prior": "prior.py:log_prior",
+    "tables": "sketch.py:to_table",
+    "planning": "evidence.py:evaluate",
+    "support": "support.py:measure_support",
+}
+"""Where the time of the search may go: file and function of `wfairl.logic`."""
+
+
+def profiled(work: Callable[[], Any]) -> tuple[Any, float, dict[str, str]]:
+    """What work gives, its CPU seconds, and the shares of its parts; planning for the support counts as support."""
+    result, seconds = timed(work)
+    profile = cProfile.Profile()
+    profile.runcall(work)
+    times = {f"{Path(file).name}:{name}": t for (file, _, name), (*_, t, _) in pstats.Stats(profile).stats.items()}  # type: ignore[attr-defined]
+    total = max(times.values())
+    return result, seconds, {part: f"{times.get(place, 0.0) / total:.0%}" for part, place in PARTS.items()}
 
 
 def kept(task: Task, model: TaskModel, cost: Cost = unit_cost) -> dict[str, float]:
     """The rate of rules kept in test scenes, and the regret in the true cost of those."""
-    tested = evaluate(task, CautiousPolicy("learned", model, cost, 0.0), TEST_SEEDS, n_jobs=1)
+    tested = evaluate(task, CautiousPolicy("learned", model, cost, 0.0, horizon=task.horizon), TEST_SEEDS, n_jobs=1)
     optimal = evaluate(task, expert_policy(task, 0.0), TEST_SEEDS, n_jobs=1)
     return {
         "kept": tested.success_rate,

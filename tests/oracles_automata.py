@@ -1,6 +1,8 @@
 """The slow and obvious versions of what the automata room computes; they share no code with it."""
 
-from itertools import groupby
+from itertools import combinations, groupby
+
+import numpy as np
 
 
 def product_of_matrices(automaton, word):
@@ -67,3 +69,63 @@ def statistic_of(sample, statistic, word):
         else:
             total += sum(seen[i : i + k] == word for i in range(n - k + 1))
     return total / len(sample)
+
+
+def all_labels(propositions):
+    """Every set of the propositions, smallest first."""
+    return [frozenset(some) for size in range(len(propositions) + 1) for some in combinations(propositions, size)]
+
+
+def accepted_words(automaton, labels, longest):
+    """For each length up to `longest`, whether each word of that length is accepted; all of them, in one order."""
+    columns = [np.append(automaton.column(label), -1) for label in labels]  # the last entry is that of DEAD
+    accepting = np.append(automaton.accepting, False)
+    states = np.array([0], np.int32)
+    yield accepting[states]
+    for _ in range(longest):
+        states = np.concatenate([column[states] for column in columns])
+        yield accepting[states]
+
+
+def accept_the_same(one, other, propositions, longest):
+    """Whether two automata agree on all words over all labels, up to a length."""
+    labels = all_labels(propositions)
+    pairs = zip(accepted_words(one, labels, longest), accepted_words(other, labels, longest), strict=True)
+    return all((a == b).all() for a, b in pairs)
+
+
+def holds(formula, word, position=0):
+    """The definition of LTLf over finite words, one operator at a time."""
+    later = range(position, len(word))
+    match formula.operator, *formula.operands:
+        case ["true"]:
+            return True
+        case ["false"]:
+            return False
+        case ["proposition"]:
+            return position < len(word) and formula.name in word[position]
+        case ["!", one]:
+            return not holds(one, word, position)
+        case ["&", *parts]:
+            return all(holds(one, word, position) for one in parts)
+        case ["|", *parts]:
+            return any(holds(one, word, position) for one in parts)
+        case ["X[!]", one]:
+            return position + 1 < len(word) and holds(one, word, position + 1)
+        case ["WX", one]:
+            return position + 1 >= len(word) or holds(one, word, position + 1)
+        case ["F", one]:
+            return any(holds(one, word, i) for i in later)
+        case ["G", one]:
+            return all(holds(one, word, i) for i in later)
+        case ["U", one, other]:
+            return any(holds(other, word, j) and all(holds(one, word, i) for i in range(position, j)) for j in later)
+        case ["W", one, other]:
+            until = any(holds(other, word, j) and all(holds(one, word, i) for i in range(position, j)) for j in later)
+            return until or all(holds(one, word, i) for i in later)
+        case ["R", one, other]:
+            return all(holds(other, word, j) or any(holds(one, word, i) for i in range(position, j)) for j in later)
+        case ["M", one, other]:
+            released = [j for j in later if holds(one, word, j)]
+            return bool(released) and all(holds(other, word, i) for i in range(position, released[0] + 1))
+    raise ValueError(formula)

@@ -48,3 +48,18 @@ def adam_by_the_book(
         corrected = (m / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.999**t)) + 1e-8)
         parameter = parameter - rate * (corrected + weight_decay * parameter)
     return parameter
+
+
+def log_probability_of_walks(
+    successors: NDArray[np.int32], costs: NDArray[np.float64], goal: int, steps: list[tuple[int, int]]
+) -> float:
+    """log of exp(-cost of a walk) over the sum of that of all walks to the goal, each enumerated; no cycles."""
+
+    def walks(node: int) -> list[float]:
+        if node == goal:
+            return [0.0]
+        ahead = [(control, int(target)) for control, target in enumerate(successors[node]) if target not in NOWHERE]
+        return [costs[node, control] + rest for control, target in ahead for rest in walks(target)]
+
+    total = sum(np.exp(-cost) for cost in walks(steps[0][0]))
+    return -sum(costs[step] for step in steps) - float(np.log(total))

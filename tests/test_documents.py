@@ -68,3 +68,15 @@ def test_the_paper_map_names_functions_and_tests_that_exist():
                     source = (folder / name).read_text()
                 else:
                     assert re.search(rf"(def|class) {name.split('.')[-1]}\b", source), name
+
+
+@pytest.mark.slow
+def test_the_commands_about_specifications_say_what_the_page_shows(tmp_path, monkeypatch):
+    document = (ROOT / "docs" / "specifications.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    shown = re.findall(r"^\$ wfairl (.*)\n((?:(?!\$|```).*\n)*)", document, re.MULTILINE)
+    assert len(shown) == 8
+    for command, said in shown:
+        ended = CliRunner().invoke(app, shlex.split(command))
+        assert ended.exit_code == (command.startswith("diff")), f"{command}: {ended.output} {ended.exception}"
+        assert not said or ended.stdout == said

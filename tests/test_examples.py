@@ -27,6 +27,7 @@ SAYS = {
     "own_planner": "soft: ",
     "own_cost": "grab 2.",
     "own_method": "success in 100% of 8 new scenes",
+    "own_floor": "in the plane",
     "road_network": "300 destinations on one table of 900 crossings",
 }
 """What each prints, beside others."""

@@ -6,6 +6,7 @@ import pytest
 
 from wfairl.automata.task_model import fit_task_model
 from wfairl.demonstrations import collect, load
+from wfairl.demonstrations.answers import Answer
 from wfairl.errors import BadInputError
 from wfairl.evaluation import evaluate
 from wfairl.experiment import Config, run
@@ -210,3 +211,19 @@ def test_an_untrained_cost_follows_from_the_seed_alone(finished):
     for name, tensor in one.state_dict().items():
         assert np.array_equal(tensor.numpy(), two.state_dict()[name].numpy())
     assert any((one.state_dict()[name] != other.state_dict()[name]).any() for name in one.state_dict())
+
+
+def test_answers_are_evidence_of_a_run_and_stay_with_it(tmp_path):
+    """One no to a plan through a decoration, which four demonstrations say nothing about, forbids them."""
+    task = find_task("random-office-mail")
+    config = Config(task.name, successes=4, failures=0, seed=10, test_scenes=2, settings={"epochs": 0})
+    labels = tuple(frozenset(name) for name in ("", "n", "", "e", "", "g"))
+    answers = [Answer(seed, (0,) * len(labels), labels, False) for seed in range(3)]
+    run(config, tmp_path / "told", answers=answers)
+    run(config, tmp_path / "untold")
+    told, untold = (load_run(tmp_path / name).task_model.finite for name in ("told", "untold"))
+    assert untold.fulfilled_at(labels) is not None
+    assert told.fulfilled_at(labels) is None
+    assert load(tmp_path / "told" / "demonstrations.safetensors").answers == tuple(answers)
+    with pytest.raises(OtherConfigurationError, match="other answers"):
+        run(config, tmp_path / "told", resume=True, answers=answers[:1])

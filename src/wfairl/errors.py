@@ -17,6 +17,13 @@ class BadInputError(WfairlError, ValueError):
     exit_code = 2
 
 
+class MissingExtraError(BadInputError):
+    """An optional dependency is not installed."""
+
+    def __init__(self, what: str, extra: str):
+        super().__init__(f"{what} is not installed: pip install 'wfairl[{extra}]'")
+
+
 class FailedRunError(WfairlError, RuntimeError):
     """The input was fine and the computation could not reach its end."""
 

@@ -7,10 +7,12 @@ from typing import Any
 
 from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations import Dataset, collect, load, save
+from wfairl.demonstrations.answers import Answer
+from wfairl.demonstrations.collection import FIRST_TEST_SEED
 from wfairl.errors import BadInputError
 from wfairl.evaluation import Evaluation, Policy, RandomPolicy, evaluate, expert_policy
 from wfairl.evaluation.evaluate import BrokenEvaluationError
-from wfairl.files import check_directory, read_json, write_json
+from wfairl.files import check_directory, hold, read_json, write_json
 from wfairl.learning.checkpoint import OtherConfigurationError
 from wfairl.learning.run_directory import CONFIG, BrokenRunError, RunExistsError, check_unchanged, make_cost
 from wfairl.learning.threads import one_torch_thread
@@ -29,8 +31,6 @@ VERSION = 2
 
 METHOD = "wfa-irl"
 """The method of the whole flow."""
-
-FIRST_TEST_SEED = 5_000
 
 
 @dataclass(frozen=True)
@@ -76,27 +76,35 @@ class Result:
 
 
 @one_torch_thread()
-def run(config: Config, directory: Path, resume: bool = False, n_jobs: int = 2) -> Result:
-    """The whole flow for one task, in a directory; everything in it follows from the configuration.
+def run(
+    config: Config,
+    directory: Path,
+    resume: bool = False,
+    n_jobs: int = 2,
+    answers: Sequence[Answer] | None = None,
+) -> Result:
+    """The whole flow for one task, in a directory; everything in it follows from the configuration and the answers.
 
     Args:
         config: what to do.
         directory: where everything goes.
         resume: go on with a run of the same configuration that was killed.
         n_jobs: scenes to work on at once; it changes nothing in the result.
+        answers: what was said of walks in this task, kept with the demonstrations; None for what is kept already.
 
     Raises:
         RunExistsError: there is a run, and it shall not be resumed.
-        OtherConfigurationError: the run that is there has another configuration.
+        OtherConfigurationError: the run that is there has another configuration, or other answers.
         BadInputError: the cost cannot be learned in the worlds of this task.
     """
     task = find_task(config.task)
     check_cost(task, config)
-    dataset = gather(task, config, directory, resume, n_jobs)
-    task_model = learn_task(task, dataset, config, n_jobs)
-    trained = learn_cost(task, dataset, task_model, config, directory, resume, n_jobs)
-    evaluations = compare(task, directory, config, n_jobs)
-    save_evaluations(evaluations, directory)
+    with hold(directory):
+        dataset = gather(task, config, directory, resume, n_jobs, answers)
+        task_model = learn_task(task, dataset, config, n_jobs)
+        trained = learn_cost(task, dataset, task_model, config, directory, resume, n_jobs)
+        evaluations = compare(task, directory, config, n_jobs)
+        save_evaluations(evaluations, directory)
     return Result(trained, evaluations)
 
 
@@ -111,13 +119,19 @@ def check_cost(task: Task, config: Config) -> None:
     make_cost(settings, [states_alone(world, [world.initial_state])])
 
 
-def gather(task: Task, config: Config, directory: Path, resume: bool, n_jobs: int) -> Dataset:
-    """The demonstrations; those that a killed run has collected already are read again."""
+def gather(
+    task: Task, config: Config, directory: Path, resume: bool, n_jobs: int, answers: Sequence[Answer] | None
+) -> Dataset:
+    """The demonstrations, with answers; those that a killed run has collected already are read again."""
     path = directory / DEMONSTRATIONS
     check_free(config, directory, resume)
     if path.exists():
-        return load(path, task.name)
+        dataset = load(path, task.name)
+        if answers is not None and tuple(answers) != dataset.answers:
+            raise OtherConfigurationError(f"{directory}: a run with other answers. Choose another directory")
+        return dataset
     dataset = collect(task, config.successes, config.failures, config.temperature, config.seed, n_jobs=n_jobs)
+    dataset = replace(dataset, answers=tuple(answers or ()))
     # First what the demonstrations are, then they: a run that is killed before there are any has decided nothing.
     write_json(directory / EXPERIMENT, {"format": FORMAT, "version": VERSION, **asdict(config)})
     save(dataset, path)

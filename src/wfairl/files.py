@@ -1,12 +1,22 @@
-"""Files that are either whole or absent: every write goes to a temporary file, then a rename."""
+"""Files that are either whole or absent: every write goes to a temporary file, then a rename.
 
+A directory in which a long computation keeps its state is held by one process at a time.
+"""
+
+import fcntl
 import json
 import os
+import re
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from wfairl.errors import BadInputError
+
+PARTIAL = ".partial"
+"""The end of the name of a file that is being written."""
 
 
 def write_atomically(path: Path, content: bytes | str) -> None:
@@ -19,7 +29,7 @@ def write_atomically(path: Path, content: bytes | str) -> None:
     data = content.encode() if isinstance(content, str) else content
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=PARTIAL)
     except OSError as error:
         raise BadInputError(f"{path}: cannot be written ({error.strerror})") from None
     try:
@@ -34,6 +44,36 @@ def write_atomically(path: Path, content: bytes | str) -> None:
         if isinstance(error, OSError):
             raise BadInputError(f"{path}: cannot be written ({error.strerror or error})") from None
         raise
+
+
+@contextmanager
+def hold(directory: Path) -> Iterator[None]:
+    """Be the only process that writes in a directory, which is made if there is none.
+
+    What a killed process left half-written there is removed. The lock is the operating system's, on the directory
+    itself: nothing is left of it when its process ends, however that ends.
+
+    Raises:
+        BadInputError: another process works there, or the directory cannot be made.
+    """
+    check_directory(directory)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(directory, os.O_RDONLY)
+    except OSError as error:
+        raise BadInputError(f"{directory}: cannot be written ({error.strerror})") from None
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BadInputError(f"{directory}: another process works there; wait for it, or stop it") from None
+        for left in directory.rglob(f".*{PARTIAL}"):
+            left.unlink(missing_ok=True)
+        yield
+    finally:
+        os.close(descriptor)
+        if not any(directory.iterdir()):  # as after an error that came before anything was written
+            directory.rmdir()
 
 
 def write_json(path: Path, document: Any) -> None:
@@ -75,6 +115,49 @@ def read_json(path: Path) -> Any:
         return parse_json(read_text(path))
     except NotJsonError as error:
         raise BadInputError(f"{path}: {error}") from None
+
+
+KINDS = {
+    "wfairl-task": "a task for `wfairl --tasks`",
+    "wfairl-task-model": "a task model of `wfairl learn-task`",
+    "wfairl-demonstrations": "demonstrations of `wfairl demos`",
+    "wfairl-recurrent": "a network of `wfairl learn-task --learner gru`",
+    "wfairl-policy": "a policy of `wfairl train`",
+    "wfairl-cost": "a cost of `wfairl train`",
+    "wfairl-checkpoint": "a checkpoint of `wfairl train`",
+    "wfairl-run": "the settings of a run of `wfairl train`",
+    "wfairl-experiment": "the record of `wfairl run`",
+    "wfairl-reproduction": "the results of `wfairl reproduce`",
+}
+"""What the formats of this package's files are called, and what writes them."""
+
+LONGEST_START = 100_000
+"""Bytes of a file that are looked at to see what it is."""
+
+
+def kind_of(path: Path) -> str:
+    """What a file seems to be, by its beginning, for a message about a wrong one; nothing if that cannot be told."""
+    try:
+        with Path(path).open("rb") as stream:
+            start = stream.read(LONGEST_START)
+    except OSError:
+        return ""
+    found = re.search(rb'format\\*"\s*:\s*\\*"(wfairl-[a-z-]+)', start)
+    if found:
+        return KINDS.get(found[1].decode(), "")
+    if start.startswith(b"HOA:"):
+        return "an automaton in HOA, which `wfairl import` reads"
+    if re.match(rb'\s*\{[^\n]*"word"\s*:', start):
+        return "a file of words"
+    if re.match(rb'\s*\{[^\n]*"(controls|states)"\s*:', start):
+        return "a log, which `wfairl demos-import` reads"
+    return ""
+
+
+def seems(path: Path) -> str:
+    """`; it seems to be ...` for the end of a message about a wrong file."""
+    kind = kind_of(path)
+    return f"; it seems to be {kind}" if kind else ""
 
 
 class NotJsonError(BadInputError):

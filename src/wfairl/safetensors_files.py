@@ -17,7 +17,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save as to_bytes
 
 from wfairl.errors import BadInputError
-from wfairl.files import NotJsonError, parse_json, read_bytes, write_atomically
+from wfairl.files import NotJsonError, parse_json, read_bytes, seems, write_atomically
 
 ENTRY = "wfairl"
 
@@ -48,9 +48,9 @@ def read_arrays(
             metadata = parse_json((file.metadata() or {}).get(ENTRY, "{}"))
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
     except (SafetensorError, NotJsonError) as problem:
-        raise error(f"{path}: cut short, damaged, or not of the format {form} ({problem})") from None
+        raise error(f"{path}: cut short, damaged, or not of the format {form} ({problem}){seems(path)}") from None
     if not isinstance(metadata, dict) or metadata.get("format") != form:
-        raise error(f"{path}: not of the format {form}")
+        raise error(f"{path}: not of the format {form}{seems(path)}")
     version = metadata.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version not in versions:
         known = ", ".join(map(str, versions))

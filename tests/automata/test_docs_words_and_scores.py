@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-import wfairl.cli.automaton  # noqa: F401  (registers the commands)
+import wfairl.cli.learn_task  # noqa: F401  (registers the commands)
 from wfairl.automata.selection import preset
 from wfairl.automata.task_model import fit_task_model
 from wfairl.cli.app import app

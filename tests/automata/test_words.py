@@ -14,6 +14,7 @@ from wfairl.automata.words import (
     compress,
     format_label,
     format_word,
+    parse_word,
     read_jsonl,
     read_pautomac,
     read_pautomac_solution,
@@ -26,6 +27,12 @@ from wfairl.errors import BadInputError
 @given(words)
 def test_compression_takes_runs_once(word):
     assert compress(word) == without_repeats(word)
+
+
+@given(words)
+def test_a_word_is_read_as_it_is_printed_and_as_json(word):
+    assert parse_word(format_word(word) if word else "") == word
+    assert parse_word(json.dumps([sorted(label) for label in word])) == word
 
 
 @given(words)

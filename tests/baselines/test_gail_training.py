@@ -17,7 +17,7 @@ from wfairl.baselines.gail import GailConfig, train_gail
 from wfairl.baselines.gail.settings import DEMONSTRATED
 from wfairl.baselines.grid_encoder import MapEncoder
 from wfairl.demonstrations import collect
-from wfairl.demonstrations.minari import MissingExtraError
+from wfairl.errors import MissingExtraError
 from wfairl.evaluation import evaluate
 from wfairl.evaluation.policies import expert_policy
 from wfairl.learning.checkpoint import BrokenCheckpointError, OtherConfigurationError

@@ -7,7 +7,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-import wfairl.cli.automaton  # noqa: F401  (registers the commands)
+import wfairl.cli.learn_task  # noqa: F401  (registers the commands)
 from wfairl.cli.app import app
 from wfairl.demonstrations import collect, load, save
 from wfairl.errors import BadInputError, FailedRunError, WfairlError
@@ -71,14 +71,6 @@ def test_score_gives_values_verdicts_and_where_words_were_lost(task, words):
 def test_repeats_are_kept_on_demand(words, tmp_path):
     document = json.loads(run("learn-task", words, "-o", tmp_path / "task.json", "--keep-repeats", "--json"))
     assert (document["rank"], document["rows"]) == (6, 5)
-
-
-@pytest.mark.parametrize("suffix", ["svg", "png", "dot", "hoa"])
-def test_draw_writes_the_format_of_the_suffix(task, tmp_path, suffix):
-    output = tmp_path / f"drawing.{suffix}"
-    assert json.loads(run("draw", task, "-o", output, "--json")) == {"path": str(output), "states": 5}
-    start = {"svg": b"<svg", "png": b"\x89PNG", "dot": b"digraph", "hoa": b"HOA: v1"}[suffix]
-    assert output.read_bytes().startswith(start)
 
 
 def test_select_and_preset_choose_the_setting(words, tmp_path):

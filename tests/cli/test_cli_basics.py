@@ -72,7 +72,8 @@ def test_a_log_without_a_success_is_said_to_be_one(tmp_path, wfairl):
 
 
 def test_one_episode_has_no_standard_error(wfairl):
-    assert "│ -      │" in wfairl("evaluate", "doorkey", "--seeds", "5000").stdout
+    assert "±" not in wfairl("evaluate", "doorkey", "--seeds", "5000").stdout
+    assert "±" in wfairl("evaluate", "doorkey", "--seeds", "5000:5002").stdout
 
 
 def test_prose_of_the_help_is_broken_where_the_terminal_ends(wfairl, monkeypatch):
@@ -108,7 +109,7 @@ def test_evaluate_prints_one_json_object_and_nothing_else(wfairl):
         (["evaluate", "doorkey", "--seeds", "1000000:1000002"], "is not a test seed"),
         (["evaluate", "doorkey", "--policy", "optimal", "--temperature", "3"], "has no temperature to choose"),
         (["demos", "doorkey", "--successes", "0", "--failures", "0", "-o", "x.safetensors"], "nothing to collect"),
-        (["demos-import", "doorkey", __file__, "-o", "x.safetensors"], "a log is a *.jsonl file"),
+        (["demos-import", "doorkey", __file__, "-o", "x.safetensors"], "a log is a *.jsonl or *.csv file"),
         (["demos", "doorkey", "-o", "x.npz"], "x.npz: demonstrations are written as *.safetensors"),
         (["demos-import", "doorkey", "none.jsonl", "-o", "x.safetensors"], "none.jsonl: no such file"),
         (["demos-export", "none.safetensors", "a/b-v0"], "none.safetensors: no such file"),

@@ -8,7 +8,7 @@ import pytest
 from wfairl.automata.rules import visit_in_order
 from wfairl.demonstrations import Dataset, collect, read_log, replay
 from wfairl.demonstrations.demonstration import walk
-from wfairl.demonstrations.log import MalformedLogError
+from wfairl.demonstrations.log import MalformedLogError, disagreements
 from wfairl.worlds import ModelTask, find_task
 
 TASK = find_task("doorkey")
@@ -130,3 +130,14 @@ def test_a_log_of_a_minigrid_may_tell_its_states(tmp_path):
 def test_what_cannot_have_happened_is_named(tmp_path, entry, message):
     with pytest.raises(MalformedLogError, match=f"log.jsonl: line 1: .*{message}"):
         read_log(write(tmp_path / "log.jsonl", entry), CORRIDOR)
+
+
+def test_demonstrations_whose_score_and_rule_disagree_are_named(tmp_path):
+    solved = next(iter(collect(TASK, 1, 0, 0.0, seed=0)))
+    right = {"seed": solved.seed, "controls": list(map(int, solved.controls))}
+    wrong = {"seed": solved.seed, "controls": ["left"]}
+    entries = [right, {**right, "score": 0}, wrong, {**wrong, "score": 1}, {**right, "score": 1}]
+    found = disagreements(read_log(write(tmp_path / "log.jsonl", *entries), TASK), TASK)
+    assert list(found) == [2, 4]
+    assert "score 0 says failure, and the rule of doorkey is fulfilled" in found[2]
+    assert "score 1 says success, and the rule of doorkey is not fulfilled" in found[4]

@@ -11,8 +11,8 @@ import pytest
 from wfairl.automata.rules import visit_in_order
 from wfairl.demonstrations import Dataset, collect, replay
 from wfairl.demonstrations.demonstration import ContradictionError
-from wfairl.demonstrations.minari import MissingExtraError, export_minari, import_minari
-from wfairl.errors import BadInputError
+from wfairl.demonstrations.minari import export_minari, import_minari
+from wfairl.errors import BadInputError, MissingExtraError
 from wfairl.worlds import ModelTask, find_task
 
 TASK = find_task("doorkey")

@@ -7,7 +7,8 @@ from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations import Dataset, collect
 from wfairl.evaluation import evaluate, expert_policy
 from wfairl.logic import CautiousPolicy, Support, find_learner, learn_logic_and_cost
-from wfairl.logic.caution import probable_automata, untested_steps
+from wfairl.logic.caution import goals_of
+from wfairl.logic.support import untested_steps
 from wfairl.planning import UnsatisfiableTaskError, build_product, find_plan, unit_cost
 from wfairl.worlds import find_task
 
@@ -16,15 +17,15 @@ COFFEE_THEN_OFFICE, OFFICE = visit_in_order("f", "g"), visit_in_order("g")
 LABELS = (frozenset(), *(frozenset({name}) for name in TASK.propositions))
 
 
-def model_of(alternatives, risk=None):
-    """A task model whose learner has kept these automata and their weights, and a risk of labels."""
+def model_of(alternatives, risk=None, demonstrated=()):
+    """A task model whose learner has kept these automata and their weights, a risk of labels, and words."""
     states = alternatives[0][0].states - 1
     risks = np.zeros((states, len(LABELS)))
     for label, value in (risk or {}).items():
         risks[:, LABELS.index(frozenset({label}))] = value
     support = Support(LABELS, np.ones(risks.shape, int), np.full(risks.shape, np.inf), risks, 0.05)
     kept = [{"automaton": one.to_document(), "text": "", "weight": weight} for one, weight in alternatives]
-    facts = {"alternatives": kept, "support": support.to_document()}
+    facts = {"alternatives": kept, "support": support.to_document(), "demonstrated": demonstrated}
     return TaskModel.of_automaton(alternatives[0][0], "by hand", facts=facts)
 
 
@@ -62,13 +63,51 @@ def test_a_risky_label_is_read_only_where_the_way_round_is_longer_than_the_price
 
 def test_the_joint_automata_are_conjunctions_and_leave_less_and_less_out():
     forbidding = all_of(OFFICE, avoid("n"))
-    found = probable_automata(model_of([(OFFICE, 0.5), (COFFEE_THEN_OFFICE, 0.3), (forbidding, 0.2)]))
+    found = goals_of(model_of([(OFFICE, 0.5), (COFFEE_THEN_OFFICE, 0.3), (forbidding, 0.2)]))
     assert [one.omitted for one in found] == pytest.approx([0.5, 0.2, 0.0])
     for word in ((LABELS[6], LABELS[7]), (LABELS[7],), (LABELS[6], LABELS[8], LABELS[7])):
         accepted = [one.automaton.accepts(word) for one in found]
         each = [automaton.accepts(word) for automaton in (OFFICE, COFFEE_THEN_OFFICE, forbidding)]
         assert accepted == [all(each[: i + 1]) for i in range(3)]
     assert all(one.chosen_states[0] == 0 for one in found)
+
+
+def test_what_was_demonstrated_is_done_again_unless_that_costs_more_than_the_doubt_is_worth():
+    model = model_of([(OFFICE, 0.9)], demonstrated=[[[], ["f"], [], ["g"]]])
+    kept = {
+        price: sum(
+            COFFEE_THEN_OFFICE.fulfilled_at(word_of(CautiousPolicy("", model, unit_cost, 0.0, price), seed)) is not None
+            for seed in range(20)
+        )
+        for price in (0.0, 1000.0)
+    }
+    assert kept[1000.0] == 20
+    assert kept[0.0] < 10
+
+
+def test_every_goal_accepts_only_what_the_most_probable_automaton_accepts():
+    model = model_of([(OFFICE, 0.6), (COFFEE_THEN_OFFICE, 0.4)], demonstrated=[[["f"], [], ["g"]], [["a"], ["g"]]])
+    *_, following = goals = goals_of(model)
+    assert following.follows is not None
+    words = [LABELS[6:8], LABELS[7:8], (LABELS[6], LABELS[0], LABELS[7]), (LABELS[1], LABELS[7]), LABELS]
+    for word in words:
+        for goal in goals:
+            states = goal.automaton.run(word)
+            assert goal.chosen_states[states].tolist() == OFFICE.run(word)
+            assert not goal.automaton.accepts(word) or OFFICE.accepts(word)
+    assert [following.automaton.accepts(word) for word in words] == [False, False, True, True, True]
+
+
+def test_a_plan_keeps_the_horizon_where_a_less_careful_one_does():
+    model = model_of([(OFFICE, 0.9), (COFFEE_THEN_OFFICE, 0.1)])
+    careless = [len(word_of(CautiousPolicy("", model, unit_cost, 0.0, 0.0), seed)) for seed in range(20)]
+    careful = [len(word_of(CautiousPolicy("", model, unit_cost, 0.0), seed)) for seed in range(20)]
+    horizon = int(np.median(careful))
+    timely = [len(word_of(CautiousPolicy("", model, unit_cost, 0.0, horizon=horizon), seed)) for seed in range(20)]
+    assert any(steps > horizon for steps in careful)
+    for kept, least, most in zip(timely, careless, careful, strict=True):
+        assert kept <= most
+        assert kept <= horizon or least > horizon
 
 
 def test_a_task_that_cannot_be_done_is_refused_with_its_reason():

@@ -10,8 +10,9 @@ from wfairl.automata.words import compress, format_label
 from wfairl.evaluation import PlannedPolicy, RandomPolicy, evaluate, expert_policy
 from wfairl.planning.cost import unit_cost
 from wfairl.report.player import EpisodePlayer, NothingToPlayError
-from wfairl.report.recording import TILE, record_episode
+from wfairl.report.recording import record_episode
 from wfairl.report.templates import block_html
+from wfairl.report.tiles import TILE
 from wfairl.worlds.registry import find_task
 
 DOORKEY = find_task("doorkey")

@@ -263,6 +263,19 @@ def test_a_method_without_an_automaton_has_a_page_that_does_not_speak_of_one(clo
     assert "held-out demonstrations goes from 3.5 to 2.5" in spoken
 
 
+def test_a_single_episode_has_no_standard_error(copied):
+    document = json.loads((copied / "evaluation.json").read_text())
+    one = {name: {**evaluation, "episodes": evaluation["episodes"][:1]} for name, evaluation in document.items()}
+    (copied / "evaluation.json").write_text(json.dumps(one))
+    result = section(page_of(copied), "Result")
+    first = one["learned, greedy"]["episodes"][0]["return"]
+    assert numbers_in(result.one("dl", class_="key-figures").one("div", class_="leading")) == [first]
+    assert [numbers_in(bar) for bar in result.one("ul", class_="intervals").all("li")] == [
+        [evaluation["episodes"][0]["return"]] for evaluation in one.values()
+    ]
+    assert "± 0.000" not in result.text
+
+
 def test_failures_are_shown_before_successes(copied):
     document = json.loads((copied / "evaluation.json").read_text())
     episode = document["learned, greedy"]["episodes"][2]

@@ -3,29 +3,31 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from wfairl.errors import BadInputError
+from wfairl.executors import Workers, open_workers
 from wfairl.suites.display import Display, format_seconds
 from wfairl.suites.jobs import Job, run_jobs
 
 
-def write(path: Path) -> None:
-    path.write_text("done")
+def write(name: str, directory: Path) -> None:
+    (directory / name).write_text("done")
 
 
-def refuse() -> None:
+def refuse(directory: Path) -> None:
     raise BadInputError("there is no such thing")
 
 
-def stumble() -> None:
+def stumble(directory: Path) -> None:
     raise ZeroDivisionError
 
 
-def die() -> None:
+def die(directory: Path) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -34,9 +36,10 @@ def test_a_job_that_fails_is_reported_and_stops_no_other(tmp_path):
         Job("refused", 3, refuse),
         Job("broken", 2, stumble),
         Job("killed", 2, die),
-        *(Job(f"good {i}", 1, partial(write, tmp_path / str(i))) for i in range(3)),
+        *(Job(f"good {i}", 1, partial(write, str(i))) for i in range(3)),
     ]
-    failures = {failure.name: failure.reason for failure in run_jobs(jobs, 2, "test")}
+    with open_workers("local", n_jobs=2) as workers:
+        failures = {failure.name: failure.reason for failure in run_jobs(jobs, tmp_path, workers, "test")}
     assert {path.name for path in tmp_path.iterdir()} == {"0", "1", "2"}
     assert failures.keys() == {"refused", "broken", "killed"}
     assert "memory" in failures["killed"]
@@ -46,8 +49,8 @@ def test_a_job_that_fails_is_reported_and_stops_no_other(tmp_path):
 
 WORKERS_THAT_SLEEP = """
 import os, sys, time
-from functools import partial
 from pathlib import Path
+from wfairl.executors import open_workers
 from wfairl.suites.jobs import Job, run_jobs
 
 def sleep(directory):
@@ -55,7 +58,9 @@ def sleep(directory):
     time.sleep(300)
 
 if __name__ == "__main__":
-    run_jobs([Job(str(i), 1, partial(sleep, Path(sys.argv[1]))) for i in range(2)], 2, "test")
+    jobs = [Job(str(i), 1, sleep) for i in range(2)]
+    with open_workers("local", n_jobs=2) as workers:
+        run_jobs(jobs, Path(sys.argv[1]), workers, "test")
 """
 
 
@@ -70,6 +75,49 @@ def test_workers_end_when_their_parent_is_killed(tmp_path):
     workers = [int(path.name) for path in pids.iterdir()]
     _wait_until(lambda: not any(_runs(worker) for worker in workers))
     assert [worker for worker in workers if _runs(worker)] == []
+
+
+def double(directory: Path) -> None:
+    """Reads one file, changes another, writes two more; `result.json` says that it is done."""
+    number = int((directory / "inputs" / "number.txt").read_text())
+    assert not (directory / "beside.txt").exists(), "a file came along that was not asked for"
+    (directory / "counts.txt").write_text(f"{(directory / 'counts.txt').read_text()}{number}\n")
+    (directory / "result.json").write_text(str(2 * number))
+    (directory / "runs").mkdir()
+    (directory / "runs" / "late.txt").write_text("late")
+
+
+def test_what_a_job_reads_travels_and_what_it_writes_comes_back(tmp_path):
+    """As on a cluster, whose workers share no disk: the same files are there in the end."""
+    outcomes = {}
+    for share_disk in (False, True):
+        place = tmp_path / str(share_disk)
+        (place / "inputs").mkdir(parents=True)
+        (place / "inputs" / "number.txt").write_text("21")
+        (place / "counts.txt").write_text("1\n")
+        if not share_disk:
+            (place / "beside.txt").write_text("not for the job")
+        inputs = (Path("inputs", "number.txt"), Path("counts.txt"), Path("missing.txt"))
+        with ThreadPoolExecutor(1) as threads:
+            workers = Workers(threads, share_disk, count=lambda: 1)
+            assert run_jobs([Job("double", 1, double, inputs)], place, workers, "test") == ()
+        outcomes[share_disk] = {
+            str(path.relative_to(place)): path.read_text()
+            for path in place.rglob("*")
+            if path.is_file() and path.name != "beside.txt"
+        }
+    assert outcomes[True] == outcomes[False]
+    assert outcomes[True]["result.json"] == "42"
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [("dask://127.0.0.1:9", "no Dask scheduler answers"), ("slurm", "unknown executor 'slurm'"), ("dask://", "Dask")],
+)
+def test_workers_that_are_none_are_refused(address, words, monkeypatch):
+    monkeypatch.setattr("wfairl.executors.SECONDS_TO_ANSWER", 0.5)
+    with pytest.raises(BadInputError, match=words), open_workers(address):
+        pass
 
 
 def _wait_until(condition, seconds: float = 60) -> None:

@@ -12,7 +12,7 @@ from wfairl.automata.rules import all_of, avoid, visit_in_order
 from wfairl.files import read_json
 from wfairl.suites.cell import stored_result
 from wfairl.suites.compute import _automata, _collections, _trainings, reproduce
-from wfairl.suites.directory import CSV, FIGURES, MARKDOWN, REPORT, RESULTS
+from wfairl.suites.directory import CSV, FIGURES, MARKDOWN, REPORT
 from wfairl.suites.logic_and_cost import ENTRIES, FULL, LOGIC_AND_COST, QUICK, TASKS
 from wfairl.suites.scope import shortfall
 from wfairl.suites.suite import Cell, Protocol, digest, find_suite, narrowed
@@ -42,7 +42,7 @@ def directory(tmp_path_factory):
     place = tmp_path_factory.mktemp("suite")
     for jobs in (_collections, _automata, _trainings):
         for job in jobs(SMALL, place):
-            job.work()
+            job.work(place)
     assert _automata(SMALL, place) == _trainings(SMALL, place) == []
     reproduce(SMALL, place, n_jobs=1)
     return place
@@ -50,7 +50,7 @@ def directory(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def tables(directory):
-    return read_tables(directory / RESULTS)
+    return read_tables(directory)
 
 
 def test_the_rule_is_kept_with_the_automaton_and_broken_without(tables):

@@ -15,11 +15,12 @@ from oracles_report import numbers_in, player_data, read_page
 
 from wfairl.cli.suites import print_tables
 from wfairl.demonstrations import collect
+from wfairl.experiment import EVALUATION
 from wfairl.files import read_json
 from wfairl.methods import CHOSEN
 from wfairl.suites.cell import first_successes, gather, run_cell, stored_result
 from wfairl.suites.compute import reproduce
-from wfairl.suites.directory import CSV, FIGURES, MARKDOWN, REPORT, RESULTS, run_directory
+from wfairl.suites.directory import CSV, FIGURES, MARKDOWN, REPORT, RESULT, RESULTS, run_directory
 from wfairl.suites.figures import draw_figures
 from wfairl.suites.page import reproduction_page
 from wfairl.suites.paper import FULL, PAPER
@@ -92,6 +93,10 @@ def test_a_reproduction_that_was_killed_ends_with_the_tables_of_one_that_was_not
     document = read_json(killed_and_resumed / RESULTS)
     assert document["rows"] == [asdict(row) for row in rows_of(PAPER, results, SMALL.successes)]
     assert document["failures"] == {}
+    for cell in PAPER.cells(SMALL):
+        for name in (RESULT, EVALUATION):
+            ours, theirs = (run_directory(place, cell, SMALL) / name for place in (tmp_path, killed_and_resumed))
+            assert ours.read_bytes() == theirs.read_bytes()
 
 
 def test_a_finished_cell_is_not_computed_again(killed_and_resumed):
@@ -103,9 +108,7 @@ def test_a_finished_cell_is_not_computed_again(killed_and_resumed):
 
 
 def test_learned_policies_are_at_least_in_their_right_place(killed_and_resumed):
-    rows = {
-        (row.method, row.data): row for row in read_tables(killed_and_resumed / RESULTS).rows if row.variant == CHOSEN
-    }
+    rows = {(row.method, row.data): row for row in read_tables(killed_and_resumed).rows if row.variant == CHOSEN}
     assert rows["optimal", ""].success_rate == 1
     assert rows["random", ""].mean_return < 0.3
     for method in ("wfa-irl", "no-automaton"):
@@ -113,7 +116,7 @@ def test_learned_policies_are_at_least_in_their_right_place(killed_and_resumed):
 
 
 def test_all_files_hold_the_same_numbers(killed_and_resumed):
-    tables = read_tables(killed_and_resumed / RESULTS)
+    tables = read_tables(killed_and_resumed)
     assert json.loads(json.dumps(tables.to_document())) == read_json(killed_and_resumed / RESULTS)
     assert (killed_and_resumed / MARKDOWN).read_text() == tables.to_markdown()
     read = csv.DictReader(io.StringIO((killed_and_resumed / CSV).read_text()))
@@ -206,7 +209,7 @@ def test_every_figure_of_what_was_learned_says_from_what(killed_and_resumed):
 
 
 def test_what_is_smaller_than_in_the_paper_is_said_wherever_the_tables_are(killed_and_resumed, capsys):
-    tables = read_tables(killed_and_resumed / RESULTS)
+    tables = read_tables(killed_and_resumed)
     told = shortfall(SMALL)
     assert "only T1 doorkey" in told
     assert "little trained" in told
@@ -222,13 +225,13 @@ def test_what_is_smaller_than_in_the_paper_is_said_wherever_the_tables_are(kille
 
 
 def test_the_whole_protocol_has_no_notice(killed_and_resumed):
-    tables = replace(read_tables(killed_and_resumed / RESULTS), protocol=FULL)
+    tables = replace(read_tables(killed_and_resumed), protocol=FULL)
     assert tables.to_markdown().startswith("Mean return")
 
 
 def test_a_reproduction_without_an_automaton_has_no_empty_sections(killed_and_resumed):
     protocol = narrowed(PAPER, SMALL, methods=("bc",))
-    tables = replace(read_tables(killed_and_resumed / RESULTS), protocol=protocol, automata={})
+    tables = replace(read_tables(killed_and_resumed), protocol=protocol, automata={})
     page = reproduction_page(tables, draw_figures(tables, killed_and_resumed), killed_and_resumed)
     titles = [section.title for section in page.sections]
     assert all(section.blocks for section in page.sections)
@@ -239,7 +242,7 @@ def test_a_reproduction_without_an_automaton_has_no_empty_sections(killed_and_re
 def test_results_that_are_none_are_refused(tmp_path):
     (tmp_path / RESULTS).write_text('{"format": "something else", "version": 1}')
     with pytest.raises(BrokenResultsError, match="another format"):
-        read_tables(tmp_path / RESULTS)
+        read_tables(tmp_path)
 
 
 def test_fewer_demonstrations_are_the_first_ones_with_all_failures():

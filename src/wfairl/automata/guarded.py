@@ -7,7 +7,7 @@ many propositions is as small as what it says of them.
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -51,7 +51,7 @@ class GuardedAutomaton(Automaton):
             if not DEAD <= edge.target < len(self.edges):
                 raise BadInputError(f"an edge leads to {edge.target}, which is none of the {len(self.edges)} states")
 
-    @property
+    @cached_property
     def propositions(self) -> frozenset[str]:
         """See `Automaton`."""
         guards = [edge.guard for row in self.edges for edge in row]

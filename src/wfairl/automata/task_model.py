@@ -30,7 +30,7 @@ from wfairl.automata.spectral import SpectralLearner, mean_squared_error
 from wfairl.automata.weighted import WeightedAutomaton
 from wfairl.automata.words import Word, compress, with_optional_start
 from wfairl.errors import BadInputError
-from wfairl.files import read_json, write_json
+from wfairl.files import read_json, seems, write_json
 
 FORMAT = "wfairl-task-model"
 VERSION = 2
@@ -287,9 +287,11 @@ class TaskModel:
         try:
             document = read_json(path)
         except BadInputError as error:
-            raise BrokenTaskModelError(f"{error}; a task model is what `wfairl learn-task` writes") from None
+            raise BrokenTaskModelError(
+                f"{error}; a task model is what `wfairl learn-task` writes{seems(path)}"
+            ) from None
         if not isinstance(document, dict) or document.get("format") != FORMAT:
-            raise BrokenTaskModelError(f"{path}: not a task model; `wfairl learn-task` writes one")
+            raise BrokenTaskModelError(f"{path}: not a task model; `wfairl learn-task` writes one{seems(path)}")
         if document.get("version") not in (1, VERSION):
             raise BrokenTaskModelError(
                 f"{path}: version {document.get('version')!r} of the format where {VERSION} is read; learn it again"

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Label
 from wfairl.errors import BadInputError
-from wfairl.files import NotJsonError, parse_json, read_text, write_atomically
+from wfairl.files import NotJsonError, parse_json, read_text, seems, write_atomically
 
 Word = tuple[Label, ...]
 
@@ -89,6 +89,25 @@ def format_word(word: Sequence[Label]) -> str:
     return ", ".join(format_label(label) for label in word) if word else "(the empty word)"
 
 
+def parse_word(text: str) -> Word:
+    """The word in a text as `format_word` writes it, `-, key, door & key`, or in JSON, `[[], "key", ["door", "key"]]`.
+
+    Raises:
+        MalformedWordsError: it is neither.
+    """
+    if text.lstrip().startswith("["):
+        return _parse_line(f'{{"word": {text}}}')[0]
+    word = []
+    for part in text.split(",") if text.strip() else []:
+        names = [name.strip() for name in part.split("&")]
+        if names == [EMPTY_LABEL_TEXT]:
+            names = []
+        if "" in names:
+            raise MalformedWordsError(f"'{text}': write a word as '-, key, door & key', or as a JSON list of labels")
+        word.append(frozenset(names))
+    return tuple(word)
+
+
 def sort_labels(labels: Iterable[Label]) -> tuple[Label, ...]:
     """The distinct labels in the one order that alphabets have: by size, then by name."""
     return tuple(sorted(set(labels), key=lambda label: (len(label), sorted(label))))
@@ -108,7 +127,8 @@ def read_jsonl(path: Path) -> ScoredWords:
         try:
             word, score = _parse_line(line)
         except MalformedWordsError as error:
-            raise MalformedWordsError(f"{path}: line {number}: {error}") from None
+            kind = "" if words else seems(path)
+            raise MalformedWordsError(f"{path}: line {number}: {error}{kind}") from None
         if scores and (score is None) != (scores[0] is None):
             raise MalformedWordsError(f"{path}: line {number}: some lines have a score and others have none")
         words.append(word)

@@ -76,7 +76,7 @@ def ask(
     """Ask one good question about a task."""
     import numpy as np
 
-    from wfairl.demonstrations.answers import read_answers, write_answers
+    from wfairl.demonstrations.answers import place_of_answers, read_answers, write_answers
     from wfairl.demonstrations.storage import load
     from wfairl.logic.proposals import find_scene
     from wfairl.logic.questions import find_question, take_answer
@@ -89,7 +89,7 @@ def ask(
         check_format(output)
     dataset = load(demos)
     task = find_task(dataset.task)
-    kept_in = demos.with_suffix(".answers.jsonl") if answers is None else answers
+    kept_in = place_of_answers(demos) if answers is None else answers
     so_far = read_answers(kept_in) if kept_in.exists() else ()
     dataset = replace(dataset, answers=(*dataset.answers, *so_far))
     model = _known(dataset, task, task_model, jobs)

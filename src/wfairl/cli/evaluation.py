@@ -154,22 +154,23 @@ def parse_seeds(text: str) -> Sequence[int]:
 
 
 def summary(evaluations: list[Evaluation]) -> Table:
-    """One row per evaluation."""
+    """One row per evaluation; only the last column is wrapped in a narrow terminal."""
     task = find_task(evaluations[0].task)
     prices_learned = any(one.mean_learned_cost is not None for one in evaluations)
     true = "steps" if task.true_cost is None else "true cost"
-    head = ["policy", "return", "± s.e.", "success", true, *(["learned cost"] if prices_learned else []), "episodes"]
-    table = Table(*head, "how they ended", title=evaluations[0].task)
+    table = Table(title=task.name, title_justify="left", box=None, padding=(0, 2, 0, 0))
+    for name in ("policy", "return", "success", true, *(["learned cost"] if prices_learned else [])):
+        table.add_column(name, no_wrap=name != "learned cost")
+    table.add_column("episodes")
     for evaluation in evaluations:
         ends = Counter(episode.outcome for episode in evaluation.episodes)
         costs = [evaluation.mean_cost, *([evaluation.mean_learned_cost] if prices_learned else [])]
+        error = f" ± {evaluation.standard_error:.3f}" if len(evaluation.episodes) > 1 else ""
         table.add_row(
             display_name(evaluation.policy, task),
-            f"{evaluation.mean_return:.3f}",
-            f"{evaluation.standard_error:.3f}" if len(evaluation.episodes) > 1 else "-",
+            f"{evaluation.mean_return:.3f}{error}",
             f"{evaluation.success_rate:.0%}",
             *("-" if cost is None else f"{cost:.2f}" for cost in costs),
-            str(len(evaluation.episodes)),
             ", ".join(f"{count} {outcome}" for outcome, count in ends.most_common()),
         )
     return table

@@ -10,6 +10,8 @@ from wfairl.cli.app import AsJson, command_group, out, print_json
 from wfairl.cli.evaluation import summary
 from wfairl.cli.learning import Jobs, Resume, check_place, print_trained, trained_document
 from wfairl.cli.settings import with_settings
+from wfairl.demonstrations.answers import read_answers
+from wfairl.errors import BadInputError
 from wfairl.experiment import METHOD, Config, run
 from wfairl.logic.learners import LEARNERS, RATIONAL
 from wfairl.methods import find_method
@@ -26,6 +28,7 @@ automaton and cost are learned together, and no failures are needed; spectral is
 from a file: see `wfairl tasks --help`. Examples:
 
     wfairl run doorkey -o runs/doorkey
+    wfairl run random-office-mail --successes 4 --answers demos.answers.jsonl
     wfairl --tasks my_tasks.py run warehouse
 """
 
@@ -42,6 +45,9 @@ def run_command(
     failures: Annotated[int, typer.Option(min=0, help="Random walks, for the automaton alone.")] = 128,
     temperature: Annotated[float, typer.Option(min=0, help="Of the expert; 0 is strictly optimal.")] = 0.5,
     learner: Annotated[str, typer.Option(help=f"What learns the automaton: {', '.join(LEARNERS)}.")] = RATIONAL,
+    answers: Annotated[
+        Path | None, typer.Option(help="Answers to questions of `wfairl ask` about this task, *.jsonl; for rational.")
+    ] = None,
     test_scenes: Annotated[int, typer.Option(min=1, help="New scenes to evaluate on.")] = 64,
     seed: Annotated[int, typer.Option(min=0, help="Everything random follows from it.")] = 0,
     jobs: Jobs = 2,
@@ -53,7 +59,10 @@ def run_command(
     config = Config(task, successes, failures, temperature, seed, learner, settings, test_scenes)
     directory = Path("runs", task) if output is None else output
     check_place(directory, resume)
-    result = run(config, directory, resume, jobs)
+    if answers is not None and learner != RATIONAL:
+        raise BadInputError(f"--answers: for --learner rational, not for {learner}; leave it out")
+    known = None if answers is None else read_answers(answers)
+    result = run(config, directory, resume, jobs, known)
     report = write_run_report(directory, n_jobs=jobs)
     for warning in result.trained.warnings:
         sys.stderr.write(f"wfairl: {warning}\n")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from wfairl.planning.path import Path as WorldPath
     from wfairl.planning.plan import Plan
     from wfairl.planning.planner import Planner
+    from wfairl.worlds.task import Task
 
 app = command_group()
 
@@ -35,12 +36,16 @@ Plan one episode of a task: the cheapest controls that its automaton accepts.
 
 The automaton is one that `wfairl learn-task` wrote, that of the run if --cost
 names one, or the task's own rule. The cost is that of a run of `wfairl train`;
-without one, every control costs 1. Scenes too large to enumerate, such as the
-levels of BabyAI, are searched only where it matters (--planner). With -o, a picture shows the world along the
+without one, every control costs 1 (on a roadmap: a metre). Scenes too large to
+enumerate, such as the levels of BabyAI, are searched only where it matters
+(--planner). With -o, a picture shows the world along the
 plan, if it has a renderer, and under each frame the automaton's state: .png for
-the frames where it moves on, .gif for all of them. Example:
+the frames where it moves on, .gif for all of them. On a roadmap, --refine makes
+the plan cheaper in the plane without changing what it shows, and the picture is
+of both. Examples:
 
-    wfairl plan doorkey --seed 7 --task-model task.json --cost runs/doorkey -o plan.gif
+    wfairl plan doorkey --seed 7 --cost runs/doorkey -o plan.gif
+    wfairl plan workshop --seed 7 --cost runs/workshop --refine -o plan.png
 """
 
 
@@ -55,10 +60,19 @@ def plan(
         PlannerName,
         typer.Option(help="exact builds the whole product, focused only what it needs; auto chooses by size."),
     ] = PlannerName.auto,
+    refine: Annotated[bool, typer.Option("--refine", help="On a roadmap: make the plan cheaper in the plane.")] = False,
     max_states: Annotated[int, typer.Option(min=1, help="Give up beyond this many states of the product.")] = 5_000_000,
     as_json: AsJson = False,
 ) -> None:
     """Plan one episode of a task."""
+    from wfairl.cli.refining import (
+        check_refinable,
+        prices_of,
+        print_refined,
+        refine_plan,
+        refined_document,
+        write_refined,
+    )
     from wfairl.planning.auto import make_planner
     from wfairl.planning.film import check_format, film_path, write_picture
     from wfairl.worlds.registry import find_task
@@ -66,40 +80,59 @@ def plan(
 
     if output is not None:
         check_format(output)
+        if refine and output.suffix.lower() != ".png":
+            raise BadInputError(f"{output}: the picture of a refined plan ends in .png")
     found_task = find_task(task)
-    model, transition_cost = _model_and_cost(task_model, cost)
+    model, transition_cost = model_and_cost(found_task, task_model, cost)
     world = found_task.make_world(seed)
+    if refine:
+        check_refinable(world)
     if output is not None:
         as_renderer(world)  # before the search, which may take long
     untested: list[int] = []
+    leaves_at: int | None = None
     chosen = make_planner(planner.value, max_states)
     if model is not None and "support" in model.facts:
-        from wfairl.logic.caution import untested_steps
+        from wfairl.logic.demonstrated import demonstrated_words
+        from wfairl.logic.support import untested_steps
 
-        found, effort = _plan_cautiously(world, model, transition_cost, chosen)
-        untested = untested_steps(model, found.path)
+        found, effort = _plan_cautiously(world, model, transition_cost, chosen, found_task.horizon)
+        untested, words = untested_steps(model, found.path), demonstrated_words(model)
+        leaves_at = None if words is None else words.leaves_at(found.path.labels)
     else:
         automaton = found_task.rule if model is None else model.finite
         found, effort = _plan(world, automaton, transition_cost, chosen)
-    if output is not None:
+    refined = None
+    if refine:
+        refined = refine_plan(world, found.path, prices_of(cost, world))
+        if output is not None:
+            write_refined(world, found.path, refined, output)
+    elif output is not None:
         write_picture(film_path(world, found.path), output)
     if as_json:
-        document = {**_document(world.controls, found), **effort, "untested_steps": untested}
+        document = {**_document(world.controls, found), **effort, "untested_steps": untested, "leaves_at": leaves_at}
+        if refined is not None:
+            document["refined"] = refined_document(world, refined)
         print_json({"task": task, "seed": seed, **document, "picture": _text(output)})
     else:
         _print(world.controls, found, effort, output)
+        if refined is not None:
+            print_refined(world, refined)
+        if leaves_at is not None:
+            out.print(f"this plan leaves what was demonstrated at step {leaves_at}")
         if untested:
-            out.print(f"this plan leaves what was demonstrated at step {', '.join(map(str, untested))}")
+            steps = ", ".join(map(str, untested))
+            out.print(f"no demonstration tells where the label leads that it reads at step {steps}")
 
 
-def _model_and_cost(task_model: Path | None, run: Path | None) -> "tuple[TaskModel | None, Cost]":
-    """What was named: the task model, or that of the run, None for the task's own rule; and the cost, 1 if none."""
+def model_and_cost(task: "Task", task_model: Path | None, run: Path | None) -> "tuple[TaskModel | None, Cost]":
+    """What was named: the task model, or that of the run, None for the task's rule; and the cost, nominal if none."""
     from wfairl.automata.task_model import TaskModel
-    from wfairl.planning.cost import unit_cost
+    from wfairl.planning.cost import nominal_cost
 
     model = None if task_model is None else TaskModel.load(task_model)
     if run is None:
-        return model, unit_cost
+        return model, nominal_cost(task)
     from wfairl.learning.run_directory import TASK_MODEL  # torch is slow to import
     from wfairl.methods import method_of
 
@@ -116,14 +149,16 @@ def _plan(world: Any, automaton: "Automaton", cost: "Cost", planner: "Planner") 
     return solution.plan(), solution.effort
 
 
-def _plan_cautiously(world: Any, model: "TaskModel", cost: "Cost", planner: "Planner") -> "tuple[Plan, dict[str, int]]":
-    """A plan for all probable automata of a model, told in the states of the most probable one."""
+def _plan_cautiously(
+    world: Any, model: "TaskModel", cost: "Cost", planner: "Planner", horizon: int
+) -> "tuple[Plan, dict[str, int]]":
+    """A cautious plan, told in the states of the most probable automaton."""
     from wfairl.logic.caution import CautiousPolicy
     from wfairl.planning.path import walk_path
     from wfairl.planning.plan import Plan
     from wfairl.planning.product import states_alone
 
-    automaton, priced = CautiousPolicy("plan", model, cost, 0.0).choose(world)
+    automaton, priced = CautiousPolicy("plan", model, cost, 0.0, horizon=horizon).choose(world)
     found, effort = _plan(world, automaton, priced, planner)
     path = walk_path(world, model.finite, found.path.controls, world.initial_state)
     paid = cost(states_alone(world, path.states[:-1]))

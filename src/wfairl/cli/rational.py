@@ -17,12 +17,14 @@ SHOWN_ALTERNATIVES = 3
 
 def learn_rational(demos: Path, answers: Path | None, output: Path, jobs: int, as_json: bool) -> None:
     """Learn the task of demonstrations by how rational the demonstrators look, and write it."""
-    from wfairl.demonstrations.answers import read_answers
+    from wfairl.demonstrations.answers import place_of_answers, read_answers
     from wfairl.demonstrations.storage import load
     from wfairl.logic.learners import RATIONAL, find_learner
     from wfairl.worlds.registry import find_task
 
     dataset = load(demos)
+    if answers is None and place_of_answers(demos).exists():
+        answers = place_of_answers(demos)
     if answers is not None:
         dataset = replace(dataset, answers=(*dataset.answers, *read_answers(answers)))
     model = find_learner(RATIONAL).learn(dataset, find_task(dataset.task), n_jobs=jobs)
@@ -87,7 +89,7 @@ def _table(dataset: "Dataset", model: "TaskModel", output: Path) -> Table:
 def _untested(model: "TaskModel") -> str:
     """The labels of which no demonstration tells where they lead, by state; for people."""
     from wfairl.automata.words import format_label
-    from wfairl.logic.caution import untested_labels
+    from wfairl.logic.support import untested_labels
 
     found = untested_labels(model).items()
     return "; ".join(f"in state {state}: {', '.join(map(format_label, labels))}" for state, labels in found)

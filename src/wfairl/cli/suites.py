@@ -9,6 +9,8 @@ import typer
 from rich.table import Table
 
 from wfairl.cli.app import AsJson, command_group, out, print_json
+from wfairl.errors import BadInputError
+from wfairl.suites.data_suite import DATA_SUITES
 from wfairl.suites.suite import SUITES, find_suite, narrowed
 
 if TYPE_CHECKING:
@@ -29,19 +31,27 @@ everything in minutes. Examples:
     wfairl reproduce --quick
     wfairl reproduce --suite paper -o runs/paper
     wfairl reproduce --tasks doorkey --methods wfa-irl,bc
+
+The suites labyrinth, borlange and shanghai measure on public data that `wfairl data` has converted; for them --data is
+the directory where they are, and of the other options only --quick, --jobs and -o apply:
+
+    wfairl reproduce --suite borlange --data public-data
 """
 
 
 @app.command("reproduce", help=EXAMPLE)
 def reproduce_command(
-    suite: Annotated[str, typer.Option(help=f"Which suite: {', '.join(SUITES)}.")] = "paper",
+    suite: Annotated[str, typer.Option(help=f"Which suite: {', '.join((*SUITES, *DATA_SUITES))}.")] = "paper",
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="DIR", help="Where all goes. Default: runs/SUITE[-quick]."),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="One training seed, 16 scenes, small budgets.")] = False,
     tasks: Annotated[str | None, typer.Option(help="Only these, with commas between them.")] = None,
-    data: Annotated[str | None, typer.Option(help="Only these data sets, such as D1.")] = None,
+    data: Annotated[
+        str | None,
+        typer.Option(help="Only these data sets, such as D1; for a suite on public data, the directory that has them."),
+    ] = None,
     methods: Annotated[
         str | None, typer.Option(help="Only these of the suite's methods, with commas between them.")
     ] = None,
@@ -51,9 +61,21 @@ def reproduce_command(
         typer.Option(help="The cost model of the methods that learn one; the tasks' own by default."),
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Cells to compute at once, each on a core of its own.")] = 2,
+    executor: Annotated[
+        str,
+        typer.Option(help="What computes them: local processes, dask://HOST:PORT, or mpi; see docs/clusters.md."),
+    ] = "local",
     as_json: AsJson = False,
 ) -> None:
     """Compute a suite."""
+    if suite in DATA_SUITES:
+        elsewhere = None if executor == "local" else executor
+        given = {"--executor": elsewhere, "--tasks": tasks, "--methods": methods, "--seeds": seeds, "--cost": cost}
+        refused = [option for option, value in given.items() if value is not None]
+        if refused:
+            raise BadInputError(f"the suite {suite} has a fixed protocol: {refused[0]} does not apply")
+        _reproduce_on_data(suite, data, output, quick, jobs, as_json)
+        return
     from wfairl.suites.compute import reproduce
 
     found = find_suite(suite)
@@ -77,12 +99,35 @@ def reproduce_command(
         "--cost": cost,
         "-o": output,
     }
-    tables = reproduce(protocol, directory, jobs, command_of(quick, chosen))
+    tables = reproduce(protocol, directory, jobs, command_of(quick, chosen), executor)
     if as_json:
-        print_json(tables.to_document())
+        print_json({**tables.to_document(), "made": dict(tables.made)})
     else:
         print_tables(tables, directory)
     if tables.failures:
+        raise typer.Exit(1)
+
+
+def _reproduce_on_data(
+    suite: str, data: str | None, output: Path | None, quick: bool, jobs: int, as_json: bool
+) -> None:
+    from wfairl.suites.data_compute import notice, reproduce_on_data
+    from wfairl.suites.data_suite import find_data_suite
+    from wfairl.suites.directory import REPORT
+
+    directory = Path("runs", f"{suite}-quick" if quick else suite) if output is None else output
+    command = command_of(quick, {"--suite": suite, "--data": data, "-o": output})
+    place = None if data is None else Path(data)
+    results = reproduce_on_data(find_data_suite(suite), place, directory, quick, jobs, command)
+    if as_json:
+        print_json({**results.to_document(), "made": dict(results.made)})
+    else:
+        for table in results.tables:
+            out.print(_table(table.title, table.head, table.body))
+        if quick:
+            out.print(notice(quick))
+        out.print(f"report: {directory / REPORT}")
+    if results.failures:
         raise typer.Exit(1)
 
 

@@ -3,6 +3,8 @@
 On disk an answer is one JSON object a line:
 
     {"seed": 7, "controls": [0, 0, 3], "labels": [[], ["coffee"], ["office"]], "right": true}
+
+Those about the demonstrations of `demos.safetensors` are kept beside them, in `demos.answers.jsonl`.
 """
 
 import json
@@ -67,6 +69,11 @@ class Answer:
             if isinstance(error, BrokenAnswersError):
                 raise
             raise BrokenAnswersError(f"not an answer ({error})") from None
+
+
+def place_of_answers(demonstrations: Path) -> Path:
+    """The file beside demonstrations in which the answers about them are kept."""
+    return demonstrations.with_suffix(".answers.jsonl")
 
 
 def read_answers(path: Path) -> tuple[Answer, ...]:

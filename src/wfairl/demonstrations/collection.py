@@ -22,6 +22,7 @@ from wfairl.progress import progress_bar
 from wfairl.worlds.task import Task
 from wfairl.worlds.world import LimitedWorld, World, available_controls
 
+FIRST_TEST_SEED = 5_000
 FIRST_TRAINING_SEED = 1_000_000
 SCENES_PER_COLLECTION = 1_000_000
 LARGEST_COLLECTION_SEED = 10**9

@@ -1,18 +1,28 @@
-"""A user's own logs: JSONL, one episode per line.
+"""A user's own logs: JSONL, one episode per line; or, for paths, a table in CSV.
 
     {"seed": 7, "controls": ["left", "forward", 5], "score": 1.0}
     {"states": [[2, false], [3, false], [3, true]]}
+    {"seed": 7, "path": [[1.5, 2.0], [1.6, 2.2], [1.8, 2.3]]}
 
 What was done is told by the controls, each a name or an index, or by the states that were passed, as the world has
 them: the control between two states is then the one that leads from the first to the second. The seed says which scene
 of the task it was, 0 if the task has only one. Without a score, the task's rule decides: 1 for success, 0 for failure.
+On a roadmap it is told by the path of the robot, its places (x, y) or (x, y, heading) in order, which is snapped to the
+roadmap; how far off that is, is kept. In a CSV file a row is a place, with the columns `x`, `y` and, if they are there,
+`heading`, `seed`, `score` and `episode`; rows of one episode (or of one seed, without that column) stand together.
 An `environment_id`, where a line has one, must be the task's.
 """
 
-from collections.abc import Hashable, Sequence
-from dataclasses import replace
+import csv
+import math
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from wfairl.demonstrations.demonstration import (
     FAILURE_SCORE,
@@ -26,60 +36,131 @@ from wfairl.demonstrations.demonstration import (
 from wfairl.errors import BadInputError
 from wfairl.files import parse_json, read_text
 from wfairl.progress import track
+from wfairl.worlds.continuous.matching import Match
+from wfairl.worlds.continuous.scene import FloorScene
 from wfairl.worlds.graph import GraphWorld
 from wfairl.worlds.task import Task
 from wfairl.worlds.world import World, available_controls
 
-FIELDS = ("environment_id", "seed", "controls", "states", "score")
+FIELDS = ("environment_id", "seed", "controls", "states", "path", "score")
+TOLD_BY = ("controls", "states", "path")
+COLUMNS = ("episode", "seed", "x", "y", "heading", "score")
 
 
 class MalformedLogError(BadInputError):
     """A line of a log that cannot be understood."""
 
 
+@dataclass(frozen=True)
+class Log:
+    """What a log told.
+
+    Attributes:
+        dataset: its episodes.
+        matches: how well paths were snapped to a roadmap, by the number of the episode.
+    """
+
+    dataset: Dataset
+    matches: Mapping[int, Match]
+
+
 def read_log(path: Path, task: Task) -> Dataset:
-    """The episodes of a log as demonstrations of a task.
+    """The episodes of a log as demonstrations of a task; errors as in `read_recordings`."""
+    return read_recordings(path, task).dataset
+
+
+def read_recordings(path: Path, task: Task) -> Log:
+    """The episodes of a log (*.jsonl, *.csv) as demonstrations of a task, and how well paths were snapped.
 
     Raises:
         MalformedLogError: names the file, the line and the fault.
     """
-    lines = [(number, line) for number, line in enumerate(read_text(path).splitlines(), start=1) if line.strip()]
-    if not lines:
+    entries = list(_csv_entries(path) if path.suffix == ".csv" else _json_entries(path))
+    if not entries:
         raise MalformedLogError(f"{path}: there is no episode in it")
-    return Dataset(task.name, tuple(_read_line(path, number, line, task) for number, line in track(lines, "log")))
+    demonstrations, matches = [], {}
+    for number, (line, entry) in enumerate(track(entries, "log", total=len(entries))):
+        try:
+            demonstration, match = _episode(entry() if callable(entry) else entry, task)
+        except BadInputError as error:
+            raise MalformedLogError(f"{path}: line {line}: {error}") from None
+        demonstrations.append(demonstration)
+        if match is not None:
+            matches[number] = match
+    return Log(Dataset(task.name, tuple(demonstrations)), matches)
 
 
-def _read_line(path: Path, number: int, line: str, task: Task) -> Demonstration:
-    try:
-        return _episode(parse_json(line), task)
-    except BadInputError as error:
-        raise MalformedLogError(f"{path}: line {number}: {error}") from None
+def disagreements(dataset: Dataset, task: Task) -> dict[int, str]:
+    """Where a score and the task's rule say otherwise: the number of the demonstration, from 1, and what each says."""
+    found = {}
+    for number, demonstration in enumerate(dataset, start=1):
+        fulfilled = task.rule.fulfilled_at(demonstration.labels) is not None
+        if fulfilled != demonstration.is_success:
+            found[number] = (
+                f"the score {demonstration.score:g} says {'success' if demonstration.is_success else 'failure'},"
+                f" and the rule of {task.name} is {'fulfilled' if fulfilled else 'not fulfilled'}"
+            )
+    return found
 
 
-def _episode(entry: Any, task: Task) -> Demonstration:
+def _json_entries(path: Path) -> Iterator[tuple[int, Callable[[], Any]]]:
+    """The number of each line that is not empty, and what reads it."""
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
+        if line.strip():
+            yield number, partial(parse_json, line)
+
+
+def _csv_entries(path: Path) -> Iterator[tuple[int, Any]]:
+    """The line on which each episode of a table begins, and the episode as a line of JSON would tell it."""
+    reader = csv.DictReader(read_text(path).splitlines())
+    columns = reader.fieldnames or []
+    unknown = [name for name in columns if name not in COLUMNS]
+    if unknown or not {"x", "y"} <= set(columns):
+        raise MalformedLogError(f"{path}: a table of paths has the columns x and y, and may have {', '.join(COLUMNS)}")
+    rows = ((reader.line_num, row) for row in reader)
+    for _, together in groupby(rows, key=lambda one: (one[1].get("episode"), one[1].get("seed"))):
+        episode = list(together)
+        line, first = episode[0]
+        try:
+            entry: dict[str, Any] = {"seed": int(first.get("seed") or 0)}
+            if first.get("score"):
+                entry["score"] = float(first["score"])
+            places = [name for name in ("x", "y", "heading") if name in columns]
+            for at, row in episode:
+                line = at
+                entry.setdefault("path", []).append([float(row[name]) for name in places])
+        except (TypeError, ValueError):
+            raise MalformedLogError(f"{path}: line {line}: it holds something that is not a number") from None
+        yield episode[0][0], entry
+
+
+def _episode(entry: Any, task: Task) -> tuple[Demonstration, Match | None]:
     _check_entry(entry, task)
-    seed = entry.get("seed", 0)
+    seed, match = entry.get("seed", 0), None
     world = task.make_world(seed)
     if "controls" in entry:
         controls = [control_number(world, control, f"step {step}") for step, control in enumerate(entry["controls"])]
-    else:
+    elif "states" in entry:
         controls = _controls_between(world, entry["states"])
+    else:
+        match = _match(world, entry["path"])
+        controls = list(match.controls)
     if "score" in entry:
-        return replay(world, controls, _score(entry["score"]), seed)
+        return replay(world, controls, _score(entry["score"]), seed), match
     demonstration = replay(world, controls, FAILURE_SCORE, seed)
     succeeded = task.rule.fulfilled_at(demonstration.labels) is not None
-    return replace(demonstration, score=SUCCESS_SCORE) if succeeded else demonstration
+    return replace(demonstration, score=SUCCESS_SCORE) if succeeded else demonstration, match
 
 
 def _check_entry(entry: Any, task: Task) -> None:
     if not isinstance(entry, dict):
-        raise MalformedLogError('an episode is an object with a list "controls" or "states"')
+        raise MalformedLogError('an episode is an object with a list "controls", "states" or "path"')
     unknown = sorted(set(entry) - set(FIELDS))
     if unknown:
         raise MalformedLogError(f"unknown field {unknown[0]!r}; there are {', '.join(FIELDS)}")
-    told = [name for name in ("controls", "states") if name in entry]
+    told = [name for name in TOLD_BY if name in entry]
     if len(told) != 1 or not isinstance(entry[told[0]], list):
-        raise MalformedLogError('an episode has either a list "controls" or a list "states"')
+        raise MalformedLogError('an episode has either a list "controls" or a list "states" or a list "path"')
     environment_id = getattr(task, "environment_id", None)
     if "environment_id" in entry and entry["environment_id"] != environment_id:
         raise MalformedLogError(
@@ -109,6 +190,22 @@ def _controls_between(world: World[Any], states: Sequence[Any]) -> list[int]:
         else:
             raise MalformedLogError(f"step {step}: no control leads from {_named(world, state)!r} to {wanted!r}")
     return controls
+
+
+def _match(world: World[Any], path: Sequence[Any]) -> Match:
+    """The walk over the roadmap of a world that is nearest to a path."""
+    scene = getattr(world, "source", None)
+    if not isinstance(scene, FloorScene):
+        raise MalformedLogError("a path is told on a roadmap, and this task has none; tell the controls or the states")
+    are_places = all(isinstance(place, list) and len(place) in (2, 3) for place in path)
+    numbers = [number for place in path for number in place] if are_places else []
+    if not are_places or len(path) < 2 or not all(_is_number(number) for number in numbers):
+        raise MalformedLogError("a path has two or more places [x, y] or [x, y, heading], all of them finite numbers")
+    return scene.match_path(np.array([place[:2] for place in path], np.float64), world.initial_state)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _named(world: World[Any], state: Any) -> Any:

@@ -29,16 +29,12 @@ from wfairl.demonstrations.demonstration import (
     replay,
     walk,
 )
-from wfairl.errors import BadInputError
+from wfairl.errors import BadInputError, MissingExtraError
 from wfairl.progress import track
 from wfairl.worlds.task import Task
 
 LONGEST_MISSION = 1024
 """MiniGrid's own mission space is a function, which Minari cannot store; a text of this length can."""
-
-
-class MissingExtraError(BadInputError):
-    """An optional dependency is not installed."""
 
 
 class GymnasiumTask(Task, Protocol):
@@ -239,5 +235,5 @@ def _import_minari() -> ModuleType:
     try:
         import minari
     except ImportError:
-        raise MissingExtraError("Minari is not installed: pip install 'wfairl[minari]'") from None
+        raise MissingExtraError("Minari", "minari") from None
     return minari

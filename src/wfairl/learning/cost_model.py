@@ -3,7 +3,7 @@
 A cost model says two things, and everything else follows:
 
     inputs_of(product)            what the model sees of the transitions; many are alike and share a row
-    preactivation(inputs, rows)   one unbounded number z for each row, differentiably
+    preactivation(inputs, rows)   one unbounded number z for each row, differentiably; or `costs`, the cost itself
 
 The cost itself is bounded below, so that every path that goes on costs something:
 
@@ -159,9 +159,13 @@ class CostModel(nn.Module, ABC):
             BadInputError: the model cannot look at this kind of world.
         """
 
-    @abstractmethod
     def preactivation(self, inputs: Inputs, rows: Tensor) -> Tensor:
         """z of each row, unbounded, shape [rows]; 0 stands for a cost of 1."""
+        raise NotImplementedError(f"{type(self).__name__} has neither `preactivation` nor `costs`")
+
+    def costs(self, inputs: Inputs, rows: Tensor) -> Tensor:
+        """The cost of each row, above zero; shape [rows]."""
+        return ACTIVATIONS[self.activation](self.preactivation(inputs, rows), self.floor)
 
     def view(self, product: Product, transitions: NDArray[np.int64] | None = None) -> View:
         """What `table` and `forward` need of a product.
@@ -181,12 +185,12 @@ class CostModel(nn.Module, ABC):
     def forward(self, view: View, transitions: NDArray[np.int64]) -> Tensor:
         """The cost of these transitions, differentiably; shape [transitions]."""
         rows, row_of = _distinct(view.inputs.rows(transitions))
-        return self._costs(view.inputs, torch.from_numpy(rows))[torch.from_numpy(row_of)]
+        return self.costs(view.inputs, torch.from_numpy(rows))[torch.from_numpy(row_of)]
 
     @torch.no_grad()
     def table(self, view: View) -> NDArray[np.float64]:
         """The costs for a search, shape [nodes, controls]; 1 for transitions that the view does not ask for."""
-        costs = self._costs(view.inputs, view.rows).double().numpy()
+        costs = self.costs(view.inputs, view.rows).double().numpy()
         table = np.ones(view.shape)
         table.reshape(-1)[view.transitions] = costs[view.row_of]
         return table
@@ -194,9 +198,6 @@ class CostModel(nn.Module, ABC):
     def as_cost(self) -> Cost:
         """The model as the planner takes a cost."""
         return ModelCost(self)
-
-    def _costs(self, inputs: Inputs, rows: Tensor) -> Tensor:
-        return ACTIVATIONS[self.activation](self.preactivation(inputs, rows), self.floor)
 
 
 @dataclass(frozen=True)

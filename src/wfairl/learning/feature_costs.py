@@ -2,6 +2,7 @@
 
 linear          z = phi(x, u, x') . w_u + b_u      weights of its own for every control
 shared-linear   z = phi(x, u, x') . w + b          the same weights whatever the control
+prices          c = sum_i p_i phi_i                the price p of a unit of each feature, above the floor
 tabular         z = one number for each distinct phi met in training and each control, 0 for others
 """
 
@@ -14,7 +15,14 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from wfairl.errors import BadInputError
-from wfairl.learning.cost_model import DEFAULT_ACTIVATION, DEFAULT_FLOOR, CostModel, Inputs, TransitionInputs
+from wfairl.learning.cost_model import (
+    ACTIVATIONS,
+    DEFAULT_ACTIVATION,
+    DEFAULT_FLOOR,
+    CostModel,
+    Inputs,
+    TransitionInputs,
+)
 from wfairl.planning.product import Product
 
 
@@ -86,6 +94,60 @@ class SharedLinearCost(CostModel):
         """See `CostModel`."""
         (features,) = inputs.parts
         return features[rows].to(self.weight.dtype) @ self.weight + self.bias
+
+
+class PricesCost(CostModel):
+    """What a transition has of each feature, times the price of a unit of it; whatever the control.
+
+    For features that are amounts, not below zero, such as metres on different ground: what is twice as long costs twice
+    as much, so that the cost does not depend on where a path is cut into transitions. Every price starts at 1. Inputs:
+    the features, shape [rows, features].
+    """
+
+    kind = "prices"
+    learning_rate = 0.2
+
+    def __init__(self, features: int, floor: float = DEFAULT_FLOOR, activation: str = DEFAULT_ACTIVATION):
+        super().__init__(floor, activation)
+        self.settings |= {"features": features}
+        self.weight = nn.Parameter(torch.zeros(features))
+
+    @classmethod
+    def for_products(cls, products: Sequence[Product], **settings: Any) -> Self:
+        """See `CostModel`."""
+        return cls(_width(products[0]), **settings)
+
+    @classmethod
+    def shapes(cls, **sizes: int) -> dict[str, tuple[int, ...]]:
+        """See `CostModel`."""
+        return {"weight": (sizes["features"],)}
+
+    @property
+    def prices(self) -> NDArray[np.float64]:
+        """The price of a unit of each feature, shape [features]."""
+        return self._prices().detach().double().numpy()
+
+    def inputs_of(self, product: Product) -> TransitionInputs:
+        """See `CostModel`.
+
+        Raises:
+            BadInputError: a feature is below zero, or all of a transition's are zero.
+        """
+        numbers, features = _distinct_features(product, len(self.weight))
+        if not ((features >= 0).all() and features.any(axis=1).all()):
+            raise BadInputError(
+                f"a cost of the kind {self.kind!r} needs features that are amounts: none below zero, and in every"
+                " transition one above"
+            )
+        return TransitionInputs(numbers, (torch.from_numpy(features),))
+
+    def costs(self, inputs: Inputs, rows: Tensor) -> Tensor:
+        """See `CostModel`."""
+        (features,) = inputs.parts
+        return features[rows].to(self.weight.dtype) @ self._prices()
+
+    def _prices(self) -> Tensor:
+        return ACTIVATIONS[self.activation](self.weight, self.floor)
 
 
 class TabularCost(CostModel):

@@ -84,6 +84,36 @@ def trace_best(
     return OptimalPaths(np.concatenate([first, tree * controls + best[tree]]), entry, following, Q)
 
 
+def weights_along_paths(paths: OptimalPaths, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """dL/dc of the transitions on the paths, for dL/dQ of the asked nodes.
+
+    Args:
+        paths: the optimal paths.
+        weights: dL/dQ, 0 where Q is inf; shape [asked, controls].
+
+    Returns:
+        One number for each of `paths.transitions`, among which a transition may occur twice; shape [transitions].
+    """
+    first = np.ascontiguousarray(weights, np.float64).reshape(-1)
+    return np.concatenate([first, _accumulate_weights(first, paths.entry, paths.following)])
+
+
+def sums_along_paths(paths: OptimalPaths, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What adds up along the path from every asked node under every control, such as features; costs add up to Q.
+
+    Args:
+        paths: the optimal paths.
+        values: of `paths.transitions`, shape [transitions, features].
+
+    Returns:
+        The sums, shape [asked, controls, features]; for a control that leads nowhere, its own values.
+    """
+    asked, controls = paths.control_cost_to_go.shape
+    tree = _accumulate_sums(values[asked * controls :], paths.following)
+    beyond = np.where(paths.entry[:, None] == END, 0.0, np.append(tree, np.zeros_like(values[:1]), axis=0)[paths.entry])
+    return (values[: asked * controls] + beyond).reshape(asked, controls, -1)
+
+
 def control_cost_to_go(costs: Tensor, paths: OptimalPaths) -> Tensor:
     """Q of the asked nodes as a differentiable function of the costs along their optimal paths.
 
@@ -120,9 +150,7 @@ class _ControlCostToGo(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
-        first = gradients[0].reshape(-1).contiguous().numpy()
-        tree = _accumulate_weights(first, ctx.paths.entry, ctx.paths.following)
-        return torch.from_numpy(np.concatenate([first, tree])).to(ctx.dtype), None
+        return torch.from_numpy(weights_along_paths(ctx.paths, gradients[0].numpy())).to(ctx.dtype), None
 
 
 @njit(cache=True, nogil=True)
@@ -171,3 +199,13 @@ def _accumulate_weights(
         if following[node] != END:
             passing[following[node]] += passing[node]
     return passing
+
+
+@njit(cache=True, nogil=True)
+def _accumulate_sums(values: NDArray[np.float64], following: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The sum of values from every node of the tree to acceptance, shape [tree, features]."""
+    sums = values.copy()
+    for node in range(len(following)):  # what follows a node has a lower number
+        if following[node] != END:
+            sums[node] += sums[following[node]]
+    return sums

@@ -92,8 +92,8 @@ class PlannerSettings:
     """How to learn a cost.
 
     Attributes:
-        cost: kind of cost model: local or paper (MiniGrid), linear, shared-linear or tabular; the task's own unless
-            given.
+        cost: kind of cost model: local or paper (MiniGrid), linear, shared-linear, prices or tabular; the task's own
+            unless given.
         floor: least cost of a transition.
         activation: output of the cost model: softplus, or relu as in the paper.
         epochs: passes over the demonstrations.

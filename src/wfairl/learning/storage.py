@@ -9,7 +9,7 @@ from torch import Tensor
 
 from wfairl.errors import BadInputError
 from wfairl.learning.cost_model import CostModel
-from wfairl.learning.feature_costs import LinearCost, SharedLinearCost, TabularCost
+from wfairl.learning.feature_costs import LinearCost, PricesCost, SharedLinearCost, TabularCost
 from wfairl.learning.grid_costs import LocalCost, PaperCost
 from wfairl.safetensors_files import read_arrays, write_arrays
 
@@ -17,7 +17,7 @@ FORMAT = "wfairl-cost"
 VERSION = 1
 
 COST_MODELS: dict[str, type[CostModel]] = {
-    model.kind: model for model in (PaperCost, LocalCost, LinearCost, SharedLinearCost, TabularCost)
+    model.kind: model for model in (PaperCost, LocalCost, LinearCost, SharedLinearCost, PricesCost, TabularCost)
 }
 """The kinds of cost models, by the name that files and the command line have for them; a new one is one more here."""
 

@@ -1,6 +1,7 @@
 """The logic of a task from a few good demonstrations: the automaton under which the demonstrators look rational."""
 
-from wfairl.logic.alternation import Explanation, learn_logic_and_cost
+from typing import Any
+
 from wfairl.logic.caution import CautiousPolicy
 from wfairl.logic.evidence import BadSceneError, Scene
 from wfairl.logic.learners import TaskLearner, find_learner, register_learner
@@ -31,3 +32,11 @@ __all__ = [
     "learn_logic_and_cost",
     "register_learner",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("Explanation", "learn_logic_and_cost"):
+        from wfairl.logic import alternation  # torch is slow to import, and most of this room does without it
+
+        return getattr(alternation, name)
+    raise AttributeError(f"module 'wfairl.logic' has no attribute {name!r}")

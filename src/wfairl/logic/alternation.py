@@ -2,8 +2,9 @@
 
     A <- argmax_A log posterior(A | c),        c <- argmax_c likelihood of the demonstrations under A,
 
-starting from a cost of 1 everywhere, until the automaton no longer changes or the posterior no longer rises. Where two
-explanations, such as a place that is forbidden and one that is only expensive, are about as likely, that is said.
+starting from the task's nominal cost (1 everywhere for most), until the automaton no longer changes or the posterior no
+longer rises. Where two explanations, such as a place that is forbidden and one that is only expensive, are about as
+likely, that is said.
 """
 
 from dataclasses import dataclass, replace
@@ -15,7 +16,6 @@ from wfairl.learning.run_directory import PlannerSettings, make_cost
 from wfairl.learning.scene import prepare_scenes
 from wfairl.learning.trainer import TrainingResult, train
 from wfairl.logic.learners import RATIONAL, TaskLearner, find_learner
-from wfairl.planning.cost import Cost, unit_cost
 from wfairl.worlds.task import Task
 
 MOST_ROUNDS = 3
@@ -33,7 +33,7 @@ class Explanation:
 
     Attributes:
         model: the task.
-        cost: the learned cost under which it was found; None for 1 everywhere.
+        cost: the learned cost under which it was found; None for the nominal one.
         log_posterior: of the automaton, under that cost.
     """
 
@@ -87,8 +87,7 @@ def learn_logic_and_cost(
 
 
 def _explain(dataset: Dataset, task: Task, learner: TaskLearner, cost: CostModel | None, n_jobs: int) -> Explanation:
-    price: Cost = unit_cost if cost is None else cost.as_cost()
-    model = learner.learn(dataset, task, price, n_jobs)
+    model = learner.learn(dataset, task, None if cost is None else cost.as_cost(), n_jobs)
     return Explanation(model, cost, float(model.facts.get("log_posterior", 0.0)))
 
 

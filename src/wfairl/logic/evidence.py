@@ -108,7 +108,8 @@ class Evidence:
         failures: words of failed demonstrations.
         answers: as given.
         temperatures: as given.
-        log_outlier: log(e / prod_t available controls), shape [scenes].
+        log_blind: log(1 / prod_t available controls), of controls drawn blindly; shape [scenes].
+        log_outlier: log(e) + log_blind, shape [scenes].
         optimistic: log evidence that scenes not planned yet count with while a candidate may still be given up;
             shape [scenes, temperatures].
     """
@@ -129,7 +130,8 @@ class Evidence:
         self.temperatures = np.ascontiguousarray(temperatures, np.float64)
         self._log_follows = float(np.log1p(-outlier_probability))
         choices = [np.log((s.successors[s.visited[:-1]] >= 0).sum(axis=1)).sum() for s in self.scenes]
-        self.log_outlier = np.log(outlier_probability) - np.array(choices)
+        self.log_blind = -np.array(choices)
+        self.log_outlier = np.log(outlier_probability) + self.log_blind
         self.optimistic = np.zeros((len(self.scenes), len(self.temperatures)))
         self._packed = _pack(self.scenes, len(self.labels), max_states)
 

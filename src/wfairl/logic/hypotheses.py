@@ -21,10 +21,9 @@ from wfairl.automata.task_model import TaskModel
 from wfairl.automata.words import format_label
 from wfairl.errors import BadInputError
 from wfairl.logic import kernels
-from wfairl.logic.caution import support_of
 from wfairl.logic.kernels import ACCEPTED
 from wfairl.logic.sketch import canonical
-from wfairl.logic.support import Support
+from wfairl.logic.support import Support, support_of
 from wfairl.logic.tables import to_table
 
 MAX_HYPOTHESES = 60

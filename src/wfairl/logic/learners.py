@@ -5,6 +5,7 @@
 A learner may look at the words of the demonstrations alone, or at the worlds in which they happened too.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -13,9 +14,11 @@ from wfairl.automata.word_learners import COMPLETION, DECLARE, MEMORISED, MERGIN
 from wfairl.automata.word_learners import find_learner as find_word_learner
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.errors import BadInputError
+from wfairl.logic.demonstrated import DEMONSTRATED
 from wfairl.logic.rational import NothingExplainedError, RationalLearner, RationalResult, RationalSettings
 from wfairl.logic.scenes import judged_words, scenes_of
-from wfairl.planning.cost import Cost, unit_cost
+from wfairl.logic.search import Candidate
+from wfairl.planning.cost import Cost, nominal_cost
 from wfairl.worlds.task import Task
 
 RATIONAL, GRU = "rational", "gru"
@@ -30,13 +33,13 @@ LOOKS_WRONG = 0.5
 class TaskLearner(Protocol):
     """Learns the logic of a task."""
 
-    def learn(self, dataset: Dataset, task: Task, cost: Cost = unit_cost, n_jobs: int = 2) -> TaskModel:
+    def learn(self, dataset: Dataset, task: Task, cost: Cost | None = None, n_jobs: int = 2) -> TaskModel:
         """The task of demonstrations.
 
         Args:
             dataset: the demonstrations.
             task: what they are of; a learner uses its worlds, never its rule.
-            cost: what transitions cost the demonstrator, as far as it is known.
+            cost: what transitions cost the demonstrator, as far as it is known; the task's nominal cost if None.
             n_jobs: how much to do at once; it changes nothing in the result.
         """
         ...
@@ -46,17 +49,25 @@ class RationalTaskLearner:
     """The automaton under which the demonstrators look most rational; see `rational`.
 
     Where none explains the demonstrations better than chance, the model keeps their words and no others, and says so.
+
+    Args:
+        settings: see `RationalSettings`.
+        progress: is told each candidate that the search goes on from.
     """
 
-    def __init__(self, settings: RationalSettings | None = None):
+    def __init__(
+        self, settings: RationalSettings | None = None, progress: Callable[[Candidate], None] | None = None
+    ) -> None:
         self.settings = settings or RationalSettings()
+        self.progress = progress
 
-    def learn(self, dataset: Dataset, task: Task, cost: Cost = unit_cost, n_jobs: int = 2) -> TaskModel:
+    def learn(self, dataset: Dataset, task: Task, cost: Cost | None = None, n_jobs: int = 2) -> TaskModel:
         """See `TaskLearner`."""
-        labels, scenes = scenes_of(dataset.demonstrations, task.make_world, cost, n_jobs)
+        price = nominal_cost(task) if cost is None else cost
+        labels, scenes = scenes_of(dataset.demonstrations, task.make_world, price, n_jobs)
         labels, answers = judged_words(dataset.answers, labels)
         try:
-            result = RationalLearner(self.settings).fit(labels, scenes, answers=answers)
+            result = RationalLearner(self.settings).fit(labels, scenes, self.progress, answers)
         except NothingExplainedError:  # too few demonstrations, or too noisy ones: keep what they show
             memorised = SpectralTaskLearner().learn(dataset, task, cost, n_jobs)
             return replace(memorised, sentences=(MEMORISED,))
@@ -66,14 +77,24 @@ class RationalTaskLearner:
             dataset.words,
             dataset.scores,
             sentences=(result.text,),
-            facts={**facts_of(result), ANSWERS: len(dataset.answers)},
+            facts={**facts_of(result), DEMONSTRATED: _demonstrated(dataset, result), ANSWERS: len(dataset.answers)},
         )
+
+
+def _demonstrated(dataset: Dataset, result: RationalResult) -> list[list[list[str]]]:
+    """The different words of the successes that follow the task, as plain JSON."""
+    words = [
+        one.word
+        for one, outlier in zip(dataset, result.outlier_probabilities, strict=True)
+        if one.is_success and outlier < LOOKS_WRONG
+    ]
+    return [[sorted(label) for label in word] for word in dict.fromkeys(words)]
 
 
 class SpectralTaskLearner:
     """The paper's weighted automaton of the demonstrations' words."""
 
-    def learn(self, dataset: Dataset, task: Task, cost: Cost = unit_cost, n_jobs: int = 2) -> TaskModel:  # noqa: ARG002
+    def learn(self, dataset: Dataset, task: Task, cost: Cost | None = None, n_jobs: int = 2) -> TaskModel:  # noqa: ARG002
         """See `TaskLearner`."""
         return fit_task_model(dataset.words, dataset.scores, optional_start=True)
 
@@ -84,7 +105,7 @@ class WordTaskLearner:
     def __init__(self, name: str):
         self.name = name
 
-    def learn(self, dataset: Dataset, task: Task, cost: Cost = unit_cost, n_jobs: int = 2) -> TaskModel:  # noqa: ARG002
+    def learn(self, dataset: Dataset, task: Task, cost: Cost | None = None, n_jobs: int = 2) -> TaskModel:  # noqa: ARG002
         """See `TaskLearner`."""
         return find_word_learner(self.name, Reading()).fit(dataset.words, dataset.scores).model
 
@@ -92,7 +113,7 @@ class WordTaskLearner:
 class RecurrentTaskLearner:
     """A recurrent network of the demonstrations' words, and the automaton that is read off it."""
 
-    def learn(self, dataset: Dataset, task: Task, cost: Cost = unit_cost, n_jobs: int = 2) -> TaskModel:  # noqa: ARG002
+    def learn(self, dataset: Dataset, task: Task, cost: Cost | None = None, n_jobs: int = 2) -> TaskModel:  # noqa: ARG002
         """See `TaskLearner`."""
         from wfairl.baselines.recurrent_automaton import fit_recurrent_task  # torch is slow to import
 

@@ -26,7 +26,7 @@ from wfairl.logic.questions import LEAST_INFORMATION, NothingToAskError
 from wfairl.logic.rational import RationalSettings
 from wfairl.logic.scenes import worlds_of
 from wfairl.logic.table_plans import ArrayWorld, TablePlan, plan_table
-from wfairl.planning.cost import Cost, unit_cost
+from wfairl.planning.cost import Cost, nominal_cost
 from wfairl.planning.policy import log_probabilities
 from wfairl.worlds.task import Task
 
@@ -82,7 +82,7 @@ def find_scene(
     seeds: Sequence[int],
     rng: np.random.Generator,
     *,
-    cost: Cost = unit_cost,
+    cost: Cost | None = None,
     outlier_probability: float = RationalSettings.outlier_probability,
     n_jobs: int = 2,
 ) -> Proposal:
@@ -94,7 +94,7 @@ def find_scene(
         task: whose scenes to choose from; its rule is not looked at.
         seeds: these.
         rng: draws demonstrations.
-        cost: of transitions.
+        cost: of transitions; the task's nominal cost if None.
         outlier_probability: that a demonstration follows no task.
         n_jobs: worlds to explore at once; it changes nothing in the result.
 
@@ -104,7 +104,8 @@ def find_scene(
     """
     if not seeds:
         raise BadInputError("there are no scenes to choose from")
-    worlds = worlds_of(seeds, dataset.demonstrations, task.make_world, cost, n_jobs)
+    price = nominal_cost(task) if cost is None else cost
+    worlds = worlds_of(seeds, dataset.demonstrations, task.make_world, price, n_jobs)
     hypotheses = hypotheses_of(model, worlds[0].labels)[:MAX_HYPOTHESES]
     temperature = float(model.facts["temperature"])
     worth = []

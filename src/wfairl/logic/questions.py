@@ -31,7 +31,7 @@ from wfairl.logic.hypotheses import Hypothesis, chosen_table, deadly_odds, hypot
 from wfairl.logic.rational import DEFAULT_ANSWER_ERROR
 from wfairl.logic.scenes import worlds_of
 from wfairl.logic.table_plans import ArrayWorld, NoPlanError, plan_table
-from wfairl.planning.cost import Cost, unit_cost
+from wfairl.planning.cost import Cost, nominal_cost
 from wfairl.worlds.task import Task
 
 LEAST_INFORMATION = 0.002
@@ -111,7 +111,7 @@ def find_question(
     seeds: Sequence[int],
     rng: np.random.Generator,
     *,
-    cost: Cost = unit_cost,
+    cost: Cost | None = None,
     answer_error: float = DEFAULT_ANSWER_ERROR,
     n_jobs: int = 2,
 ) -> Question:
@@ -123,7 +123,7 @@ def find_question(
         task: whose worlds to walk in; its rule is not looked at.
         seeds: the scenes to choose from.
         rng: chooses among equally good plans.
-        cost: of transitions.
+        cost: of transitions; the task's nominal cost if None.
         answer_error: e, that an answer is wrong.
         n_jobs: worlds to explore at once; it changes nothing in the result.
 
@@ -133,7 +133,8 @@ def find_question(
     """
     if not seeds:
         raise BadInputError("there are no scenes to ask about")
-    worlds = worlds_of(seeds, dataset.demonstrations, task.make_world, cost, n_jobs)
+    price = nominal_cost(task) if cost is None else cost
+    worlds = worlds_of(seeds, dataset.demonstrations, task.make_world, price, n_jobs)
     hypotheses = hypotheses_of(model, worlds[0].labels)
     weights = np.array([one.weight for one in hypotheses])
     known = {compress(answer.labels) for answer in dataset.answers}

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from wfairl.automata.automaton import Label
 from wfairl.automata.guarded import GuardedAutomaton
 from wfairl.errors import BadInputError, FailedRunError
-from wfairl.logic.evidence import Evidence, JudgedWord, Scene
+from wfairl.logic.evidence import Evidence, JudgedWord, Scene, log_mean
 from wfairl.logic.search import Candidate, Posterior, SearchSettings, search
 from wfairl.logic.sketch import to_automaton
 from wfairl.logic.support import Support, measure_support
@@ -144,13 +144,13 @@ class RationalLearner:
             alone = self._posterior(self._evidence(labels, scenes, ()), propositions)
             found = search(alone, self.settings.search, progress)
             posterior.judge_all(candidate.sketch for candidate in found[: self.settings.max_alternatives])
-        found = search(posterior, self.settings.search, progress)
-        best = found[0]
-        if not best.sketch.edges:
+        found = _explaining(evidence, search(posterior, self.settings.search, progress))
+        if not found:
             raise NothingExplainedError(
                 "no automaton explains the demonstrations better than chance. Are the labels those of the task, do "
                 "the demonstrations end when it is done, and is the cost about right?"
             )
+        best = found[0]
         outliers = np.zeros(len(scenes))
         outliers[[scene.success for scene in scenes]] = _outlier_probabilities(evidence, best)
         return RationalResult(
@@ -208,6 +208,16 @@ def _present(
         [Scene(s.successors, number[s.label_index], s.start, s.costs, s.controls, s.success) for s in scenes],
         [JudgedWord(number[one.word].astype(np.int32), one.is_right) for one in answers],
     )
+
+
+def _explaining(evidence: Evidence, found: Sequence[Candidate]) -> list[Candidate]:
+    """The automata under which the demonstrations are more likely than under controls drawn blindly.
+
+    Few demonstrations may not pay for any description, so that "no task at all" has the higher posterior. But whoever
+    demonstrates has a task, and the best automaton that explains something is the best guess at it.
+    """
+    blind = evidence.log_blind.sum()
+    return [one for one in found if one.sketch.edges and log_mean(one.evidence.sum(axis=0)) > blind]
 
 
 def _refine_temperature(evidence: Evidence, best: Candidate) -> float:

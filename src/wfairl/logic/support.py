@@ -7,15 +7,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import DEAD, Label
+from wfairl.automata.task_model import TaskModel
 from wfairl.logic.evidence import log_mean
 from wfairl.logic.kernels import ACCEPTED
 from wfairl.logic.search import Posterior
 from wfairl.logic.sketch import Sketch, to_table
+from wfairl.planning.path import Path
 
 TOLD = 1.0
 """Nats of evidence below which the demonstrations hardly say where a label leads."""
 
 LARGEST_LOG_ODDS = 50.0
+
+DEADLY_HERE = 0.02
+"""Odds of a label that ends the task in one state alone, as a part of those of one that does so wherever it is read."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,9 +80,11 @@ def measure_support(posterior: Posterior, sketch: Sketch, deadly_odds: float) ->
     """Change every pair of state and label in turn, and see what the demonstrations say to it.
 
     The risk of a pair compares the evidence E for the automaton with that for one in which the label is deadly, in
-    this state or in every state, whichever is more likely:
+    every state or in this one alone. What is deadly is mostly so wherever it is read, so that a label which some
+    demonstration shows elsewhere is hardly a risk:
 
-        risk = odds / (1 + odds),    odds = deadly_odds * max(E(deadly here), E(deadly everywhere)) / E(as it is)
+        risk = odds / (1 + odds)
+        odds = deadly_odds * (E(deadly everywhere) + DEADLY_HERE * E(deadly here)) / E(as it is)
     """
     evidence = posterior.evidence
     table = to_table(sketch, evidence.labels)
@@ -86,7 +93,7 @@ def measure_support(posterior: Posterior, sketch: Sketch, deadly_odds: float) ->
         return log_mean(evidence.evaluate_all(changed).sum(axis=0)) + posterior.verdict_evidence(changed)
 
     chosen = log_evidence(table)
-    margin, deadly = np.full(table.shape, np.inf), np.full(table.shape, -np.inf)
+    margin, deadly = np.full(table.shape, np.inf), np.full(table.shape, -np.inf)  # deadly: log evidence
     for label in range(table.shape[1]):
         everywhere = table.copy()
         everywhere[:, label] = DEAD
@@ -100,7 +107,61 @@ def measure_support(posterior: Posterior, sketch: Sketch, deadly_odds: float) ->
                 loss = chosen - log_evidence(changed)
                 margin[state, label] = min(margin[state, label], loss)
                 if target == DEAD:
-                    deadly[state, label] = max(deadly[state, label], chosen - loss)
+                    deadly[state, label] = np.logaddexp(deadly[state, label], np.log(DEADLY_HERE) + chosen - loss)
     odds = deadly_odds * np.exp(np.minimum(deadly - chosen, LARGEST_LOG_ODDS))
     risk = np.where(table == DEAD, 1.0, odds / (1 + odds))
     return Support(evidence.labels, evidence.visits(table), margin, risk, deadly_odds / (1 + deadly_odds))
+
+
+def support_of(model: TaskModel) -> Support | None:
+    """The evidence behind a model's automaton, None if its learner keeps none."""
+    document = model.facts.get("support")
+    return None if document is None else Support.from_document(document)
+
+
+def untested_labels(model: TaskModel) -> dict[int, list[Label]]:
+    """The labels of which no demonstration tells where they lead, by state; states without any are left out.
+
+    What the automaton forbids is not among them: nobody who plans with it will try.
+    """
+    support = support_of(model)
+    if support is None:
+        return {}
+    found = {
+        state: [
+            label
+            for label, untested in zip(support.labels, row, strict=True)
+            if untested and model.finite.read(state, label) != DEAD
+        ]
+        for state, row in enumerate(support.is_untested)
+    }
+    return {state: labels for state, labels in found.items() if labels}
+
+
+def untested_steps(model: TaskModel, path: Path) -> list[int]:
+    """The steps of a path, from 1, at which it reads what no demonstration tells about in that state."""
+    support = support_of(model)
+    if support is None:
+        return []
+    known = {label: i for i, label in enumerate(support.labels)}
+    steps, state = [], 0
+    for step, label in enumerate(path.labels, start=1):
+        if 0 <= state < len(support.visits) and (label not in known or support.is_untested[state, known[label]]):
+            steps.append(step)
+        state = model.finite.read(state, label)
+    return steps
+
+
+def risk_by_label(support: Support, labels: tuple[Label, ...]) -> NDArray[np.float64]:
+    """The risk of each label in each state, shape [states + 1, labels].
+
+    In the accepting state, the last, it is the highest of the others: who goes on after it does so because another
+    automaton may be the task.
+    """
+    known = {label: i for i, label in enumerate(support.labels)}
+    risk = np.full((len(support.risk) + 1, len(labels)), support.unknown_risk)
+    for i, label in enumerate(labels):
+        if label in known:
+            risk[:-1, i] = support.risk[:, known[label]]
+            risk[-1, i] = risk[:-1, i].max()
+    return risk

@@ -8,6 +8,7 @@ from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.errors import BadInputError
 from wfairl.evaluation.policies import Policy
+from wfairl.files import hold
 from wfairl.learning.run_directory import RunConfig, read_config
 from wfairl.methods.method import CHOSEN, Method, Trained, TrainingRequest, UnknownSettingError
 from wfairl.methods.networks import BehaviouralCloning, Gail
@@ -72,7 +73,7 @@ def train(
 
     Raises:
         BadInputError: the method is unknown, or has no such settings, or needs a task model, or has no use for one.
-        RunExistsError: there is a run, and it shall not be resumed.
+        RunExistsError: there is a run, and it shall not be resumed; or another process works there.
         OtherConfigurationError: the run that is there is of another method, configuration or other demonstrations.
     """
     found = find_method(method)
@@ -81,7 +82,8 @@ def train(
     found.check_available()
     task = find_task(dataset.task)
     request = TrainingRequest(task, dataset, directory, settings or {}, task_model, origin or {}, resume, n_jobs)
-    return found.train(request)
+    with hold(directory):
+        return found.train(request)
 
 
 def check_task_model(method: Method, is_given: bool) -> None:

@@ -68,7 +68,7 @@ class Planner(Method):
                 f"{directory}: a run of the task {run.config.task!r}, whose automaton reads"
                 f" {', '.join(sorted(foreign))}; the task {task.name!r} does not have that"
             )
-        return policy_of(run, temperature, str(directory))
+        return policy_of(run, task, temperature, str(directory))
 
     def ways_to_act(self, temperature: float) -> dict[str, float | None]:
         """Greedy where the demonstrator was, as in the paper; else at its temperature, and greedy for comparison."""
@@ -109,7 +109,7 @@ class NoAutomaton(Planner):
         return TaskModel.of_automaton(goal, "goal alone", request.dataset.words, request.dataset.scores)
 
 
-def policy_of(run: Run, temperature: float | None = None, name: str = "learned") -> PlannedPolicy | CautiousPolicy:
+def policy_of(run: Run, task: Task, temperature: float | None, name: str) -> PlannedPolicy | CautiousPolicy:
     """The policy of a run that learned a cost, at the temperature of its demonstrations if none is given.
 
     It is cautious where the learner of the automaton has kept what it is not sure of.
@@ -118,7 +118,7 @@ def policy_of(run: Run, temperature: float | None = None, name: str = "learned")
         temperature = run.config.temperature
     acts_at = DEFAULT_TRAINING_TEMPERATURE if temperature is None else temperature
     if "support" in run.task_model.facts:
-        return CautiousPolicy(name, run.task_model, run.cost.as_cost(), acts_at)
+        return CautiousPolicy(name, run.task_model, run.cost.as_cost(), acts_at, horizon=task.horizon)
     return PlannedPolicy(name, run.task_model.finite, run.cost.as_cost(), acts_at)
 
 

@@ -43,6 +43,12 @@ def sight_of(cost: Cost) -> Sight:
     return Sight.NOTHING if cost is unit_cost else getattr(cost, "sight", Sight.WHOLE)
 
 
+def nominal_cost(task: Task) -> Cost:
+    """What transitions cost as far as anybody knows before a demonstration: what the task says, otherwise 1."""
+    told: FeatureCost | None = getattr(task, "nominal_cost", None)
+    return unit_cost if told is None else feature_cost(told)
+
+
 def true_cost(task: Task) -> Cost:
     """What transitions cost the expert of a task."""
     return unit_cost if task.true_cost is None else feature_cost(task.true_cost)

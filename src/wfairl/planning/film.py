@@ -61,7 +61,12 @@ def film_path(world: World[Any], path: Path) -> Film:
         NoRendererError: the world cannot show its states.
     """
     renderer = as_renderer(world)
-    return Film(path, world.controls, tuple(np.asarray(renderer.render(state), np.uint8) for state in path.states))
+    trail = getattr(getattr(world, "source", None), "render_trail", None)
+    if trail is not None:
+        frames = tuple(trail(path.states[: step + 1]) for step in range(len(path.states)))
+    else:
+        frames = tuple(np.asarray(renderer.render(state), np.uint8) for state in path.states)
+    return Film(path, world.controls, frames)
 
 
 def write_picture(film: Film, output: FilePath) -> None:

@@ -41,11 +41,16 @@ def find_plan(product: Product, costs: NDArray[np.float64]) -> Plan:
 def follow_best(product: Product, solution: CostToGo) -> Plan:
     """A cheapest path from the start of a product that is solved; see `find_plan`."""
     check_satisfiable(product, solution)
+    return Plan(product.follow(best_controls(product, solution)), float(solution.cost_to_go[0]))
+
+
+def best_controls(product: Product, solution: CostToGo) -> list[int]:
+    """The controls of a cheapest path from a start that can reach acceptance."""
     node, controls = 0, []
     while node >= 0:
         controls.append(int(solution.best_control[node]))
         node = int(product.successors[node, controls[-1]])
-    return Plan(product.follow(controls), float(solution.cost_to_go[0]))
+    return controls
 
 
 def check_satisfiable(product: Product, solution: CostToGo) -> None:

@@ -80,14 +80,14 @@ class ExactPlanner:
 
     def solve(
         self, world: World[Any], automaton: Automaton, cost: Cost, start: tuple[Any, int] | None = None
-    ) -> "ExactSolution":
+    ) -> "ProductSolution":
         """See `Planner`."""
         product = build_product(world, automaton, self.max_states, start)
-        return ExactSolution(product, cost_to_go(product.graph, cost(product)))
+        return ProductSolution(product, cost_to_go(product.graph, cost(product)))
 
 
 @dataclass(eq=False)
-class ExactSolution:
+class ProductSolution:
     """A product and its cost-to-go.
 
     Attributes:

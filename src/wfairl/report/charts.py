@@ -27,13 +27,13 @@ class Interval:
     Attributes:
         name: of what.
         mean: the mean, 0 or more.
-        error: its standard error.
+        error: its standard error; None if it is of a single thing.
         leading: whether it stands out from the others.
     """
 
     name: str
     mean: float
-    error: float
+    error: float | None
     leading: bool = False
 
     @property
@@ -59,7 +59,8 @@ class IntervalChart:
 
     def extent(self, interval: Interval) -> tuple[str, ...]:
         """Where the whisker begins, the bar ends and the whisker ends, in percent of the width."""
-        ends = (interval.mean - interval.error, interval.mean, interval.mean + interval.error)
+        error = interval.error or 0.0
+        ends = (interval.mean - error, interval.mean, interval.mean + error)
         return tuple(f"{100 * min(max(end / self.largest, 0.0), 1.0):.3f}%" for end in ends)
 
 

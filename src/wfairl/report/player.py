@@ -16,12 +16,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
 from wfairl.automata.words import format_label
 from wfairl.errors import BadInputError
 from wfairl.report.blocks import AutomatonDrawing
-from wfairl.report.recording import TILE, Recording, TiledFilm
+from wfairl.report.recording import Recording, TiledFilm
+from wfairl.report.tiles import TILE, with_palette
 
 ATLAS_COLUMNS = 16
 DIGITS = 6
@@ -154,15 +154,5 @@ def _atlas(tiles: Sequence[NDArray[np.uint8]]) -> str:
     for number, tile in enumerate(tiles):
         picture[number // columns, :, number % columns] = tile
     stream = io.BytesIO()
-    _with_palette(picture.reshape(rows * TILE, columns * TILE, 3)).save(stream, "PNG", optimize=True)
+    with_palette(picture.reshape(rows * TILE, columns * TILE, 3)).save(stream, "PNG", optimize=True)
     return f"data:image/png;base64,{base64.b64encode(stream.getvalue()).decode()}"
-
-
-def _with_palette(pixels: NDArray[np.uint8]) -> Image.Image:
-    """The same picture with one byte per pixel, if it has few enough colours for that."""
-    colours, numbers = np.unique(pixels.reshape(-1, 3), axis=0, return_inverse=True)
-    if len(colours) > 256:
-        return Image.fromarray(pixels)
-    image = Image.fromarray(numbers.reshape(pixels.shape[:2]).astype(np.uint8), "L")
-    image.putpalette(colours.ravel().tolist())
-    return image

@@ -15,11 +15,9 @@ from wfairl.automata.words import Word, compress
 from wfairl.evaluation.evaluate import Episode
 from wfairl.evaluation.policies import Policy
 from wfairl.evaluation.rollout import Trajectory, roll_out
+from wfairl.report.tiles import cut_tiles
 from wfairl.worlds.task import Task
 from wfairl.worlds.world import as_renderer, can_render
-
-TILE = 32
-"""Pixels of a tile's side: a cell of MiniGrid, and of a grid that `draw_grid` draws."""
 
 LONGEST_STATE = 200
 """Characters of a state that is shown as text."""
@@ -106,7 +104,7 @@ def film_states(world: Any, states: tuple[Any, ...]) -> TiledFilm:
     frames: list[NDArray[np.int64]] = []
     before = np.empty(0, np.uint8)
     for state in states:
-        cut = _cut(renderer.render(state))
+        cut = cut_tiles(renderer.render(state))
         is_first = cut.shape != before.shape
         frame = np.zeros(cut.shape[:2], np.int64) if is_first else frames[-1].copy()
         changed = np.ones(cut.shape[:2], bool) if is_first else (cut != before).any(axis=(2, 3, 4))
@@ -118,10 +116,3 @@ def film_states(world: Any, states: tuple[Any, ...]) -> TiledFilm:
         frames.append(frame)
         before = cut
     return TiledFilm(np.array(tiles), np.array(frames))
-
-
-def _cut(image: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """An image as tiles, shape [rows, columns, TILE, TILE, 3]."""
-    rows, columns = (-(-length // TILE) for length in image.shape[:2])
-    margins = ((0, rows * TILE - image.shape[0]), (0, columns * TILE - image.shape[1]), (0, 0))
-    return np.pad(image, margins, constant_values=255).reshape(rows, TILE, columns, TILE, 3).swapaxes(1, 2)

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
-from wfairl.demonstrations import FIRST_TRAINING_SEED
+from wfairl.demonstrations.collection import FIRST_TEST_SEED, FIRST_TRAINING_SEED
 from wfairl.evaluation.evaluate import episode_rng
 from wfairl.evaluation.policies import REFERENCES, Policy
-from wfairl.experiment import FIRST_TEST_SEED, learned_names
+from wfairl.experiment import learned_names
 from wfairl.parallel import map_in_threads
 from wfairl.progress import track
 from wfairl.report.blocks import prose

@@ -20,7 +20,7 @@ from wfairl.demonstrations import Dataset
 from wfairl.errors import BadInputError
 from wfairl.evaluation.evaluate import Evaluation
 from wfairl.experiment import EVALUATION
-from wfairl.logic.caution import untested_labels
+from wfairl.logic.support import untested_labels
 from wfairl.report.blocks import MAX_DRAWN_STATES, AutomatonDrawing, Facts, KeyFigure, KeyFigures, prose
 from wfairl.report.charts import Interval, IntervalChart
 from wfairl.report.figures.automaton import with_label_differences
@@ -107,7 +107,7 @@ def result_section(run: RunFiles, task: Task) -> Section:
     learned = [name for name in run.evaluation if is_learned(name)]
     chart = IntervalChart(
         tuple(
-            Interval(shown_name(name, task), one.mean_return, one.standard_error, name in learned)
+            Interval(shown_name(name, task), one.mean_return, _error_of(one), name in learned)
             for name, one in run.evaluation.items()
         ),
         caption="Mean return with one standard error to both sides; 1 would be success without a single step, "
@@ -146,7 +146,7 @@ def evaluation_table(evaluations: dict[str, Evaluation], learned: Sequence[str],
             (
                 shown_name(name, task),
                 number(one.mean_return),
-                number(one.standard_error),
+                NONE if (error := _error_of(one)) is None else number(error),
                 percent(one.success_rate),
                 number(sum(episode.steps for episode in one.episodes) / len(one.episodes), 1),
                 *(NONE if cost is None else number(cost, 2) for cost in costs),
@@ -179,19 +179,25 @@ def _headline(evaluations: dict[str, Evaluation], learned: Sequence[str], task: 
         f"({learned[0].partition(', ')[2] or 'as trained'}) succeeds in ",
         percent(first.success_rate),
         " and returns ",
-        *with_error(first.mean_return, first.standard_error),
+        *with_error(first.mean_return, _error_of(first)),
         *((", at a true cost of ", number(first.mean_cost, 2)) if has_cost and first.mean_cost is not None else ()),
         *others,
         ".",
     )
 
 
+def _error_of(evaluation: Evaluation) -> float | None:
+    """The standard error of the mean return, which a single episode has none of."""
+    return None if len(evaluation.episodes) == 1 else evaluation.standard_error
+
+
 def _key_figures(run: RunFiles, learned: Sequence[str], task: Task) -> Iterator[KeyFigure]:
     for name in (*learned[:1], "optimal"):
         if name in run.evaluation:
             one = run.evaluation[name]
-            error: Text = ("mean return, ± ", number(one.standard_error))
-            yield KeyFigure(_capital(shown_name(name, task)), number(one.mean_return), error, name in learned)
+            error = _error_of(one)
+            note: Text = "return of one episode" if error is None else ("mean return, ± ", number(error))
+            yield KeyFigure(_capital(shown_name(name, task)), number(one.mean_return), note, name in learned)
     if learned:
         one = run.evaluation[learned[0]]
         succeeded = sum(episode.success for episode in one.episodes)

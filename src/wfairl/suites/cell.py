@@ -17,7 +17,7 @@ from wfairl.experiment import EVALUATION, learned_names
 from wfairl.files import write_json
 from wfairl.logic.learners import find_learner
 from wfairl.methods import CHOSEN, Trained, TrainingRequest, find_method
-from wfairl.suites.directory import RESULT, demonstrations_file, run_directory, task_model_file
+from wfairl.suites.directory import RESULT, TIMING, demonstrations_file, run_directory, task_model_file
 from wfairl.suites.metrics import Recovery, recovery_of
 from wfairl.suites.results import CellResult, Trial
 from wfairl.suites.suite import REFERENCES, Cell, Protocol, Suite, find_suite
@@ -57,11 +57,13 @@ def run_cell(cell: Cell, protocol: Protocol, directory: Path) -> None:
         tested = {name: evaluate(found, policy, scenes, n_jobs=1) for name, policy in policies.items()}
         trials += [Trial.of(name, evaluation, i == 0) for i, (name, evaluation) in enumerate(tested.items())]
         if tested_on == cell.task:
-            documents = {_name_in_run(cell, name): one.to_document() for name, one in tested.items()}
+            # The name of the run, not the path of whichever directory it was computed in.
+            named = {name: one if is_reference else replace(one, policy=place.name) for name, one in tested.items()}
+            documents = {_name_in_run(cell, name): one.to_document() for name, one in named.items()}
             write_json(place / EVALUATION, documents)
-    key, seconds = suite.key(cell, protocol), time.process_time() - begun
-    result = CellResult(cell, key, tuple(trials), learned.validation, learned.facts, learned.recovery, seconds)
-    result.save(place / RESULT)
+    write_json(place / TIMING, {"seconds": time.process_time() - begun})
+    key = suite.key(cell, protocol)
+    CellResult(cell, key, tuple(trials), learned.validation, learned.facts, learned.recovery).save(place / RESULT)
 
 
 def _name_in_run(cell: Cell, way: str) -> str:

@@ -9,7 +9,8 @@ was: a suite that is started again ends with the same tables.
 from functools import partial
 from pathlib import Path
 
-from wfairl.files import write_atomically, write_json
+from wfairl.executors import LOCAL, open_workers
+from wfairl.files import hold, read_json, write_atomically, write_json
 from wfairl.logic.learners import find_learner
 from wfairl.methods import find_method
 from wfairl.report.figures import write_figures
@@ -19,16 +20,20 @@ from wfairl.suites.cell import gather, learn_task, run_cell, stored_result
 from wfairl.suites.directory import (
     CSV,
     FIGURES,
+    MADE,
     MARKDOWN,
     REPORT,
     RESULTS,
+    TIMING,
     UnfinishedReproductionError,
     check_free,
     demonstrations_file,
+    run_directory,
+    shared_files,
     task_model_file,
 )
 from wfairl.suites.figures import draw_figures
-from wfairl.suites.jobs import Failure, Job, run_jobs
+from wfairl.suites.jobs import Failure, Job, run_jobs, worker_setup
 from wfairl.suites.page import reproduction_page
 from wfairl.suites.results import rows_of
 from wfairl.suites.suite import REFERENCES, Cell, Protocol, find_suite
@@ -38,7 +43,13 @@ COLLECTION_SECONDS, AUTOMATON_SECONDS, REFERENCE_SECONDS = 5.0, 5.0, 5.0
 """How long a job may take, as a first guess for the display of what is left; methods have their own."""
 
 
-def reproduce(protocol: Protocol, directory: Path, n_jobs: int = 2, command: str = "wfairl reproduce") -> Tables:
+def reproduce(
+    protocol: Protocol,
+    directory: Path,
+    n_jobs: int = 2,
+    command: str = "wfairl reproduce",
+    executor: str = LOCAL,
+) -> Tables:
     """Compute everything that is not there yet, and write tables, figures and report.
 
     Args:
@@ -46,6 +57,7 @@ def reproduce(protocol: Protocol, directory: Path, n_jobs: int = 2, command: str
         directory: where everything goes.
         n_jobs: cells to work on at once, each in a process of its own; it changes nothing in the result.
         command: what to type to have the same again, for the report.
+        executor: what works on them instead of processes of this machine, see `open_workers`; likewise.
 
     Raises:
         BadInputError: the directory is that of a run, or an entry names a method or learner that does not exist.
@@ -56,10 +68,17 @@ def reproduce(protocol: Protocol, directory: Path, n_jobs: int = 2, command: str
     for entry in (suite.entries[name] for name in protocol.methods):  # rather than in every cell
         find_method(entry.method).check_available()
         find_learner(entry.learner)
-    failures = run_jobs(_collections(protocol, directory), n_jobs, "demonstrations")
-    failures += run_jobs(_automata(protocol, directory), n_jobs, "automata")
-    failures += run_jobs(_trainings(protocol, directory), n_jobs, "training and test")
+    with hold(directory):
+        return _compute(protocol, directory, n_jobs, command, executor)
+
+
+def _compute(protocol: Protocol, directory: Path, n_jobs: int, command: str, executor: str) -> Tables:
+    with open_workers(executor, n_jobs, worker_setup()) as workers:
+        failures = run_jobs(_collections(protocol, directory), directory, workers, "demonstrations")
+        failures += run_jobs(_automata(protocol, directory), directory, workers, "automata")
+        failures += run_jobs(_trainings(protocol, directory), directory, workers, "training and test")
     tables = _tables(protocol, directory, failures, command)
+    write_json(directory / MADE, tables.made)
     write_json(directory / RESULTS, tables.to_document())
     write_atomically(directory / CSV, tables.to_csv())
     write_atomically(directory / MARKDOWN, tables.to_markdown())
@@ -78,7 +97,7 @@ def write_report(directory: Path, output: Path | None = None) -> Path:
     check_page_file(path)
     if not (directory / RESULTS).exists():
         raise UnfinishedReproductionError(directory)
-    tables = read_tables(directory / RESULTS)
+    tables = read_tables(directory)
     figures = draw_figures(tables, directory)
     write_figures(figures.drawn, directory / FIGURES)
     write_page(reproduction_page(tables, figures, directory), path)
@@ -88,7 +107,7 @@ def write_report(directory: Path, output: Path | None = None) -> Path:
 def _collections(protocol: Protocol, directory: Path) -> list[Job]:
     """What has to be demonstrated before anything can be learned."""
     return [
-        Job(f"{task} {data}, seed {seed}", COLLECTION_SECONDS, partial(gather, task, data, seed, protocol, directory))
+        Job(f"{task} {data}, seed {seed}", COLLECTION_SECONDS, partial(gather, task, data, seed, protocol))
         for task in protocol.tasks
         for data in protocol.data_sets
         for seed in range(protocol.seeds)
@@ -105,7 +124,8 @@ def _automata(protocol: Protocol, directory: Path) -> list[Job]:
             continue
         path = task_model_file(directory, cell, protocol)
         if not path.exists() and stored_result(cell, protocol, directory) is None:
-            jobs.setdefault(path, Job(path.stem, AUTOMATON_SECONDS, partial(_learn_task, cell, protocol, directory)))
+            work = partial(_learn_task, cell, protocol)
+            jobs.setdefault(path, Job(path.stem, AUTOMATON_SECONDS, work, (shared_files(cell, protocol)[0],)))
     return list(jobs.values())
 
 
@@ -116,7 +136,12 @@ def _learn_task(cell: Cell, protocol: Protocol, directory: Path) -> None:
 def _trainings(protocol: Protocol, directory: Path) -> list[Job]:
     """The cells that have not been computed."""
     return [
-        Job(cell.name, _expected_seconds(protocol, cell), partial(run_cell, cell, protocol, directory))
+        Job(
+            cell.name,
+            _expected_seconds(protocol, cell),
+            partial(run_cell, cell, protocol),
+            () if cell.method in REFERENCES else shared_files(cell, protocol),
+        )
         for cell in find_suite(protocol.suite).cells(protocol)
         if stored_result(cell, protocol, directory) is None
     ]
@@ -132,10 +157,16 @@ def _tables(protocol: Protocol, directory: Path, failures: tuple[Failure, ...], 
     suite = find_suite(protocol.suite)
     stored = (stored_result(cell, protocol, directory) for cell in suite.cells(protocol))
     results = [result for result in stored if result is not None]
+    places = [run_directory(directory, result.cell, protocol) for result in results]
     return Tables(
         protocol,
         tuple(rows_of(suite, results, protocol.successes)),
         automata_of(results, protocol.successes),
-        {**provenance(command), "core_seconds": sum(result.seconds for result in results)},
+        {**provenance(command), "core_seconds": sum(map(_seconds_of, places))},
         {failure.name: failure.reason for failure in failures},
     )
+
+
+def _seconds_of(run: Path) -> float:
+    """Processor time of a training and its test, without what an attempt before took that was killed."""
+    return float(read_json(run / TIMING)["seconds"]) if (run / TIMING).exists() else 0.0

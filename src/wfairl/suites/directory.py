@@ -12,9 +12,11 @@ from wfairl.suites.suite import DIGITS, Cell, Protocol, digest, find_suite
 RESULTS, CSV, MARKDOWN = "results.json", "results.csv", "results.md"
 REPORT = "report.html"
 FIGURES = "figures"
-RESULT = "result.json"
-"""Of one cell, in its directory."""
+RESULT, TIMING = "result.json", "timing.json"
+"""Of one cell, in its directory. A result is the same whenever and wherever it is computed; times stand beside it."""
 
+MADE = "made.json"
+"""When, on what and with which versions the tables were made; they are the same for whoever makes them again."""
 
 DEMONSTRATIONS, TASK_MODELS, RUNS = "demonstrations", "task-models", "runs"
 
@@ -66,6 +68,15 @@ def demonstrations_file(directory: Path, task: str, data: str, seed: int, protoc
     failures = find_suite(protocol.suite).failures_of(data, protocol)
     name = f"{task}-{data}-{protocol.successes}-{failures}-{seed}.safetensors"
     return directory / DEMONSTRATIONS / name
+
+
+def shared_files(cell: Cell, protocol: Protocol) -> tuple[Path, Path]:
+    """What a cell learns from, relative to the directory: demonstrations, and the automaton if its method has one."""
+    here = Path()
+    return (
+        demonstrations_file(here, cell.task, cell.data, cell.seed, protocol),
+        task_model_file(here, cell, protocol),
+    )
 
 
 def task_model_file(directory: Path, cell: Cell, protocol: Protocol) -> Path:

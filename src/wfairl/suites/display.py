@@ -21,10 +21,10 @@ class Display:
     Args:
         title: what the jobs are.
         expected: seconds that each job may take, by its name; only their ratios matter once some have ended.
-        workers: how many jobs run at once.
+        workers: how many jobs run at once; it may change.
     """
 
-    def __init__(self, title: str, expected: Mapping[str, float], workers: int):
+    def __init__(self, title: str, expected: Mapping[str, float], workers: int = 1):
         self.title, self.expected, self.workers = title, expected, workers
         self.running: dict[str, float] = {}
         self.ended: set[str] = set()
@@ -51,12 +51,12 @@ class Display:
         self.live.stop()
 
     def started(self, name: str) -> None:
-        """A job begins."""
-        self.running[name] = time.monotonic()
+        """A job runs; said again, it changes nothing."""
+        self.running.setdefault(name, time.monotonic())
 
     def finished(self, name: str, seconds: float, failure: str | None) -> None:
         """A job ends."""
-        del self.running[name]
+        self.running.pop(name, None)  # a cluster does not say what runs
         self.ended.add(name)
         self.seen += seconds
         self.guessed += self.expected[name]
@@ -75,15 +75,18 @@ class Display:
         )
         begun = [(pace * self.expected[name], time.monotonic() - since) for name, since in self.running.items()]
         rest = [max(whole - so_far, 0.0) for whole, so_far in begun]
-        return "about " + format_seconds(max((sum(rest) + pace * waiting) / self.workers, max(rest, default=0.0)))
+        return "about " + format_seconds(
+            max((sum(rest) + pace * waiting) / max(1, self.workers), max(rest, default=0.0))
+        )
 
     def _render(self) -> Group:
         self.bar.update(self.meter, left=f"{self.left()} left")
+        workers = Text(f"  {self.workers} worker{'' if self.workers == 1 else 's'}", style="dim")
         lines = [
             Text(f"  {name} ({format_seconds(time.monotonic() - since)})", style="dim")
             for name, since in self.running.items()
         ]
-        return Group(self.bar, *lines)
+        return Group(self.bar, workers, *lines)
 
 
 def format_seconds(seconds: float) -> str:

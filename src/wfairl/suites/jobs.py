@@ -1,27 +1,34 @@
-"""Independent jobs in processes of their own, under a display that says what runs and how long is left.
+"""Independent jobs in other processes, under a display that says what runs and how long is left.
 
-    failures = run_jobs(jobs, n_jobs=2)
+    with open_workers("local", n_jobs=2, prepare=worker_setup()) as workers:
+        failures = run_jobs(jobs, directory, workers, "automata")
 
-A job that fails does not stop the others. If this process is killed, its workers end too: nothing goes on writing
-behind the back of whoever starts it again.
+A job reads and writes files of one directory. Where workers share no disk with whoever asks, what it reads travels to
+a directory there and what it wrote comes back, so that the directory holds the same whatever ran the jobs. A job that
+fails does not stop the others.
 """
 
-import multiprocessing
-import os
-import threading
 import time
 import traceback
-from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
-from multiprocessing.connection import wait as wait_for_any
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from wfairl.errors import BadInputError, WfairlError
+from wfairl.errors import WfairlError
+from wfairl.executors import WorkerDiedError, Workers
+from wfairl.files import write_atomically
+from wfairl.suites.directory import RESULT
 from wfairl.suites.display import Display
 from wfairl.worlds.registry import load_tasks, loaded_sources
 
-DIED = "its process was killed; was there memory enough?"
+AHEAD = 2
+"""Jobs that are submitted for each worker: one to do and one to go on with."""
+
+REFRESH_SECONDS = 0.5
+"""How often the display learns which jobs run."""
 
 
 @dataclass(frozen=True)
@@ -31,12 +38,14 @@ class Job:
     Attributes:
         name: what the display calls it.
         seconds: how long it may take, as a first guess; the display corrects it by what it sees.
-        work: a function that can travel to another process; it leaves its result in a file.
+        work: a function that can travel to another process; given a directory, it leaves its result in files there.
+        inputs: the files that it reads, relative to the directory; one that is missing it makes itself.
     """
 
     name: str
     seconds: float
-    work: Callable[[], None]
+    work: Callable[[Path], None]
+    inputs: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -47,86 +56,137 @@ class Failure:
     reason: str
 
 
-def run_jobs(jobs: Sequence[Job], n_jobs: int, title: str) -> tuple[Failure, ...]:
-    """Do all jobs, `n_jobs` at a time, the longest first.
+@dataclass(frozen=True)
+class Outcome:
+    """How a job ended.
+
+    Attributes:
+        seconds: that it took.
+        reason: why it failed; None if it did not.
+        files: what it wrote where no disk is shared, by the path in its directory; what tells that it is done is last.
+    """
+
+    seconds: float
+    reason: str | None = None
+    files: Mapping[str, bytes] = field(default_factory=dict)
+
+
+def run_jobs(jobs: Sequence[Job], directory: Path, workers: Workers, title: str) -> tuple[Failure, ...]:
+    """Do all jobs, the longest first.
 
     Args:
         jobs: what to do, in any order: they must not depend on each other.
-        n_jobs: processes.
+        directory: what they read and write in.
+        workers: what does them.
         title: what the jobs are, for people.
 
     Returns:
         The jobs that failed.
     """
-    if n_jobs < 1:
-        raise BadInputError(f"the number of jobs must be 1 or more, not {n_jobs}")
     if not jobs:
-        return ()  # workers take seconds to start
+        return ()
     waiting = sorted(jobs, key=lambda job: -job.seconds)
-    idle = [_worker() for _ in range(min(n_jobs, len(jobs)))]
-    running: dict[Future[str | None], _Running] = {}
-    failures = []
-    with Display(title, {job.name: job.seconds for job in jobs}, n_jobs) as display:
-        try:
-            while waiting or running:
-                while waiting and idle:
-                    job, worker = waiting.pop(0), idle.pop()
-                    running[worker.submit(_reason_of_failure, job)] = _Running(job, worker, time.monotonic())
+    submitted: dict[Future[Outcome], Job] = {}
+    failures, counted = [], -REFRESH_SECONDS
+    with Display(title, {job.name: job.seconds for job in jobs}) as display:
+        while waiting or submitted:
+            if time.monotonic() - counted >= REFRESH_SECONDS:  # a cluster is asked over the network
+                display.workers, counted = workers.count(), time.monotonic()
+            while waiting and len(submitted) < AHEAD * max(1, display.workers):
+                job = waiting.pop(0)
+                submitted[_submit(job, directory, workers)] = job
+            done, _ = wait(submitted, REFRESH_SECONDS, FIRST_COMPLETED)
+            for future, job in submitted.items():
+                if future.running():
                     display.started(job.name)
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    done = running.pop(future)
-                    died = isinstance(future.exception(), BrokenProcessPool)
-                    reason = DIED if died else future.result()
-                    idle.append(_worker() if died else done.worker)
-                    display.finished(done.job.name, time.monotonic() - done.begun, reason)
-                    if reason is not None:
-                        failures.append(Failure(done.job.name, reason))
-        except BaseException:
-            for process in multiprocessing.active_children():
-                process.terminate()
-            raise
-    for worker in idle:
-        worker.shutdown()
+            for future in done:
+                job, outcome = submitted.pop(future), _outcome(future)
+                for path, content in outcome.files.items():
+                    write_atomically(directory / path, content)
+                display.finished(job.name, outcome.seconds, outcome.reason)
+                if outcome.reason is not None:
+                    failures.append(Failure(job.name, outcome.reason))
     return tuple(failures)
 
 
-@dataclass(frozen=True)
-class _Running:
-    job: Job
-    worker: ProcessPoolExecutor
-    begun: float
+def worker_setup() -> Callable[[], None]:
+    """What a process of this machine does before its first job: one thread alone, and the tasks that are known here."""
+    return partial(_set_up, loaded_sources())
 
 
-def _worker() -> ProcessPoolExecutor:
-    """One process, so that if it dies it takes nobody with it."""
-    # A fork would copy threads of torch and Numba in the middle of whatever they do.
-    context = multiprocessing.get_context("spawn")
-    return ProcessPoolExecutor(1, context, initializer=_begin, initargs=(loaded_sources(),))
-
-
-def _begin(sources: tuple[str, ...]) -> None:
-    """In a worker: one thread, since there are as many workers as cores; the same tasks; and end with the parent."""
+def _set_up(sources: tuple[str, ...]) -> None:
     import torch
 
-    torch.set_num_threads(1)
+    torch.set_num_threads(1)  # there are as many workers as cores
     for source in sources:
         load_tasks(source)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    wait_for_any([parent.sentinel])
-    os._exit(1)
+def _submit(job: Job, directory: Path, workers: Workers) -> Future[Outcome]:
+    if workers.share_disk:
+        return workers.executor.submit(_do, job, directory)
+    files = {str(path): (directory / path).read_bytes() for path in job.inputs if (directory / path).exists()}
+    return workers.executor.submit(_do_elsewhere, job, files, _travelling(loaded_sources()))
 
 
-def _reason_of_failure(job: Job) -> str | None:
-    """Do the job; errors come back as text, since not every exception can travel."""
+def _outcome(future: Future[Outcome]) -> Outcome:
     try:
-        job.work()
+        return future.result()
+    except WorkerDiedError as error:
+        return Outcome(0.0, str(error))
+    except CancelledError:
+        return Outcome(0.0, "it was cancelled on the cluster")
+    except Exception as error:  # the cluster's own, such as a job that killed one worker after the other
+        return Outcome(0.0, f"{type(error).__name__}: {error}")
+
+
+def _do(job: Job, directory: Path) -> Outcome:
+    """Do the job; errors come back as text, since not every exception can travel."""
+    begun, reason = time.monotonic(), None
+    try:
+        job.work(directory)
     except WfairlError as error:
-        return str(error)
+        reason = str(error)
     except Exception:
-        return traceback.format_exc()
-    return None
+        reason = traceback.format_exc()
+    return Outcome(time.monotonic() - begun, reason)
+
+
+def _do_elsewhere(job: Job, files: Mapping[str, bytes], sources: tuple[tuple[str, bytes | None], ...]) -> Outcome:
+    """On a worker of a cluster: do the job in a directory of its own."""
+    with TemporaryDirectory(prefix="wfairl-") as name:
+        directory = Path(name)
+        _set_up(_arrived(sources, directory / "sources"))
+        place = directory / "job"
+        place.mkdir()
+        for path, content in files.items():
+            (place / path).parent.mkdir(parents=True, exist_ok=True)
+            (place / path).write_bytes(content)
+        outcome = _do(job, place)
+        written = sorted((path for path in place.rglob("*") if path.is_file()), key=lambda path: path.name == RESULT)
+        contents = {str(path.relative_to(place)): path.read_bytes() for path in written}
+        return replace(outcome, files={path: one for path, one in contents.items() if files.get(path) != one})
+
+
+def _travelling(sources: Sequence[str]) -> tuple[tuple[str, bytes | None], ...]:
+    """Files of tasks with their contents; modules by name, which must be installed where they arrive."""
+    return tuple((one, Path(one).read_bytes() if one.endswith(".py") else None) for one in sources)
+
+
+_arrived_files: dict[bytes, str] = {}
+"""In a worker: the files of tasks that it has loaded, by their content."""
+
+
+def _arrived(sources: tuple[tuple[str, bytes | None], ...], directory: Path) -> tuple[str, ...]:
+    """What to load of it here: a file that an earlier job brought is loaded already."""
+    found = []
+    for source, content in sources:
+        if content is None:
+            found.append(source)
+            continue
+        if content not in _arrived_files:
+            path = directory / Path(source).name
+            write_atomically(path, content)
+            _arrived_files[content] = str(path)
+        found.append(_arrived_files[content])
+    return tuple(found)

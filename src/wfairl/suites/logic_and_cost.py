@@ -19,8 +19,7 @@ OFFICES = tuple(
 
 TASKS = (*OFFICES, "ordered-pickup", "errand", "terrain", "doorkey-terrain")
 
-TRANSFERS = {"terrain": ("terrain-16",)}
-"""Not `doorkey-terrain-16`, whose scenes take too long to plan in: the key can lie on any of some 200 cells."""
+TRANSFERS = {"terrain": ("terrain-16",), "doorkey-terrain": ("doorkey-terrain-16",)}
 
 DATA_SETS = {
     "D1": DataSet(temperature=0.0),

@@ -67,7 +67,6 @@ class CellResult:
             without variants.
         facts: what else there is to say of the training.
         recovery: of the rule, where an automaton was learned.
-        seconds: processor time of training and test, without what an attempt before took that was killed.
     """
 
     cell: Cell
@@ -76,7 +75,6 @@ class CellResult:
     validation: float | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
     recovery: Recovery | None = None
-    seconds: float = 0.0
 
     def save(self, path: Path) -> None:
         """Write it as JSON."""
@@ -102,7 +100,7 @@ class CellResult:
             for one in stored["trials"]
         )
         recovery = None if stored["recovery"] is None else Recovery(**stored["recovery"])
-        return cls(cell, key, trials, stored["validation"], stored["facts"], recovery, stored["seconds"])
+        return cls(cell, key, trials, stored["validation"], stored["facts"], recovery)
 
 
 @dataclass(frozen=True)

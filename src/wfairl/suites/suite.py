@@ -12,8 +12,8 @@ from importlib import import_module
 from itertools import product
 from typing import Any
 
+from wfairl.demonstrations.collection import FIRST_TEST_SEED
 from wfairl.errors import BadInputError
-from wfairl.experiment import FIRST_TEST_SEED
 from wfairl.learning.storage import find_cost_model
 from wfairl.methods import find_method
 

@@ -10,6 +10,7 @@ from typing import Any
 from wfairl.errors import BadInputError
 from wfairl.files import read_json
 from wfairl.methods import CHOSEN
+from wfairl.suites.directory import MADE, RESULTS
 from wfairl.suites.metrics import METRICS
 from wfairl.suites.results import CellResult, Row, find_row
 from wfairl.suites.scope import shortfall
@@ -17,7 +18,7 @@ from wfairl.suites.suite import REFERENCES, Protocol, Suite, find_suite
 from wfairl.worlds.registry import find_task
 
 FORMAT = "wfairl-reproduction"
-VERSION = 3
+VERSION = 4
 
 ABSENT = "-"
 
@@ -40,6 +41,11 @@ class TextTable:
     title: str
     head: tuple[str, ...]
     body: tuple[tuple[str, ...], ...]
+
+    def to_markdown(self) -> str:
+        """Without the title."""
+        lines = [self.head, ("---",) * len(self.head), *self.body]
+        return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 @dataclass(frozen=True)
@@ -79,7 +85,6 @@ class Tables:
         return {
             "format": FORMAT,
             "version": VERSION,
-            "made": dict(self.made),
             "protocol": asdict(self.protocol),
             "rows": [asdict(row) for row in self.rows],
             "automata": automata,
@@ -99,9 +104,9 @@ class Tables:
         smaller = shortfall(self.protocol)
         parts = [f"**{smaller}**"] if smaller else []
         for table in self.shown():
-            parts += [table.title, _markdown(table)]
+            parts += [table.title, table.to_markdown()]
         parts += [f"Not computed: {name}: {reason.splitlines()[-1]}" for name, reason in self.failures.items()]
-        return "\n\n".join([*parts, made_line(self.made)]) + "\n"
+        return "\n\n".join(parts) + "\n"
 
     def shown(self) -> tuple[TextTable, ...]:
         """The tables for people: of the suite's metrics, or of returns where it has none."""
@@ -240,12 +245,13 @@ class BrokenResultsError(BadInputError):
     """A file does not hold the results of a suite."""
 
 
-def read_tables(path: Path) -> Tables:
-    """The tables that were written for a suite.
+def read_tables(directory: Path) -> Tables:
+    """The tables that were written for a suite in a directory.
 
     Raises:
-        BrokenResultsError: the file is not such.
+        BrokenResultsError: the files are not such.
     """
+    path = directory / RESULTS
     document = read_json(path)
     try:
         if (document["format"], document["version"]) != (FORMAT, VERSION):
@@ -259,7 +265,7 @@ def read_tables(path: Path) -> Tables:
         }
         rows = tuple(Row(**row) for row in document["rows"])
         protocol = find_suite(str(settings["suite"])).check(Protocol(**settings))
-        return Tables(protocol, rows, automata, document["made"], document["failures"])
+        return Tables(protocol, rows, automata, read_json(directory / MADE), document["failures"])
     except (KeyError, TypeError, ValueError) as error:
         raise BrokenResultsError(
             f"{path}: not the results of a reproduction that this wfairl can read ({error})"
@@ -285,20 +291,9 @@ def _explained(metrics: Sequence[str]) -> str:
     return f"{titles[0].upper()}{titles[1:]}: {' '.join(METRICS[name].explanation for name in metrics)}"
 
 
-def made_line(made: Mapping[str, Any]) -> str:
-    """When, on what and with which versions, as a sentence."""
-    versions = ", ".join(f"{name} {version}" for name, version in made["versions"].items())
-    return f"Made on {made['date']} by `{made['command']}` on {made['machine']} ({versions})."
-
-
 def _head(tasks: Sequence[str]) -> list[str]:
     return ["", *(find_task(task).title for task in tasks)]
 
 
 def _frozen(head: list[str], body: list[list[str]]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     return tuple(head), tuple(map(tuple, body))
-
-
-def _markdown(table: TextTable) -> str:
-    lines = [table.head, ("---",) * len(table.head), *table.body]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -2,7 +2,7 @@
 
 A package of yours offers tasks through the entry-point group `wfairl.tasks`; a file or module of yours is named on the
 command line, `wfairl --tasks my_tasks.py run NAME`. What counts is every task at the top level of a module, alone or
-in a tuple or list.
+in a tuple or list. A task in plain JSON, such as the studio writes, is named in the same way; it cannot run code.
 """
 
 import importlib
@@ -14,6 +14,8 @@ from types import ModuleType
 from typing import Any
 
 from wfairl.errors import BadInputError
+from wfairl.files import read_json, seems
+from wfairl.worlds.documents import task_of_document
 from wfairl.worlds.task import Task, check_task, missing_attributes
 
 BUILT_IN = (
@@ -21,6 +23,7 @@ BUILT_IN = (
     "wfairl.worlds.minigrid.terrain",
     "wfairl.worlds.minigrid.babyai",
     "wfairl.worlds.office",
+    "wfairl.worlds.continuous.workshop",
 )
 """Our own modules of tasks; a new family of worlds is one more line."""
 
@@ -64,7 +67,7 @@ def register_task(task: Task) -> Task:
 
 
 def load_tasks(source: str) -> tuple[Task, ...]:
-    """Make the tasks of a Python file (*.py) or of a module known.
+    """Make the tasks of a Python file (*.py), of a module or of a document (*.json) known.
 
     Raises:
         BadInputError: it cannot be imported, or holds no task, or one that breaks a law or whose name is taken.
@@ -73,7 +76,7 @@ def load_tasks(source: str) -> tuple[Task, ...]:
         return ()
     known = dict(_known())
     try:
-        found = _tasks_in(_import(source))
+        found = [_read(Path(source))] if source.endswith(".json") else _tasks_in(_import(source))
         if not found:
             raise BadInputError("there is no task at its top level; see docs/own-tasks.md")
         for task in found:
@@ -121,6 +124,13 @@ def _add(task: Task, known: dict[str, Task]) -> Task:
 
 def _in_one_line(error: Exception) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())
+
+
+def _read(path: Path) -> Task:
+    try:
+        return task_of_document(read_json(path))
+    except BadInputError as error:
+        raise BadInputError(f"{error}{seems(path)}") from None
 
 
 def _import(source: str) -> ModuleType:

@@ -91,6 +91,8 @@ class ModelTask:
         name, summary, propositions, rule, horizon, default_cost, true_cost: see `Task`.
         scene: the world of a seed.
         title: see `Task`; the name unless given.
+        nominal_cost: what a transition costs as far as anybody knows before a demonstration, such as its length, by its
+            features; None for 1 everywhere. The logic is learned, and plans without a learned cost are made, under it.
         simulator: what an agent acts in, from the world of a scene; the model itself unless given.
     """
 
@@ -103,6 +105,7 @@ class ModelTask:
     title: str = ""
     default_cost: str = "linear"
     true_cost: FeatureCost | None = None
+    nominal_cost: FeatureCost | None = None
     simulator: Callable[[World[Any]], Simulator] = ModelSimulator
 
     def __post_init__(self) -> None:

@@ -11,6 +11,7 @@ cannot see. What a world may offer besides:
 
     is_available(state, control)     False where a control cannot be chosen; without it, every control can be
     render(state)                    the state as an image, shape [height, width, 3] of uint8
+    tile_keys(state), render_tile    the same image by its cells, where it is made of tiles
     locate(state)                    where the agent is in that image, for pictures of a trajectory
     heading(state)                   where the agent faces, for maps of a cost
     feature_names                    what the features are called, for people
@@ -83,6 +84,19 @@ class Renderer(Protocol):
 
     def render(self, state: Any) -> NDArray[np.uint8]:
         """The state as an image, shape [height, width, 3]; the same shape for all states of a world."""
+        ...
+
+
+@runtime_checkable
+class Tiled(Renderer, Protocol):
+    """A world whose pictures are made of tiles, few of which change in a step: it can be shown without drawing all."""
+
+    def tile_keys(self, state: Any) -> NDArray[np.integer]:
+        """A number for what every cell shows, shape [rows, columns]; cells of the same number look the same."""
+        ...
+
+    def render_tile(self, key: int) -> NDArray[np.uint8]:
+        """The picture of a cell of a number."""
         ...
 
 

@@ -22,7 +22,7 @@ from wfairl.baselines.network import StateNetwork
 from wfairl.baselines.policy_run import ModelSelection, PolicyRun, begin_run, finish_run, run_config
 from wfairl.baselines.validation import ValidationReturns, validation_seeds
 from wfairl.demonstrations.demonstration import Dataset
-from wfairl.demonstrations.minari import MissingExtraError
+from wfairl.errors import MissingExtraError
 from wfairl.files import write_atomically
 from wfairl.learning.checkpoint import METRICS, feed
 from wfairl.learning.run_directory import check_free
@@ -137,9 +137,7 @@ def check_extra() -> None:
     try:
         import stable_baselines3  # noqa: F401
     except ImportError:
-        raise MissingExtraError(
-            "GAIL needs Stable-Baselines3, which is not installed: pip install 'wfairl[baselines]'"
-        ) from None
+        raise MissingExtraError("Stable-Baselines3, which GAIL needs,", "baselines") from None
 
 
 def _details(trials: Sequence[GailTrial]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from wfairl.errors import BadInputError
 from wfairl.evaluation.policies import Policy
 from wfairl.planning.agent import Status
-from wfairl.planning.cost import unit_cost
+from wfairl.planning.cost import nominal_cost
 from wfairl.planning.path import Path
 from wfairl.planning.plan import UnsatisfiableTaskError, find_plan
 from wfairl.planning.policy import NoLiveControlError
@@ -76,7 +76,7 @@ def find_critical_state(
         BadInputError: it does not do so that many times.
     """
     product = build_product(world, task.rule)
-    path = find_plan(product, unit_cost(product)).path
+    path = find_plan(product, nominal_cost(task)(product)).path
     before = (frozenset(), *path.labels)
     if control is None:
         steps = [t for t, label in enumerate(path.labels) if label != before[t]]

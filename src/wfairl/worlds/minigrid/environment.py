@@ -14,6 +14,7 @@ import gymnasium
 import numpy as np
 from minigrid.core.constants import COLOR_TO_IDX, OBJECT_TO_IDX, STATE_TO_IDX
 from minigrid.core.grid import Grid
+from minigrid.core.world_object import WorldObj
 from minigrid.envs.babyai.core.roomgrid_level import RoomGridLevel
 from minigrid.envs.babyai.core.verifier import (
     AfterInstr,
@@ -328,6 +329,22 @@ def render_scene(scene: Scene) -> NDArray[np.uint8]:
     """The picture that MiniGrid draws of a state, without its mark of what the agent sees; [height, width, 3]."""
     grid, _ = Grid.decode(scene.grid)
     return grid.render(TILE_PIXELS, scene.position, scene.direction)
+
+
+def tile_keys(scene: Scene) -> NDArray[np.int32]:
+    """What every cell of a picture shows, as one number; cells of the same number look the same; [height, width]."""
+    codes = scene.grid.astype(np.int32).transpose(1, 0, 2)
+    keys: NDArray[np.int32] = codes[:, :, 0] | codes[:, :, 1] << 4 | codes[:, :, 2] << 8
+    x, y = scene.position
+    keys[y, x] |= 1 + scene.direction << 12
+    return keys
+
+
+def render_tile(key: int) -> NDArray[np.uint8]:
+    """What MiniGrid draws into a cell of a number of `tile_keys`, [TILE_PIXELS, TILE_PIXELS, 3]."""
+    thing = WorldObj.decode(key & 15, key >> 4 & 15, key >> 8 & 15)
+    heading = (key >> 12) - 1
+    return np.asarray(Grid.render_tile(thing, None if heading < 0 else heading, False, TILE_PIXELS), np.uint8)
 
 
 def _xy(cell: int, width: int) -> tuple[int, int]:

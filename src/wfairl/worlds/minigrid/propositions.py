@@ -8,7 +8,7 @@ It holds or not after a transition. Each is translated once, for one scene, into
 (an *atom*) that the compiled rules answer; see `rules.holds`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -170,6 +170,39 @@ QUESTIONS = {
     "put next": rules.ROLE_PUT_NEXT,
 }
 """The question that each verb of a mission asks."""
+
+
+def proposition_menu(layout: Layout) -> Iterator[tuple[str, Proposition]]:
+    """What can be said about a scene, besides on which cell the agent stands: in words, and the proposition."""
+    objects = layout.objects
+    for kind in sorted({int(one) for one in objects[:, rules.KIND]}):
+        name = rules.OBJECTS[kind]
+        colors = sorted({int(one) for one in objects[objects[:, rules.KIND] == kind, rules.COLOR]})
+        named: list[str | None] = [None] if len(colors) == 1 else [None, *(rules.COLORS[one] for one in colors)]
+        for color in named:
+            thing = name if color is None else f"{color} {name}"
+            yield f"carrying {_a(thing)}", Carrying(name, color)
+            yield f"facing {_a(thing)}", Facing(name, color)
+    cells = layout.cells
+    doors = cells[cells[:, rules.TERRAIN] == rules.DOOR]
+    painted = sorted({int(one) for one in doors[:, rules.TERRAIN_COLOR]})
+    if len(doors) == 1:
+        yield "the door is open", DoorOpen()
+    elif len(doors) == len(painted):
+        for number in painted:
+            yield f"the {rules.COLORS[number]} door is open", DoorOpen(rules.COLORS[number])
+    if len(doors):
+        yield "facing a door", Facing("door")
+    for terrain in (rules.GOAL, rules.LAVA):
+        if (cells[:, rules.TERRAIN] == terrain).any():
+            yield f"on {rules.TERRAINS[terrain]}", AgentOn(rules.TERRAINS[terrain])
+    floors = cells[cells[:, rules.TERRAIN] == rules.FLOOR]
+    for number in sorted({int(one) for one in floors[:, rules.TERRAIN_COLOR]}):
+        yield f"on {rules.COLORS[number]} floor", AgentOn("floor", rules.COLORS[number])
+
+
+def _a(thing: str) -> str:
+    return f"an {thing}" if thing[0] in "aeiou" else f"a {thing}"
 
 
 def to_label(mask: int, propositions: Sequence[str]) -> Label:

@@ -14,17 +14,19 @@ class MiniGridSimulator:
     Attributes:
         environment: the environment.
         world: the model.
-        succeeded: whether the environment has said by its reward that the task is fulfilled; None if it is no judge.
+        rewarded: whether the environment has rewarded what was done so far.
+        succeeded: whether it has said by its reward that the task is fulfilled; None if it is no judge.
     """
 
     def __init__(self, environment: gymnasium.Env[Any, Any], world: MiniGridWorld, is_judge: bool = False):
         self.environment, self.world = environment, world
-        self.succeeded = False if is_judge else None
+        self.rewarded, self.succeeded = False, False if is_judge else None
         self._state = world.initial_state
 
     def step(self, control: int) -> Observation:
         """See `Simulator`."""
         _, reward, terminated, _, _ = self.environment.step(control)
+        self.rewarded = self.rewarded or float(reward) > 0
         if self.succeeded is not None:
             self.succeeded = bool(terminated and float(reward) > 0)
         before, self._state = self._state, self.world.state_of(self.environment)

@@ -9,7 +9,7 @@ What an environment checks beyond physics, such as a mission of BabyAI, is left 
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from math import comb, prod
 from typing import Any
@@ -32,11 +32,13 @@ from wfairl.worlds.minigrid.environment import (
     layout_of,
     read_contents,
     render_scene,
+    render_tile,
     scene_of,
+    tile_keys,
     unwrap,
 )
 from wfairl.worlds.minigrid.packing import pack, unpack, unpack_all
-from wfairl.worlds.minigrid.propositions import MAX_PROPOSITIONS, Proposition, to_label
+from wfairl.worlds.minigrid.propositions import MAX_PROPOSITIONS, Proposition, proposition_menu, to_label
 from wfairl.worlds.minigrid.rules import COLORS, CONTROLS, NOTHING, OBJECTS, TERRAINS, Layout
 from wfairl.worlds.minigrid.search import MaskNumbers, cells_after, explore, walk
 from wfairl.worlds.scene_pool import ScenePool
@@ -123,16 +125,20 @@ class MiniGridWorld:
         """
         rows, controls = transitions // len(CONTROLS), (transitions % len(CONTROLS)).astype(np.int64)
         fields = unpack_all(self.layout.table, np.ascontiguousarray(states))
-        before = self._state_features(fields)[rows]
+        # Indicators are the bits of a number: unique numbers are found many times faster than unique rows.
+        before = self._state_features(fields)
+        distinct, before_of_state = np.unique(before @ (1 << np.arange(before.shape[1])), return_inverse=True)
         floor = np.where(
             self.layout.cells[:, rules.TERRAIN] == rules.FLOOR, self.layout.cells[:, rules.TERRAIN_COLOR], -1
         )
         arrived = floor[cells_after(self.layout.table, np.ascontiguousarray(states), rows, controls)]
-        entered = (arrived[:, None] == np.arange(len(COLORS))).astype(np.uint8)
-        # Indicators are the bits of a number: unique numbers are found many times faster than unique rows.
-        bits = np.arange(before.shape[1] + entered.shape[1])
-        distinct, number = np.unique(np.hstack([before, entered]) @ (1 << bits), return_inverse=True)
-        return number.reshape(-1).astype(np.int32), (distinct[:, None] >> bits & 1).astype(np.float64)
+        pairs = (1 + arrived) * len(distinct) + before_of_state[rows]
+        occurs = np.bincount(pairs, minlength=(1 + len(COLORS)) * len(distinct)) > 0
+        entered, known = np.divmod(np.flatnonzero(occurs), len(distinct))
+        features = np.hstack(
+            [distinct[known, None] >> np.arange(before.shape[1]) & 1, 1 + np.arange(len(COLORS)) == entered[:, None]]
+        )
+        return (np.cumsum(occurs) - 1)[pairs].astype(np.int32), features.astype(np.float64)
 
     def _state_features(self, fields: NDArray[np.int32]) -> NDArray[np.uint8]:
         """What is in front of the agent, under it, and in its hands; shape [states, 21]."""
@@ -190,11 +196,31 @@ class MiniGridWorld:
         left, top, right, bottom = (TILE_PIXELS * edge for edge in self._window)
         return render_scene(self.scene(state))[top:bottom, left:right]
 
+    def tile_keys(self, state: int) -> NDArray[np.int32]:
+        """What every cell of the picture of a state shows, as numbers; see `Tiled`."""
+        left, top, right, bottom = self._window
+        return tile_keys(self.scene(state))[top:bottom, left:right]
+
+    def render_tile(self, key: int) -> NDArray[np.uint8]:
+        """The picture of a cell; see `Tiled`."""
+        return render_tile(key)
+
     def locate(self, state: int) -> tuple[float, float]:
         """Where the agent is in the picture of a state; see `Located`."""
         y, x = divmod(int(self._fields(state)[rules.AGENT]), self.layout.width)
         left, top, _, _ = self._window
         return (x - left + 0.5) * TILE_PIXELS, (y - top + 0.5) * TILE_PIXELS
+
+    def cell_at(self, x: float, y: float) -> tuple[int, int]:
+        """The cell (x, y) of the map at a pixel of the picture; the reverse of `locate`."""
+        left, top, _, _ = self._window
+        return int(x // TILE_PIXELS) + left, int(y // TILE_PIXELS) + top
+
+    def proposition_menu(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """What can be said about the scene; see `Inventive`."""
+        from wfairl.worlds.minigrid.documents import proposition_document  # it knows tasks, which know worlds
+
+        return ((text, proposition_document(one)) for text, one in proposition_menu(self.layout))
 
     def heading(self, state: int) -> float:
         """Where the agent faces; see `Oriented`."""

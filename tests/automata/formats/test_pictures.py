@@ -1,7 +1,6 @@
 """Laws of drawings: nothing is lost, nothing overlaps, and other tools can read them."""
 
 import re
-from itertools import combinations
 from xml.etree import ElementTree
 
 import numpy as np
@@ -9,8 +8,10 @@ import pytest
 from PIL import Image
 
 from wfairl.automata.automaton import DEAD
-from wfairl.automata.export import UnknownFormatError, to_dot, to_hoa, to_svg, write_drawing
 from wfairl.automata.finite import FiniteAutomaton
+from wfairl.automata.formats import FORMATS, write_automaton
+from wfairl.automata.formats.dot import to_dot
+from wfairl.automata.formats.pictures import MARK, to_svg
 from wfairl.automata.layout import CHARACTER_WIDTH, LINE_HEIGHT, RADIUS, lay_out, point_on
 from wfairl.automata.rules import all_of, avoid, visit_all, visit_in_order
 from wfairl.automata.task_model import fit_task_model
@@ -103,7 +104,7 @@ def test_a_page_finds_every_state_and_edge_of_a_drawing():
     assert accepting == set(np.flatnonzero(BRANCHES.finite.accepting).tolist())
 
 
-def test_names_from_a_file_cannot_break_out_of_svg_dot_or_hoa():
+def test_names_from_a_file_cannot_break_out_of_svg_or_dot():
     nasty = frozenset({'<script>"&\\\n'})
     automaton = FiniteAutomaton(
         (nasty,), np.array([[1], [DEAD]], np.int32), np.array([False, True]), np.array([0.0, 1.0]), (None, nasty)
@@ -112,51 +113,14 @@ def test_names_from_a_file_cannot_break_out_of_svg_dot_or_hoa():
     assert "<script>" not in svg
     ElementTree.fromstring(svg)
     assert r'[label="<script>\"&\\ "]' in to_dot(automaton)
-    assert r'AP: 1 "<script>\"&\\ "' in to_hoa(automaton)
 
 
 def test_png_is_a_picture_twice_the_size_of_the_layout(tmp_path):
-    write_drawing(tmp_path / "task.png", BRANCHES.finite)
+    write_automaton(tmp_path / "task.png", FORMATS["png"], BRANCHES.finite)
     layout = lay_out(BRANCHES.finite)
     with Image.open(tmp_path / "task.png") as picture:
         assert picture.size == pytest.approx((2 * layout.width, 2 * layout.height), abs=2)
         assert len(picture.convert("RGB").getcolors(10**7)) > 10
-
-
-def parse_hoa(text):
-    """A reader of the part of HOA v1 that deterministic, state-based automata need."""
-    header, body = text.split("--BODY--\n")
-    assert header.startswith("HOA: v1\n")
-    assert body.endswith("--END--\n")
-    fields = dict(line.split(": ", 1) for line in header.strip().splitlines())
-    names = re.findall(r'"((?:[^"\\]|\\.)*)"', fields["AP"])
-    assert int(fields["AP"].split()[0]) == len(names)
-    assert fields["Acceptance"] == "1 Inf(0)"
-    edges, accepting, state = [], set(), None
-    for line in body.splitlines()[:-1]:
-        if declared := re.fullmatch(r"State: (\d+)( \{0\})?", line):
-            state = int(declared[1])
-            accepting |= {state} if declared[2] else set()
-            continue
-        condition, target = re.fullmatch(r"\s+\[([\d!&()t ]*)\] (\d+)", line).groups()
-        python = re.sub(r"\d+", lambda number: f"({names[int(number[0])]!r} in label)", condition)
-        edges.append((state, python.replace("!", " not ").replace("&", " and "), int(target)))
-    return int(fields["States"]), int(fields["Start"]), accepting, names, edges
-
-
-@pytest.mark.parametrize("automaton", AUTOMATA)
-def test_hoa_holds_the_same_automaton(automaton):
-    states, start, accepting, names, edges = parse_hoa(to_hoa(automaton))
-    assert (states, start) == (automaton.states, 0)
-    assert accepting == set(np.flatnonzero(automaton.accepting))
-    for size in range(len(names) + 1):
-        for label in map(frozenset, combinations(names, size)):
-            for state in range(states):
-                after = automaton.read(state, label)
-                taken = [
-                    q for source, holds, q in edges if source == state and eval(holds, {"t": True, "label": label})
-                ]
-                assert taken == ([] if after == DEAD else [after])
 
 
 def test_dot_holds_every_edge_once():
@@ -190,6 +154,11 @@ def test_an_arrow_counts_the_words_that_took_it():
     assert by_target[DEAD] == 0
 
 
-def test_an_unknown_suffix_is_an_error_that_lists_the_known_ones(tmp_path):
-    with pytest.raises(UnknownFormatError, match=r"\.svg, \.png, \.dot or \.hoa"):
-        write_drawing(tmp_path / "task.bmp", RULE)
+def test_marked_edges_and_no_others_have_another_colour():
+    root = ElementTree.fromstring(to_svg(lay_out(RULE), {(0, 1), (2, 3)}))
+    marked = {
+        (int(group.get("data-source")), int(group.get("data-target")))
+        for group in root.iter("{http://www.w3.org/2000/svg}g")
+        if group.get("data-source") and group[0].get("stroke") == MARK
+    }
+    assert marked == {(0, 1), (2, 3)}

@@ -1,0 +1,105 @@
+"""The likelihood of choices on the way to hundreds of goals, and its gradient: time of one evaluation.
+
+    python benchmarks/choices.py [--json] [--repeats 5]
+
+A network of the size of Borlange's (7,288 links, 466 goals, 37,000 steps), made at random on a grid. Ours is the whole
+evaluation: cost-to-go, policy and gradient with respect to the cost of every transition, on one thread. The peers solve
+for less: SciPy's Dijkstra for the cost-to-go of all goals alone, and a sparse solve per goal for the soft one, as the
+recursive logit's own code does it (measured on some of the goals).
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+from scipy.sparse import csc_array, csr_array, eye_array
+from scipy.sparse.csgraph import dijkstra
+from scipy.sparse.linalg import spsolve
+
+from wfairl.learning.choice_models import ExactChoice, SoftChoice
+from wfairl.learning.choices import Choices
+
+SIDE, GOALS, STEPS, SAMPLED_GOALS = 86, 466, 37_000, 20
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--repeats", type=int, default=5, help="runs of each, of which the fastest counts")
+    arguments = parser.parse_args()
+    figures = measure(arguments.repeats)
+    if arguments.json:
+        print(json.dumps(figures))
+        return
+    table = Table("what", "seconds of one evaluation", title="466 goals on 7,396 links")
+    for name, seconds in figures["seconds"].items():
+        table.add_row(name, f"{seconds:.3f}")
+    Console().print(table)
+    for name, ratio in figures["ratios"].items():
+        Console().print(f"{name}: {ratio:.2f}")
+
+
+def measure(repeats: int) -> dict[str, dict[str, float]]:
+    choices, costs = make_choices(np.random.default_rng(0))
+    nodes = len(choices.successors)
+    source, control = np.nonzero(choices.successors >= 0)
+    target, weight = choices.successors[source, control], costs[source, control]
+    reversed_graph = csr_array((weight, (target, source)), (nodes, nodes))
+    links = csc_array((np.exp(-weight), (source, target)), (nodes, nodes))
+    goals = choices.asked.goals
+    exact, soft = ExactChoice(n_jobs=1), SoftChoice()
+    exact.log_likelihood(choices, costs)  # compiles, and sorts the graph of every goal
+    sampled = goals[:SAMPLED_GOALS]
+    seconds = {
+        "ours, exact: likelihood and gradient": fastest(lambda: exact.log_likelihood(choices, costs), repeats),
+        "SciPy's Dijkstra, cost-to-go alone": fastest(lambda: dijkstra(reversed_graph, indices=goals), repeats),
+        "ours, soft: likelihood and gradient": fastest(lambda: soft.log_likelihood(choices, costs), repeats),
+        "a sparse solve per goal, values alone": fastest(lambda: solve_each(links, sampled), 1)
+        * len(goals)
+        / SAMPLED_GOALS,
+    }
+    ours_exact, peer_exact, ours_soft, peer_soft = seconds.values()
+    return {
+        "seconds": seconds,
+        "ratios": {"exact / SciPy": ours_exact / peer_exact, "soft / solves": ours_soft / peer_soft},
+    }
+
+
+def make_choices(rng: np.random.Generator) -> tuple[Choices, NDArray[np.float64]]:
+    """Cells of a grid that wraps around, each with its four neighbours."""
+    nodes = SIDE * SIDE
+    row, column = np.divmod(np.arange(nodes), SIDE)
+    steps = ((0, 1), (1, 0), (0, -1), (-1, 0))
+    around = [(row + i) % SIDE * SIDE + (column + j) % SIDE for i, j in steps]
+    successors = np.stack(around, axis=1).astype(np.int32)
+    trips = np.arange(STEPS) // 20
+    goals = rng.choice(nodes, GOALS, replace=False)[trips % GOALS]
+    choices = Choices(successors, goals, rng.integers(0, nodes, STEPS), rng.integers(0, 4, STEPS), trips)
+    return choices, rng.uniform(1.5, 3.0, successors.shape)
+
+
+def solve_each(links: csc_array, goals: NDArray[np.int64]) -> None:
+    """z = M z + b for each goal, factorised anew."""
+    nodes = links.shape[0]
+    for goal in goals:
+        arrived = np.zeros(nodes)
+        arrived[goal] = 1.0
+        spsolve((eye_array(nodes) - links).tocsc(), arrived)
+
+
+def fastest(work: Callable[[], object], repeats: int) -> float:
+    times = []
+    for _ in range(repeats):
+        begun = time.process_time()
+        work()
+        times.append(time.process_time() - begun)
+    return min(times)
+
+
+if __name__ == "__main__":
+    main()

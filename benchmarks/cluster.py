@@ -1,0 +1,116 @@
+"""Suites on a cluster: what it costs beyond local processes, and how busy it keeps many workers.
+
+    python benchmarks/cluster.py [--json] [--cells 1000] [--workers 64]
+
+Jobs sleep, so that two cores can stand for a cluster; each takes a data set along and brings a run back, as cells do.
+
+overhead  eight cells of ten seconds on a Dask cluster of two workers, processes of their own beside a scheduler,
+          against two local processes
+busy      a thousand cells of one to five seconds: the share of the time for which the workers slept
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from wfairl.executors import LOCAL, open_workers
+from wfairl.suites.jobs import Job, run_jobs, worker_setup
+
+DATA, RUN = 400_000, 200_000
+"""Bytes of a data set that travels to a worker, and of a run that comes back."""
+
+CLUSTER = """
+import sys
+from distributed import LocalCluster
+if __name__ == "__main__":
+    processes, workers, told = sys.argv[1] == "processes", int(sys.argv[2]), sys.argv[3]
+    settings = {"threads_per_worker": 1, "processes": processes, "protocol": "tcp://", "dashboard_address": None}
+    settings["memory_limit"] = 0  # the workers of one process share its memory
+    with LocalCluster(n_workers=workers, **settings) as cluster:
+        open(told, "w").write(cluster.scheduler_address + "\\n")
+        sys.stdin.read()  # until nobody needs it
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--cells", type=int, default=1000)
+    parser.add_argument("--workers", type=int, default=64)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        figures = {**overhead(Path(name)), **busy(Path(name), arguments.cells, arguments.workers)}
+    if arguments.json:
+        print(json.dumps(figures))
+        return
+    table = Table("figure", "value", title="suites on a cluster")
+    for what, value in figures.items():
+        table.add_row(what, f"{value:,.3f}" if isinstance(value, float) else f"{value:,}")
+    Console().print(table)
+
+
+def overhead(directory: Path) -> dict[str, Any]:
+    """Eight cells of ten seconds on two workers, here and there."""
+    seconds = [10.0] * 8
+    local = time_of(seconds, directory / "local", LOCAL, 2)
+    with started_cluster("processes", 2, directory) as address:
+        remote = time_of(seconds, directory / "remote", address, 2)
+    return {"local, s": local, "Dask, s": remote, "overhead": remote / local - 1}
+
+
+def busy(directory: Path, cells: int, workers: int) -> dict[str, Any]:
+    """Many cells on many workers."""
+    seconds = np.random.default_rng(0).uniform(1, 5, cells).tolist()
+    with started_cluster("threads", workers, directory) as address:
+        took = time_of(seconds, directory / "busy", address, workers)
+    return {"cells": cells, "workers": workers, "all, s": took, "busy": sum(seconds) / (took * workers)}
+
+
+def time_of(seconds: list[float], directory: Path, executor: str, workers: int) -> float:
+    """Wall time of jobs of given length; workers have begun before."""
+    directory.mkdir()
+    (directory / "data").write_bytes(bytes(DATA))
+    jobs = [Job(f"cell {i}", one, partial(sleep, i, one), (Path("data"),)) for i, one in enumerate(seconds)]
+    first = [Job(f"first {i}", 1.0, partial(sleep, f"first {i}", 1.0)) for i in range(workers)]
+    with open_workers(executor, workers, worker_setup()) as opened:
+        run_jobs(first, directory, opened, "starting")
+        begun = time.monotonic()
+        failures = run_jobs(jobs, directory, opened, "cells")
+        assert not failures, failures[0]
+        return time.monotonic() - begun
+
+
+def sleep(number: int | str, seconds: float, directory: Path) -> None:
+    time.sleep(seconds)
+    (directory / f"run {number}").write_bytes(bytes(RUN))
+
+
+@contextmanager
+def started_cluster(kind: str, workers: int, directory: Path) -> Iterator[str]:
+    """The address of a cluster in processes that are not this one."""
+    script, told = directory / "cluster.py", directory / f"address-{kind}"
+    script.write_text(CLUSTER)
+    process = subprocess.Popen([sys.executable, str(script), kind, str(workers), str(told)], stdin=subprocess.PIPE)
+    try:
+        while not told.exists() or not told.read_text().endswith("\n"):
+            assert process.poll() is None, "the cluster did not start"
+            time.sleep(0.1)
+        yield "dask://" + told.read_text().strip().rpartition("/")[2]
+    finally:
+        process.communicate()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,435 @@
+"""Worlds without cells: what is learned from demonstrations on a floor plan, beside OMPL, and how it grows.
+
+    python benchmarks/continuous.py [recorded|walks|ompl|gap|growth|curves|pictures ...] [--json] [--images docs/images]
+
+recorded 16 demonstrations of `workshop`, no failures, three seeds: rule and prices are learned, and 64 new scenes are
+         planned on a roadmap and refined. Demonstrations are recorded paths: planned on another floor (welding larger,
+         stations smaller: people keep a margin), with noise of 3 cm, and snapped.
+walks    the same from 16 walks of the expert over the roadmap, at a temperature of 0.2 m.
+ompl     OMPL's BIT* in the same 64 scenes: it knows the true rule and the true prices and has the same time, or more.
+gap      the true rule and prices on roadmaps of 150 to 9,600 samples: the cost above the best that is known.
+growth   10^3 to 10^6 edges: seconds to draw a roadmap and to plan on it, bytes of the table.
+curves   roadmaps of cars, by OMPL's Dubins and Reeds-Shepp curves.
+pictures of a plan and of a path that was snapped; with --images.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+import tracemalloc
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from ompl_planning import NoPathError, SafeOmpl
+from rich.console import Console
+from rich.table import Table
+
+from wfairl.automata.task_model import TaskModel
+from wfairl.demonstrations import collect
+from wfairl.demonstrations.demonstration import Dataset
+from wfairl.demonstrations.log import read_recordings
+from wfairl.learning.feature_costs import PricesCost
+from wfairl.learning.run_directory import load_run
+from wfairl.logic.caution import CautiousPolicy
+from wfairl.logic.learners import find_learner
+from wfairl.methods import train
+from wfairl.planning import build_product
+from wfairl.planning.cost import Cost, feature_cost, true_cost
+from wfairl.planning.plan import find_plan
+from wfairl.worlds.continuous.floor_plan import FloorPlan, resample
+from wfairl.worlds.continuous.ompl_steering import dubins, reeds_shepp
+from wfairl.worlds.continuous.refining import Band, RefinedPath, refine_path
+from wfairl.worlds.continuous.roadmap import Roadmap, draw_roadmap
+from wfairl.worlds.continuous.shapes import circle
+from wfairl.worlds.continuous.workshop import (
+    BAYS,
+    PRICES,
+    PROPOSITIONS,
+    WORKSHOP,
+    start_places,
+    workshop,
+    workshop_plan,
+)
+from wfairl.worlds.continuous.workshop import workshop_roadmap as roadmap_of
+from wfairl.worlds.graph import GraphWorld
+
+PLAN = workshop_plan()
+FIRST_TEST, TESTS = 5000, 64
+SECONDS, MORE_TIME, FEWER = 0.75, 5, 24
+"""Of the processor that OMPL has for a scene, at least twice as many as `recorded` takes; in fewer scenes, more."""
+PLANNED_ON = 1000
+DEMONSTRATIONS, SEEDS = 16, (0, 1, 2)
+TEMPERATURE = 0.2
+FIRST_RECORDED = 1_500_000
+NOISE, STEP = 0.03, 0.1
+SAMPLES = (150, 300, 600, 1200, 2400, 4800, 9600)
+GAP_SCENES = range(7000, 7024)
+GROWTH = (45, 130, 400, 1100, 3000, 8500, 24000)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parts: dict[str, Callable[[], Any]] = {
+        "recorded": recorded,
+        "walks": walks,
+        "ompl": ompl,
+        "gap": gap,
+        "growth": growth,
+        "curves": curves,
+        "pictures": pictures,
+    }
+    parser.add_argument("parts", nargs="*", choices=[*parts, []], help="what to measure; all of it if none is named")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--images", type=Path, help="write the figures of what is measured into this folder")
+    arguments = parser.parse_args()
+    figures = {name: parts[name]() for name in arguments.parts or parts}
+    if arguments.images is not None:
+        draw(figures, arguments.images)
+    if arguments.json:
+        print(json.dumps(figures))
+        return
+    for name, rows in figures.items():
+        shown = list(dict.fromkeys(key for row in rows for key in row if key not in ("path", "costs", "walk")))
+        table = Table(*shown, title=name)
+        for row in rows:
+            values = [row.get(key, "") for key in shown]
+            table.add_row(*(f"{value:,.3f}" if isinstance(value, float) else str(value) for value in values))
+        Console().print(table)
+
+
+def recorded() -> list[dict[str, Any]]:
+    """A row for each seed."""
+    return [learn_and_plan("recorded", recorded_paths, seed) for seed in SEEDS]
+
+
+def walks() -> list[dict[str, Any]]:
+    """A row for each seed."""
+    return [learn_and_plan("walks", expert_walks, seed) for seed in SEEDS]
+
+
+def learn_and_plan(source: str, demonstrate: Callable[[int], tuple[Dataset, float]], seed: int) -> dict[str, Any]:
+    dataset, error = demonstrate(seed)
+    model = find_learner("rational").learn(dataset, WORKSHOP, n_jobs=1)
+    cost = learn_prices(dataset, model)
+    policy = CautiousPolicy("plan", model, cost.as_cost(), 0.0)
+    kept, costs, best, seconds = [], [], [], 0.0
+    for scene in test_scenes(TESTS):
+        begun = time.process_time()
+        automaton, priced = policy.choose(scene)
+        product = build_product(scene, automaton)
+        refined, word = plan_refined(scene, cost.prices, find_plan(product, priced(product)).path.states)
+        seconds += time.process_time() - begun
+        kept.append(WORKSHOP.rule.fulfilled_at(word[1:]) is not None)
+        costs.append(float(refined.metres @ PRICES))
+        best.append(true_cost_of(scene))
+    row = {
+        "demonstrations": source,
+        "seed": seed,
+        "snapping error, cm": 100 * error,
+        "rule": model.sentences[0],
+        "price of wet, lane": " ".join(f"{price:.2f}" for price in cost.prices[1:] / cost.prices[0]),
+        "rule kept": float(np.mean(kept)),
+        "true cost": float(np.mean(costs)),
+        "above ours with true rule and prices": float(np.mean(np.array(costs) / best) - 1),
+        "seconds a scene": seconds / TESTS,
+        "costs": costs,
+    }
+    print({name: value for name, value in row.items() if name != "costs"}, file=sys.stderr, flush=True)
+    return row
+
+
+def true_cost_of(scene: GraphWorld) -> float:
+    """What our plan with the true rule and the true prices costs; the same start and meanings, the same plan."""
+    key = scene.initial_state, tuple(scene.source.meanings.items())
+    if key not in TRUE_COSTS:
+        TRUE_COSTS[key] = plan_refined(scene, PRICES, find_true_plan(scene))[0].cost
+    return TRUE_COSTS[key]
+
+
+TRUE_COSTS: dict[Any, float] = {}
+
+
+def test_scenes(count: int) -> list[GraphWorld]:
+    return [workshop(seed, roadmap_of(PLANNED_ON)) for seed in range(FIRST_TEST, FIRST_TEST + count)]
+
+
+def ompl() -> list[dict[str, Any]]:
+    """What BIT* finds in the test scenes with the true rule and the true prices, beside our plans with the same."""
+    ours = np.array([plan_refined(scene, PRICES, find_true_plan(scene))[0].cost for scene in test_scenes(TESTS)])
+    rows, peer = [], SafeOmpl()
+    for factor, scenes in ((1, TESTS), (MORE_TIME, FEWER)):
+        costs = np.array([ompl_cost(peer, scene, factor * SECONDS) for scene in test_scenes(scenes)])
+        found = np.isfinite(costs)
+        rows.append(
+            {
+                "planner": "BIT*",
+                "seconds a scene": factor * SECONDS,
+                "scenes": scenes,
+                "found": float(found.mean()),
+                "true cost where found": float(costs[found].mean()),
+                "ours there": float(ours[:scenes][found].mean()),
+                "OMPL / ours": float(np.mean(costs[found] / ours[:scenes][found])),
+                "crashes": peer.crashes,
+                "costs": costs.tolist(),
+            }
+        )
+        print({name: value for name, value in rows[-1].items() if name != "costs"}, file=sys.stderr, flush=True)
+    return rows
+
+
+def ompl_cost(peer: SafeOmpl, scene: GraphWorld, seconds: float, planner: str = "BITstar") -> float:
+    """True cost of OMPL's path, inf if it finds none."""
+    regions = [(meaning, PLAN.regions[name]) for name, meaning in scene.source.meanings.items()]
+    goals = [next(region for meaning, region in regions if meaning == name) for name in PROPOSITIONS[:3]]
+    welding = [region for meaning, region in regions if meaning == "welding"]
+    start = scene.source.roadmap.configurations[scene.initial_state]
+    try:
+        path = peer.plan(PLAN, start, goals, welding, PRICES, seconds, planner)
+    except NoPathError:
+        return np.inf
+    return float(PLAN.metres(path) @ PRICES)
+
+
+def find_true_plan(scene: GraphWorld) -> tuple[int, ...]:
+    product = build_product(scene, WORKSHOP.rule)
+    return find_plan(product, true_cost(WORKSHOP)(product)).path.states
+
+
+def plan_refined(
+    scene: GraphWorld, prices: Any, states: Sequence[int], band: Band | None = None
+) -> tuple[RefinedPath, Any]:
+    refined = refine_path(scene.source, scene.source.roadmap.configurations[list(states)], prices, band)
+    return refined, refined.word
+
+
+def expert_walks(seed: int) -> tuple[Dataset, float]:
+    """Walks over the roadmap, which need no snapping."""
+    return collect(WORKSHOP, DEMONSTRATIONS, 0, TEMPERATURE, seed, n_jobs=1), 0.0
+
+
+def recorded_paths(seed: int) -> tuple[Dataset, float]:
+    """Paths that know nothing of the roadmap, written as a log and read back; and how far off they were."""
+    lines = recorded_lines(seed, DEMONSTRATIONS)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "paths.jsonl"
+        file.write_text("\n".join(lines))
+        log = read_recordings(file, WORKSHOP)
+    return log.dataset, float(np.mean([match.mean_error for match in log.matches.values()]))
+
+
+def recorded_lines(seed: int, count: int) -> list[str]:
+    """Recorded paths as lines of a log."""
+    roadmap = draw_roadmap(with_margins(PLAN), 1500, 77 + seed, places=start_places())
+    lines = []
+    for number in range(count):
+        scene_seed = FIRST_RECORDED + 1000 * seed + number
+        scene = workshop(scene_seed, roadmap)
+        path = plan_refined(scene, PRICES, find_true_plan(scene), Band(rounds=6))[0].path
+        rng = np.random.default_rng([scene_seed, 1])
+        noisy = resample(path, STEP)
+        noisy = noisy + NOISE * rng.normal(size=noisy.shape)
+        lines.append(json.dumps({"seed": scene_seed, "path": np.round(noisy, 3).tolist()}))
+    return lines
+
+
+def with_margins(plan: FloorPlan) -> FloorPlan:
+    """The floor as a careful person walks it: not close to where somebody welds, and well into a station."""
+    regions = dict(plan.regions)
+    for number, (x, y) in enumerate(BAYS, start=1):
+        regions[f"bay {number}"] = circle(x, y, 0.4)
+    for name in [name for name in regions if name.startswith("welding")]:
+        middle = regions[name].vertices.mean(axis=0)
+        radius = float(np.linalg.norm(regions[name].vertices - middle, axis=1).min())
+        regions[name] = circle(*middle, radius + 0.15)
+    return replace(plan, regions=regions)
+
+
+def learn_prices(dataset: Dataset, model: TaskModel) -> PricesCost:
+    with tempfile.TemporaryDirectory() as folder:
+        run = Path(folder) / "run"
+        train("wfa-irl", dataset, run, {}, task_model=model, n_jobs=1)
+        cost = load_run(run).cost
+    assert isinstance(cost, PricesCost)
+    return cost
+
+
+def gap() -> list[dict[str, Any]]:
+    """Cost above the best known, on roadmaps of more and more samples."""
+    costs: dict[int, list[tuple[float, float]]] = {}
+    edges = {}
+    for samples in SAMPLES:
+        roadmap = roadmap_of(samples)
+        edges[samples] = roadmap.edges
+        costs[samples] = []
+        for seed in GAP_SCENES:
+            scene = workshop(seed, roadmap)
+            product = build_product(scene, WORKSHOP.rule)
+            plan = find_plan(product, true_cost(WORKSHOP)(product))
+            costs[samples].append((plan.cost, plan_refined(scene, PRICES, plan.path.states)[0].cost))
+    best = np.min([costs[samples] for samples in SAMPLES], axis=(0, 2))
+    return [
+        {
+            "samples": samples,
+            "edges": edges[samples],
+            "roadmap": float(np.mean(np.array(costs[samples])[:, 0] / best) - 1),
+            "refined": float(np.mean(np.array(costs[samples])[:, 1] / best) - 1),
+        }
+        for samples in SAMPLES
+    ]
+
+
+def growth() -> list[dict[str, Any]]:
+    """Seconds and bytes by the size of a roadmap."""
+    open_floor = replace(PLAN, regions={name: PLAN.regions[name] for name in ("bay 1", "bay 6", "bay 12")})
+    rule, rows = WORKSHOP.rule, []
+    find_true_plan(three_stations(draw_roadmap(open_floor, 100)))  # compiles
+    for samples in GROWTH:
+        begun = time.process_time()
+        roadmap = draw_roadmap(open_floor, samples)
+        drawn = time.process_time() - begun
+        scene = three_stations(roadmap)
+        prices: Cost = feature_cost(lambda features: features @ PRICES)
+        begun = time.process_time()
+        product = build_product(scene, rule)
+        plan = find_plan(product, prices(product))
+        planned = time.process_time() - begun
+        begun = time.process_time()
+        plan_refined(scene, PRICES, plan.path.states)
+        refined = time.process_time() - begun
+        tracemalloc.start()
+        product = build_product(scene, rule)
+        find_plan(product, prices(product))
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        table = roadmap.table
+        held = table.successors.nbytes + table.label_index.nbytes + table.feature_index.nbytes + table.features.nbytes
+        rows.append(
+            {
+                "samples": samples,
+                "edges": roadmap.edges,
+                "drawing, s": drawn,
+                "planning, s": planned,
+                "refining, s": refined,
+                "table, MB": held / 1e6,
+                "peak of planning, MB": peak / 1e6,
+            }
+        )
+    return rows
+
+
+def three_stations(roadmap: Roadmap) -> GraphWorld:
+    names = {"bay 1": "store", "bay 6": "inspection", "bay 12": "dock"}
+    return roadmap.world(roadmap.nearest(np.array([12.0, 14.0])), names, PROPOSITIONS)
+
+
+def curves() -> list[dict[str, Any]]:
+    """A walk to the three stations for cars of different kinds."""
+    floor = replace(PLAN, regions={name: PLAN.regions[name] for name in ("bay 1", "bay 6", "bay 12")})
+    rows = []
+    for name, steering, samples in (
+        ("straight", None, 1000),
+        ("reeds-shepp, 0.8 m", reeds_shepp(0.8), 1000),
+        ("dubins, 0.8 m", dubins(0.8), 1000),
+    ):
+        begun = time.process_time()
+        roadmap = draw_roadmap(floor, samples) if steering is None else draw_roadmap(floor, samples, 0, steering)
+        drawn = time.process_time() - begun
+        scene = three_stations(roadmap)
+        product = build_product(scene, WORKSHOP.rule)
+        plan = find_plan(product, true_cost(WORKSHOP)(product))
+        begun = time.process_time()
+        band = Band() if steering is None else Band(rounds=8, around=3, reach=4)
+        refined, _ = plan_refined(scene, PRICES, plan.path.states, band)
+        rows.append(
+            {
+                "steering": name,
+                "edges": roadmap.edges,
+                "drawing, s": drawn,
+                "cost on the roadmap": plan.cost,
+                "refined": refined.cost,
+                "refining, s": time.process_time() - begun,
+                "path": refined.path[:, :2].tolist(),
+            }
+        )
+    return rows
+
+
+def pictures() -> list[dict[str, Any]]:
+    """A plan with the true rule and prices, and a recorded path, as points."""
+    scene = workshop(FIRST_TEST + 1, roadmap_of(PLANNED_ON))
+    states = find_true_plan(scene)
+    refined, _ = plan_refined(scene, PRICES, states)
+    entry = json.loads(recorded_lines(SEEDS[0], 1)[0])
+    world = workshop(entry["seed"])
+    match = world.source.match_path(np.array(entry["path"]), world.initial_state)
+    return [
+        {"picture": "plan", "walk": list(states), "seed": FIRST_TEST + 1, "path": refined.path.tolist()},
+        {"picture": "snapping", "walk": list(match.vertices), "seed": entry["seed"], "path": entry["path"]},
+    ]
+
+
+def draw(figures: dict[str, Any], folder: Path) -> None:
+    """The figures of the documentation."""
+    import matplotlib.pyplot as plt
+
+    if "gap" in figures:
+        rows = figures["gap"]
+        figure, axes = plt.subplots(figsize=(4.6, 3))
+        for name, colour in (("roadmap", "#0072b2"), ("refined", "#d55e00")):
+            axes.loglog(
+                [row["samples"] for row in rows], [100 * row[name] for row in rows], "o-", color=colour, label=name
+            )
+        axes.set_xlabel("samples")
+        axes.set_ylabel("% above the best known")
+        finish(figure, axes, folder / "continuous-gap.svg")
+    if "growth" in figures:
+        rows = figures["growth"]
+        figure, (left, right) = plt.subplots(1, 2, figsize=(7.4, 3))
+        for name, colour in (("drawing, s", "#0072b2"), ("planning, s", "#d55e00"), ("refining, s", "#009e73")):
+            left.loglog(
+                [row["edges"] for row in rows], [row[name] for row in rows], "o-", color=colour, label=name[:-3]
+            )
+        for name, colour in (("table, MB", "#0072b2"), ("peak of planning, MB", "#d55e00")):
+            right.loglog(
+                [row["edges"] for row in rows], [row[name] for row in rows], "o-", color=colour, label=name[:-4]
+            )
+        left.set_ylabel("seconds")
+        right.set_ylabel("MB")
+        for axes in (left, right):
+            axes.set_xlabel("edges")
+        left.legend(frameon=False)
+        finish(figure, right, folder / "continuous-growth.svg")
+    if "curves" in figures:
+        scene = three_stations(draw_roadmap(replace(PLAN, regions=dict(PLAN.regions)), 1000))
+        paths = [np.array(row["path"]) for row in figures["curves"]]
+        image = scene.source.drawing.render(scene.initial_state, paths)
+        save(image, folder / "continuous-curves.png")
+    for row in figures.get("pictures", ()):
+        is_plan = row["picture"] == "plan"
+        scene = workshop(row["seed"], roadmap_of(PLANNED_ON)) if is_plan else workshop(row["seed"])
+        paths = [scene.source.roadmap.path(row["walk"]), np.array(row["path"])]
+        image = scene.source.drawing.render(scene.initial_state, paths if is_plan else paths[::-1])
+        save(image, folder / f"continuous-{row['picture']}.png")
+
+
+def save(image: Any, file: Path) -> None:
+    from PIL import Image
+
+    Image.fromarray(image).quantize(64).save(file, optimize=True)
+
+
+def finish(figure: Any, axes: Any, file: Path) -> None:
+    axes.legend(frameon=False)
+    for one in figure.axes:
+        one.spines[["top", "right"]].set_visible(False)
+    figure.tight_layout()
+    figure.savefig(file)
+
+
+if __name__ == "__main__":
+    main()

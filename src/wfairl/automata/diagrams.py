@@ -1,0 +1,226 @@
+"""Decision diagrams: what a state does on every label, without listing labels.
+
+A function from labels to whole numbers is a leaf, its value, or a question about one proposition with a function for
+either answer. Propositions are asked in one order, and a question whose answers lead to the same is left out; so equal
+functions are one node, and to compare them is to compare two numbers.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+from wfairl.automata.automaton import Guard, Label
+from wfairl.errors import BadInputError
+
+MOST_PROPOSITIONS, MOST_NODES, MOST_LISTED = 200, 300_000, 20_000
+"""How deep questions are nested, how many there are, and how many cases are listed."""
+
+
+class TooManyCasesError(BadInputError):
+    """What an automaton waits for is too entangled to be written down as guards."""
+
+
+class Diagrams:
+    """All functions over some propositions; a function is the number of its node."""
+
+    def __init__(self, propositions: Sequence[str]) -> None:
+        if len(propositions) > MOST_PROPOSITIONS:
+            raise BadInputError(
+                f"{len(propositions)} propositions are too many to compare or translate automata over all of their"
+                f" labels; {MOST_PROPOSITIONS} are possible"
+            )
+        self.propositions = tuple(propositions)
+        self._nodes: list[tuple[int, int, int]] = []  # level, node if it does not hold, node if it holds
+        self._numbers: dict[tuple[int, int, int], int] = {}
+
+    def leaf(self, value: int) -> int:
+        """The function with one value everywhere."""
+        return self._number((len(self.propositions), value, value))
+
+    def literal(self, level: int) -> int:
+        """1 where a proposition holds, 0 where it does not."""
+        return self._ask(level, self.leaf(0), self.leaf(1))
+
+    def value(self, node: int, label: Label) -> int:
+        """The value of a function on a label."""
+        level, low, high = self._nodes[node]
+        while level < len(self.propositions):
+            level, low, high = self._nodes[high if self.propositions[level] in label else low]
+        return low
+
+    def map(self, values: Callable[[int], int], node: int) -> int:
+        """The function whose values are those of another, mapped."""
+        return self.combine(lambda one, _: values(one), node, self.leaf(0))
+
+    def combine(self, values: Callable[[int, int], int], one: int, other: int) -> int:
+        """The function whose value on a label is made of the values of two others there."""
+        known: dict[tuple[int, int], int] = {}
+
+        def visit(a: int, b: int) -> int:
+            if (a, b) not in known:
+                (level_a, low_a, high_a), (level_b, low_b, high_b) = self._nodes[a], self._nodes[b]
+                level = min(level_a, level_b)
+                if level == len(self.propositions):
+                    known[a, b] = self.leaf(values(low_a, low_b))
+                else:
+                    low = visit(low_a if level_a == level else a, low_b if level_b == level else b)
+                    high = visit(high_a if level_a == level else a, high_b if level_b == level else b)
+                    known[a, b] = self._ask(level, low, high)
+            return known[a, b]
+
+        return visit(one, other)
+
+    def of_guards(self, choices: Sequence[tuple[Guard, int]], otherwise: int) -> int:
+        """The function whose value on a label is that of the first guard that holds."""
+        level_of = {name: level for level, name in enumerate(self.propositions)}
+        last = [max((level_of[name] for name in one.true | one.false), default=-1) for one, _ in choices]
+        known: dict[tuple[int, tuple[int, ...]], int] = {}
+
+        def visit(level: int, left: tuple[int, ...]) -> int:
+            """The function where the guards `left` agree with all answers so far."""
+            certain = next((i for i, choice in enumerate(left) if last[choice] < level), None)
+            if certain is not None:
+                left = left[: certain + 1]  # what comes behind a guard that holds is never tried
+            if not left or certain == 0:
+                return self.leaf(choices[left[0]][1] if left else otherwise)
+            if (level, left) not in known:
+                name = self.propositions[level]
+                low = visit(level + 1, tuple(i for i in left if name not in choices[i][0].true))
+                high = visit(level + 1, tuple(i for i in left if name not in choices[i][0].false))
+                known[level, left] = self._ask(level, low, high)
+            return known[level, left]
+
+        return visit(0, tuple(range(len(choices))))
+
+    def values(self, node: int) -> tuple[int, ...]:
+        """The values that a function takes, in the order in which its questions lead to them."""
+        found: dict[int, None] = {}
+        seen, stack = {node}, [node]
+        while stack:
+            level, low, high = self._nodes[stack.pop()]
+            if level == len(self.propositions):
+                found[low] = None
+                continue
+            for after in (low, high):
+                if after not in seen:
+                    seen.add(after)
+                    stack.append(after)
+        return tuple(found)
+
+    def smallest_labels(self, node: int) -> dict[int, Label]:
+        """For each value of a function, a label of fewest propositions that has it."""
+        known: dict[int, dict[int, Label]] = {}
+
+        def visit(one: int) -> dict[int, Label]:
+            if one not in known:
+                level, low, high = self._nodes[one]
+                if level == len(self.propositions):
+                    known[one] = {low: frozenset()}
+                else:
+                    known[one] = dict(visit(low))
+                    for value, label in visit(high).items():
+                        if value not in known[one] or len(label) + 1 < len(known[one][value]):
+                            known[one][value] = label | {self.propositions[level]}
+            return known[one]
+
+        return visit(node)
+
+    def cases(self, node: int) -> Iterator[tuple[Guard, int]]:
+        """The function as guards that exclude each other and leave nothing out, each with its value."""
+        stack: list[tuple[int, Guard]] = [(node, Guard())]
+        listed = 0
+        while stack:
+            one, guard = stack.pop()
+            level, low, high = self._nodes[one]
+            if level == len(self.propositions):
+                listed += 1
+                if listed > MOST_LISTED:
+                    raise TooManyCasesError(f"one state needs more than {MOST_LISTED:,} guards to be written down")
+                yield guard, low
+                continue
+            name = frozenset({self.propositions[level]})
+            stack.append((low, Guard(guard.true, guard.false | name)))
+            stack.append((high, Guard(guard.true | name, guard.false)))
+
+    def _ask(self, level: int, low: int, high: int) -> int:
+        return low if low == high else self._number((level, low, high))
+
+    def _number(self, node: tuple[int, int, int]) -> int:
+        if node not in self._numbers:
+            if len(self._nodes) == MOST_NODES:
+                raise TooManyCasesError(f"the conditions of the automaton have more than {MOST_NODES:,} cases")
+            self._numbers[node] = len(self._nodes)
+            self._nodes.append(node)
+        return self._numbers[node]
+
+
+MOST_CASES = 120
+"""Up to so many cases, guards are shortened; the work grows with their cube."""
+
+Case = tuple[int, int, int]
+"""What holds and what does not, as sets of bits, and the value there."""
+
+
+def shortest_choices(cases: Sequence[tuple[Guard, int]], otherwise: int, last: int) -> list[tuple[Guard, int]]:
+    """A short list of guards, tried in order, for a function that has the value `otherwise` where none holds.
+
+    Args:
+        cases: guards that exclude each other and leave nothing out, with their values.
+        otherwise: the value that need not be said.
+        last: a value to be said behind all others, where that makes the list shorter.
+    """
+    if len(cases) > MOST_CASES:
+        return _with_default(cases, otherwise)
+    names = sorted(set().union(*(guard.true | guard.false for guard, _ in cases)))
+    bit = {name: 1 << i for i, name in enumerate(names)}
+    coded = [
+        (sum(bit[name] for name in guard.true), sum(bit[name] for name in guard.false), value) for guard, value in cases
+    ]
+    at_once = _shorten(coded, [one for one in coded if one[2] != otherwise])
+    before = _shorten(coded, [one for one in coded if one[2] not in (otherwise, last)])
+    in_turn = before + _shorten(coded, [one for one in coded if one[2] == last != otherwise], before)
+    chosen = min(in_turn, at_once, key=lambda choices: sum(_literals(one) + 1 for one in choices))
+    return [
+        (Guard(*(frozenset(name for name in names if bit[name] & some) for some in (true, false))), value)
+        for true, false, value in chosen
+    ]
+
+
+def _shorten(cases: Sequence[Case], wanted: Sequence[Case], said: Sequence[Case] = ()) -> list[Case]:
+    """Cover the wanted cases by guards with few literals: widest first, each as wide as those before it allow."""
+    chosen = list(said)
+    left = [one for one in wanted if not _covered(one[0], one[1], chosen)]
+    while left:
+        widened = [_widen(one, cases, chosen) for one in left]
+        chosen.append(min(widened, key=lambda one: (_literals(one), one[1].bit_count(), one)))
+        left = [one for one in left if not _covered(one[0], one[1], chosen)]
+    return chosen[len(said) :]
+
+
+def _widen(case: Case, cases: Sequence[Case], before: Sequence[Case]) -> Case:
+    """Leave out literals as long as no label of another value is caught that the guards before it do not take."""
+    true, false, value = case
+    others = [one for one in cases if one[2] != value]
+    for bit in (*_bits(false), *_bits(true)):
+        t, f = true & ~bit, false & ~bit
+        if all(t & b or f & a or _covered(t | a, f | b, before) for a, b, _ in others):
+            true, false = t, f
+    return true, false, value
+
+
+def _covered(true: int, false: int, by: Sequence[Case]) -> bool:
+    return any(t & true == t and f & false == f for t, f, _ in by)
+
+
+def _literals(case: Case) -> int:
+    return case[0].bit_count() + case[1].bit_count()
+
+
+def _bits(some: int) -> list[int]:
+    return [1 << i for i in range(some.bit_length()) if some >> i & 1]
+
+
+def _with_default(cases: Sequence[tuple[Guard, int]], otherwise: int) -> list[tuple[Guard, int]]:
+    """The cases as they are, but those of the most frequent value in one line at the end."""
+    most = Counter(value for _, value in cases).most_common(1)[0][0]
+    rest = [(guard, value) for guard, value in cases if value != most]
+    return rest if most == otherwise else [*rest, (Guard(), most)]

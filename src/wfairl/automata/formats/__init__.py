@@ -1,0 +1,100 @@
+"""The formats that an automaton is written in and read from; each module knows one of them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from wfairl.automata.automaton import Automaton, EdgeCounts
+from wfairl.automata.formats.dot import to_dot
+from wfairl.automata.formats.hoa import from_hoa, to_hoa
+from wfairl.automata.formats.ltlf import from_ltlf, to_ltlf
+from wfairl.automata.formats.pictures import to_png, to_svg
+from wfairl.automata.formats.python_module import to_python
+from wfairl.automata.formats.reward_machine import from_reward_machine, to_reward_machine
+from wfairl.automata.guarded import GuardedAutomaton
+from wfairl.automata.layout import lay_out
+from wfairl.errors import BadInputError
+from wfairl.files import read_text, write_atomically
+
+
+class UnknownFormatError(BadInputError):
+    """Neither a name nor the suffix of a file says which format is meant."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of automata.
+
+    Attributes:
+        name: what people call it.
+        suffixes: of files in it.
+        write: the content of such a file, for an automaton and how often its edges were taken.
+        read: the automaton in such a text, None if it cannot be read.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    write: Callable[[Automaton, EdgeCounts], str | bytes]
+    read: Callable[[str], GuardedAutomaton] | None = None
+
+
+FORMATS = {
+    one.name: one
+    for one in (
+        Format("svg", (".svg",), lambda automaton, counts: to_svg(lay_out(automaton, counts))),
+        Format("png", (".png",), lambda automaton, counts: to_png(lay_out(automaton, counts))),
+        Format("dot", (".dot", ".gv"), to_dot),
+        Format("hoa", (".hoa",), lambda automaton, _: to_hoa(automaton), from_hoa),
+        Format("ltlf", (".ltlf",), lambda automaton, _: to_ltlf(automaton), from_ltlf),
+        Format("reward-machine", (".rm",), lambda automaton, _: to_reward_machine(automaton), from_reward_machine),
+        Format("python", (".py",), lambda automaton, _: to_python(automaton)),
+    )
+}
+"""The formats by name; a model for PRISM is of a world, too, and so in `wfairl.planning.prism`."""
+
+DRAWINGS = ("svg", "png", "dot", "hoa")
+"""What `wfairl draw` writes."""
+
+
+def find_format(name: str | None, path: Path | None, among: Callable[[Format], bool] = lambda _: True) -> Format:
+    """The format that a name or the suffix of a file says.
+
+    Raises:
+        UnknownFormatError: neither does; lists those that do.
+    """
+    known = [one for one in FORMATS.values() if among(one)]
+    if name is not None:
+        found = next((one for one in known if one.name == name), None)
+        asked = f"'{name}'"
+    else:
+        suffix = "" if path is None else path.suffix.lower()
+        found = next((one for one in known if suffix in one.suffixes), None)
+        asked = f"{path}: '{suffix}'"
+    if found is None:
+        listed = ", ".join(f"{one.name} ({' '.join(one.suffixes)})" for one in known)
+        raise UnknownFormatError(f"{asked} is none of the formats {listed}")
+    return found
+
+
+def write_automaton(path: Path, form: Format, automaton: Automaton, edge_counts: EdgeCounts | None = None) -> None:
+    """Write an automaton to a file."""
+    write_atomically(path, form.write(automaton, edge_counts or {}))
+
+
+def read_automaton(path: Path, name: str | None = None) -> GuardedAutomaton:
+    """Read the automaton in a file.
+
+    Args:
+        path: the file.
+        name: of its format; by its suffix unless given.
+
+    Raises:
+        BadInputError: names the file and what is wrong with it.
+    """
+    form = find_format(name, path, lambda one: one.read is not None)
+    assert form.read is not None  # it was looked for among those that can be read
+    text = read_text(path)
+    try:
+        return form.read(text)
+    except BadInputError as error:
+        raise BadInputError(f"{path}: {error}") from None

@@ -1,0 +1,235 @@
+"""LTLf: an automaton as a formula of temporal logic over finite words, and back.
+
+Formulas say less than automata: no formula counts, such as "an even number of times". What is written here are
+
+1. the rules that people state, `F (a & (F b))`, `G !a`, `!b W a`, `G (!a | (F b))`, and all of several of them at once;
+2. any automaton that never returns to a state that it has left. With s what stays in state q and e_r what leads to r,
+
+       f(q) = s U (e_r & X[!] f(r) | ...)      until it is left; W for U where q accepts, WX for X[!] where r does
+
+Every formula is read back and compared with the automaton, word for word, before it is given out.
+"""
+
+from collections.abc import Iterable
+from itertools import permutations
+
+from wfairl.automata.automaton import DEAD, Automaton
+from wfairl.automata.diagrams import shortest_choices
+from wfairl.automata.guarded import GuardedAutomaton
+from wfairl.automata.progression import formula_automaton
+from wfairl.automata.symbolic import SymbolicAutomaton, implies, symbolic
+from wfairl.automata.temporal import (
+    FALSE,
+    TRUE,
+    Formula,
+    conjunction,
+    disjunction,
+    negation,
+    parse,
+    proposition,
+)
+from wfairl.errors import BadInputError, FailedRunError
+
+MOST_CHARACTERS = 20_000
+"""A formula that is longer helps nobody."""
+
+MOST_STATED, MOST_STATED_STATES = 12, 128
+"""Up to so many propositions and states, rules as people state them are looked for."""
+
+MOST_MOVES = 5_000
+"""So many ways in which words move all states are tried, to see whether an automaton counts."""
+
+
+class NoFormulaError(BadInputError):
+    """An automaton that is not written as a formula."""
+
+
+def from_ltlf(text: str) -> GuardedAutomaton:
+    """The automaton of the words that fulfil a formula.
+
+    Raises:
+        MalformedFormulaError, TooLargeFormulaError, NoAcceptedWordError: there is none.
+    """
+    return formula_automaton(parse(text)).to_guarded()
+
+
+def to_ltlf(automaton: Automaton) -> str:
+    """The formula of an automaton, on one line.
+
+    Raises:
+        NoFormulaError: there is none, or none that this module finds.
+    """
+    smallest = symbolic(automaton).minimal()
+    if not any(smallest.accepting):
+        return f"{FALSE}\n"
+    text = str(_stated(smallest) or _followed(smallest))
+    read = formula_automaton(parse(text), smallest.diagrams)
+    if not (implies(read, smallest) and implies(smallest, read)):  # a wrong formula is worse than none
+        raise FailedRunError("the formula that was found is not that of the automaton; please report this")
+    return f"{text}\n"
+
+
+def _stated(automaton: SymbolicAutomaton) -> Formula | None:
+    """All rules of the usual kinds that every accepted word keeps, if they say everything; else None."""
+    names = automaton.diagrams.propositions
+    if not 0 < len(names) <= MOST_STATED or len(automaton.rows) > MOST_STATED_STATES:
+        return None
+    never = [name for name in names if _implied(automaton, _never(name))]
+    others = [name for name in names if name not in never]
+    chains = [_visits(chain) for chain in sorted(_longest_chains(automaton, others))]
+    pairs = [kind(*pair) for kind in (_only_after, _answered) for pair in permutations(others, 2)]
+    rules = [*map(_never, never), *chains, *(rule for rule in pairs if _implied(automaton, rule))]
+    if not rules or not _say_all(automaton, rules):
+        return None
+    for rule in reversed(rules):
+        rest = [one for one in rules if one != rule]
+        if rest and _say_all(automaton, rest):
+            rules = rest
+    return conjunction(*rules)
+
+
+def _never(name: str) -> Formula:
+    return Formula("G", (negation(proposition(name)),))
+
+
+def _visits(chain: Iterable[str]) -> Formula:
+    """The propositions come true one after the other, or at once."""
+    formula = TRUE
+    for name in reversed(tuple(chain)):
+        formula = Formula("F", (conjunction(proposition(name), formula),))
+    return formula
+
+
+def _only_after(first: str, second: str) -> Formula:
+    return Formula("W", (negation(proposition(second)), proposition(first)))
+
+
+def _answered(call: str, answer: str) -> Formula:
+    return Formula("G", (disjunction(negation(proposition(call)), Formula("F", (proposition(answer),))),))
+
+
+def _longest_chains(automaton: SymbolicAutomaton, names: Iterable[str]) -> list[tuple[str, ...]]:
+    """The orders of visits that every accepted word keeps and that are part of no longer one, longest first."""
+    chains: list[tuple[str, ...]] = [(name,) for name in names if _implied(automaton, _visits((name,)))]
+    for chain in chains:  # grows while we walk it
+        longer = [(*chain, name) for name in names if name not in chain]
+        chains += [one for one in longer if _implied(automaton, _visits(one))]
+    kept: list[tuple[str, ...]] = []
+    for chain in reversed(chains):
+        if not any(tuple(name for name in one if name in chain) == chain for one in kept):
+            kept.append(chain)
+    return kept
+
+
+def _implied(automaton: SymbolicAutomaton, rule: Formula) -> bool:
+    """Whether every accepted word keeps a rule."""
+    return implies(automaton, formula_automaton(rule, automaton.diagrams))
+
+
+def _say_all(automaton: SymbolicAutomaton, rules: list[Formula]) -> bool:
+    """Whether every word that keeps the rules, which accepted words keep, is accepted."""
+    return implies(formula_automaton(conjunction(*rules), automaton.diagrams), automaton)
+
+
+def _followed(automaton: SymbolicAutomaton) -> Formula:
+    """The formula of an automaton that never returns to a state that it has left, state by state from the last one."""
+    formulas: dict[int, Formula] = {}
+    for state in _from_the_last(automaton):
+        formulas[state] = _from_here(automaton, state, formulas)
+        if len(str(formulas[state])) > MOST_CHARACTERS:
+            raise NoFormulaError(
+                f"the formula of this automaton has more than {MOST_CHARACTERS:,} characters; export it as hoa"
+            )
+    return formulas[0]
+
+
+def _from_here(automaton: SymbolicAutomaton, state: int, formulas: dict[int, Formula]) -> Formula:
+    """What a word fulfils that is accepted from a state on."""
+    targets = automaton.diagrams.values(automaton.rows[state])
+    stay = _condition(automaton, state, {state})
+    leave = []
+    for target in sorted(set(targets) - {state, DEAD}):
+        then = formulas[target]
+        if automaton.accepting[target] and then != TRUE:
+            then = negation(Formula("X[!]", (negation(then),)))  # the weak next, which tools write differently
+        elif then != TRUE:
+            then = Formula("X[!]", (then,))
+        leave.append(conjunction(_condition(automaton, state, {target}), then))
+    if automaton.accepting[state]:
+        if not leave:
+            return TRUE if stay == TRUE else Formula("G", (stay,))
+        return Formula("W", (stay, disjunction(*leave)))
+    if DEAD not in targets and all(formulas[one] == TRUE for one in targets if one != state):
+        return Formula("F", (_condition(automaton, state, set(targets) - {state}),))
+    at_once = disjunction(*leave)
+    if stay == FALSE and not formula_automaton(at_once, automaton.diagrams).accepting[0]:
+        return at_once  # the empty word does not fulfil it, as it must not
+    return Formula("U", (stay, at_once))
+
+
+def _condition(automaton: SymbolicAutomaton, state: int, targets: set[int]) -> Formula:
+    """What leads from a state to one of the targets: an "or" of "and"s, or what does not, negated."""
+    diagrams = automaton.diagrams
+    holds = diagrams.map(lambda after: int(after in targets), automaton.rows[state])
+    cases = [*diagrams.cases(holds)]
+    said = disjunction(*(_literals(guard.true, guard.false) for guard, _ in shortest_choices(cases, 0, 0)))
+    opposite = disjunction(*(_literals(guard.true, guard.false) for guard, _ in shortest_choices(cases, 1, 1)))
+    return min(said, negation(opposite), key=lambda one: len(str(one)))
+
+
+def _literals(true: Iterable[str], false: Iterable[str]) -> Formula:
+    return conjunction(*map(proposition, sorted(true)), *(negation(proposition(name)) for name in sorted(false)))
+
+
+def _from_the_last(automaton: SymbolicAutomaton) -> list[int]:
+    """The states, each behind all that it leads to.
+
+    Raises:
+        NoFormulaError: there is a way back to a state.
+    """
+    followers = [
+        [after for after in automaton.diagrams.values(row) if after not in (DEAD, state)]
+        for state, row in enumerate(automaton.rows)
+    ]
+    order: list[int] = []
+    while len(order) < len(followers):
+        free = [q for q in range(len(followers)) if q not in order and all(r in order for r in followers[q])]
+        if not free:
+            left = sorted(set(range(len(followers))) - set(order))
+            reason = (
+                "it counts, which no formula of LTLf can say"
+                if _counts(automaton)
+                else "LTLf may be able to say that, and this export is not"
+            )
+            raise NoFormulaError(
+                f"no formula was found: the automaton returns to states that it has left (among "
+                f"{', '.join(map(str, left))}); {reason}; export it as hoa"
+            )
+        order += free
+    return order
+
+
+def _counts(automaton: SymbolicAutomaton) -> bool:
+    """Whether some word, read again and again, goes round through several states; as far as `MOST_MOVES` tell."""
+    labels = [guard.true for row in automaton.rows for guard, _ in automaton.diagrams.cases(row)]
+    states = range(len(automaton.rows))
+    moves = {tuple(automaton.read(q, label) for q in states) for label in dict.fromkeys(labels)}
+    known, queue = set(moves), list(moves)
+    for one in queue:  # grows while we walk it
+        for other in moves:
+            joint = tuple(DEAD if q == DEAD else other[q] for q in one)
+            if joint not in known and len(known) < MOST_MOVES:
+                known.add(joint)
+                queue.append(joint)
+    return any(_goes_round(move) for move in known)
+
+
+def _goes_round(move: tuple[int, ...]) -> bool:
+    for start in range(len(move)):
+        state, path = start, []
+        while state != DEAD and state not in path:
+            path.append(state)
+            state = move[state]
+        if state != DEAD and state != path[-1]:
+            return True
+    return False

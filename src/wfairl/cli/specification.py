@@ -1,0 +1,313 @@
+"""The commands about a task as something to show, exchange and question: draw, export, import, diff, explain."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from wfairl.cli.app import AsJson, command_group, out, print_json
+from wfairl.errors import BadInputError
+
+if TYPE_CHECKING:
+    from wfairl.automata.automaton import Label
+    from wfairl.automata.comparison import Comparison
+    from wfairl.automata.task_model import TaskModel
+
+app = command_group()
+
+TaskModelArgument = Annotated[Path, typer.Argument(metavar="TASK_MODEL", help="What `learn-task` wrote.")]
+
+DRAW_EXAMPLE = """
+Draw the automaton of a task model.
+
+The suffix of the output says how: .svg or .png as a picture (Graphviz is not needed), .dot for
+Graphviz, .hoa for tools that read the Hanoi format. `wfairl export` knows more formats.
+
+A label that repeats is read once, so the loops that this makes are not drawn. Example:
+
+    wfairl draw task.json -o task.svg
+"""
+
+
+@app.command("draw", help=DRAW_EXAMPLE)
+def draw(
+    task_model: TaskModelArgument,
+    output: Annotated[Path, typer.Option("-o", "--output", help="A .svg, .png, .dot or .hoa file.")] = Path("task.svg"),
+    as_json: AsJson = False,
+) -> None:
+    """Draw an automaton."""
+    from wfairl.automata.formats import DRAWINGS, find_format, write_automaton
+    from wfairl.automata.task_model import TaskModel
+
+    form = find_format(None, output, lambda one: one.name in DRAWINGS)
+    model = TaskModel.load(task_model)
+    write_automaton(output, form, model.finite, model.edge_counts)
+    if as_json:
+        print_json({"path": str(output), "states": model.finite.states})
+    else:
+        out.print(f"{output}: {model.finite.states} states, {len(model.finite.arrows())} edges")
+
+
+PRISM, PRISM_SUFFIXES = "prism", (".prism", ".pm", ".nm")
+
+EXPORT_EXAMPLE = """
+Write the automaton of a task model for other tools.
+
+--as says how: hoa (Spot, Owl), ltlf (a formula of temporal logic over finite words, checked against the automaton
+before it is written), reward-machine (for reinforcement learning), python (a module that needs nothing but Python),
+dot, svg, png. Without it, the suffix of the output says how: .hoa, .ltlf, .rm, .py, .dot, .svg, .png, .prism.
+Without an output, the text goes to standard output. Example:
+
+    wfairl export task.json --as ltlf
+
+prism writes the product of the task and one scene, with the costs of controls as rewards, for PRISM and Storm. Example:
+
+    wfairl export task.json --task doorkey --seed 7 -o doorkey-7.prism
+"""
+
+
+@app.command("export", help=EXPORT_EXAMPLE)
+def export(
+    task_model: TaskModelArgument,
+    name: Annotated[str | None, typer.Option("--as", metavar="FORMAT", help="The format.")] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Where it goes; printed if not given.")] = None,
+    task: Annotated[str | None, typer.Option(metavar="TASK", help="For prism: the task whose scene to take.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="For prism: the scene.")] = 0,
+    cost: Annotated[
+        Path | None, typer.Option(metavar="RUN", help="For prism: the run whose learned cost to use; 1 if not given.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write an automaton for other tools."""
+    from wfairl.automata.formats import find_format
+    from wfairl.automata.task_model import TaskModel
+
+    is_prism = name == PRISM or (name is None and output is not None and output.suffix.lower() in PRISM_SUFFIXES)
+    if not is_prism and (task is not None or cost is not None):
+        raise BadInputError(
+            "--task and --cost are of prism, which writes a task in a scene; leave them out, or --as prism"
+        )
+    if name is None and output is None:
+        raise BadInputError("say the format with --as, or name a file with -o whose suffix says it")
+    if as_json and output is None:
+        raise BadInputError("--json needs -o: without it, what is exported goes to standard output itself")
+    form = None if is_prism else find_format(name, output)
+    model = TaskModel.load(task_model)
+    facts: dict[str, object] = {"format": PRISM if form is None else form.name, "states": model.finite.states}
+    if form is None:
+        content: str | bytes
+        content, more = _prism(model, task, seed, cost)
+        facts |= more
+    else:
+        content = form.write(model.finite, model.edge_counts)
+    _deliver(content, output, facts, as_json)
+
+
+def _prism(model: "TaskModel", task: str | None, seed: int, run: Path | None) -> tuple[str, dict[str, object]]:
+    """The model of a task in a scene, and its size and optimum."""
+    from wfairl.cli.planning import model_and_cost
+    from wfairl.planning.plan import UnsatisfiableTaskError, find_plan
+    from wfairl.planning.prism import to_prism
+    from wfairl.planning.product import build_product
+    from wfairl.worlds.registry import find_task
+
+    if task is None:
+        raise BadInputError("prism writes a task in a scene of a world: name them with --task and --seed")
+    _, transition_cost = model_and_cost(find_task(task), None, run)
+    product = build_product(find_task(task).make_world(seed), model.finite)
+    costs = transition_cost(product)
+    try:
+        optimum: float | None = find_plan(product, costs).cost
+    except UnsatisfiableTaskError:
+        optimum = None
+    text = to_prism(product, costs, f"task {task}, seed {seed}")
+    return text, {"product_states": len(product), "optimal_cost": optimum}
+
+
+def _deliver(content: str | bytes, output: Path | None, facts: dict[str, object], as_json: bool) -> None:
+    """Write what was made to a file and tell about it, or print it."""
+    from wfairl.files import write_atomically
+
+    if output is None:
+        if isinstance(content, bytes):
+            raise BadInputError("a picture is not printed: name a file with -o")
+        sys.stdout.write(content)
+        return
+    write_atomically(output, content)
+    if as_json:
+        print_json({"path": str(output), **facts})
+        return
+    told = [f"{key.replace('_', ' ')} {value}" for key, value in facts.items() if value is not None]
+    out.print(f"{output}: {', '.join(told)}")
+
+
+IMPORT_EXAMPLE = """
+Read a task that was written by hand or by another tool: HOA, LTLf, or a reward machine.
+
+The suffix says which (.hoa, .ltlf, .rm), or --from does; a formula may be given as it is. What is written works in all
+commands that take a task model. Examples:
+
+    wfairl import spec.hoa -o task.json
+
+    wfairl import --ltlf "F (coffee & F office) & G !plant" -o task.json
+
+A formula is over finite words, with a position for every step: ! & | -> <-> as usual, X[!] (strong next), WX (weak
+next), F, G, U, R, W, M.
+"""
+
+
+@app.command("import", help=IMPORT_EXAMPLE)
+def import_task(
+    source: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="What to read.", show_default=False)] = None,
+    output: Annotated[Path, typer.Option("-o", "--output", help="Where the task model goes.")] = Path("task.json"),
+    name: Annotated[
+        str | None, typer.Option("--from", metavar="FORMAT", help="The format: hoa, ltlf or reward-machine.")
+    ] = None,
+    formula: Annotated[
+        str | None, typer.Option("--ltlf", metavar="FORMULA", help="A formula in place of FILE.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Read a task that another tool wrote."""
+    from wfairl.automata.finite import NoAcceptedWordError
+    from wfairl.automata.formats import read_automaton
+    from wfairl.automata.formats.ltlf import from_ltlf
+    from wfairl.automata.symbolic import reads_repeats_once
+    from wfairl.automata.task_model import TaskModel
+
+    if (source is None) == (formula is None):
+        raise BadInputError("give a file, or a formula with --ltlf, and not both")
+    try:
+        if source is not None:
+            model = TaskModel.of_automaton(read_automaton(source, name), "imported", facts={"source": source.name})
+        else:
+            assert formula is not None  # one of the two is given
+            facts = {"source": "ltlf"}
+            model = TaskModel.of_automaton(from_ltlf(formula), "imported", sentences=(formula,), facts=facts)
+    except NoAcceptedWordError as error:
+        raise BadInputError(str(error)) from None
+    automaton = model.finite
+    model.save(output)
+    counts_steps = not reads_repeats_once(automaton)
+    if as_json:
+        print_json(
+            {
+                "path": str(output),
+                "states": automaton.states,
+                "propositions": sorted(automaton.propositions),
+                "counts_steps": counts_steps,
+            }
+        )
+        return
+    out.print(f"{output}: {automaton.states} states over {', '.join(sorted(automaton.propositions)) or 'nothing'}")
+    if counts_steps:
+        out.print("it tells a label that repeats from one that does not: what it says depends on how long things take")
+    if automaton.accepting[0]:
+        out.print("it accepts the empty word: there is nothing to plan, unless something else is asked for, too")
+
+
+DIFF_EXAMPLE = """
+Compare two task models: the shortest words that one accepts and the other does not.
+
+Words are made of labels that the models were learned from, if such words tell them apart. With -o, both automata are
+drawn beside each other (.svg or .png), and the way of the first word is marked in each. The exit code is 0 if they are
+the same and 1 if they are not. Example:
+
+    wfairl diff old.json new.json -o difference.svg
+"""
+
+
+@app.command("diff", help=DIFF_EXAMPLE)
+def diff(
+    one: Annotated[Path, typer.Argument(metavar="TASK_MODEL", help="A task model.")],
+    other: Annotated[Path, typer.Argument(metavar="TASK_MODEL", help="Another one.")],
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="A .svg or .png file.")] = None,
+    most: Annotated[int, typer.Option("--words", min=1, help="So many words at the most.")] = 5,
+    as_json: AsJson = False,
+) -> None:
+    """Compare two task models."""
+    from wfairl.automata.comparison import compare, write_comparison
+    from wfairl.automata.formats import find_format
+    from wfairl.automata.task_model import TaskModel
+
+    if output is not None:
+        find_format(None, output, lambda form: form.name in ("svg", "png"))
+    models = TaskModel.load(one), TaskModel.load(other)
+    known = {label for model in models for label in _labels_seen(model)}
+    found = compare((str(one), str(other)), (models[0].finite, models[1].finite), known, most)
+    if output is not None:
+        write_comparison(output, found)
+    if as_json:
+        words = [{"word": [sorted(label) for label in word], "verdicts": found.verdicts(word)} for word in found.words]
+        print_json(
+            {"same": not words, "same_plans": found.same_plans, "words": words, "known_labels": found.known_labels}
+        )
+    elif not found.words:
+        out.print("they accept the same words")
+    else:
+        _print_difference(found, bool(known))
+        if output is not None:
+            out.print(f"wrote {output}")
+    if found.words:
+        raise typer.Exit(1)
+
+
+def _labels_seen(model: "TaskModel") -> "set[Label]":
+    """The labels that a model was learned from, as far as it tells."""
+    from wfairl.automata.finite import FiniteAutomaton
+    from wfairl.logic.support import support_of
+
+    support = support_of(model)
+    seen = {label for _, label in model.edge_counts} | set(() if support is None else support.labels)
+    return seen | set(model.finite.alphabet if isinstance(model.finite, FiniteAutomaton) else ())
+
+
+def _print_difference(found: "Comparison", has_known: bool) -> None:
+    from wfairl.automata.words import format_word
+
+    table = Table("word", *found.names)
+    for word in found.words:
+        table.add_row(format_word(word), *found.verdicts(word))
+    out.print(table)
+    if has_known and not found.known_labels:
+        out.print("no words of labels that the models were learned from tell them apart: these labels may never occur")
+    if found.same_plans:
+        out.print("a planner, which stops when the task is fulfilled, sees no difference")
+
+
+EXPLAIN_EXAMPLE = """
+Say in sentences what a task model makes of a word: what each label did, what is still wanted, where it was lost.
+
+WORD is written as other commands print it, '-, key, door & key', or as JSON, [[], "key", ["door", "key"]]. Example:
+
+    wfairl explain task.json "-, key, goal"
+"""
+
+
+@app.command(
+    "explain",
+    help=EXPLAIN_EXAMPLE,
+    context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]},  # words begin with '-'
+)
+def explain(
+    task_model: TaskModelArgument,
+    word: Annotated[str, typer.Argument(metavar="WORD", help="Labels with commas between them.")],
+    as_json: AsJson = False,
+) -> None:
+    """Say what a task model makes of a word."""
+    from wfairl.automata.task_model import TaskModel
+    from wfairl.automata.words import parse_word
+    from wfairl.logic.explanation import explain_word
+
+    explanation = explain_word(TaskModel.load(task_model), parse_word(word))
+    if not as_json:
+        for sentence in explanation.sentences:
+            out.print(sentence)
+        return
+    labels = [
+        {"label": sorted(one.label), "state": one.state, "after": one.after, "untested": one.is_untested}
+        for one in explanation.labels
+    ]
+    print_json({"accepted": explanation.accepted, "labels": labels, "sentences": explanation.sentences})

@@ -1,0 +1,52 @@
+"""The words that a command is given: a file of words, an event log, or demonstrations."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from wfairl.errors import BadInputError
+
+if TYPE_CHECKING:
+    from wfairl.automata.event_logs import LogColumns
+    from wfairl.automata.words import ScoredWords
+
+CaseColumn = Annotated[str, typer.Option("--case-column", help="Of a .csv log: which case a row belongs to.")]
+EventColumn = Annotated[str, typer.Option("--event-column", help="Of a log: what happened.")]
+TimeColumn = Annotated[str, typer.Option("--time-column", help="Of a .csv log: when.")]
+OutcomeColumn = Annotated[str, typer.Option("--outcome-column", help="Of a log: success or failure, or a number.")]
+
+
+def read_words(path: Path, columns: "LogColumns") -> "ScoredWords":
+    """The words in a file, with scores if it has them."""
+    from wfairl.automata.event_logs import is_log, read_log
+    from wfairl.automata.words import ScoredWords, read_jsonl
+
+    if of_episodes(path):
+        from wfairl.demonstrations.storage import load
+
+        dataset = load(path)
+        return ScoredWords(tuple(demonstration.labels for demonstration in dataset), dataset.scores)
+    return read_log(path, columns) if is_log(path) else read_jsonl(path)
+
+
+def of_episodes(path: Path) -> bool:
+    """Whether the words are those of demonstrations."""
+    return path.suffix == ".safetensors"
+
+
+def read_scored(path: Path, columns: "LogColumns") -> "ScoredWords":
+    """The words with scores; the cases of a log without outcomes are all taken for successes."""
+    from wfairl.automata.event_logs import is_log
+    from wfairl.automata.words import ScoredWords
+
+    data = read_words(path, columns)
+    if data.scores is None and is_log(path):
+        sys.stderr.write(f"wfairl: {path} has no outcomes, so all of its cases are taken for successes\n")
+        return ScoredWords(data.words, (1.0,) * len(data))
+    if data.scores is None:
+        raise BadInputError(
+            f'{path}: the words have no scores; add "score" to each line, 1 for a success and 0 for a failure'
+        )
+    return data

@@ -1,0 +1,135 @@
+"""What a task model makes of a word, in sentences: state by state, what the word did and what is still wanted."""
+
+from dataclasses import dataclass
+
+from wfairl.automata.automaton import DEAD, Automaton, Label
+from wfairl.automata.finite import FiniteAutomaton, NoAcceptedWordError
+from wfairl.automata.guarded import GuardedAutomaton
+from wfairl.automata.symbolic import shortest_completion
+from wfairl.automata.task_model import TaskModel
+from wfairl.automata.words import Word, format_label
+from wfairl.logic.support import Support, support_of
+
+MOST_WAYS = 4
+"""So many ways on are told; the rest is counted."""
+
+
+@dataclass(frozen=True)
+class ReadLabel:
+    """A label of a word as the automaton reads it.
+
+    Attributes:
+        label: what holds.
+        state: before it is read.
+        after: the state after it, or `DEAD`.
+        is_untested: whether no demonstration tells where this label leads in this state.
+        sentence: what it did.
+    """
+
+    label: Label
+    state: int
+    after: int
+    is_untested: bool
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What a model makes of a word.
+
+    Attributes:
+        accepted: whether the word is accepted.
+        labels: what each label did, up to the one that loses the task.
+        conclusion: why it is accepted or not.
+    """
+
+    accepted: bool
+    labels: tuple[ReadLabel, ...]
+    conclusion: str
+
+    @property
+    def sentences(self) -> list[str]:
+        """All of it, in the order of the word."""
+        return [*(one.sentence for one in self.labels), self.conclusion]
+
+
+def explain_word(model: TaskModel, word: Word) -> Explanation:
+    """What a model makes of a word.
+
+    Raises:
+        TooManyStatesError, NoAcceptedWordError: the model has no finite automaton to follow.
+    """
+    automaton, support = model.finite, support_of(model)
+    state, read = 0, []
+    for position, label in enumerate(model.as_read(word), start=1):
+        after = automaton.read(state, label)
+        untested = _is_untested(model, support, state, label, after)
+        told = f"Label {position}, '{format_label(label)}', {_what_it_did(model, state, label, after)}"
+        if untested:
+            told += " This pair of state and label was never tested by a demonstration."
+        read.append(ReadLabel(label, state, after, untested, told))
+        state = after
+        if state == DEAD:
+            break
+    accepted = model.judge(word).accepted
+    return Explanation(accepted, tuple(read), _conclusion(model, word, state, len(read), accepted))
+
+
+def _is_untested(model: TaskModel, support: Support | None, state: int, label: Label, after: int) -> bool:
+    """Whether no demonstration read the label in the state, nor says where it leads."""
+    if support is not None and state < len(support.visits):
+        known = {one: i for i, one in enumerate(support.labels)}
+        return after != DEAD and (label not in known or bool(support.is_untested[state, known[label]]))
+    counted = bool(model.edge_counts) and after not in (DEAD, state)
+    return counted and not model.edge_counts.get((state, label))
+
+
+def _what_it_did(model: TaskModel, state: int, label: Label, after: int) -> str:
+    automaton = model.finite
+    if after == DEAD:
+        return f"loses the task in state {state}: {_why_lost(automaton, state, label)}."
+    if after == state:
+        if automaton.accepting[state]:
+            return f"changes nothing: in state {state} the task is fulfilled."
+        return f"changes nothing: state {state} waits for {_ways_on(automaton, state)}."
+    times = model.edge_counts.get((state, label), 0)
+    others = f"; {times} of {model.summary.successes} successful words did so" if times else ""
+    then = "where the task is fulfilled"
+    if not automaton.accepting[after]:
+        then = f"which waits for {_ways_on(automaton, after)}"
+    return f"leads from state {state} to state {after}, {then}{others}."
+
+
+def _why_lost(automaton: Automaton, state: int, label: Label) -> str:
+    if isinstance(automaton, GuardedAutomaton):
+        guard = next(edge.guard for edge in automaton.edges[state] if edge.guard.holds(label))
+        if guard.literals:
+            return f"'{guard}' is forbidden there"
+        return f"there, nothing but {_ways_on(automaton, state)} is allowed"
+    if isinstance(automaton, FiniteAutomaton) and label not in automaton.alphabet:
+        return "no word that it was learned from has this label"
+    return f"no accepted word goes on like this; {_ways_on(automaton, state)} was expected"
+
+
+def _ways_on(automaton: Automaton, state: int) -> str:
+    """What leads on from a state, for people."""
+    texts = [f"'{text}'" for text in dict.fromkeys(automaton.lacking(state, ()))]
+    if not texts:
+        return "nothing more"
+    more = len(texts) - MOST_WAYS
+    return " or ".join(texts[:MOST_WAYS]) + (f" or {more} more" if more > 0 else "")
+
+
+def _conclusion(model: TaskModel, word: Word, state: int, read: int, accepted: bool) -> str:
+    automaton = model.finite
+    value = "" if model.weighted is None else f" Its value is {model.values([word])[0]:.3g}."
+    if accepted:
+        return f"The word is accepted.{value}"
+    if state == DEAD:
+        return f"The word is rejected: it was lost at label {read}.{value}"
+    try:
+        missing = shortest_completion(automaton, state)
+    except NoAcceptedWordError:
+        return f"The word is rejected: it ends in state {state}, from which no word fulfils the task.{value}"
+    wanted = ", then ".join(f"'{format_label(label)}'" for label in missing)
+    return f"The word is rejected: it ends in state {state}, and {wanted} would have fulfilled the task.{value}"

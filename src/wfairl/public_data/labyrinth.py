@@ -1,0 +1,203 @@
+"""Mice in a labyrinth (Rosenberg et al. 2021), as Ashwood et al. (2022) cut them into trajectories.
+
+The world is a binary tree of 127 nodes with home at its root and water in one leaf. Controls: left and right to the
+children, reverse to the parent, stay; what leads nowhere stays. Trajectories are padded with stay at home.
+
+The authors' files are pickles, which can run any code when they are read. Two ways lead around that: `RESTRICTED` and
+`UNRESTRICTED` as plain arrays (`restricted.npz` with `states`, `controls`, `train` and `validation`), or the pickles
+themselves through `plain_unpickle`, which rebuilds NumPy's arrays and nothing else.
+"""
+
+import io
+import pickle
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.files import read_bytes
+from wfairl.public_data.source import PublicSource, WrongSourceError, digest_of
+from wfairl.public_data.trajectories import BrokenTrajectoriesError, TrajectorySet
+from wfairl.worlds.graph import TransitionTable
+
+NODES, INNER = 127, 63
+"""Nodes of the tree, and how many of them have children."""
+
+HOME, WATER = 0, 100
+
+CONTROLS = ("left", "right", "reverse", "stay")
+LEFT, RIGHT, REVERSE, STAY = range(4)
+
+MICE = ("restricted", "unrestricted")
+"""Mice that were kept thirsty, and mice that were not."""
+
+CONTENT = {
+    "restricted": "941775238b92e85864e1ee2ab27ad78d25ec79e9dababf1f865789f12482a410",
+    "unrestricted": "ce41ca3b97c23ebf96ed033b297f3d61c9cec2d34702e2e9feff3d79e666d2c1",
+}
+"""SHA-256 of the values that published figures are of, as `_digest` takes them, whatever file holds them."""
+
+HARMLESS = {
+    ("numpy.core.multiarray", "_reconstruct"),
+    ("numpy._core.multiarray", "_reconstruct"),
+    ("numpy.core.multiarray", "scalar"),
+    ("numpy._core.multiarray", "scalar"),
+    ("numpy.core.numeric", "_frombuffer"),
+    ("numpy._core.numeric", "_frombuffer"),
+    ("numpy", "ndarray"),
+    ("numpy", "dtype"),
+    ("_codecs", "encode"),
+}
+"""What NumPy's own pickles of arrays and numbers name; none of it runs anything or opens anything."""
+
+
+def read_labyrinth(directory: Path) -> TrajectorySet:
+    """The trajectories of all mice, with the authors' split into training and validation.
+
+    Raises:
+        WrongSourceError: a file is missing, or holds other values than published figures are of.
+        BrokenTrajectoriesError: the values are no trajectories in the labyrinth.
+    """
+    return trajectories_of({mice: read_mice(directory, mice) for mice in MICE})
+
+
+Mice = dict[str, NDArray[np.int64]]
+"""`states` and `controls`, shape [trajectories, steps]; `train` and `validation`, numbers of trajectories."""
+
+
+def trajectories_of(arrays: dict[str, Mice]) -> TrajectorySet:
+    """Trajectories in the labyrinth from plain arrays, by the name of the mice."""
+    states, controls, splits = [], [], {}
+    lengths: list[int] = []
+    for mice, one in arrays.items():
+        for part in ("train", "validation"):
+            splits[f"{mice} {part}"] = one[part] + len(lengths)
+        states.append(one["states"].reshape(-1))
+        controls.append(one["controls"].reshape(-1))
+        lengths += [one["states"].shape[1]] * len(one["states"])
+    first = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    marks = {HOME: frozenset({"home"}), WATER: frozenset({"water"})}
+    return TrajectorySet(
+        "labyrinth", labyrinth_table(), first, np.concatenate(states), np.concatenate(controls), splits, marks
+    )
+
+
+def labyrinth_table() -> TransitionTable:
+    """The binary tree."""
+    node = np.arange(NODES)
+    child = np.where(node < INNER, 2 * node + 1, node)
+    successors = np.stack([child, np.where(node < INNER, child + 1, node), np.maximum((node - 1) // 2, 0), node], 1)
+    return TransitionTable(
+        controls=CONTROLS,
+        successors=successors.astype(np.int32),
+        label_index=np.zeros(successors.shape, np.uint16),
+        labels=(frozenset(),),
+        feature_index=np.zeros(successors.shape, np.int32),
+        features=np.ones((1, 1)),
+        feature_names=("step",),
+        positions=_positions(),
+    )
+
+
+def _positions() -> NDArray[np.float64]:
+    """The tree as the labyrinth is built: branches turn by a right angle, and get shorter at every second fork."""
+    places = np.zeros((NODES, 2))
+    for node in range(1, NODES):
+        depth = int(np.log2(node + 1))
+        side = 1.0 if node % 2 == 0 else -1.0
+        places[node] = places[(node - 1) // 2]
+        places[node, 1 - depth % 2] += side * 2.0 ** -((depth - 1) // 2)
+    return places
+
+
+def read_mice(directory: Path, mice: str) -> Mice:
+    """The arrays of some mice, from `MICE.npz` or from the authors' files; errors as in `read_labyrinth`."""
+    plain, pickled = directory / f"{mice}.npz", directory / f"water_{mice}_mice_trajs.pickle"
+    if plain.is_file():
+        path, arrays = plain, _from_npz(plain)
+    elif pickled.is_file():
+        path, arrays = pickled, _from_authors(directory, mice, pickled)
+    else:
+        raise WrongSourceError(f"{pickled}: missing, and so is {plain.name}. {LABYRINTH.title}: {LABYRINTH.where}")
+    if _digest(arrays) != CONTENT[mice]:
+        raise WrongSourceError(f"{path}: other values than published figures are of; those are of {LABYRINTH.where}")
+    return arrays
+
+
+def _from_npz(path: Path) -> Mice:
+    names = ("states", "controls", "train", "validation")
+    try:
+        with np.load(io.BytesIO(read_bytes(path)), allow_pickle=False) as file:
+            return {name: _integers(file[name], path) for name in names}
+    except (ValueError, KeyError, EOFError, OSError, zipfile.BadZipFile, zlib.error) as error:
+        told = ", ".join(names)
+        raise BrokenTrajectoriesError(f"{path}: cut short, or not plain arrays of {told} ({error})") from None
+
+
+def _from_authors(directory: Path, mice: str, path: Path) -> Mice:
+    found = plain_unpickle(read_bytes(path), path)
+    try:
+        arrays = {
+            name: _integers(np.array([one[key] for one in found]), path)
+            for name, key in (("states", "states"), ("controls", "actions"))
+        }
+    except (TypeError, KeyError, ValueError, IndexError):
+        raise BrokenTrajectoriesError(f"{path}: not a list of trajectories with states and actions") from None
+    for part, suffix in (("train", "train"), ("validation", "val")):
+        numbers = directory / f"{mice}_{suffix}_indices.npy"
+        try:
+            arrays[part] = _integers(np.load(io.BytesIO(read_bytes(numbers)), allow_pickle=False), numbers)
+        except (ValueError, EOFError) as error:
+            raise BrokenTrajectoriesError(f"{numbers}: cut short, or not an array of numbers ({error})") from None
+    return arrays
+
+
+def plain_unpickle(content: bytes, path: Path) -> Any:
+    """What a pickle holds, if it is made of NumPy's arrays and numbers, lists and dictionaries.
+
+    A pickle is a program; this one may call nothing but what NumPy rebuilds its arrays with (`HARMLESS`).
+
+    Raises:
+        BrokenTrajectoriesError: it names anything else, or is no pickle.
+    """
+    try:
+        return _ArrayUnpickler(io.BytesIO(content)).load()
+    except BrokenTrajectoriesError as error:
+        raise BrokenTrajectoriesError(f"{path}: {error}") from None
+    except Exception as error:  # a broken pickle fails in any way
+        raise BrokenTrajectoriesError(f"{path}: cut short, or not a pickle of arrays ({error})") from None
+
+
+class _ArrayUnpickler(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) not in HARMLESS:
+            raise BrokenTrajectoriesError(
+                f"a pickle that asks for {module}.{name}, not only for NumPy's arrays; refused"
+            )
+        return super().find_class(module, name)
+
+
+def _integers(array: NDArray[Any], path: Path) -> NDArray[np.int64]:
+    found = np.asarray(array)
+    if found.dtype == object or not (found == np.floor(found)).all():
+        raise BrokenTrajectoriesError(f"{path}: not an array of whole numbers")
+    return found.astype(np.int64)
+
+
+def _digest(arrays: Mice) -> str:
+    return digest_of(
+        *(f"{name} {arrays[name].shape}".encode() + arrays[name].astype("<i8").tobytes() for name in arrays)
+    )
+
+
+LABYRINTH = PublicSource(
+    name="labyrinth",
+    title="Mice in a labyrinth",
+    where="data/mouse_data/ of github.com/97aditi/dynamic_irl, commit 58b7225",
+    files=(),  # checked by their values: `CONTENT`
+    read=read_labyrinth,
+    licence="none stated (the raw data, Rosenberg-2021-Repository, are MIT): measure on it, do not pass it on",
+)

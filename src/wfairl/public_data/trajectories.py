@@ -1,0 +1,198 @@
+"""TrajectorySet: recorded trajectories on one table of transitions, with the splits of their authors.
+
+    data = load_trajectories(directory, "shanghai")
+    data.world(0), data.demonstration(0)          the scene and the demonstration of the first trajectory
+
+All scenes share the table. Where a set has marks (the home and the water of a labyrinth) they hold in every scene;
+otherwise a trajectory was on its way to where it ended, which its scene marks as `arrived`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.automata.automaton import Label
+from wfairl.demonstrations.demonstration import SUCCESS_SCORE, Demonstration, replay
+from wfairl.errors import BadInputError
+from wfairl.safetensors_files import read_arrays, write_arrays
+from wfairl.worlds.graph import GraphWorld, TransitionTable
+
+FORMAT, VERSION = "wfairl-trajectories", 1
+
+ARRIVED = "arrived"
+
+
+class BrokenTrajectoriesError(BadInputError):
+    """Trajectories that are none on their table, or a file that does not hold such."""
+
+
+@dataclass(frozen=True, eq=False)
+class TrajectorySet:
+    """Trajectories on one table of transitions.
+
+    Attributes:
+        name: of the data set.
+        table: what can happen.
+        first: trajectory i has the steps from first[i] to first[i + 1]; shape [trajectories + 1] of int64.
+        states: where each step began, shape [steps] of int64.
+        controls: what was chosen there, shape [steps] of int64.
+        splits: numbers of trajectories by the name of the split.
+        marks: what holds on arriving in a state.
+    """
+
+    name: str
+    table: TransitionTable
+    first: NDArray[np.int64]
+    states: NDArray[np.int64]
+    controls: NDArray[np.int64]
+    splits: Mapping[str, NDArray[np.int64]]
+    marks: Mapping[int, Label] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not (np.diff(self.first) > 0).all() or self.first[0] != 0 or self.first[-1] != len(self.states):
+            raise BrokenTrajectoriesError(f"{self.name}: a trajectory needs at least one step")
+        successors = self.table.successors
+        if not (self.states.min() >= 0 and self.states.max() < len(successors)):
+            raise BrokenTrajectoriesError(f"{self.name}: a state is none of the {len(successors)} of the table")
+        if not (self.controls.min() >= 0 and self.controls.max() < successors.shape[1]):
+            raise BrokenTrajectoriesError(f"{self.name}: a control is none of the {successors.shape[1]} of the table")
+        ahead = successors[self.states, self.controls]
+        goes_on = np.ones(len(self.states), bool)
+        goes_on[self.first[1:] - 1] = False
+        wrong = np.flatnonzero((ahead < 0) | (goes_on & (ahead != np.append(self.states[1:], -1))))
+        if len(wrong):
+            trajectory = int(np.searchsorted(self.first, wrong[0], side="right")) - 1
+            raise BrokenTrajectoriesError(
+                f"{self.name}: step {wrong[0] - self.first[trajectory]} of trajectory {trajectory} does not follow the"
+                f" table: control {self.controls[wrong[0]]} in state {self.states[wrong[0]]} leads elsewhere"
+            )
+
+    def __len__(self) -> int:
+        """The number of trajectories."""
+        return len(self.first) - 1
+
+    @cached_property
+    def goals(self) -> NDArray[np.int64]:
+        """The state in which each trajectory ended, shape [trajectories]."""
+        last = self.first[1:] - 1
+        return self.table.successors[self.states[last], self.controls[last]].astype(np.int64)
+
+    def steps(self, trajectory: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The states in which the steps of a trajectory began, and what was chosen there; shape [steps] each."""
+        part = slice(self.first[trajectory], self.first[trajectory + 1])
+        return self.states[part], self.controls[part]
+
+    def route(self, trajectory: int) -> tuple[int, ...]:
+        """All states of a trajectory, the last one too."""
+        return (*self.steps(trajectory)[0].tolist(), int(self.goals[trajectory]))
+
+    def world(self, trajectory: int) -> GraphWorld:
+        """The scene of a trajectory."""
+        marks = self.marks or {int(self.goals[trajectory]): frozenset({ARRIVED})}
+        propositions = sorted(frozenset().union(*marks.values()))
+        return GraphWorld(self.table, tuple(propositions), int(self.states[self.first[trajectory]]), marks)
+
+    def demonstration(self, trajectory: int, steps: int | None = None) -> Demonstration:
+        """A trajectory, or its first steps, as a successful demonstration in its scene."""
+        return replay(
+            self.world(trajectory), self.steps(trajectory)[1][:steps].tolist(), SUCCESS_SCORE, seed=trajectory
+        )
+
+    def split(self, name: str) -> NDArray[np.int64]:
+        """The trajectories of a split.
+
+        Raises:
+            BadInputError: there is none of that name.
+        """
+        if name not in self.splits:
+            raise BadInputError(f"{self.name}: no split {name!r}; there are {', '.join(self.splits)}")
+        return self.splits[name]
+
+
+def from_routes(
+    name: str,
+    table: TransitionTable,
+    routes: Sequence[Sequence[int]],
+    splits: Mapping[str, NDArray[np.int64]],
+) -> TrajectorySet:
+    """Trajectories that are given by their states; the control is the first that leads to the next one.
+
+    Raises:
+        BrokenTrajectoriesError: no control leads from a state of a route to the next, or a route is too short.
+    """
+    control_of = [
+        {int(after): control for control, after in reversed(list(enumerate(row))) if after >= 0}
+        for row in table.successors
+    ]
+    states, controls, first = [], [], [0]
+    for number, route in enumerate(routes):
+        for state, after in pairwise(route):
+            control = control_of[state].get(after)
+            if control is None:
+                raise BrokenTrajectoriesError(f"{name}: route {number} goes from {state} to {after}, which is no way")
+            states.append(state)
+            controls.append(control)
+        first.append(len(states))
+    bounds, begun, chosen = (np.array(part, np.int64) for part in (first, states, controls))
+    return TrajectorySet(name, table, bounds, begun, chosen, splits)
+
+
+def save_trajectories(data: TrajectorySet, directory: Path) -> Path:
+    """Write a set as NAME.safetensors: arrays, and a header in JSON."""
+    table = data.table
+    header = {
+        "name": data.name,
+        "controls": list(table.controls),
+        "labels": [sorted(label) for label in table.labels],
+        "feature_names": list(table.feature_names),
+        "marks": {str(state): sorted(label) for state, label in data.marks.items()},
+        "splits": list(data.splits),
+    }
+    arrays: dict[str, NDArray[Any]] = {
+        "successors": table.successors,
+        "label_index": table.label_index,
+        "feature_index": table.feature_index,
+        "features": table.features,
+        "first": data.first,
+        "states": data.states.astype(np.int32),
+        "chosen": data.controls.astype(np.int16),
+        **{f"split {i}": numbers for i, numbers in enumerate(data.splits.values())},
+        **({} if table.positions is None else {"positions": table.positions}),
+    }
+    path = directory / f"{data.name}.safetensors"
+    write_arrays(path, FORMAT, VERSION, header, arrays)
+    return path
+
+
+def load_trajectories(directory: Path, name: str) -> TrajectorySet:
+    """Read what `wfairl data NAME` wrote.
+
+    Raises:
+        BrokenTrajectoriesError: the file is cut short, damaged, or holds something else.
+        BadInputError: there is no such file.
+    """
+    path = directory / f"{name}.safetensors"
+    _, header, arrays = read_arrays(path, FORMAT, (VERSION,), BrokenTrajectoriesError)
+    try:
+        table = TransitionTable(
+            controls=tuple(header["controls"]),
+            successors=arrays["successors"],
+            label_index=arrays["label_index"],
+            labels=tuple(frozenset(label) for label in header["labels"]),
+            feature_index=arrays["feature_index"],
+            features=arrays["features"],
+            feature_names=tuple(header["feature_names"]),
+            positions=arrays.get("positions"),
+        )
+        splits = {split: arrays[f"split {i}"] for i, split in enumerate(header["splits"])}
+        marks = {int(state): frozenset(label) for state, label in header["marks"].items()}
+        first, states, chosen = (arrays[part].astype(np.int64) for part in ("first", "states", "chosen"))
+        return TrajectorySet(header["name"], table, first, states, chosen, splits, marks)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise BrokenTrajectoriesError(f"{path}: not the trajectories of a data set ({error})") from None

@@ -1,0 +1,180 @@
+"""What takes longer than a key press, as functions of plain values that a worker process runs.
+
+Each begins with an `Assignment`, of which a worker makes its own task. Planning and learning never run in the process
+that answers the browser.
+"""
+
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.automata.task_model import TaskModel
+from wfairl.demonstrations.answers import Answer
+from wfairl.demonstrations.demonstration import Dataset
+from wfairl.errors import FailedRunError
+from wfairl.evaluation.rollout import roll_out
+from wfairl.logic.corrections import Correction, counterexamples, obey
+from wfairl.logic.learners import RationalTaskLearner
+from wfairl.logic.questions import NothingToAskError, Question, find_question
+from wfairl.planning.cost import Cost, nominal_cost
+from wfairl.planning.path import walk_path
+from wfairl.planning.planner import ExactPlanner
+from wfairl.report.tiles import TILE, cut_tiles
+from wfairl.studio.acting import Episode, explain_episode, policy_of
+from wfairl.studio.assignment import Assignment
+from wfairl.worlds.task import Task
+from wfairl.worlds.world import as_located
+
+Report = Callable[[], None]
+"""Is called now and then; raises `CancelledJobError` when nobody wants the result any more."""
+
+MOST_MAPPED = 20_000
+"""Product states that a map looks at."""
+
+QUESTION_SCENES = 8
+"""New scenes to find a question in."""
+
+
+class CancelledJobError(FailedRunError):
+    """Somebody has changed their mind."""
+
+
+def learn(report: Report, assignment: Assignment, dataset: Dataset, laws: Sequence[Correction]) -> TaskModel:
+    """The automaton of demonstrations, under laws."""
+    model = RationalTaskLearner(progress=lambda _: report()).learn(dataset, assignment.task, n_jobs=1)
+    return obey(model, laws, dataset)
+
+
+def ask(report: Report, assignment: Assignment, model: TaskModel, dataset: Dataset, first: int) -> Question:
+    """The question whose answer says most; where nothing is in doubt, the agent's own plan in the first new scene."""
+    report()
+    seeds = range(first, first + QUESTION_SCENES)
+    try:
+        return find_question(model, dataset, assignment.task, seeds, np.random.default_rng(0), n_jobs=1)
+    except NothingToAskError:
+        report()
+        asked = {(one.seed, one.controls) for one in dataset.answers}
+        for seed in seeds:
+            episode = act(report, assignment, model, seed, (), None)
+            if (seed, episode.controls) not in asked:
+                break
+        world = assignment.task.make_world(seed)
+        path = walk_path(world, model.finite, episode.controls, world.initial_state)
+        return Question(seed, path.controls, path.labels, (), 0.0)
+
+
+def refute(
+    report: Report, assignment: Assignment, model: TaskModel, dataset: Dataset, correction: Correction, first: int
+) -> tuple[Answer, ...]:
+    """Plans that the model accepts and a correction forbids."""
+    report()
+    seeds = range(first, first + QUESTION_SCENES)
+    return counterexamples(correction, model, dataset, assignment.task, seeds, np.random.default_rng(0))
+
+
+def try_scenes(
+    report: Report, assignment: Assignment, model: TaskModel, seeds: Sequence[int], run: Path | None
+) -> list[tuple[int, str, int]]:
+    """Seed, outcome and steps of an episode in the simulator of each scene; the true rule judges where there is one."""
+    task = assignment.task_with(model)
+    policy = policy_of(model, cost_of(run, assignment.task))
+    found = []
+    for seed in seeds:
+        report()
+        trajectory = roll_out(task, policy, seed, np.random.default_rng(seed))
+        found.append((seed, trajectory.outcome, len(trajectory)))
+    return found
+
+
+def act(
+    report: Report, assignment: Assignment, model: TaskModel, seed: int, imposed: Sequence[int], run: Path | None
+) -> Episode:
+    """What the agent does in a scene, with its reasons; see `explain_episode`."""
+    report()
+    return explain_episode(assignment.task, model, seed, imposed, cost_of(run, assignment.task))
+
+
+@dataclass(frozen=True)
+class SceneMap:
+    """Numbers over the cells of a scene, None where the agent cannot be.
+
+    Attributes:
+        step: mean cost of a step that ends in a cell.
+        to_go: least cost to the end of the task from a cell.
+    """
+
+    step: tuple[float | None, ...]
+    to_go: tuple[float | None, ...]
+
+
+def map_scene(
+    report: Report, assignment: Assignment, model: TaskModel, seed: int, automaton_state: int, run: Path | None
+) -> SceneMap:
+    """The cost over a scene, in one state of the automaton.
+
+    Raises:
+        NoRendererError: the world does not say where the agent is.
+    """
+    world = assignment.task.make_world(seed)
+    located = as_located(world)
+    report()
+    solution = ExactPlanner().solve(world, model.finite, cost_of(run, assignment.task))
+    product, costs = solution.product, cost_of(run, assignment.task)(solution.product)
+    rows, columns = cut_tiles(located.render(world.initial_state)).shape[:2]
+    nodes = np.flatnonzero(product.automaton_states == automaton_state)
+    report()
+    cell = np.full(len(product.successors), -1)
+    for node in nodes[:MOST_MAPPED]:
+        x, y = located.locate(product.state(int(node)))
+        cell[node] = int(y // TILE) * columns + int(x // TILE)
+    step, count, to_go = np.zeros(rows * columns), np.zeros(rows * columns), np.full(rows * columns, np.inf)
+    np.minimum.at(to_go, cell[cell >= 0], solution.solution.cost_to_go[cell >= 0])
+    sources, controls = np.nonzero(product.successors >= 0)
+    arrived = cell[product.successors[sources, controls]]
+    moved = (arrived >= 0) & (arrived != cell[sources])
+    np.add.at(step, arrived[moved], costs[sources[moved], controls[moved]])
+    np.add.at(count, arrived[moved], 1)
+    mean = np.divide(step, count, out=np.full(len(step), np.inf), where=count > 0)
+    return SceneMap(_finite(mean), _finite(to_go))
+
+
+def learn_cost(report: Report, assignment: Assignment, model: TaskModel, dataset: Dataset, directory: Path) -> str:
+    """Learn what steps cost, as a run that other commands read; what it says in a line."""
+    from wfairl.methods import TrainingRequest, find_method  # torch is slow to import
+
+    report()
+    fresh = directory.with_name(f".{directory.name}.new")
+    shutil.rmtree(fresh, ignore_errors=True)
+    origin = {"demonstrations": ["demos.safetensors"]}
+    task = assignment.task
+    trained = find_method("wfa-irl").train(TrainingRequest(task, dataset, fresh, {}, model, origin, False, 1))
+    report()
+    shutil.rmtree(directory, ignore_errors=True)
+    fresh.rename(directory)
+    return "; ".join(f"{name} {text}" for name, text in trained.lines[:3])
+
+
+def warm_up(report: Report) -> None:
+    """Load the compiled kernels, so that the first demonstration does not wait for them."""
+    from wfairl.demonstrations.collection import collect
+
+    assignment = Assignment("errand")
+    dataset = collect(assignment.task, 2, 0, 0.0, 0, n_jobs=1)
+    act(report, assignment, learn(report, assignment, dataset, ()), 0, (), None)
+
+
+def _finite(values: NDArray[np.float64]) -> tuple[float | None, ...]:
+    return tuple(round(float(one), 4) if np.isfinite(one) else None for one in values)
+
+
+def cost_of(run: Path | None, task: Task) -> Cost:
+    """The cost that a run has learned, or what the task itself says."""
+    if run is None:
+        return nominal_cost(task)
+    from wfairl.learning.run_directory import load_run  # torch is slow to import
+
+    return load_run(run).cost.as_cost()

@@ -1,0 +1,208 @@
+"""The server: NiceGUI's pages around desks, bound to this machine. Only this module knows NiceGUI."""
+
+import asyncio
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI
+from fastapi.responses import PlainTextResponse, RedirectResponse, Response
+
+from wfairl.errors import BadInputError, WfairlError
+from wfairl.report.templates import asset
+from wfairl.studio.desk import HEADING, MIND, STAGE, Desk
+from wfairl.studio.guard import Guard
+from wfairl.studio.house import House, lock_directory, token_of
+from wfairl.studio.workers import Workers
+from wfairl.worlds.documents import environments
+from wfairl.worlds.registry import all_tasks
+
+ASSETS = Path(__file__).parent / "assets"
+ADDRESS, USUAL_PORT = "127.0.0.1", 8421
+"""Where the studio listens; a page that is open finds it there again after the server was killed."""
+
+FAVICON = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="12" fill="none" '
+    'stroke="#14735a" stroke-width="3"/><circle cx="16" cy="16" r="6" fill="#f0a434"/></svg>'
+)
+
+LARGEST_MESSAGE = 2**20
+"""Bytes of what a page may send at once."""
+
+INVENTED_IN = ("MiniGrid-FourRooms-v0", "MiniGrid-DoorKey-8x8-v0", "MiniGrid-Unlock-v0", "MiniGrid-LavaGapS7-v0")
+"""Environments that the first page offers to invent a task in."""
+
+
+def find_port(wanted: int | None) -> int:
+    """A port of this machine that is free: the wanted one; else the studio's usual one, or any.
+
+    Raises:
+        BadInputError: it is taken.
+    """
+    for port in (USUAL_PORT, 0) if wanted is None else (wanted,):
+        with socket.socket() as one:
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            with suppress(OSError):
+                one.bind((ADDRESS, port))
+                return int(one.getsockname()[1])
+    raise BadInputError(f"the port {wanted} is taken; choose another with --port")
+
+
+def serve(directory: Path, port: int, announce: Callable[[str], None], path: str = "/", processes: int = 1) -> None:
+    """Serve the sessions of a directory until Ctrl-C.
+
+    Args:
+        directory: where sessions are kept.
+        port: to listen to, on this machine alone.
+        announce: is told the address once it can be opened.
+        path: the page that the address is of.
+        processes: workers for what takes long.
+    """
+    os.environ.setdefault("NICEGUI_STORAGE_PATH", str(directory / ".nicegui"))  # it is read when NiceGUI is imported
+    lock = lock_directory(directory)
+    token = token_of(directory)
+    workers = Workers(processes)
+    application = make_application(House(directory, workers), token, port)
+    config = uvicorn.Config(
+        application,
+        ADDRESS,
+        port,
+        log_level="warning",
+        ws_max_size=LARGEST_MESSAGE,
+        ws_per_message_deflate=False,  # nothing leaves this machine
+        timeout_graceful_shutdown=2,
+    )
+    server = uvicorn.Server(config)
+
+    async def run() -> None:
+        serving = asyncio.ensure_future(server.serve())
+        while not server.started and not serving.done():
+            await asyncio.sleep(0.02)
+        if server.started:
+            announce(f"http://{ADDRESS}:{port}{path}?token={token}")
+        await serving
+
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that it ends as with Ctrl-C
+    try:
+        with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
+            runner.run(run())
+    except KeyboardInterrupt:
+        pass  # that is how it ends
+    finally:
+        workers.close()
+        lock.close()
+
+
+def make_application(house: House, token: str, port: int) -> Any:
+    """The application behind its guard."""
+    from nicegui import ui
+
+    parts = {name: _part_type(ui, name) for name in ("home", HEADING, STAGE, MIND)}
+    application = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    style = f"<style>{asset('style.css')}{(ASSETS / 'studio.css').read_text(encoding='utf-8')}</style>"
+
+    def begin_page(title: str) -> None:
+        ui.page_title(title)
+        ui.add_head_html(style)
+
+    @ui.page("/")
+    def home() -> None:
+        begin_page("wfairl studio")
+        view = {
+            "tasks": [{"name": task.name, "summary": task.summary} for task in all_tasks()],
+            "environments": list(INVENTED_IN),
+            "others": [name for name in environments() if name not in INVENTED_IN],
+            "sessions": [
+                {"name": one.name, "changed": f"{one.changed:%d %b %Y, %H:%M} UTC"} for one in house.sessions()[:40]
+            ],
+        }
+        parts["home"](view)
+
+    @ui.page("/session/{name}")
+    async def session(name: str) -> Any:
+        try:
+            desk = house.desk(name)
+        except WfairlError as error:
+            return PlainTextResponse(f"{error}\n", 404)
+        begin_page(f"{desk.session.assignment.name} \N{MIDDLE DOT} wfairl studio")
+        _session_page(ui, parts, desk)
+        return None
+
+    @application.get("/begin/{what:path}")
+    def begin(what: str) -> Response:
+        try:
+            return RedirectResponse(f"/session/{house.begin(what).session.name}", 303)
+        except WfairlError as error:
+            return PlainTextResponse(f"{error}\n", 404)
+
+    @application.get("/download/{name}/{file}")
+    def fetch(name: str, file: str) -> Response:
+        from wfairl.studio.downloads import download  # figures are slow to import
+
+        try:
+            content, kind, called = download(house.desk(name).session, file)
+        except WfairlError as error:
+            return PlainTextResponse(f"{error}\n", 404)
+        headers = {"content-disposition": f'attachment; filename="{called}"'}
+        return Response(content, media_type=kind, headers=headers)
+
+    ui.run_with(
+        application,
+        title="wfairl studio",
+        favicon=FAVICON,
+        dark=None,
+        tailwind=False,
+        reconnect_timeout=20.0,
+        binding_refresh_interval=None,
+        show_welcome_message=False,
+    )
+    return Guard(application, token, port)
+
+
+def _part_type(ui: Any, name: str) -> Any:
+    """The kind of element that shows a view with the script of a name, and tells what a person does with it."""
+
+    class Part(ui.element, component=ASSETS / f"{name}.js"):  # type: ignore[call-arg]
+        def __init__(self, view: dict[str, Any]) -> None:
+            super().__init__()
+            self.show(view)
+
+        def show(self, view: dict[str, Any]) -> None:
+            self._props["view"] = view
+            self.update()
+
+    return Part
+
+
+def _session_page(ui: Any, part_types: dict[str, Any], desk: Desk) -> None:
+    """The page of one session: its stage and what was understood, which follow the desk."""
+    with ui.element("main").classes("bench").props('id="content"'):
+        views = {HEADING: desk.heading_view, STAGE: desk.stage_view, MIND: desk.mind_view}
+        parts = {name: part_types[name](view()) for name, view in views.items()}
+    waiting: set[str] = set()
+    client = ui.context.client
+    loop = asyncio.get_running_loop()
+
+    def flush() -> None:
+        for name in sorted(waiting):
+            parts[name].show(views[name]())
+        waiting.clear()
+
+    def listen(name: str) -> None:
+        if not waiting:
+            loop.call_soon(flush)
+        waiting.add(name)
+
+    for one in parts.values():
+        one.on("do", lambda event: desk.handle(event.args))
+    desk.listeners.append(listen)
+    client.on_delete(lambda: desk.listeners.remove(listen) if listen in desk.listeners else None)
+    background = asyncio.ensure_future(desk.catch_up())
+    background.add_done_callback(lambda done: done.exception())

@@ -1,0 +1,63 @@
+"""Pictures of states for a browser: each different tile once, and a frame as the numbers of its tiles."""
+
+import base64
+import io
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from wfairl.report.tiles import TILE, cut_tiles, with_palette
+from wfairl.worlds.world import Tiled, as_renderer, can_locate, can_render
+
+KNOWN_TILES = 4_096
+"""Pictures that are kept as addresses."""
+
+LONGEST_TEXT = 200
+
+
+class TileSheet:
+    """The tiles of one scene, which grow as states are shown.
+
+    Attributes:
+        tiles: the different tiles so far, as addresses of images.
+    """
+
+    def __init__(self) -> None:
+        self.tiles: list[str] = []
+        self._numbers: dict[int | bytes, int] = {}
+
+    def frame(self, world: Any, state: Any) -> dict[str, Any]:
+        """A state: the tile of every cell, and where the agent is; or its text, for a world without renderer."""
+        if not can_render(world):
+            return {"text": str(world.name(state) if hasattr(world, "name") else state)[:LONGEST_TEXT]}
+        if isinstance(world, Tiled):
+            keys = world.tile_keys(state)
+            rows, columns = keys.shape
+            cells = self._numbered(keys.ravel().tolist(), lambda key: world.render_tile(key).tobytes())
+        else:
+            cut = cut_tiles(as_renderer(world).render(state))
+            rows, columns = cut.shape[:2]
+            tiles = cut.reshape(rows * columns, -1)
+            cells = self._numbered([tile.tobytes() for tile in tiles], bytes)
+        agent = None
+        if can_locate(world):
+            x, y = world.locate(state)
+            agent = int(y // TILE) * columns + int(x // TILE)
+        return {"rows": rows, "columns": columns, "cells": cells, "agent": agent}
+
+    def _numbered(self, keys: Sequence[Any], draw: Callable[[Any], bytes]) -> list[int]:
+        """The number of every key's tile; one that is new is drawn."""
+        for key in dict.fromkeys(keys):
+            if key not in self._numbers:
+                self._numbers[key] = len(self.tiles)
+                self.tiles.append(_address(draw(key)))
+        return [self._numbers[key] for key in keys]
+
+
+@lru_cache(KNOWN_TILES)
+def _address(pixels: bytes) -> str:
+    stream = io.BytesIO()
+    with_palette(np.frombuffer(pixels, np.uint8).reshape(TILE, TILE, 3)).save(stream, "PNG")
+    return f"data:image/png;base64,{base64.b64encode(stream.getvalue()).decode()}"

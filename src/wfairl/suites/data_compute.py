@@ -1,0 +1,238 @@
+"""A suite on public data from the first fit to its page, in a directory:
+
+    fits, several at a time -> tables -> figures -> page
+
+A fit that is finished stays in the directory and is not computed again.
+"""
+
+import csv
+import hashlib
+import io
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from wfairl import __version__
+from wfairl.errors import BadInputError
+from wfairl.executors import open_workers
+from wfairl.files import hold, read_bytes, read_json, write_atomically, write_json
+from wfairl.public_data.trajectories import load_trajectories
+from wfairl.report.blocks import Command, Facts, figure_of, prose
+from wfairl.report.figures import write_figures
+from wfairl.report.page import Block, Page, Section, check_page_file, write_page
+from wfairl.report.provenance import provenance
+from wfairl.report.tables import Column, Table
+from wfairl.suites.data_suite import OUTCOME_VERSION, DataSuite, Fit, Outcome, Outcomes, find_data_suite
+from wfairl.suites.directory import (
+    CSV,
+    FIGURES,
+    MADE,
+    MARKDOWN,
+    REPORT,
+    RESULTS,
+    UnfinishedReproductionError,
+    check_free,
+)
+from wfairl.suites.jobs import Job, run_jobs, worker_setup
+from wfairl.suites.tables import TextTable
+
+FORMAT, VERSION = "wfairl-data-suite", 1
+
+FITS = "fits"
+
+
+class NoDataError(BadInputError):
+    """A suite on public data was started without them."""
+
+
+@dataclass(frozen=True)
+class DataResults:
+    """What came of a suite.
+
+    Attributes:
+        suite: its name.
+        quick: whether it is a look at part of it.
+        outcomes: of the fits that ended.
+        failures: why the others did not.
+        made: when, on what and with which versions.
+    """
+
+    suite: str
+    quick: bool
+    outcomes: Outcomes
+    failures: Mapping[str, str]
+    made: Mapping[str, Any]
+
+    @property
+    def tables(self) -> tuple[TextTable, ...]:
+        """For people."""
+        return tuple(table for table in find_data_suite(self.suite).tables(self.outcomes) if table.body)
+
+    def to_document(self) -> dict[str, Any]:
+        """As one JSON object."""
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "suite": self.suite,
+            "quick": self.quick,
+            "fits": {name: {"measured": one.measured, "facts": one.facts} for name, one in self.outcomes.items()},
+            "tables": [asdict(table) for table in self.tables],
+            "failures": dict(self.failures),
+        }
+
+    def to_csv(self) -> str:
+        """One line per fit and number."""
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(("fit", "measured", "value"))
+        for name, outcome in self.outcomes.items():
+            writer.writerows((name, what, value) for what, value in outcome.measured.items())
+        return stream.getvalue()
+
+    def to_markdown(self) -> str:
+        """The tables, ours beside published figures."""
+        parts = [f"**{notice(self.quick)}**"] if self.quick else []
+        for table in self.tables:
+            parts += [table.title, table.to_markdown()]
+        parts += [f"Not computed: {name}: {reason.splitlines()[-1]}" for name, reason in self.failures.items()]
+        return "\n\n".join(parts) + "\n"
+
+
+def reproduce_on_data(
+    suite: DataSuite, data: Path | None, directory: Path, quick: bool, n_jobs: int, command: str
+) -> DataResults:
+    """Compute every fit that is not there yet, and write tables, figures and page.
+
+    Args:
+        suite: what to compute.
+        data: where `wfairl data` put the data set.
+        directory: where everything goes.
+        quick: only a part of it.
+        n_jobs: fits to work on at once, each in a process of its own; it changes nothing in the result.
+        command: what to type to have the same again, for the page.
+
+    Raises:
+        NoDataError: there are no data; says where to get them.
+        BadInputError: the directory is that of a run.
+    """
+    check_free(directory)
+    if data is None or not (data / f"{suite.name}.safetensors").is_file():
+        missing = "" if data is None else f"{data / suite.name}.safetensors: no such file. "
+        raise NoDataError(
+            f"{missing}The suite {suite.name} measures on public data, which are not part of this package. Get"
+            f" {suite.source.where}, then `wfairl data {suite.name} SOURCE -o DIR`, then"
+            f" `wfairl reproduce --suite {suite.name} --data DIR`"
+        )
+    digest = hashlib.sha256(read_bytes(data / f"{suite.name}.safetensors")).hexdigest()
+    with hold(directory):
+        return _compute(suite, data, directory, quick, n_jobs, command, digest)
+
+
+def _compute(
+    suite: DataSuite, data: Path, directory: Path, quick: bool, n_jobs: int, command: str, digest: str
+) -> DataResults:
+    fits = suite.fits(quick)
+    jobs = [
+        Job(fit.name, fit.seconds, partial(run_fit, suite.name, fit, data.resolve(), digest))
+        for fit in fits
+        if Outcome.load(fit_file(directory, fit.name), key_of(fit, digest)) is None
+    ]
+    with open_workers(n_jobs=n_jobs, prepare=worker_setup()) as workers:
+        failures = {failure.name: failure.reason for failure in run_jobs(jobs, directory, workers, suite.name)}
+    stored = {fit.name: Outcome.load(fit_file(directory, fit.name), key_of(fit, digest)) for fit in fits}
+    outcomes = {name: one for name, one in stored.items() if one is not None}
+    results = DataResults(suite.name, quick, outcomes, failures, provenance(command))
+    write_json(directory / MADE, results.made)
+    write_json(directory / RESULTS, results.to_document())
+    write_atomically(directory / CSV, results.to_csv())
+    write_atomically(directory / MARKDOWN, results.to_markdown())
+    write_data_report(directory)
+    return results
+
+
+def run_fit(suite: str, fit: Fit, data: Path, digest: str, directory: Path) -> None:
+    """Compute a fit and leave its outcome in the directory."""
+    fit.run(load_trajectories(data, suite)).save(fit_file(directory, fit.name), key_of(fit, digest))
+
+
+def key_of(fit: Fit, digest: str) -> dict[str, Any]:
+    """Everything that an outcome follows from."""
+    return {"name": fit.name, "settings": dict(fit.settings), "data": digest, "version": OUTCOME_VERSION}
+
+
+def fit_file(directory: Path, name: str) -> Path:
+    """Where the outcome of a fit is kept."""
+    return directory / FITS / f"{name.replace(' ', '-').replace(',', '').replace('/', '-')}.json"
+
+
+def is_data_reproduction(directory: Path) -> bool:
+    """Whether a directory is that of a suite on public data, finished or not."""
+    return (directory / FITS).is_dir()
+
+
+def write_data_report(directory: Path, output: Path | None = None) -> Path:
+    """Draw the figures and write the page, from what is stored.
+
+    Raises:
+        UnfinishedReproductionError: there are no results yet.
+        BadInputError: the results are of another version, or the page cannot be written there.
+    """
+    path = directory / REPORT if output is None else output
+    check_page_file(path)
+    if not (directory / RESULTS).exists():
+        raise UnfinishedReproductionError(directory)
+    results = _read(directory)
+    figures = list(find_data_suite(results.suite).figures(results.outcomes))
+    write_figures(figures, directory / FIGURES)
+    blocks = [figure_of(figure) for figure in figures]
+    write_page(_page(results, blocks), path)
+    return path
+
+
+def _read(directory: Path) -> DataResults:
+    document = read_json(directory / RESULTS)
+    if not isinstance(document, dict) or (document.get("format"), document.get("version")) != (FORMAT, VERSION):
+        raise BadInputError(f"{directory / RESULTS}: not the results of a suite on data that this wfairl can read")
+    stored = {name: Outcome.load(fit_file(directory, name)) for name in document["fits"]}
+    outcomes = {name: outcome for name, outcome in stored.items() if outcome is not None}
+    return DataResults(
+        document["suite"], document["quick"], outcomes, document["failures"], read_json(directory / MADE)
+    )
+
+
+def _page(results: DataResults, figures: list[Any]) -> Page:
+    suite, made = find_data_suite(results.suite), results.made
+    tables: list[Block] = [
+        Table((Column(table.head[0]), *(Column(name, "right") for name in table.head[1:])), table.body, table.title)
+        for table in results.tables
+    ]
+    missing = [prose(f"Not computed: {name}: {reason}") for name, reason in results.failures.items()]
+    facts = (
+        ("Data", suite.source.where),
+        ("Licence of the data", suite.source.licence),
+        ("Date", made["date"]),
+        ("Machine", made["machine"]),
+        *((name, version) for name, version in made["versions"].items()),
+    )
+    text = "Started again, the command computes only what is missing, and ends with the same tables:"
+    sections = (
+        Section("Results", (*tables, *missing)),
+        Section("Figures", tuple(figures)),
+        Section("Protocol, and what may be claimed", (prose(*suite.notes),)),
+        Section("How it was made", (prose(text), Command(made["command"]), Facts(facts))),
+    )
+    return Page(
+        title=suite.title,
+        subtitle=f"{suite.summary}.",
+        sections=tuple(section for section in sections if section.blocks),
+        notice=notice(results.quick),
+        kind=f"wfairl · suite {suite.name}",
+        footer=f"Made by wfairl {__version__} on {made['date']}. This page is one file and loads nothing else.",
+    )
+
+
+def notice(quick: bool) -> str:
+    """What a reader has to know of a quick look."""
+    return "A quick look: a part of the protocol's fits only." if quick else ""

@@ -1,0 +1,144 @@
+"""The contract of a suite on public data: a list of fits, what they measure, and figures published elsewhere.
+
+    suite = find_data_suite("borlange")
+    wfairl reproduce --suite borlange --data DIR
+
+A fit is one estimation and its test, independent of the others. What comes of it is a record of numbers; tables and
+figures are made of these records alone, so that a page can be written again without the data.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.errors import BadInputError
+from wfairl.files import read_json, write_json
+from wfairl.public_data.source import PublicSource
+from wfairl.public_data.trajectories import TrajectorySet
+from wfairl.report.figures.captioned import CaptionedFigure
+from wfairl.safetensors_files import read_arrays, write_arrays
+from wfairl.suites.tables import TextTable
+
+DATA_SUITES = {
+    "labyrinth": "wfairl.suites.labyrinth:LABYRINTH_SUITE",
+    "borlange": "wfairl.suites.borlange:BORLANGE_SUITE",
+    "shanghai": "wfairl.suites.shanghai:SHANGHAI_SUITE",
+}
+"""The suites by name, and where each is defined; a new one is one more line."""
+
+ARRAYS_FORMAT = "wfairl-fit"
+
+OUTCOME_VERSION = 1
+"""Of what fits keep: an outcome of another version is computed again."""
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What came of a fit.
+
+    Attributes:
+        measured: numbers by name, such as `bits` or `edit distance`.
+        facts: what else there is to say, as plain JSON.
+        arrays: what figures are drawn of.
+    """
+
+    measured: Mapping[str, float]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+
+    def save(self, path: Path, key: Mapping[str, Any]) -> None:
+        """Write it as JSON, and its arrays beside it."""
+        if self.arrays:
+            write_arrays(path.with_suffix(".safetensors"), ARRAYS_FORMAT, OUTCOME_VERSION, dict(key), self.arrays)
+        write_json(path, {"key": key, "measured": self.measured, "facts": self.facts, "arrays": bool(self.arrays)})
+
+    @classmethod
+    def load(cls, path: Path, key: Mapping[str, Any] | None = None) -> "Outcome | None":
+        """The stored outcome; None if there is none, or it is not of this key."""
+        if not path.exists():
+            return None
+        stored = read_json(path)
+        if key is not None and stored.get("key") != key:
+            return None
+        arrays: dict[str, NDArray[Any]] = {}
+        if stored["arrays"]:
+            file = path.with_suffix(".safetensors")
+            _, _, arrays = read_arrays(file, ARRAYS_FORMAT, (OUTCOME_VERSION,), BadInputError)
+        return cls(stored["measured"], stored["facts"], arrays)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """One estimation and its test.
+
+    Attributes:
+        name: what people and files call it; no two of a suite are the same.
+        work: does it; a function of a module, with `settings` for its keyword arguments.
+        settings: plain JSON: other settings are another fit.
+        seconds: how long it may take, as a first guess.
+    """
+
+    name: str
+    work: Callable[..., Outcome]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    seconds: float = 30.0
+
+    def run(self, data: TrajectorySet) -> Outcome:
+        """Estimate and test."""
+        return self.work(data, **self.settings)
+
+
+Outcomes = Mapping[str, Outcome]
+"""By the name of the fit; those that failed are missing."""
+
+
+@dataclass(frozen=True)
+class DataSuite:
+    """A published protocol on public data.
+
+    Attributes:
+        name: what the command line calls it.
+        title: of its page.
+        summary: one line about it.
+        source: where the data come from.
+        fits: what to compute, in full or as a quick look.
+        tables: from outcomes to tables, ours beside published figures.
+        figures: from outcomes to figures.
+        notes: paragraphs of the page: the protocol, and what may be claimed.
+    """
+
+    name: str
+    title: str
+    summary: str
+    source: PublicSource
+    fits: Callable[[bool], Sequence[Fit]]
+    tables: Callable[[Outcomes], Sequence[TextTable]]
+    figures: Callable[[Outcomes], Sequence[CaptionedFigure]]
+    notes: tuple[str, ...]
+
+
+def find_data_suite(name: str) -> DataSuite:
+    """The suite of a name.
+
+    Raises:
+        BadInputError: there is none.
+    """
+    if name not in DATA_SUITES:
+        raise BadInputError(f"unknown suite {name!r}; on public data there are {', '.join(DATA_SUITES)}")
+    module, _, attribute = DATA_SUITES[name].partition(":")
+    suite = getattr(import_module(module), attribute)
+    assert isinstance(suite, DataSuite)
+    return suite
+
+
+def mean_and_spread(values: Sequence[float], digits: int = 3) -> str:
+    """The mean over splits and its standard deviation: `0.187 ± 0.002`; one value alone as it is."""
+    if not values:
+        return "-"
+    mean = f"{np.mean(values):.{digits}f}"
+    return mean if len(values) == 1 else f"{mean} ± {np.std(values, ddof=1):.{digits}f}"

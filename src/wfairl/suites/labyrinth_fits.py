@@ -1,0 +1,222 @@
+"""How automaton and cost of mice are learned and tested; `labyrinth` has the protocol.
+
+The automaton is learned from the training trajectories by the rational learner, at unit cost; padding (stay at home, at
+the end) is cut off for that, and scored like everything else afterwards. Costs are fitted to all training steps. The
+penalty of a table is chosen on fifths of the training trajectories that are held out in turn.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.automata.automaton import UNAVAILABLE, Automaton, Guard
+from wfairl.automata.guarded import Edge, GuardedAutomaton
+from wfairl.automata.task_model import TaskModel
+from wfairl.evaluation.routes import bits_per_decision
+from wfairl.learning.choice_models import ChoiceModel, ExactChoice, SoftChoice
+from wfairl.learning.estimation import CostFamily, Estimate, choose_penalty, fit, flat_estimate
+from wfairl.learning.task_choices import After, TaskGraph, task_graph
+from wfairl.logic.learners import RATIONAL
+from wfairl.logic.rational import RationalLearner
+from wfairl.logic.scenes import scenes_of
+from wfairl.planning.policy import probabilities
+from wfairl.public_data.labyrinth import HOME, STAY
+from wfairl.public_data.trajectories import TrajectorySet
+from wfairl.suites.data_suite import Outcome
+
+MODELS: dict[str, ChoiceModel] = {"exact": ExactChoice(n_jobs=1), "soft": SoftChoice()}
+
+STATE_NODE_CONTROL, NODE_CONTROL, NODE, UNIT = "state, node and control", "node and control", "node", "nothing"
+"""What the cost of a step may depend on; the state is the automaton's, the node of a cost on nodes the one entered."""
+
+GO_HOME = GuardedAutomaton(((Edge(Guard(frozenset({"home"})), 1),), ()), np.array([False, True]))
+"""The goal that a planner without a learned automaton has: home, over and over."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A row of the table.
+
+    Attributes:
+        title: what the table calls it.
+        model: exact or soft.
+        learned: whether it has the learned automaton; otherwise it wants to go home, and forgets that it was there.
+        cost: what a step's cost may depend on.
+    """
+
+    title: str
+    model: str
+    learned: bool
+    cost: str
+
+
+ENTRIES = {
+    "ours": Entry("ours, cost on automaton state, node and control", "exact", True, STATE_NODE_CONTROL),
+    "node-control": Entry("ours, cost on node and control", "exact", True, NODE_CONTROL),
+    "node": Entry("ours, cost on nodes only", "exact", True, NODE),
+    "unit": Entry("ours, unit cost", "exact", True, UNIT),
+    "no-automaton": Entry("without automaton, cost on node and control", "exact", False, NODE_CONTROL),
+    "maxent-automaton": Entry("MaxEnt with our automaton, cost on node and control", "soft", True, NODE_CONTROL),
+    "maxent": Entry("MaxEnt without automaton, cost on nodes only", "soft", False, NODE),
+}
+
+PENALTIES = (0.1, 0.3, 1.0, 3.0, 10.0)
+
+SMOOTHING = (0.03, 0.1, 0.3, 1.0)
+"""Choices of each control that counts are begun with; chosen as penalties are."""
+
+FOLDS = 5
+
+START = 3.0
+"""What a step costs at the start of a fit; high enough for the soft model to exist."""
+
+DRAWN_SHARE = 0.05
+"""The cost is drawn for automaton states in which at least this part of the training steps begins."""
+
+
+def learn(data: TrajectorySet, entry: str, mice: str) -> Outcome:
+    """Learn automaton and cost from the training trajectories, and score every step of the validation set."""
+    begun, row = time.process_time(), ENTRIES[entry]
+    trained, tested = data.split(f"{mice} train"), data.split(f"{mice} validation")
+    learned = learn_task(data, trained) if row.learned else None
+    automaton: Automaton = GO_HOME if learned is None else learned.finite
+    after: After = "again" if learned is None else "rest"
+    graph, model = task_graph(data.world(int(trained[0])), automaton, after), MODELS[row.model]
+    choices = graph.choices([data.steps(i) for i in trained])
+    start, facts = flat_estimate(family_of(data, graph, row.cost), START), dict[str, Any]()
+    penalty = 1.0
+    if start.family.entries is not None:
+        chosen = choose_penalty(model, choices, start, PENALTIES, np.random.default_rng(0), FOLDS)
+        penalty = chosen.penalty
+        facts |= {"penalty": penalty, "held out": {str(one): value for one, value in chosen.held_out.items()}}
+    estimate = fit(model, choices, start, penalty)
+    seconds = time.process_time() - begun
+    steps = [data.steps(i) for i in tested]
+    likelihood = model.log_probabilities(graph.choices(steps), estimate.costs)
+    acts = np.concatenate([np.arange(len(states)) < length_of(states, controls) for states, controls in steps])
+    measured = {
+        "bits": bits_per_decision(likelihood),
+        "bits without padding": bits_per_decision(likelihood[acts]),
+        "bits, copies of controls counted as one": bits_per_decision(_distinct(data, graph, estimate, model, steps)),
+        "training bits": estimate.log_likelihood / len(choices) / np.log(2),
+        "seconds": seconds,
+    }
+    if learned is not None:
+        facts |= {
+            "automaton": learned.finite.to_document(),
+            "rule": list(learned.sentences),
+            "words": [[sorted(label) for label in data.demonstration(i, _length(data, i)).word] for i in trained],
+            "look wrong": len(learned.facts["look wrong"]),
+        }
+    drawn = entry == "ours" and learned is not None
+    return Outcome(measured, facts, _map(data, graph, choices.nodes, estimate) if drawn else {})
+
+
+def count(data: TrajectorySet, mice: str) -> Outcome:
+    """Smoothed frequencies of controls in each node and state of the learned automaton: memory without any planning."""
+    begun = time.process_time()
+    trained, tested = data.split(f"{mice} train"), data.split(f"{mice} validation")
+    graph = task_graph(data.world(int(trained[0])), learn_task(data, trained).finite)
+    parts = np.array_split(np.random.default_rng(0).permutation(trained), FOLDS)
+    held_out = {
+        smoothing: np.concatenate(
+            [_frequencies(data, graph, np.setdiff1d(trained, part), part, smoothing) for part in parts]
+        ).mean()
+        for smoothing in SMOOTHING
+    }
+    chosen = max(held_out, key=lambda one: held_out[one])
+    seconds = time.process_time() - begun
+    likelihood = _frequencies(data, graph, trained, tested, chosen)
+    acts = np.concatenate([np.arange(len(data.steps(i)[0])) < _length(data, i) for i in tested])
+    bits = {"bits": bits_per_decision(likelihood), "bits without padding": bits_per_decision(likelihood[acts])}
+    return Outcome({**bits, "seconds": seconds}, {"smoothing": chosen})
+
+
+def _frequencies(
+    data: TrajectorySet, graph: TaskGraph, trained: NDArray[np.int64], tested: NDArray[np.int64], smoothing: float
+) -> NDArray[np.float64]:
+    """log of how often each choice was made at its node in training, with some choices of each control added."""
+    seen, asked = (graph.choices([data.steps(i) for i in numbers]) for numbers in (trained, tested))
+    counts = np.full(graph.successors.shape, smoothing)
+    np.add.at(counts, (seen.nodes, seen.controls), 1.0)
+    return np.log(counts / counts.sum(axis=1, keepdims=True))[asked.nodes, asked.controls]
+
+
+def learn_task(data: TrajectorySet, numbers: NDArray[np.int64]) -> TaskModel:
+    """The automaton under which trajectories look most rational, padding cut off."""
+    demonstrations = [data.demonstration(int(i), _length(data, i)) for i in numbers]
+    world = data.world(int(numbers[0]))
+    labels, scenes = scenes_of(demonstrations, lambda _: world, n_jobs=1)
+    result = RationalLearner().fit(labels, scenes)
+    wrong = np.flatnonzero(result.outlier_probabilities >= 0.5).tolist()
+    words = [one.word for one in demonstrations]
+    return TaskModel.of_automaton(
+        result.automaton, RATIONAL, words, [1.0] * len(words), sentences=(result.text,), facts={"look wrong": wrong}
+    )
+
+
+def _length(data: TrajectorySet, number: int) -> int:
+    return length_of(*data.steps(number))
+
+
+def length_of(states: NDArray[np.int64], controls: NDArray[np.int64]) -> int:
+    """The number of steps before the padding, which is a run of stay at home at the end; at least 1."""
+    acts = np.flatnonzero((states != HOME) | (controls != STAY))
+    return int(acts[-1]) + 1 if len(acts) else 1
+
+
+def family_of(data: TrajectorySet, graph: TaskGraph, cost: str) -> CostFamily:
+    """A step cost times a factor that depends on what the cost may depend on."""
+    available = graph.successors != UNAVAILABLE
+    features = available[:, :, None].astype(np.float64)
+    if cost == UNIT:
+        return CostFamily(features, ("step",))
+    nodes, controls = data.table.successors.shape
+    control = np.arange(controls)
+    at, reading = graph.world_states[:, None], graph.automaton_states[:, None]
+    kind = {
+        STATE_NODE_CONTROL: (reading * nodes + at) * controls + control,
+        NODE_CONTROL: at * controls + control,
+        NODE: data.table.successors[graph.world_states].astype(np.int64),
+    }[cost]
+    entries = np.full(available.shape, -1)
+    entries[:-1][available[:-1]] = np.unique(kind[available[:-1]], return_inverse=True)[1]
+    return CostFamily(features, ("step",), entries)
+
+
+def _distinct(
+    data: TrajectorySet, graph: TaskGraph, estimate: Estimate, model: ChoiceModel, steps: Sequence[Any]
+) -> NDArray[np.float64]:
+    """log probability of where each step led, whatever control led there: copies of a control count as one."""
+    choices = graph.choices(steps)
+    Q = model.control_cost_to_go(graph.successors, estimate.costs, graph.goal)
+    policy = probabilities(Q[choices.nodes], 1.0)
+    ahead = data.table.successors[graph.world_states[choices.nodes]]
+    same = ahead == ahead[np.arange(len(choices)), choices.controls][:, None]
+    return np.log((policy * same).sum(axis=1))
+
+
+def _map(
+    data: TrajectorySet, graph: TaskGraph, visited: NDArray[np.int64], estimate: Estimate
+) -> dict[str, NDArray[Any]]:
+    """The costs of moves, one row for each automaton state that matters."""
+    assert data.table.positions is not None
+    state, control = np.nonzero(data.table.successors != np.arange(len(data.table.successors))[:, None])
+    reading = graph.automaton_states[visited]
+    drawn = [one for one in np.unique(reading[reading < reading.max()]) if (reading == one).mean() >= DRAWN_SHARE]
+    rows = []
+    for one in drawn:
+        nodes = np.full(len(data.table.successors), -1)
+        here = np.flatnonzero(graph.automaton_states == one)
+        nodes[graph.world_states[here]] = here
+        rows.append(np.where(nodes[state] >= 0, estimate.costs[nodes[state], control], np.nan))
+    return {
+        "positions": data.table.positions,
+        "edges": np.stack([state, data.table.successors[state, control]], axis=1).astype(np.int64),
+        "automaton states": np.array(drawn, np.int64),
+        "costs": np.array(rows),
+    }

@@ -1,0 +1,200 @@
+"""A plan on a roadmap made shorter in the plane, without changing what it shows.
+
+A band of stations is laid along the plan, each with some configurations drawn around it. Among all ways through the
+band that touch no obstacle and show the word of the plan letter by letter, the cheapest is found exactly; it is the
+next plan, and the next band is narrower. The plan itself is one of the ways, so that the cost never rises.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
+
+from wfairl.automata.words import Word
+from wfairl.errors import BadInputError
+from wfairl.worlds.continuous.floor_plan import path_lengths
+from wfairl.worlds.continuous.steering import Configurations
+
+if TYPE_CHECKING:
+    from wfairl.worlds.continuous.roadmap import Roadmap
+    from wfairl.worlds.continuous.scene import FloorScene
+
+
+FOREIGN = -1
+"""The number of a label that a word does not have."""
+
+
+@dataclass(frozen=True)
+class Band:
+    """How wide a plan is looked around.
+
+    Attributes:
+        rounds: bands, one after the other.
+        stations: along the plan.
+        around: configurations at each station, the plan's own included.
+        reach: how many stations ahead a way may go at once.
+        first_width, last_width: standard deviation of the configurations around a station in the first and the last
+            band, in metres; headings are drawn as if a radian were a metre.
+    """
+
+    rounds: int = 10
+    stations: int = 48
+    around: int = 4
+    reach: int = 5
+    first_width: float = 0.4
+    last_width: float = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class RefinedPath:
+    """A path in the plane.
+
+    Attributes:
+        configurations: through which it goes, the steering's ways in between; shape [configurations, 2 or 3].
+        path: its points, shape [points, 2 or 3].
+        metres: outside the zones and in each of them, shape [1 + zones].
+        cost: of the metres.
+        word: what it shows, from its first point on.
+    """
+
+    configurations: Configurations
+    path: Configurations
+    metres: NDArray[np.float64]
+    cost: float
+    word: Word
+
+
+def refine_path(
+    scene: FloorScene,
+    configurations: Configurations,
+    prices: NDArray[np.float64],
+    band: Band | None = None,
+    seed: int = 0,
+) -> RefinedPath:
+    """The plan through some configurations made cheaper, with the same word; it begins where the plan does.
+
+    Args:
+        scene: the floor, and what its regions mean.
+        configurations: of the plan, such as the vertices that it passes; the steering's ways between them are free.
+        prices: of a metre outside the zones and in each of them, above zero; shape [1 + zones].
+        band: how wide to look.
+        seed: of the configurations that are drawn.
+
+    Raises:
+        BadInputError: the prices do not fit the floor.
+    """
+    band, rng, roadmap = band or Band(), np.random.default_rng(seed), scene.roadmap
+    if len(prices) != len(roadmap.plan.feature_names) or not (np.asarray(prices) > 0).all():
+        raise BadInputError(f"prices are one above zero for each of {', '.join(roadmap.plan.feature_names)}")
+    best = np.asarray(configurations, np.float64)
+    word = scene.shown_word(roadmap.path_through(best))
+    shrink = (band.last_width / band.first_width) ** (1 / max(1, band.rounds - 1))
+    for done in range(band.rounds):
+        best = _refine_once(scene, best, word, prices, band, band.first_width * shrink**done, rng)
+    path = roadmap.path_through(best)
+    metres = roadmap.edge_metres(best[:-1], best[1:]).sum(axis=0)
+    return RefinedPath(best, path, metres, float(metres @ prices), scene.shown_word(path))
+
+
+def _refine_once(
+    scene: FloorScene,
+    plan: Configurations,
+    word: Word,
+    prices: NDArray[np.float64],
+    band: Band,
+    width: float,
+    rng: np.random.Generator,
+) -> Configurations:
+    """The cheapest way through one band."""
+    spine, corners = _spine(scene.roadmap, plan, band.stations)
+    station = np.repeat(np.arange(len(spine)), band.around)
+    drawn = spine[station] + width * rng.normal(size=(len(station), spine.shape[1]))
+    is_own = np.arange(len(station)) % band.around == 0
+    drawn[is_own | (station == 0)] = spine[station[is_own | (station == 0)]]
+    one, other = _pairs(station, corners * band.around, band.reach)
+    starts, ends = drawn[one], drawn[other]
+    chains = scene.roadmap.steering.chains(starts, ends)
+    number = {label: i for i, label in enumerate(dict.fromkeys(word))}
+    labels = np.array([number.get(label, FOREIGN) for label in scene.shown_labels(drawn)])
+    changes = scene.meaningful.count_crossings(chains).sum(axis=1)
+    kept = (changes == (labels[one] != labels[other])) & scene.roadmap.plan.are_free(chains)
+    one, other = one[kept], other[kept]
+    costs = scene.roadmap.edge_metres(starts, ends, chains)[kept] @ prices
+    letters = np.array([number[label] for label in word])
+    return drawn[_cheapest_way(one, other, costs, labels, letters)]
+
+
+def _spine(roadmap: Roadmap, plan: Configurations, stations: int) -> tuple[Configurations, NDArray[np.int64]]:
+    """The plan's configurations with others on the ways between them, and which are its own."""
+    ways = [roadmap.steering.path(one, other) for one, other in pairwise(plan)]
+    spacing = sum(path_lengths(way)[-1] for way in ways) / stations
+    parts = [plan[:1]]
+    for way, end in zip(ways, plan[1:], strict=True):
+        along = path_lengths(way)
+        steps = max(1, math.ceil(along[-1] / max(spacing, 1e-9)))
+        wanted = along[-1] * np.arange(1, steps) / steps
+        between = np.stack([np.interp(wanted, along, column) for column in _unwrapped(way).T], axis=1)
+        parts += [between, end[None]]
+    own = np.cumsum([len(part) for part in parts])[0::2] - 1
+    return np.concatenate(parts), own
+
+
+def _unwrapped(way: Configurations) -> Configurations:
+    """The way with headings that do not jump by a full turn."""
+    if way.shape[1] == 2:
+        return way
+    return np.column_stack([way[:, :2], np.unwrap(way[:, 2])])
+
+
+def _pairs(
+    station: NDArray[np.int64], corners: NDArray[np.int64], reach: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Pairs (from, to) of configurations, up to `reach` stations ahead, and of any two of the plan's own; each once."""
+    count, last = len(station), int(station[-1])
+    around = count // (last + 1)
+    near_one, ahead = np.nonzero(np.ones((count, reach * around), bool))
+    near_other = (station[near_one] + 1) * around + ahead
+    within = near_other < count
+    far_one, far_other = (corners[side] for side in np.triu_indices(len(corners), 1))
+    keys = np.concatenate([near_one[within] * count + near_other[within], far_one * count + far_other])
+    distinct = np.unique(keys)
+    return distinct // count, distinct % count
+
+
+def _cheapest_way(
+    one: NDArray[np.int64],
+    other: NDArray[np.int64],
+    costs: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    letters: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """The configurations of the cheapest way from the first of them that reads the letters one by one, to their end."""
+    count = len(labels)
+    same = labels[one] == labels[other]
+    rows, columns, values = [], [], []
+    for place, letter in enumerate(letters):
+        stays = same & (labels[one] == letter)
+        rows.append(place * count + one[stays])
+        columns.append(place * count + other[stays])
+        values.append(costs[stays])
+        if place + 1 < len(letters):
+            moves = ~same & (labels[one] == letter) & (labels[other] == letters[place + 1])
+            rows.append(place * count + one[moves])
+            columns.append((place + 1) * count + other[moves])
+            values.append(costs[moves])
+    size = count * len(letters)
+    graph = csr_array((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=(size, size))
+    distance, before = dijkstra(graph, indices=0, return_predecessors=True)
+    node = size - count + int(distance[-count:].argmin())
+    way = [node]
+    while before[node] >= 0:
+        node = int(before[node])
+        way.append(node)
+    return np.array(way[::-1]) % count

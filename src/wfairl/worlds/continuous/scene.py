@@ -1,0 +1,94 @@
+"""A scene on a roadmap: what the regions mean in it, how it looks, and recorded paths snapped to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.automata.automaton import Label
+from wfairl.automata.words import Word, compress
+from wfairl.worlds.continuous.floor_plan import path_lengths
+from wfairl.worlds.continuous.matching import Match, match_path
+from wfairl.worlds.continuous.shapes import Points, ShapeSet
+
+if TYPE_CHECKING:
+    from wfairl.worlds.continuous.drawing import FloorDrawing
+    from wfairl.worlds.continuous.roadmap import Roadmap
+
+
+SHORT_GAP = 0.3
+"""Metres outside of a region after which a recorded path has left it: positions are never exact."""
+
+
+@dataclass(frozen=True, eq=False)
+class FloorScene:
+    """What a `GraphWorld` on a roadmap has as its source; its states are the vertices.
+
+    Attributes:
+        roadmap: the floor as a graph.
+        meanings: proposition by region.
+    """
+
+    roadmap: Roadmap
+    meanings: Mapping[str, str]
+
+    def render(self, vertex: int) -> NDArray[np.uint8]:
+        """See `Renderer`."""
+        return self.drawing.render(vertex)
+
+    def render_trail(self, vertices: Sequence[int]) -> NDArray[np.uint8]:
+        """The picture of the last of some vertices, with the way through all of them."""
+        return self.drawing.render(vertices[-1], [self.roadmap.path(vertices)])
+
+    def locate(self, vertex: int) -> tuple[float, float]:
+        """See `Located`."""
+        return self.drawing.locate(vertex)
+
+    def shown_word(self, path: Points) -> Word:
+        """What a path shows in this scene, from its first point on."""
+        return compress([self._shown(label) for label in self.roadmap.plan.word(path)])
+
+    def shown_labels(self, places: Points) -> list[Label]:
+        """What holds at each of some places in this scene."""
+        return [self._shown(regions) for regions in self.roadmap.plan.labels(places)]
+
+    def match_path(self, path: Points, start: int) -> Match:
+        """A recorded path as a walk over the roadmap; see `matching`."""
+        return match_path(self.roadmap, path, start, self.roadmap.marks(self.meanings), self.recorded_word(path))
+
+    def recorded_word(self, path: Points) -> Word:
+        """What a recorded path shows; where it leaves a region only to come back at once, it has not left it."""
+        plan = self.roadmap.plan
+        names, along = tuple(plan.regions), path_lengths(path)
+        (holds,) = plan.labels(path[:1])
+        labels, since = [self._shown(holds)], [0.0]
+        for place, number in plan.region_set.crossings(path):
+            holds = holds ^ {names[number]}
+            labels.append(self._shown(holds))
+            since.append(float(np.interp(place, np.arange(len(along)), along)))
+        lasts = np.diff([*since, float(along[-1])])
+        is_gap = [
+            0 < i < len(labels) - 1 and lasts[i] < SHORT_GAP and label < labels[i - 1] and label < labels[i + 1]
+            for i, label in enumerate(labels)
+        ]
+        return compress([label for label, gap in zip(labels, is_gap, strict=True) if not gap])
+
+    def _shown(self, regions: Iterable[str]) -> Label:
+        return frozenset(self.meanings[name] for name in regions if name in self.meanings)
+
+    @cached_property
+    def meaningful(self) -> ShapeSet:
+        """The regions that mean something here."""
+        return ShapeSet([region for name, region in self.roadmap.plan.regions.items() if name in self.meanings])
+
+    @cached_property
+    def drawing(self) -> FloorDrawing:
+        """The floor as a picture."""
+        from wfairl.worlds.continuous.drawing import FloorDrawing  # Pillow is slow to import
+
+        return FloorDrawing(self.roadmap, self.meanings)

@@ -1,0 +1,81 @@
+"""Tasks as plain JSON, by kind: what a person invents without code, and a file that cannot run any.
+
+A kind of world offers this through a module with
+
+    environments()                                  what a task can be invented in
+    invented_document(name, environment, ...)       such a task as a document
+    task_of_document(document)                      the task of a document
+    proposition_of_document(document)               refuses what is no proposition
+
+and worlds of it through a method `proposition_menu()`: what can be said about a scene, in words and as a document.
+"""
+
+import importlib
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol, runtime_checkable
+
+from wfairl.automata.guarded import GuardedAutomaton
+from wfairl.errors import BadInputError
+from wfairl.worlds.task import Task
+
+KINDS = {"minigrid": "wfairl.worlds.minigrid.documents"}
+"""The modules, by the kind that a document names; a new family of worlds is one more line."""
+
+
+@runtime_checkable
+class Inventive(Protocol):
+    """A world in which a person can say what labels are about."""
+
+    def proposition_menu(self) -> Iterable[tuple[str, dict[str, Any]]]:
+        """What can be said about the scene: in words, and as a document."""
+        ...
+
+    def cell_at(self, x: float, y: float) -> tuple[int, int]:
+        """The cell at a pixel of the scene's picture."""
+        ...
+
+
+def environments() -> dict[str, str]:
+    """What tasks can be invented in, with the kind of each."""
+    return {name: kind for kind in KINDS for name in _module(kind).environments()}
+
+
+def invented_document(
+    name: str, environment: str, propositions: Mapping[str, Mapping[str, Any]], rule: GuardedAutomaton | None
+) -> dict[str, Any]:
+    """A task that a person invents; without a rule, only demonstrations tell what it is.
+
+    Raises:
+        BadInputError: there is no such environment.
+    """
+    known = environments()
+    if environment not in known:
+        raise BadInputError(f"{environment!r} is not an environment of MiniGrid or BabyAI that is known")
+    document: dict[str, Any] = _module(known[environment]).invented_document(name, environment, propositions, rule)
+    return document
+
+
+def task_of_document(document: Any) -> Task:
+    """The task of a document.
+
+    Raises:
+        BadInputError: says what is wrong with it.
+    """
+    kind = document.get("kind") if isinstance(document, dict) else None
+    if kind not in KINDS:
+        raise BadInputError(f"not a task in JSON, whose kind is {' or '.join(KINDS)}")
+    task: Task = _module(kind).task_of_document(document)
+    return task
+
+
+def check_proposition(environment: str, document: Any) -> None:
+    """Refuse what is no proposition about an environment.
+
+    Raises:
+        BadInputError: says why.
+    """
+    _module(environments()[environment]).proposition_of_document(document)
+
+
+def _module(kind: str) -> Any:
+    return importlib.import_module(KINDS[kind])

@@ -1,0 +1,140 @@
+"""The commands that show, exchange, compare and question a task, as a user types them."""
+
+import json
+import runpy
+
+import pytest
+from PIL import Image
+
+from wfairl.automata.rules import all_of, avoid, visit_in_order
+from wfairl.automata.symbolic import same_words
+from wfairl.automata.task_model import TaskModel
+from wfairl.planning import build_product, find_plan
+from wfairl.planning.cost import unit_cost
+from wfairl.worlds import find_task
+
+RULE = all_of(visit_in_order("f", "g"), avoid("n"))
+
+
+@pytest.fixture
+def task(tmp_path):
+    path = tmp_path / "task.json"
+    TaskModel.of_automaton(RULE, "rule").save(path)
+    return path
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png", "dot", "hoa"])
+def test_draw_writes_the_format_of_the_suffix(wfairl, task, tmp_path, suffix):
+    output = tmp_path / f"drawing.{suffix}"
+    drawn = json.loads(wfairl("draw", task, "-o", output, "--json").stdout)
+    assert drawn == {"path": str(output), "states": RULE.states}
+    start = {"svg": b"<svg", "png": b"\x89PNG", "dot": b"digraph", "hoa": b"HOA: v1"}[suffix]
+    assert output.read_bytes().startswith(start)
+
+
+@pytest.mark.parametrize(("name", "suffix"), [("hoa", ".hoa"), ("ltlf", ".ltlf"), ("reward-machine", ".rm")])
+def test_what_is_exported_is_imported_again(wfairl, task, tmp_path, name, suffix):
+    text = wfairl("export", task, "--as", name).stdout
+    output, again = tmp_path / f"spec{suffix}", tmp_path / "again.json"
+    exported = json.loads(wfairl("export", task, "-o", output, "--json").stdout)
+    assert exported == {"path": str(output), "format": name, "states": RULE.states}
+    assert output.read_text() == text
+    imported = json.loads(wfairl("import", output, "-o", again, "--json").stdout)
+    assert (imported["propositions"], imported["counts_steps"]) == (["f", "g", "n"], False)
+    assert same_words(TaskModel.load(again).finite, RULE)
+    assert wfairl("diff", task, again).returncode == 0
+
+
+def test_the_python_module_runs_alone(wfairl, task, tmp_path):
+    output = tmp_path / "task.py"
+    assert wfairl("export", task, "-o", output).returncode == 0
+    module = runpy.run_path(str(output))
+    assert module["accepts"]([{"f"}, set(), {"g"}])
+    assert not module["accepts"]([{"f"}, {"n"}, {"g"}])
+
+
+def test_export_to_prism_tells_the_optimum_of_the_scene(wfairl, task, tmp_path):
+    output = tmp_path / "scene.prism"
+    facts = json.loads(
+        wfairl("export", task, "--task", "random-office-coffee", "--seed", 3, "-o", output, "--json").stdout
+    )
+    product = build_product(find_task("random-office-coffee").make_world(3), RULE)
+    assert facts["optimal_cost"] == find_plan(product, unit_cost(product)).cost
+    assert facts["product_states"] == len(product)
+    assert "mdp" in output.read_text().splitlines()
+
+
+def test_a_formula_can_be_planned_with(wfairl, tmp_path):
+    model = tmp_path / "task.json"
+    said = wfairl("import", "--ltlf", "F (f & F g) & G !n", "-o", model)
+    assert said.stdout.splitlines() == [f"{model}: 3 states over f, g, n"]
+    plan = json.loads(wfairl("plan", "random-office-coffee", "--seed", 3, "--task-model", model, "--json").stdout)
+    product = build_product(find_task("random-office-coffee").make_world(3), RULE)
+    assert plan["cost"] == find_plan(product, unit_cost(product)).cost
+
+
+def test_import_warns_of_what_counts_steps_and_of_what_is_done_before_it_begins(wfairl, tmp_path):
+    said = wfairl("import", "--ltlf", "G (a -> X[!] b)", "-o", tmp_path / "task.json").stdout
+    assert "how long things take" in said
+    assert "accepts the empty word" in said
+
+
+def test_diff_shows_the_words_and_draws_both(wfairl, task, tmp_path):
+    other = tmp_path / "other.json"
+    wfairl("import", "--ltlf", "F (f & F g)", "-o", other)
+    result = wfairl("diff", task, other, "-o", tmp_path / "diff.png", "--json")
+    document = json.loads(result.stdout)
+    assert result.returncode == 1
+    assert not document["same"]
+    word = [frozenset(label) for label in document["words"][0]["word"]]
+    assert RULE.accepts(word) != TaskModel.load(other).finite.accepts(word)
+    with Image.open(tmp_path / "diff.png") as picture:
+        assert picture.width > 500
+    assert "lost at label" in wfairl("diff", task, other).stdout
+
+
+def test_explain_takes_words_as_they_are_printed_and_as_json(wfairl, task):
+    printed = wfairl("explain", task, "-, f, g")
+    assert printed.returncode == 0
+    assert printed.stdout == wfairl("explain", task, '[[], "f", ["g"]]').stdout
+    assert printed.stdout.splitlines()[-1] == "The word is accepted."
+    document = json.loads(wfairl("explain", task, "-, hen & n", "--json").stdout)
+    assert document["accepted"] is False
+    assert document["labels"][-1] == {"label": ["hen", "n"], "state": 0, "after": -1, "untested": False}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["export"], "say the format with --as"),
+        (["export", "--as", "yaml"], "'yaml' is none of the formats svg"),
+        (["export", "--as", "png"], "name a file with -o"),
+        (["export", "--as", "prism"], "name them with --task"),
+        (["export", "--as", "hoa", "--task", "doorkey"], "--task and --cost are of prism"),
+        (["export", "--as", "hoa", "--json"], "--json needs -o"),
+        (["explain", "f,,g"], "write a word as"),
+        (["explain", "[3]"], "neither a string nor a list"),
+    ],
+)
+def test_bad_arguments_are_one_line_and_exit_code_two(wfairl, task, arguments, reason):
+    command, *rest = arguments
+    result = wfairl(command, task, *rest)
+    assert result.returncode == 2
+    assert reason in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_bad_imports_are_one_line_and_exit_code_two(wfairl, tmp_path):
+    (tmp_path / "spec.hoa").write_text("HOA: v2")
+    for arguments, reason in [
+        ([], "give a file, or a formula"),
+        (["--ltlf", "F (a"], "its end where ')'"),
+        (["--ltlf", "a & !a"], "no word is accepted"),
+        ([tmp_path / "spec.hoa"], "spec.hoa: no HOA"),
+        ([tmp_path / "spec.pdf"], "'.pdf' is none of the formats"),
+    ]:
+        result = wfairl("import", *arguments, "-o", tmp_path / "task.json")
+        assert result.returncode == 2
+        assert reason in result.stderr
+        assert len(result.stderr.splitlines()) == 1
+        assert not (tmp_path / "task.json").exists()

@@ -1,0 +1,167 @@
+"""Corrections: what obeys accepts what the automaton accepts and the law allows; counterexamples break it."""
+
+from dataclasses import replace
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wfairl.automata.automaton import Guard
+from wfairl.automata.guarded import GuardedAutomaton
+from wfairl.automata.rules import visit_all, visit_in_order
+from wfairl.automata.task_model import TaskModel
+from wfairl.demonstrations import Dataset, collect
+from wfairl.logic.corrections import (
+    LAWS,
+    BadCorrectionError,
+    Before,
+    Never,
+    NoEdge,
+    correction_of_document,
+    counterexamples,
+    obey,
+    without_edge,
+)
+from wfairl.logic.learners import find_learner
+from wfairl.worlds.registry import find_task
+
+NAMES = ("a", "b", "c")
+LABELS = [frozenset(some) for size in range(len(NAMES) + 1) for some in combinations(NAMES, size)]
+WORDS = [word for length in range(1, 4) for word in product(LABELS, repeat=length)]
+NOTHING = Dataset("errand", ())
+
+laws = st.one_of(
+    st.sampled_from(NAMES).map(Never),
+    st.permutations(NAMES).map(lambda names: Before(names[0], names[1])),
+)
+
+
+def learned(automaton):
+    """A model as a rational learner gives it."""
+    one = {"automaton": automaton.to_document(), "text": "it", "weight": 1.0}
+    return TaskModel.of_automaton(automaton, "rational", facts={"alternatives": [one]})
+
+
+def keeps(word, law):
+    if isinstance(law, Never):
+        return all(law.proposition not in label for label in word)
+    held = False
+    for label in word:
+        held = held or law.first in label
+        if law.second in label and not held:
+            return False
+    return True
+
+
+def fulfils(automaton, word):
+    """The part of a word after which the task is done; what follows does not count."""
+    end = automaton.fulfilled_at(word)
+    return None if end is None else word[:end]
+
+
+@given(
+    st.sampled_from([visit_in_order("a", "b"), visit_all("a", "b"), visit_in_order("c")]), st.lists(laws, max_size=2)
+)
+def test_what_obeys_accepts_what_was_accepted_and_the_laws_allow(automaton, some):
+    try:
+        model = obey(learned(automaton), some, NOTHING)
+    except BadCorrectionError:
+        assert not any((done := fulfils(automaton, word)) and all(keeps(done, law) for law in some) for word in WORDS)
+        return
+    for word in WORDS:
+        done = fulfils(automaton, word)
+        wanted = done is not None and all(keeps(done, law) for law in some)
+        assert (fulfils(model.finite, word) is not None) == wanted, (word, model.sentences)
+    if some:
+        assert [correction_of_document(one) for one in model.facts[LAWS]] == list(some)
+        assert model.finite.accepting.tolist() == [False] * (model.finite.states - 1) + [True]
+
+
+def test_an_edge_that_is_taken_out_changes_nothing_any_more():
+    automaton = visit_all("a", "b")
+    law = NoEdge((frozenset({"a"}),), Guard(frozenset({"b"})))
+    model = obey(learned(automaton), [NoEdge((), Guard(frozenset({"a"})))], NOTHING)
+    assert not model.finite.accepts([frozenset({"a"}), frozenset({"b"})])
+    assert model.finite.accepts([frozenset({"b"}), frozenset({"a"})])
+    assert obey(learned(automaton), [law], NOTHING).finite.accepts([frozenset({"b"}), frozenset({"a"})])
+    with pytest.raises(BadCorrectionError, match="nothing could fulfil"):
+        obey(learned(visit_in_order("a")), [NoEdge((), Guard(frozenset({"a"})))], NOTHING)
+
+
+@given(laws)
+def test_corrections_are_read_back_from_their_documents(law):
+    assert correction_of_document(law.to_document()) == law
+    edge = NoEdge((frozenset({"a"}), frozenset()), Guard(frozenset({"b"}), frozenset({"c"})))
+    assert correction_of_document(edge.to_document()) == edge
+
+
+@pytest.mark.parametrize(
+    "document",
+    [None, [], {}, {"kind": "never"}, {"kind": "never", "proposition": 3}, {"kind": "exec", "proposition": "a"},
+     {"kind": "before", "first": "a", "second": "a"}, {"kind": "no edge", "word": 3, "true": [], "false": []}],
+)  # fmt: skip
+def test_what_is_no_correction_is_refused(document):
+    with pytest.raises(BadCorrectionError):
+        correction_of_document(document)
+
+
+@pytest.fixture(scope="module")
+def errand():
+    task = find_task("errand")
+    dataset = collect(task, 3, 0, 0.0, 0, n_jobs=1)
+    return task, dataset, find_learner("rational").learn(dataset, task, n_jobs=1)
+
+
+def test_counterexamples_are_accepted_by_the_model_and_break_the_correction(errand):
+    task, dataset, model = errand
+    for correction in (Never("corner"), Before("goal", "corner")):
+        found = counterexamples(correction, model, dataset, task, range(100, 106), np.random.default_rng(0))
+        assert len({one.seed for one in found}) == len(found) == 3
+        for one in found:
+            assert not one.is_right
+            assert model.finite.accepts(one.labels)
+            assert not keeps(one.labels, correction)
+            states = task.make_world(one.seed).walk(one.controls)
+            assert tuple(states[1]) == one.labels
+    assert counterexamples(Before("corner", "goal"), model, dataset, task, range(3), np.random.default_rng(0)) == ()
+
+
+def test_evidence_lowers_the_share_of_automata_that_contradict_it(errand):
+    task, dataset, _ = errand
+    dataset = replace(dataset, demonstrations=dataset.demonstrations[:1])
+    model = find_learner("rational").learn(dataset, task, n_jobs=1)
+    answers = counterexamples(Never("corner"), model, dataset, task, range(100, 106), np.random.default_rng(0))
+    again = find_learner("rational").learn(replace(dataset, answers=answers), task, n_jobs=1)
+
+    def share(of):
+        automata = [
+            (GuardedAutomaton.from_document(one["automaton"]), one["weight"]) for one in of.facts["alternatives"]
+        ]
+        return sum(weight for one, weight in automata if any(fulfils(one, answer.labels) for answer in answers))
+
+    assert 0 < share(again) < share(model)
+
+
+def test_an_edge_that_is_not_there_cannot_be_taken_out(errand):
+    _, dataset, model = errand
+    edge = without_edge(model, 1, "goal")
+    assert model.finite.run(edge.word)[-1] == 1
+    with pytest.raises(BadCorrectionError, match="nothing could fulfil"):
+        obey(model, [edge], dataset)
+    for source, text in ((0, "goal"), (7, "corner"), (-1, "corner")):
+        with pytest.raises(BadCorrectionError, match="no such edge"):
+            without_edge(model, source, text)
+
+
+def test_support_is_carried_over_to_what_obeys(errand):
+    _, dataset, model = errand
+    under = obey(model, [Before("corner", "goal")], dataset)
+    support = under.facts["support"]
+    goal = support["labels"].index(["goal"])
+    assert len(support["risk"]) == under.finite.states - 1
+    assert support["risk"][0][goal] == 1.0
+    assert support["visits"][1][goal] == len(dataset)
+    assert isinstance(under.finite, GuardedAutomaton)
+    assert all(under.finite.accepts(one.labels) for one in dataset)

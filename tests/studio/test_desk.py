@@ -1,0 +1,237 @@
+"""A desk: what a page asks for is done, what it cannot have is said, and views are plain JSON."""
+
+import asyncio
+import io
+import json
+import subprocess
+import sys
+import zipfile
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from corridors import Corridor, corridor_task
+from hypothesis import given
+from hypothesis import strategies as st
+from studio_sessions import CORNER, FOUR_ROOMS, GOAL, Inline, errand_plan, show_errand
+
+from wfairl.automata.formats import FORMATS, read_automaton
+from wfairl.errors import BadInputError
+from wfairl.studio.assignment import assignment_of
+from wfairl.studio.desk import Desk
+from wfairl.studio.downloads import download
+from wfairl.studio.keys import keys_of
+from wfairl.studio.session import Session
+from wfairl.studio.understanding import known_edges
+from wfairl.worlds import registry
+from wfairl.worlds.registry import find_task
+
+
+def finish(coroutine):
+    """Run a coroutine in a thread of its own: the browser's driver may have a loop in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()
+
+
+def tell(desk, *messages):
+    for message in messages:
+        finish(desk.handle(message))
+    return desk
+
+
+@pytest.fixture(scope="module")
+def errand_session(tmp_path_factory):
+    """A directory with three demonstrations of corner before goal, and what was learned from them."""
+    session = Session(tmp_path_factory.mktemp("desk") / "one", assignment_of(FOUR_ROOMS))
+    session.do(CORNER)
+    session.do(GOAL)
+    for _ in range(3):
+        show_errand(session)
+    tell(Desk(session, Inline()), {"do": "learn"})
+    return session.directory
+
+
+@pytest.fixture
+def desk(errand_session, tmp_path):
+    for file in errand_session.iterdir():
+        (tmp_path / "one").mkdir(exist_ok=True)
+        (tmp_path / "one" / file.name).write_bytes(file.read_bytes())
+    return Desk(Session(tmp_path / "one"), Inline())
+
+
+def test_demonstrations_are_understood_and_the_views_are_json(desk):
+    mind = json.loads(json.dumps(desk.mind_view(), allow_nan=False))
+    assert mind["model"]["sentence"] == "corner, then goal"
+    assert mind["model"]["states"] == 3
+    assert [edge["behind"] for edge in mind["model"]["edges"]] == [[1, 2, 3], [1, 2, 3]]
+    assert all(0.5 < edge["certainty"] <= 1 for edge in mind["model"]["edges"])
+    for mode in ("show", "watch", "answer"):
+        stage = json.loads(json.dumps(tell(desk, {"do": "mode", "mode": mode}).stage_view(), allow_nan=False))
+        assert stage["mode"] == mode
+        assert stage["frames"][0]["columns"] == 19
+
+
+def test_an_edge_is_as_certain_as_the_automata_that_have_it(desk):
+    session = desk.session
+    alternatives = session.model.facts["alternatives"]
+    for edge in known_edges(session.model, session.dataset):
+        target = "done" if session.model.finite.accepting[edge.target] else edge.target
+        text = f"{edge.source} -{edge.text}-> {target}"
+        share = sum(one["weight"] for one in alternatives if text in one["text"].split(", "))
+        assert edge.certainty == pytest.approx(share / sum(one["weight"] for one in alternatives))
+
+
+def test_the_agent_takes_the_cheapest_way_and_says_what_another_costs(desk):
+    stage = tell(desk, {"do": "watch", "seed": 5000}).stage_view()
+    episode = stage["episode"]
+    assert episode["controls"] == [int(control) for control in episode["controls"]]
+    assert len(episode["controls"]) == len(errand_plan(5000)) == episode["cost"] == episode["best_cost"]
+    assert len(stage["frames"]) == len(episode["moments"]) == len(episode["controls"]) + 1
+    first = episode["moments"][0]
+    assert first["costs"][first["control"]] == min(first["costs"]) == episode["cost"]
+    assert first["after"].startswith("it is after corner")
+    other = next(control for control in range(6) if first["costs"][control] > episode["cost"])
+    detour = tell(desk, {"do": "watch", "seed": 5000, "controls": [other]}).stage_view()["episode"]
+    assert (detour["imposed"], detour["controls"][0]) == (1, other)
+    assert detour["cost"] == pytest.approx(first["costs"][other])
+    assert f"{first['costs'][other] - episode['cost']:.3g} more" in first["why"][other]
+
+
+def test_a_control_that_breaks_a_law_says_so(desk):
+    tell(desk, {"do": "correct", "correction": {"kind": "before", "first": "corner", "second": "goal"}, "law": True})
+    assert desk.session.model.finite.states == 3
+    goal_first = shortest_to_goal(5000)
+    moments = tell(desk, {"do": "watch", "seed": 5000, "controls": goal_first[:-1]}).stage_view()["episode"]["moments"]
+    assert "breaks a rule: goal" in moments[len(goal_first) - 1]["why"][goal_first[-1]]
+    lost = tell(desk, {"do": "watch", "seed": 5000, "controls": goal_first}).stage_view()["episode"]
+    assert (lost["success"], lost["cost"], lost["moments"][-1]["state"]) == (False, None, -1)
+
+
+def shortest_to_goal(seed):
+    world = find_task("errand").make_world(seed)
+    queue, seen = deque([(world.initial_state, [])]), {world.initial_state}
+    while queue:
+        state, controls = queue.popleft()
+        for control in range(3):
+            after = world.step(state, control)
+            if "goal" in world.label(state, control, after):
+                return [*controls, control]
+            if after not in seen:
+                seen.add(after)
+                queue.append((after, [*controls, control]))
+    raise AssertionError
+
+
+def test_a_question_is_asked_and_the_answer_is_kept(desk):
+    question = tell(desk, {"do": "mode", "mode": "answer"}).stage_view()["question"]
+    assert question is not None
+    tell(desk, {"do": "answer", "right": True})
+    assert [one.is_right for one in desk.session.answered] == [True]
+    assert desk.session.is_understood
+    assert Session(desk.session.directory).dataset.answers == desk.session.dataset.answers
+    assert tell(desk, {"do": "answer", "right": True}).notice.startswith("Nothing was asked")
+
+
+def test_a_correction_that_leaves_no_task_is_withdrawn(desk):
+    before = desk.session.model.sentences
+    tell(desk, {"do": "correct", "correction": {"kind": "never", "proposition": "goal"}, "law": True})
+    assert "nothing could fulfil" in desk.notice
+    assert desk.session.corrected == []
+    assert desk.session.model.sentences == before
+    tell(desk, {"do": "correct", "correction": {"kind": "before", "first": "corner", "second": "goal"}, "law": False})
+    assert "obeys already" in desk.notice
+
+
+def test_ten_new_scenes_are_tried_in_the_real_environment(desk):
+    tried = tell(desk, {"do": "try"}).mind_view()["tried"]
+    assert [one["outcome"] for one in tried] == ["success"] * 10
+    assert [one["steps"] for one in tried] == [len(errand_plan(one["seed"])) for one in tried]
+
+
+def test_a_map_shows_the_least_cost_from_every_cell(desk):
+    stage = tell(desk, {"do": "watch", "seed": 5000}, {"do": "map", "kind": "to_go", "state": 0}).stage_view()
+    here = stage["frames"][0]["agent"]
+    cost = stage["episode"]["cost"]
+    assert cost - 2 <= stage["map"]["values"][here] <= cost  # two turns at most
+    assert stage["map"]["values"][0] is None  # a wall
+    steps = tell(desk, {"do": "map", "kind": "step", "state": 0}).stage_view()["map"]["values"]
+    assert {one for one in steps if one is not None} == {1.0}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [None, 3, [], {}, {"do": "x"}, {"do": "mode", "mode": "../x"}, {"do": "watch", "seed": "a"},
+     {"do": "cell", "x": "a"}, {"do": "watch", "controls": [99]}, {"do": "map", "kind": "x"},
+     {"do": "edge", "source": 9, "text": "x", "law": True}, {"do": "keep", "right": "yes"},
+     {"do": "correct", "correction": {"kind": "never", "proposition": ["x"]}, "law": True}],
+)  # fmt: skip
+def test_messages_that_make_no_sense_are_answered_and_change_nothing(desk, message):
+    journal = (desk.session.directory / "journal.jsonl").read_text()
+    tell(desk, message)
+    assert desk.notice
+    assert (desk.session.directory / "journal.jsonl").read_text() == journal
+
+
+def test_what_was_shown_before_a_kill_is_understood_when_it_is_opened_again(desk):
+    (desk.session.directory / "task.json").unlink()
+    again = Desk(Session(desk.session.directory), Inline())
+    assert again.session.model is None
+    finish(again.catch_up())
+    assert again.session.model.sentences == desk.session.model.sentences
+
+
+@given(st.lists(st.sampled_from(["left", "right", "forward", "toggle", "north", "run", "unx", "go 1"]), unique=True))
+def test_every_control_has_a_key_of_its_own(controls):
+    keys = [one["key"] for one in keys_of(controls)]
+    assert all(keys)
+    assert len(set(keys)) == len(keys)
+    assert not set(keys) & set("urnyx")
+
+
+def test_a_demonstration_that_nothing_explains_is_kept_as_it_is_and_can_be_watched(tmp_path):
+    session = Session(tmp_path / "one", assignment_of(FOUR_ROOMS))
+    session.do(CORNER)
+    session.do(GOAL)
+    for control in errand_plan(session.seed):
+        for idle in (3, 4, 5, 0, 1, 3):  # nobody who wants anything would do so
+            session.do({"do": "control", "control": idle})
+        session.do({"do": "control", "control": int(control)})
+    session.do({"do": "keep", "right": True, "by": "person"})
+    desk = tell(Desk(session, Inline()), {"do": "learn"})
+    assert session.model.judge(session.dataset.words[0]).accepted
+    json.dumps(desk.mind_view(), allow_nan=False)
+    tell(desk, {"do": "watch", "seed": 5000})
+    assert desk.stage_view()["episode"] is not None or desk.notice
+
+
+def test_a_world_without_a_renderer_is_shown_as_text(tmp_path, monkeypatch):
+    task = corridor_task(Corridor)
+    monkeypatch.setattr(registry, "_tasks", {**registry._known(), task.name: task})
+    desk = Desk(Session(tmp_path / "one", assignment_of(task.name)), Inline())
+    assert desk.stage_view()["frames"] == [{"text": str(task.make_world(desk.session.seed).name(0))}]
+
+
+def test_the_automaton_is_given_in_formats_of_other_tools(desk, tmp_path):
+    for form in FORMATS.values():
+        content, _, name = download(desk.session, f"task{form.suffixes[0]}")
+        assert content
+        if form.read is not None:
+            (tmp_path / name).write_bytes(content)
+            again = read_automaton(tmp_path / name)
+            assert all(again.accepts(one.labels) for one in desk.session.dataset)
+    with pytest.raises(BadInputError):
+        download(desk.session, "../journal.jsonl")
+
+
+@pytest.mark.slow
+def test_downloads_are_the_session_and_repeat_it(desk, tmp_path):
+    content, kind, name = download(desk.session, "session.zip")
+    assert (kind, name) == ("application/zip", "one-session.zip")
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        archive.extractall(tmp_path / "out")
+    files = {path.name for path in (tmp_path / "out" / "one").iterdir()}
+    assert files >= {"demos.safetensors", "task.json", "my-fourrooms.task.json", "report.html", "repeat.py"}
+    ran = subprocess.run(
+        [sys.executable, str(tmp_path / "out" / "one" / "repeat.py")], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.splitlines() == ["0 -corner-> 1, 1 -goal-> done", "100% of ten new scenes done right"]

@@ -1,0 +1,116 @@
+"""Who may talk to the studio: without the token, from elsewhere, with a path or with a file, nobody."""
+
+import stat
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from studio_sessions import FOUR_ROOMS
+
+from wfairl.errors import BadInputError
+from wfairl.studio.house import lock_directory, token_of
+from wfairl.studio.server import find_port
+
+httpx = pytest.importorskip("httpx")
+client = pytest.importorskip("websockets.sync.client")
+
+
+@pytest.fixture(scope="module")
+def known(studio):
+    """Origin, token, and a client that has been admitted."""
+    address, directory = studio
+    parts = urlsplit(address)
+    origin, token = f"http://{parts.netloc}", parse_qs(parts.query)["token"][0]
+    with httpx.Client(base_url=origin, follow_redirects=True) as admitted:
+        assert admitted.get("/", params={"token": token}).status_code == 200
+        yield origin, token, admitted, directory
+
+
+def test_the_token_goes_from_the_address_into_a_cookie(known):
+    origin, token, admitted, _ = known
+    first = httpx.get(f"{origin}/begin/{FOUR_ROOMS}?token={token}")
+    assert (first.status_code, first.headers["location"]) == (303, f"/begin/{FOUR_ROOMS}")
+    assert "HttpOnly" in first.headers["set-cookie"]
+    assert "SameSite=Strict" in first.headers["set-cookie"]
+    answer = admitted.get("/")
+    assert token not in answer.text
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'self'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert answer.headers["referrer-policy"] == "no-referrer"
+
+
+@pytest.mark.parametrize("path", ["/", "/session/x", f"/begin/{FOUR_ROOMS}", "/download/x/task.json", "/favicon.ico"])
+@pytest.mark.parametrize("query", ["", "?token=", "?token=wrong", "?token=%00"])
+def test_without_the_token_everything_is_refused(known, path, query):
+    origin, _, _, directory = known
+    before = sorted(directory.iterdir())
+    answer = httpx.get(origin + path + query, follow_redirects=True)
+    assert answer.status_code == 403
+    assert "Refused" in answer.text
+    assert sorted(directory.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    "headers", [{"origin": "http://evil.example"}, {"origin": "null"}, {"host": "evil.example"}, {"host": "127.0.0.1"}]
+)
+def test_another_origin_or_host_is_refused_even_with_the_token(known, headers):
+    origin, token, admitted, _ = known
+    assert admitted.get("/", headers=headers).status_code == 403
+    assert httpx.get(f"{origin}/?token={token}", headers=headers).status_code == 403
+
+
+@pytest.mark.parametrize("path", ["/", f"/begin/{FOUR_ROOMS}", "/download/x/task.json", "/upload", "/_nicegui/x"])
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+def test_nothing_can_be_uploaded(known, method, path):
+    _, _, admitted, directory = known
+    before = sorted(directory.rglob("*"))
+    sent = admitted.request(method, path, files={"file": ("task.py", b"import os")})
+    assert sent.status_code == 403
+    assert sorted(directory.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/session/..%2f..%2fetc", "/session/%2e%2e", "/session/a%00b", "/session/none", "/begin/..%2fx", "/begin/os:X-v0",
+     "/begin/%2fetc%2fpasswd", "/download/..%2f..%2fetc/passwd", "/download/x/..%2f.token", "/download/../.token"],
+)  # fmt: skip
+def test_a_path_in_a_name_is_refused(known, path):
+    _, _, admitted, directory = known
+    before = sorted(directory.iterdir())
+    assert admitted.get(path).status_code == 404
+    assert sorted(directory.iterdir()) == before
+
+
+def test_a_websocket_needs_the_cookie_and_the_origin(known):
+    origin, _, admitted, _ = known
+    address = origin.replace("http", "ws") + "/_nicegui_ws/socket.io/?EIO=4&transport=websocket"
+    cookie = {"Cookie": "; ".join(f"{name}={value}" for name, value in admitted.cookies.items())}
+    for headers, said in (({}, origin), (cookie, "http://evil.example"), (cookie, None)):
+        with pytest.raises(Exception, match="403"):
+            client.connect(address, additional_headers=headers, origin=said).close()
+    with client.connect(address, additional_headers=cookie, origin=origin) as socket:
+        assert "sid" in socket.recv(timeout=20)
+
+
+def test_a_directory_has_one_server_at_a_time(tmp_path):
+    lock = lock_directory(tmp_path)
+    with pytest.raises(BadInputError, match="open there already"):
+        lock_directory(tmp_path)
+    lock.close()
+    lock_directory(tmp_path).close()
+
+
+def test_a_port_that_is_taken_is_said_to_be(known):
+    port = urlsplit(known[0]).port
+    with pytest.raises(BadInputError, match="is taken"):
+        find_port(port)
+    assert find_port(None) != port
+
+
+def test_the_token_is_kept_for_its_owner_alone(tmp_path):
+    token = token_of(tmp_path)
+    assert token_of(tmp_path) == token
+    assert len(token) >= 32
+    assert stat.S_IMODE((tmp_path / ".token").stat().st_mode) == 0o600
+    (tmp_path / ".token").chmod(0o644)  # somebody else may have read it
+    assert token_of(tmp_path) != token

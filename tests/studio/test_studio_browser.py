@@ -1,0 +1,241 @@
+"""The studio in a real browser, by key presses alone: show it, watch it understand, ask it why, correct it, reload."""
+
+import re
+from urllib.parse import urlsplit
+
+import pytest
+from studio_sessions import CORNER, FOUR_ROOMS, GOAL, errand_plan, show_errand
+
+from wfairl.demonstrations.storage import load
+from wfairl.studio.assignment import assignment_of
+from wfairl.studio.jobs import learn
+from wfairl.studio.session import Session
+from wfairl.worlds.registry import find_task
+
+KEYS = ("ArrowLeft", "ArrowRight", "ArrowUp", "p", "d", " ")
+"""Of MiniGrid's controls."""
+
+FORM = "section[aria-labelledby=labels] form"
+CORRECT = "section[aria-labelledby=correct] form"
+
+CONTRASTS = """() => {
+  const luminance = (colour) => {
+    const linear = (one) => one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4;
+    const parts = colour.map((one) => linear(one / 255));
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+  };
+  const read = (text) => text.match(/[\\d.]+/g).map(Number);
+  const paper = (one) => {
+    for (let at = one; at; at = at.parentElement) {
+      const colour = read(getComputedStyle(at).backgroundColor);
+      if (colour.length < 4 || colour[3] === 1) return colour.slice(0, 3);
+    }
+    return read(getComputedStyle(document.documentElement).backgroundColor).slice(0, 3);
+  };
+  const found = [];
+  for (const one of document.querySelectorAll("body *")) {
+    const own = [...one.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+    const exempt = "button:disabled, svg, script, style, .nicegui-error-popup, option, .skip";
+    if (!own || !one.checkVisibility() || one.closest(exempt)) continue;
+    const [ink, back] = [luminance(read(getComputedStyle(one).color)), luminance(paper(one))];
+    const ratio = (Math.max(ink, back) + 0.05) / (Math.min(ink, back) + 0.05);
+    if (ratio < 4.5) found.push([one.outerHTML.slice(0, 90), ratio.toFixed(2)]);
+  }
+  for (const one of document.querySelectorAll(".automaton text.label")) {
+    const [ink, back] = [luminance(read(getComputedStyle(one).fill)), luminance(paper(one.closest(".card")))];
+    if ((Math.max(ink, back) + 0.05) / (Math.min(ink, back) + 0.05) < 4.5) found.push([one.textContent, "label"]);
+  }
+  return found;
+}"""
+
+
+class Person:
+    """Somebody who has nothing but a keyboard."""
+
+    def __init__(self, page):
+        self.page = page
+
+    def press(self, *keys):
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def tab_to(self, selector, key="Tab"):
+        for _ in range(120):
+            if self.page.evaluate("(selector) => document.activeElement.matches(selector)", selector):
+                return
+            self.press(key)
+        raise AssertionError(f"the tab key never comes to {selector}")
+
+    def to_stage(self):
+        self.tab_to(".view", "Shift+Tab")
+
+    def say_what_matters(self):
+        """Corner by choosing the cell, goal from the menu."""
+        self.tab_to(f"{FORM} input")
+        self.page.keyboard.type("corner")
+        self.tab_to(f"{FORM} button")
+        self.press("Enter")
+        self.page.wait_for_selector(".picking")
+        self.press("ArrowRight", "ArrowDown", "ArrowUp", "ArrowLeft", "Enter")
+        self.page.wait_for_selector("text=on the cell 1, 1")
+        self.tab_to(f"{FORM} input")
+        self.page.keyboard.type("goal")
+        self.tab_to(f"{FORM} select")
+        self.page.keyboard.type("on goal")
+        self.tab_to(f"{FORM} button")
+        self.press("Enter")
+        self.page.wait_for_selector(".rows li:has-text('goal'):has-text('on goal')")
+        self.to_stage()
+
+    @property
+    def scene(self):
+        return int(re.search(r"Scene (\d+)", self.page.inner_text(".scene-line"))[1])
+
+    def demonstrate(self, number):
+        seed = self.scene
+        plan = errand_plan(seed)
+        for control in plan:
+            self.press(KEYS[control])
+        self.page.wait_for_selector(f"canvas[data-drawn='{seed}/{len(plan)}']")
+        self.press("Enter")
+        self.page.wait_for_selector(f".rows li:has-text('#{number}')")
+        self.page.wait_for_selector(".thinking.idle", state="attached")
+
+    def states(self):
+        return self.page.locator(".automaton .state").count()
+
+
+def check_looks(page, width):
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert page.evaluate(CONTRASTS) == []
+
+
+def test_two_demonstrations_are_enough_to_be_understood_and_a_reload_loses_nothing(visited, studio):
+    page = visited(f"/begin/{FOUR_ROOMS}", viewport={"width": 1200, "height": 900})
+    person = Person(page)
+    person.say_what_matters()
+    person.demonstrate(1)
+    person.demonstrate(2)
+    assert page.inner_text(".sentence") == "corner, then goal"
+    assert person.states() == 3
+    person.press("2")
+    page.wait_for_selector(".outcome:has-text('done in')")
+    person.press("End")
+    assert page.inner_text(".transport output").split(" / ")[0] == str(len(errand_plan(person.scene)))
+    assert page.locator(".automaton .here").get_attribute("data-state") == "2"
+    check_looks(page, 1200)
+    page.reload()
+    page.wait_for_selector("[data-ready]", state="attached")
+    assert page.inner_text(".sentence") == "corner, then goal"
+    assert page.locator("section[aria-labelledby=demonstrations] .rows li").count() == 2
+    name = urlsplit(page.url).path.split("/")[-1]
+    assert len(load(studio[1] / name / "demos.safetensors")) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1200, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_whole_way_by_key_presses_alone(visited, studio, width, scheme):
+    page = visited(f"/begin/{FOUR_ROOMS}", viewport={"width": width, "height": 844}, color_scheme=scheme)
+    page.set_default_timeout(60_000)
+    person = Person(page)
+    check_looks(page, width)
+    person.say_what_matters()
+    for number in (1, 2, 3):
+        person.demonstrate(number)
+    assert person.states() == 3
+    check_looks(page, width)
+
+    person.tab_to(".mind .actions button")  # the agent succeeds in the next ten scenes
+    person.press("Enter")
+    page.wait_for_selector("text=10 of 10 done")
+    tried = page.eval_on_selector_all(".tried button", "(all) => all.map((one) => one.ariaLabel)")
+    seeds = [int(re.search(r"\d+", one)[0]) for one in tried]
+    steps = [int(re.search(r"in (\d+) steps", one)[1]) for one in tried]
+    assert steps == [len(errand_plan(seed)) for seed in seeds]
+
+    person.to_stage()  # its reasons, and what another control would cost
+    person.press("2")
+    page.wait_for_selector(".choices")
+    person.press("ArrowRight", "ArrowRight")
+    person.tab_to(".choices button:not(.taken)")
+    person.press("Enter")
+    page.wait_for_selector(".why:has-text('Why not')")
+    check_looks(page, width)
+    person.tab_to(".why button")
+    person.press("Enter")
+    page.wait_for_selector("text=Back to its own plan")
+
+    person.to_stage()  # one question
+    person.press("3")
+    page.wait_for_selector(".question")
+    check_looks(page, width)
+    person.press("End")
+    walk = page.locator("ol.word li").all_inner_texts()
+    right = find_task("errand").rule.accepts([frozenset({one} - {"nothing"}) for one in walk])
+    person.press("y" if right else "n")
+    page.wait_for_selector("text=1 answer given")
+    page.wait_for_selector(".thinking.idle", state="attached")
+
+    person.tab_to(f"{CORRECT} select")  # a correction
+    page.keyboard.type("one before")
+    person.press("Tab")
+    page.keyboard.type("corner")
+    person.press("Tab")
+    page.keyboard.type("goal")
+    person.tab_to(f"{CORRECT} button")
+    person.press("Enter")
+    page.wait_for_selector("section[aria-labelledby=correct] li:has-text('corner before goal')")
+    page.wait_for_selector(".thinking.idle", state="attached")
+    assert page.inner_text(".sentence") == "corner, then goal; no goal until corner"
+    assert person.states() == 3
+    check_looks(page, width)
+
+    page.reload()  # everything is still there
+    page.wait_for_selector("[data-ready]", state="attached")
+    assert page.inner_text(".sentence") == "corner, then goal; no goal until corner"
+    assert page.locator("section[aria-labelledby=demonstrations] .rows li").count() == 3
+    assert page.locator("section[aria-labelledby=demonstrations]").inner_text().count("1 answer given") == 1
+    assert page.locator("section[aria-labelledby=correct] li").inner_text().startswith("corner before goal")
+    session = Session(studio[1] / urlsplit(page.url).path.split("/")[-1])
+    assert (len(session.shown), len(session.answered), len(session.corrected)) == (3, 1, 1)
+
+
+def test_labels_that_look_like_code_are_text_everywhere(visited, studio):
+    nasty, worse = "<script>alert(1)</script>", "<img src=x onerror=alert(2)>"
+    session = Session(studio[1] / "nasty-1", assignment_of(FOUR_ROOMS))
+    session.do({**CORNER, "name": nasty})
+    session.do({**GOAL, "name": worse})
+    show_errand(session)
+    show_errand(session)
+    session.learned(learn(lambda: None, session.assignment, session.dataset, ()))
+    page = visited("/session/nasty-1")
+    assert page.inner_text(".sentence") == f"{nasty}, then {worse}"
+    assert nasty in page.text_content(".automaton svg")
+    page.keyboard.press("2")
+    page.wait_for_selector(".reason")
+    assert nasty in page.inner_text(".reason")
+    page.keyboard.press("3")
+    page.wait_for_selector(".question")
+    assert nasty in page.inner_text("ol.word")
+    assert page.locator("img[src=x]").count() == 0
+    answer = page.context.request.get(f"http://{urlsplit(page.url).netloc}/download/nasty-1/report.html")
+    assert nasty not in answer.text()
+    assert "&lt;script&gt;alert(1)" in answer.text()
+
+
+def test_everything_that_has_the_focus_shows_it(visited, studio):
+    page = visited("/session/nasty-1") if (studio[1] / "nasty-1").exists() else visited(f"/begin/{FOUR_ROOMS}")
+    seen = []
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        where = page.evaluate("document.activeElement.outerHTML.slice(0, 60)")
+        if where.startswith("<body"):
+            break
+        assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none", where
+        assert page.evaluate(
+            "(document.activeElement.ariaLabel || document.activeElement.innerText "
+            "|| document.activeElement.labels?.[0]?.innerText || '').trim().length > 0"
+        ), f"no name: {where}"
+        seen.append(where)
+    assert len(seen) >= 10

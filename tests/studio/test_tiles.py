@@ -1,0 +1,32 @@
+"""Tiles put together again are the picture that the world itself renders."""
+
+import base64
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from wfairl.studio.tiles import TileSheet
+from wfairl.worlds.registry import find_task
+
+
+def picture(frame, tiles):
+    images = [
+        np.asarray(Image.open(io.BytesIO(base64.b64decode(one.partition(",")[2]))).convert("RGB")) for one in tiles
+    ]
+    cells = np.array(frame["cells"]).reshape(frame["rows"], frame["columns"])
+    return np.vstack([np.hstack([images[number] for number in row]) for row in cells])
+
+
+@pytest.mark.parametrize("name", ["doorkey", "blocked-unlock-pickup", "errand", "terrain", "random-office-coffee"])
+def test_tiles_put_together_are_the_picture(name):
+    world = find_task(name).make_world(3)
+    rng, sheet, state = np.random.default_rng(0), TileSheet(), world.initial_state
+    for _ in range(40):
+        frame = sheet.frame(world, state)
+        rendered = world.render(state)
+        shown = picture(frame, sheet.tiles)[: rendered.shape[0], : rendered.shape[1]]
+        assert np.array_equal(shown, rendered)
+        state = world.step(state, int(rng.integers(len(world.controls))))
+    assert len(set(sheet.tiles)) == len(sheet.tiles)

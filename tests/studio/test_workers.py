@@ -1,0 +1,54 @@
+"""Workers: a job reports, can be cancelled, and one that dies takes nobody along."""
+
+import os
+import time
+from concurrent.futures.process import BrokenProcessPool
+
+import pytest
+
+from wfairl.studio.jobs import CancelledJobError
+from wfairl.studio.workers import Workers
+
+pytestmark = pytest.mark.slow
+
+
+def count(report, times):
+    for _ in range(times):
+        time.sleep(0.01)
+        report()
+    return times
+
+
+def die(report):
+    os._exit(1)
+
+
+@pytest.fixture(scope="module")
+def workers():
+    made = Workers(1)
+    yield made
+    made.close()
+
+
+def test_a_job_reports_and_gives_its_result(workers):
+    job = workers.submit(count, 5)
+    assert job.future.result(120) == 5
+    assert job.reports == 6  # one before it begins
+
+
+def test_a_job_that_runs_or_waits_can_be_cancelled_and_the_next_one_runs(workers):
+    running, waiting = workers.submit(count, 10_000), workers.submit(count, 10_000)
+    while not running.reports:
+        time.sleep(0.01)
+    running.cancel()
+    waiting.cancel()
+    with pytest.raises(CancelledJobError):
+        running.future.result(60)
+    assert waiting.future.cancelled() or isinstance(waiting.future.exception(60), CancelledJobError)
+    assert workers.submit(count, 1).future.result(60) == 1
+
+
+def test_a_worker_that_dies_is_replaced(workers):
+    with pytest.raises(BrokenProcessPool):
+        workers.submit(die).future.result(60)
+    assert workers.submit(count, 2).future.result(120) == 2

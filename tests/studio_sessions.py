@@ -1,0 +1,38 @@
+"""What a person might do in the studio: to the corner of four rooms, then to the goal; and workers in this process."""
+
+from concurrent.futures import Future
+
+from wfairl.planning.cost import unit_cost
+from wfairl.planning.plan import find_plan
+from wfairl.planning.product import build_product
+from wfairl.studio.workers import Job
+from wfairl.worlds.registry import find_task
+
+FOUR_ROOMS = "MiniGrid-FourRooms-v0"
+CORNER = {"do": "proposition", "name": "corner", "is": {"is": "at", "x": 1, "y": 1}}
+GOAL = {"do": "proposition", "name": "goal", "is": {"is": "on", "terrain": "goal"}}
+
+
+def errand_plan(seed):
+    """Controls that go to the corner and then to the goal of a scene of four rooms."""
+    errand = find_task("errand")
+    product = build_product(errand.make_world(seed), errand.rule)
+    return find_plan(product, unit_cost(product)).path.controls
+
+
+def show_errand(session, right=True):
+    for control in errand_plan(session.seed):
+        session.do({"do": "control", "control": int(control)})
+    session.do({"do": "keep", "right": right, "by": "person"})
+
+
+class Inline:
+    """Does a job at once, in this process."""
+
+    def submit(self, job, *arguments):
+        future = Future()
+        try:
+            future.set_result(job(lambda: None, *arguments))
+        except Exception as error:
+            future.set_exception(error)
+        return Job(future, ([1], [0]), 0)
