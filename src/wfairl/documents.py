@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 from annotated_types import Ge, Le, MinLen
 
 from wfairl.errors import BadInputError
-from wfairl.files import KINDS, kind_of, parse_json, read_text, seems, write_atomically, write_json
+from wfairl.files import NotJsonError, parse_json, read_text, seems, write_atomically, write_json
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -40,6 +40,10 @@ Content = TypeVar("Content")
 
 Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
 """From the fields of an older version to those of the present one."""
+
+
+class OtherKindError(BadInputError):
+    """A document of another kind than the one that is read."""
 
 
 @dataclass(frozen=True)
@@ -75,20 +79,17 @@ class Form(Generic[Content]):
         try:
             text = read_text(path)
         except BadInputError as problem:
-            raise self.error(f"{problem}; {self.advice}{self._seems(path)}") from None
+            raise self.error(f"{problem}; {self.advice}{seems(path)}") from None
         try:
             return self._parse(parse_json(text))
         except BadInputError as problem:
-            raise self.error(f"{path}: {problem}; {self.advice}{self._seems(path)}") from None
-
-    def _seems(self, path: Path) -> str:
-        """What a wrong file seems to be, if it is of another kind."""
-        return "" if kind_of(path) == KINDS.get(self.name) else seems(path)
+            is_another = isinstance(problem, NotJsonError | OtherKindError)
+            raise self.error(f"{path}: {problem}; {self.advice}{seems(path) if is_another else ''}") from None
 
     def _parse(self, document: Any) -> Content:
         unnamed = self.name if None in self.older else None
         if not isinstance(document, dict) or document.get("format", unnamed) != self.name:
-            raise BadInputError(f"not {self.what}")
+            raise OtherKindError(f"not {self.what}")
         fields = {key: value for key, value in document.items() if key not in ("format", "version", DIGEST)}
         version = document.get("version")
         if type(version) not in (int, type(None)) or version not in {self.version, *self.older}:
@@ -126,7 +127,7 @@ def parse(schema: Any, content: Any, *, finite: bool = True) -> Any:
     from pydantic import ValidationError  # a tenth of a second, for those who read a document
 
     try:
-        return _adapter(schema, finite).validate_json(f"[{canonical(content, finite=finite)}]")[0]
+        return _adapter(schema, finite).validate_json(f"[{_text(content, finite)}]")[0]
     except ValidationError as problem:
         first = problem.errors(include_url=False, include_input=False, include_context=False)[0]
         place = ".".join(str(part) for part in first["loc"][1:])
@@ -143,13 +144,17 @@ def _adapter(schema: Any, finite: bool) -> "TypeAdapter[tuple[Any]]":
 
 
 def canonical(content: Any, *, finite: bool = True) -> str:
-    """The one text of a JSON document.
+    """The one text of a JSON document, whatever the order of its keys.
 
     Raises:
         BadInputError: it holds a number that is not finite, or is nested too deeply.
     """
+    return _text(content, finite, sort_keys=True)
+
+
+def _text(content: Any, finite: bool, sort_keys: bool = False) -> str:
     try:
-        return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=not finite)
+        return json.dumps(content, sort_keys=sort_keys, separators=(",", ":"), allow_nan=not finite)
     except ValueError:
         raise BadInputError("a number that is not finite") from None
     except RecursionError:

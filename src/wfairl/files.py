@@ -127,6 +127,10 @@ KINDS = {
     "wfairl-checkpoint": "a checkpoint of `wfairl train`",
     "wfairl-run": "the settings of a run of `wfairl train`",
     "wfairl-experiment": "the record of `wfairl run`",
+    "wfairl-evaluations": "evaluations of `wfairl run` or `wfairl evaluate`",
+    "wfairl-cell": "the result of a cell of `wfairl reproduce`",
+    "wfairl-times": "the times of a cell of `wfairl reproduce`",
+    "wfairl-made": "how results of `wfairl reproduce` were made",
     "wfairl-reproduction": "the results of `wfairl reproduce`",
 }
 """What the formats of this package's files are called, and what writes them."""

@@ -48,7 +48,8 @@ from wfairl.learning.run_directory import RunConfig, read_config, write_config
 from wfairl.learning.storage import load_cost, save_cost
 from wfairl.report.figures.curves import read_history
 from wfairl.safetensors_files import ENTRY, write_arrays
-from wfairl.suites import results, tables
+from wfairl.suites import data_compute, data_suite, results, tables
+from wfairl.suites.data_suite import Outcome
 from wfairl.suites.directory import MADE, RESULTS
 from wfairl.suites.metrics import Recovery
 from wfairl.suites.paper import FULL, PAPER
@@ -138,7 +139,7 @@ def tensors(name: str, file: str, write: Callable[[Path], None], read: Read) -> 
             array = arrays[name]
             arrays[name] = rng.choice(
                 [
-                    array.astype(np.float16),
+                    np.zeros_like(array, np.float16),
                     array.astype(np.int8),
                     array.reshape(-1)[:-1],
                     array[None],
@@ -222,6 +223,16 @@ def suite_tables() -> Tables:
         "core_seconds": 5.0,
     }
     return Tables(protocol, (row,), {("doorkey", "D1"): ((5, 4, 4),)}, made, {"a cell": "it broke"})
+
+
+OUTCOME = Outcome({"bits": 1.5, "trips": 3}, {"why": ["a", 1]}, {"map": np.arange(4.0)})
+DATA_RESULTS = {
+    "suite": "borlange",
+    "quick": True,
+    "fits": {"a": {"measured": {"bits": 1.5}, "facts": {}}},
+    "tables": [{"title": "t", "head": ["", "bits"], "body": [["a", "1.5"]]}],
+    "failures": {"b": "it broke"},
+}
 
 
 def read_suite(path: Path) -> Any:
@@ -367,6 +378,14 @@ FORMATS: tuple[FileFormat, ...] = (
     *sealed("times", "timing.json", lambda p: TIMES.write(p, {"seconds": 1.5}), TIMES.read, TIMES),
     *sealed("results", RESULTS, lambda p: write_results(suite_tables(), p.parent), read_suite, tables.FORM),
     *sealed("provenance", MADE, lambda p: write_results(suite_tables(), p.parent), read_suite, tables.PROVENANCE),
+    *sealed("outcome of a fit", "fit.json", lambda p: OUTCOME.save(p, {"name": "a"}), Outcome.load, data_suite.FORM),
+    *sealed(
+        "results on data",
+        RESULTS,
+        lambda p: data_compute.FORM.write(p, DATA_RESULTS),
+        data_compute.FORM.read,
+        data_compute.FORM,
+    ),
     FileFormat(
         "metrics",
         "metrics.jsonl",

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from wfairl import __version__
+from wfairl.documents import Form, unchanged
 from wfairl.errors import BadInputError
 from wfairl.executors import open_workers
-from wfairl.files import hold, read_bytes, read_json, write_atomically, write_json
+from wfairl.files import hold, read_bytes, write_atomically
 from wfairl.public_data.trajectories import load_trajectories
 from wfairl.report.blocks import Command, Facts, figure_of, prose
 from wfairl.report.figures import write_figures
@@ -36,9 +37,8 @@ from wfairl.suites.directory import (
     check_free,
 )
 from wfairl.suites.jobs import Job, run_jobs, worker_setup
-from wfairl.suites.tables import TextTable
-
-FORMAT, VERSION = "wfairl-data-suite", 1
+from wfairl.suites.results import BrokenResultsError
+from wfairl.suites.tables import AGAIN, PROVENANCE, TextTable
 
 FITS = "fits"
 
@@ -73,8 +73,6 @@ class DataResults:
     def to_document(self) -> dict[str, Any]:
         """As one JSON object."""
         return {
-            "format": FORMAT,
-            "version": VERSION,
             "suite": self.suite,
             "quick": self.quick,
             "fits": {name: {"measured": one.measured, "facts": one.facts} for name, one in self.outcomes.items()},
@@ -144,8 +142,8 @@ def _compute(
     stored = {fit.name: Outcome.load(fit_file(directory, fit.name), key_of(fit, digest)) for fit in fits}
     outcomes = {name: one for name, one in stored.items() if one is not None}
     results = DataResults(suite.name, quick, outcomes, failures, provenance(command))
-    write_json(directory / MADE, results.made)
-    write_json(directory / RESULTS, results.to_document())
+    PROVENANCE.write(directory / MADE, results.made)
+    FORM.write(directory / RESULTS, results.to_document())
     write_atomically(directory / CSV, results.to_csv())
     write_atomically(directory / MARKDOWN, results.to_markdown())
     write_data_report(directory)
@@ -192,14 +190,30 @@ def write_data_report(directory: Path, output: Path | None = None) -> Path:
 
 
 def _read(directory: Path) -> DataResults:
-    document = read_json(directory / RESULTS)
-    if not isinstance(document, dict) or (document.get("format"), document.get("version")) != (FORMAT, VERSION):
-        raise BadInputError(f"{directory / RESULTS}: not the results of a suite on data that this wfairl can read")
-    stored = {name: Outcome.load(fit_file(directory, name)) for name in document["fits"]}
-    outcomes = {name: outcome for name, outcome in stored.items() if outcome is not None}
-    return DataResults(
-        document["suite"], document["quick"], outcomes, document["failures"], read_json(directory / MADE)
-    )
+    stored = FORM.read(directory / RESULTS)
+    kept = {name: Outcome.load(fit_file(directory, name)) for name in stored.fits}
+    outcomes = {name: outcome for name, outcome in kept.items() if outcome is not None}
+    made = asdict(PROVENANCE.read(directory / MADE))
+    return DataResults(stored.suite, stored.quick, outcomes, stored.failures, made)
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """`DataResults` on disk; the outcomes of fits are in files of their own, and here for the reader."""
+
+    suite: str
+    quick: bool
+    fits: Mapping[str, Mapping[str, Any]]
+    tables: tuple[TextTable, ...]
+    failures: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        find_data_suite(self.suite)
+
+
+FORM = Form(
+    "wfairl-data-suite", "the results of a suite on data", 2, _Stored, BrokenResultsError, AGAIN, {1: unchanged}
+)
 
 
 def _page(results: DataResults, figures: list[Any]) -> Page:

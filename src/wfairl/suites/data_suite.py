@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wfairl.documents import Form, Whole, unchanged
 from wfairl.errors import BadInputError
-from wfairl.files import read_json, write_json
 from wfairl.public_data.source import PublicSource
 from wfairl.public_data.trajectories import TrajectorySet
 from wfairl.report.figures.captioned import CaptionedFigure
 from wfairl.safetensors_files import read_arrays, write_arrays
+from wfairl.suites.results import AGAIN, BrokenResultsError
 from wfairl.suites.tables import TextTable
 
 DATA_SUITES = {
@@ -55,21 +56,38 @@ class Outcome:
         """Write it as JSON, and its arrays beside it."""
         if self.arrays:
             write_arrays(path.with_suffix(".safetensors"), ARRAYS_FORMAT, OUTCOME_VERSION, dict(key), self.arrays)
-        write_json(path, {"key": key, "measured": self.measured, "facts": self.facts, "arrays": bool(self.arrays)})
+        FORM.write(path, {"key": key, "measured": self.measured, "facts": self.facts, "arrays": bool(self.arrays)})
 
     @classmethod
     def load(cls, path: Path, key: Mapping[str, Any] | None = None) -> "Outcome | None":
-        """The stored outcome; None if there is none, or it is not of this key."""
+        """The stored outcome; None if there is none, or it is not of this key.
+
+        Raises:
+            BrokenResultsError: the file holds something else.
+        """
         if not path.exists():
             return None
-        stored = read_json(path)
-        if key is not None and stored.get("key") != key:
+        stored = FORM.read(path)
+        if key is not None and stored.key != key:
             return None
         arrays: dict[str, NDArray[Any]] = {}
-        if stored["arrays"]:
+        if stored.arrays:
             file = path.with_suffix(".safetensors")
             _, _, arrays = read_arrays(file, ARRAYS_FORMAT, (OUTCOME_VERSION,), BadInputError)
-        return cls(stored["measured"], stored["facts"], arrays)
+        return cls(stored.measured, stored.facts, arrays)
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """An `Outcome` on disk, with whether it has arrays."""
+
+    key: Mapping[str, Any]
+    measured: Mapping[str, Whole | float]
+    facts: Mapping[str, Any]
+    arrays: bool
+
+
+FORM = Form(ARRAYS_FORMAT, "the outcome of a fit", 2, _Stored, BrokenResultsError, AGAIN, {None: unchanged})
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from wfairl.documents import Count, Form, NotNegative, unchanged
+from wfairl.documents import Count, Form, Name, NotNegative, unchanged
 from wfairl.methods import CHOSEN
 from wfairl.suites.directory import MADE, RESULTS
 from wfairl.suites.metrics import METRICS
@@ -269,10 +269,12 @@ class _Stored:
     protocol: Protocol
     rows: tuple[Row, ...]
     automata: tuple[_Automata, ...]
-    failures: Mapping[str, str]
+    failures: Mapping[str, Name]
 
     def __post_init__(self) -> None:
         find_suite(self.protocol.suite).check(self.protocol)
+        if not (self.protocol.tasks and self.protocol.data_sets and self.protocol.methods):
+            raise ValueError("a protocol without tasks, data sets or methods")
 
 
 @dataclass(frozen=True)
@@ -283,7 +285,7 @@ class _Made:
     command: str
     machine: str
     versions: Mapping[str, str]
-    core_seconds: NotNegative
+    core_seconds: NotNegative | None = None
 
 
 AGAIN = "the `wfairl reproduce` that made them computes them again"
