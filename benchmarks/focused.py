@@ -134,7 +134,8 @@ def draw_growth(rows: list[dict[str, Any]], path: Path) -> None:
     for axis, what, unit in ((left, "ms", "CPU time of one plan, ms"), (right, "nodes", "nodes met by one plan")):
         axis.plot(objects, [row[f"median {what}"] for row in rows], "o-", label="median")
         axis.plot(objects, [row[f"max {what}"] for row in rows], "s--", label="largest")
-        axis.set(xlabel="loose objects", ylabel=unit, yscale="log", xticks=objects)
+        axis.set(xlabel="loose objects", ylabel=unit, xticks=objects)
+        axis.set_ylim(bottom=0)
         axis.legend(frameon=False)
         axis.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=120)

@@ -13,7 +13,7 @@ _PUBLIC = {
     "World": "worlds.world",
     "check_world": "worlds.world",
     "GraphWorld": "worlds.graph",
-    "explore_world": "worlds.graph",
+    "explore_world": "worlds.exploring",
     "Task": "worlds.task",
     "ModelTask": "worlds.task",
     "check_task": "worlds.task",

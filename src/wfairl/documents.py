@@ -76,7 +76,10 @@ class Form(Generic[Content]):
 
     def read(self, path: Path) -> Content:
         """The content of a document; raises `error`, which names the file and what is wrong with it."""
-        text = read_text(path)
+        try:
+            text = read_text(path)
+        except BadInputError as problem:
+            raise self.error(f"{problem}; {self.advice}{seems(path)}") from None
         try:
             return self._parse(parse_json(text))
         except BadInputError as problem:

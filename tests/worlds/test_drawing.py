@@ -8,7 +8,8 @@ from PIL import ImageColor
 
 from wfairl.errors import BadInputError
 from wfairl.worlds.drawing import AGENT, WALL, cell_centre, draw_grid
-from wfairl.worlds.graph import GraphWorld, explore_world
+from wfairl.worlds.exploring import explore_world
+from wfairl.worlds.graph import GraphWorld
 from wfairl.worlds.registry import find_task
 from wfairl.worlds.world import NoRendererError, as_located, as_renderer, can_locate, can_render
 

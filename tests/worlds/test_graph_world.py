@@ -20,9 +20,8 @@ from wfairl.planning.agent import Agent
 from wfairl.planning.cost import feature_cost
 from wfairl.planning.plan import UnsatisfiableTaskError
 from wfairl.planning.shortest_path import cost_to_go
-from wfairl.worlds import GraphWorld, TooManyNodesError, TransitionTable, check_world, explore_world
-from wfairl.worlds import graph as graph_module
-from wfairl.worlds.graph import BrokenGraphError
+from wfairl.worlds import GraphWorld, TooManyNodesError, TransitionTable, check_world, explore_world, transitions
+from wfairl.worlds.transitions import BrokenGraphError
 from wfairl.worlds.world import available_controls
 
 
@@ -255,7 +254,7 @@ def test_exploring_stops_at_its_limits():
 
 
 def test_too_many_labels_are_a_named_outcome(monkeypatch):
-    monkeypatch.setattr(graph_module, "MAX_LABELS", 3)
+    monkeypatch.setattr(transitions, "MAX_LABELS", 3)
     with pytest.raises(TooManyNodesError, match="more than 3 distinct labels"):
         GraphWorld.from_edges([(0, 0)] * 3, start=0, labels=["a", "b", "c"])
 

@@ -27,7 +27,8 @@ from wfairl.automata.automaton import UNAVAILABLE
 from wfairl.baselines.encoder import BatchEncoder, EncodeStates, Observations, OtherWorldError
 from wfairl.baselines.network import StateNetwork
 from wfairl.learning.grid_network import HIDDEN, Dropout, Head
-from wfairl.worlds.graph import GraphWorld, explore_world
+from wfairl.worlds.exploring import explore_world
+from wfairl.worlds.graph import GraphWorld
 from wfairl.worlds.graph_pool import GraphPool
 from wfairl.worlds.scene_pool import Bank, Columns
 from wfairl.worlds.vector_environment import CompiledVectorEnv

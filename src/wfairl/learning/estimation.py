@@ -24,7 +24,7 @@ from wfairl.errors import BadInputError, FailedRunError
 from wfairl.learning.choice_models import ChoiceModel, Information
 from wfairl.learning.choices import Choices
 from wfairl.planning.soft_cost_to_go import NoSoftCostToGoError
-from wfairl.worlds.graph import TransitionTable
+from wfairl.worlds.transitions import TransitionTable
 
 FLOOR = 1e-6
 """Least cost of a transition, such as one whose features are all zero: shortest paths need costs above zero."""

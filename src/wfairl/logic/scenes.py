@@ -32,7 +32,8 @@ from wfairl.planning.focused import FocusedPlanner, FocusedSearch
 from wfairl.planning.product import Product, ProductTooLargeError, build_product
 from wfairl.planning.shortest_path import NO_CONTROL
 from wfairl.progress import track
-from wfairl.worlds.graph import IGNORE_LABELS, LabelNumbers
+from wfairl.worlds.graph_search import IGNORE_LABELS
+from wfairl.worlds.transitions import LabelNumbers
 from wfairl.worlds.world import CompiledWorld, Sight, World
 
 SMALL_WORLD = 100_000

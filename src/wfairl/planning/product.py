@@ -22,7 +22,7 @@ from wfairl.automata.automaton import DEAD, UNAVAILABLE, Automaton, Label
 from wfairl.errors import BadInputError
 from wfairl.planning.path import Path, walk_path
 from wfairl.planning.shortest_path import ReversedGraph, reverse_graph
-from wfairl.worlds.graph import IGNORE_LABELS
+from wfairl.worlds.graph_search import IGNORE_LABELS
 from wfairl.worlds.world import CompiledWorld, LabelTable, TooManyNodesError, World, available_controls
 
 DEFAULT_MAX_STATES = 5_000_000

@@ -12,7 +12,7 @@ from wfairl.automata.automaton import UNAVAILABLE
 from wfairl.files import read_text
 from wfairl.public_data.source import PublicSource, published_files
 from wfairl.public_data.trajectories import BrokenTrajectoriesError, TrajectorySet, from_routes
-from wfairl.worlds.graph import TransitionTable
+from wfairl.worlds.transitions import TransitionTable
 
 FEATURES = ("travel time", "left turn", "link constant", "U-turn")
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from wfairl.files import read_bytes
 from wfairl.public_data.source import PublicSource, WrongSourceError, digest_of
 from wfairl.public_data.trajectories import BrokenTrajectoriesError, TrajectorySet
-from wfairl.worlds.graph import TransitionTable
+from wfairl.worlds.transitions import TransitionTable
 
 NODES, INNER = 127, 63
 """Nodes of the tree, and how many of them have children."""

@@ -15,7 +15,7 @@ from wfairl.automata.automaton import UNAVAILABLE
 from wfairl.files import read_bytes, read_text
 from wfairl.public_data.source import PublicSource, published_files
 from wfairl.public_data.trajectories import BrokenTrajectoriesError, TrajectorySet, from_routes
-from wfairl.worlds.graph import TransitionTable
+from wfairl.worlds.transitions import TransitionTable
 
 CONTROLS = ("ahead", "half right", "right", "sharp right", "back", "sharp left", "left", "half left")
 

@@ -21,7 +21,8 @@ from wfairl.automata.automaton import Label
 from wfairl.demonstrations.demonstration import SUCCESS_SCORE, Demonstration, replay
 from wfairl.errors import BadInputError
 from wfairl.safetensors_files import read_arrays, write_arrays
-from wfairl.worlds.graph import GraphWorld, TransitionTable
+from wfairl.worlds.graph import GraphWorld
+from wfairl.worlds.transitions import TransitionTable
 
 FORMAT, VERSION = "wfairl-trajectories", 1
 

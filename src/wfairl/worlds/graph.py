@@ -17,96 +17,23 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import UNAVAILABLE, Automaton, Label
-from wfairl.automata.guarded import GuardedAutomaton
 from wfairl.errors import BadInputError
+from wfairl.worlds.graph_search import IGNORE_LABELS, explore_pairs
+from wfairl.worlds.transitions import BrokenGraphError, LabelNumbers, TransitionTable, as_label
 from wfairl.worlds.world import (
-    MAX_LABELS,
     Exploration,
     LabelTable,
     TooManyNodesError,
-    World,
     as_located,
     as_renderer,
     can_locate,
     can_render,
-    check_world,
 )
 
 DEFAULT_MAX_STATES = 5_000_000
-
-CHECKED_STATES = 100
-"""States on which the laws of a world in plain Python are tested before it is explored."""
-
-UNSEEN = -4
-"""In the search: a pair of states that has no node yet."""
-
-
-class BrokenGraphError(BadInputError):
-    """Arrays or edges that make no world."""
-
-
-@dataclass(frozen=True, eq=False)
-class TransitionTable:
-    """What can happen in a world, shared by all scenes in it.
-
-    Attributes:
-        controls: the names of the controls.
-        successors: state after each control, or `UNAVAILABLE`; shape [states, controls] of int32.
-        label_index: which of `labels` a transition shows, shape [states, controls] of uint16.
-        labels: the distinct labels.
-        feature_index: which row of `features` a transition has, shape [states, controls] of int32.
-        features: the distinct features of transitions, shape [distinct, features] of float64.
-        feature_names: what the features are called, for people.
-        states: what stands behind each state, such as a cell or the name of a node; the numbers themselves if empty.
-        positions: where each state is on a map, y upwards, shape [states, 2]; None if nobody knows.
-    """
-
-    controls: tuple[str, ...]
-    successors: NDArray[np.int32]
-    label_index: NDArray[np.uint16]
-    labels: tuple[Label, ...]
-    feature_index: NDArray[np.int32]
-    features: NDArray[np.float64]
-    feature_names: tuple[str, ...] = ()
-    states: tuple[Hashable, ...] = ()
-    positions: NDArray[np.float64] | None = None
-
-    def __post_init__(self) -> None:
-        shape = self.successors.shape
-        if len(shape) != 2 or shape[1] != len(self.controls) or not shape[0] or not shape[1]:
-            raise BrokenGraphError(
-                f"successors have the shape {shape}, where [states, {len(self.controls)} controls] is needed"
-            )
-        for name in ("label_index", "feature_index"):
-            if getattr(self, name).shape != shape:
-                raise BrokenGraphError(f"{name} has the shape {getattr(self, name).shape}, and successors {shape}")
-        bad = np.argwhere((self.successors != UNAVAILABLE) & ~((self.successors >= 0) & (self.successors < shape[0])))
-        if len(bad):
-            state, control = bad[0]
-            raise BrokenGraphError(
-                f"dangling: from state {state} {self.controls[control]!r} leads to {self.successors[state, control]},"
-                f" which is none of the {shape[0]} states"
-            )
-        if self.label_index.max(initial=0) >= len(self.labels):
-            raise BrokenGraphError(
-                f"label_index goes up to {self.label_index.max()}, and there are {len(self.labels)} labels"
-            )
-        if self.features.ndim != 2 or not np.isfinite(self.features).all():
-            raise BrokenGraphError("features must be finite numbers of the shape [distinct, features]")
-        used = self.feature_index[self.successors != UNAVAILABLE]
-        if used.size and not (used.min() >= 0 and used.max() < len(self.features)):
-            raise BrokenGraphError(f"feature_index goes beyond the {len(self.features)} rows of features")
-        if self.states and len(self.states) != shape[0]:
-            raise BrokenGraphError(f"{len(self.states)} names for {shape[0]} states")
-        if self.feature_names and len(self.feature_names) != self.features.shape[1]:
-            raise BrokenGraphError(f"{len(self.feature_names)} names for {self.features.shape[1]} features")
-        places = self.positions
-        if places is not None and (places.shape != (shape[0], 2) or not np.isfinite(places).all()):
-            raise BrokenGraphError(f"positions must be finite numbers of the shape [{shape[0]}, 2]")
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +111,7 @@ class GraphWorld:
         for i, (node, target) in enumerate(edges):
             at = number[node], rank[i]
             successors[at], feature_index[at] = number[target], row[i]
-            label_index[at] = names.number(_label(labels[i]) if labels is not None else frozenset())
+            label_index[at] = names.number(as_label(labels[i]) if labels is not None else frozenset())
         dead_ends = [node for node, i in number.items() if (successors[i] == UNAVAILABLE).all()]
         if dead_ends:
             more = f" and {len(dead_ends) - 1} more" if len(dead_ends) > 1 else ""
@@ -194,7 +121,7 @@ class GraphWorld:
         unknown = [node for node in marks or {} if node not in number]
         if unknown:
             raise BrokenGraphError(f"dangling: the mark on {unknown[0]!r} is on a node that no edge has")
-        marked = {number[node]: _label(label) for node, label in (marks or {}).items()}
+        marked = {number[node]: as_label(label) for node, label in (marks or {}).items()}
         if propositions is None:
             propositions = sorted(frozenset().union(*names.labels, *marked.values()))
         table = TransitionTable(
@@ -222,13 +149,13 @@ class GraphWorld:
         missing = [name for name in features for _, _, data in edges if name not in data]
         if missing:
             raise BrokenGraphError(f"an edge has no attribute {missing[0]!r}")
-        marks = {node: _label(data[label]) for node, data in directed.nodes(data=True) if data.get(label)}
+        marks = {node: as_label(data[label]) for node, data in directed.nodes(data=True) if data.get(label)}
         values = np.array([[data[name] for name in features] for _, _, data in edges], np.float64)
         return cls.from_edges(
             [(one, other) for one, other, _ in edges],
             start=start,
             marks=marks,
-            labels=[_label(data.get(label, ())) for _, _, data in edges],
+            labels=[as_label(data.get(label, ())) for _, _, data in edges],
             features=values if features else None,
             feature_names=tuple(features),
             **settings,
@@ -247,7 +174,7 @@ class GraphWorld:
         if start is not None:
             changes["initial_state"] = self.find(start)
         if marks is not None:
-            changes["marks"] = {self.find(state): _label(label) for state, label in marks.items()}
+            changes["marks"] = {self.find(state): as_label(label) for state, label in marks.items()}
         return replace(self, **changes)
 
     def find(self, name: Hashable) -> int:
@@ -369,7 +296,7 @@ class GraphWorld:
         automaton = IGNORE_LABELS if automaton is None else automaton
         rows, marked_rows, number_of_mark = self._label_rows(automaton)
         start = self.initial_state if state is None else state
-        nodes, successors, label_index, count = _explore(
+        nodes, successors, label_index, count = explore_pairs(
             self.table.successors, self.table.label_index, rows.rows, marked_rows, number_of_mark,
             start, automaton_state, automaton.states, max_nodes,
         )  # fmt: skip
@@ -415,104 +342,6 @@ class GraphWorld:
         return self.table.feature_index[at, transitions % controls], self.table.features
 
 
-IGNORE_LABELS = GuardedAutomaton(((),), np.array([False]))
-"""Reads everything and stays where it is: a world explored with it is explored alone."""
-
-
-def explore_world(world: World[Any], max_states: int = DEFAULT_MAX_STATES) -> GraphWorld:
-    """Walk a world in plain Python once, breadth first, into arrays.
-
-    Args:
-        world: the world; its laws are tested on the first states.
-        max_states: the largest number of states to explore.
-
-    Raises:
-        BrokenLawError: the world breaks a law of the contract.
-        TooManyNodesError: there are more than `max_states` states.
-    """
-    check_world(world, CHECKED_STATES)
-    controls = range(len(world.controls))
-    number = {world.initial_state: 0}
-    queue = [world.initial_state]
-    successors: list[int] = []
-    label_index: list[int] = []
-    feature_index: list[int] = []
-    labels, features = LabelNumbers(), _FeatureNumbers()
-    is_available = getattr(world, "is_available", None)
-    for state in queue:  # grows while we walk it
-        for control in controls:
-            if is_available is not None and not is_available(state, control):
-                successors.append(UNAVAILABLE)
-                label_index.append(0)
-                feature_index.append(0)
-                continue
-            next_state = world.step(state, control)
-            after = number.setdefault(next_state, len(queue))
-            if after == len(queue):
-                queue.append(next_state)
-            successors.append(after)
-            label_index.append(labels.number(world.label(state, control, next_state)))
-            feature_index.append(features.number(world.features(state, control, next_state)))
-        if len(queue) > max_states:
-            raise TooManyNodesError(
-                f"the world has more than {max_states:,} states; raise the limit, or plan with A*, which does not"
-                " enumerate"
-            )
-    shape = (len(queue), len(world.controls))
-    table = TransitionTable(
-        controls=tuple(world.controls),
-        successors=np.array(successors, np.int32).reshape(shape),
-        label_index=np.array(label_index, np.uint16).reshape(shape),
-        labels=tuple(labels.labels),
-        feature_index=np.array(feature_index, np.int32).reshape(shape),
-        features=np.array(features.rows, np.float64).reshape(len(features.rows), -1),
-        feature_names=tuple(getattr(world, "feature_names", ())),
-        states=tuple(queue),
-    )
-    return GraphWorld(table, tuple(world.propositions), source=world)
-
-
-class LabelNumbers:
-    """Distinct labels, numbered as they are met."""
-
-    def __init__(self) -> None:
-        self.labels: list[Label] = []
-        self._numbers: dict[Label, int] = {}
-
-    def number(self, label: Label) -> int:
-        """The number of a label.
-
-        Raises:
-            TooManyNodesError: there are too many distinct labels.
-        """
-        found = self._numbers.setdefault(label, len(self.labels))
-        if found == MAX_LABELS:
-            raise TooManyNodesError(f"more than {MAX_LABELS:,} distinct labels; leave out what the task is not about")
-        if found == len(self.labels):
-            self.labels.append(label)
-        return found
-
-
-class _FeatureNumbers:
-    """Distinct feature vectors, numbered as they are met."""
-
-    def __init__(self) -> None:
-        self.rows: list[NDArray[np.float64]] = []
-        self._numbers: dict[bytes, int] = {}
-
-    def number(self, features: Any) -> int:
-        row = np.asarray(features, np.float64)
-        found = self._numbers.setdefault(row.tobytes(), len(self.rows))
-        if found == len(self.rows):
-            self.rows.append(row)
-        return found
-
-
-def _label(propositions: str | Collection[str]) -> Label:
-    """A label as people write it: a bare string is one proposition."""
-    return frozenset({propositions}) if isinstance(propositions, str) else frozenset(propositions)
-
-
 def _rank_of_edges(edges: Sequence[tuple[Hashable, Hashable]], number: Mapping[Hashable, int]) -> tuple[list[int], int]:
     """Which of its node's outgoing edges each edge is, and the most that a node has."""
     counts = [0] * len(number)
@@ -539,66 +368,3 @@ def _distinct_rows(features: NDArray[np.float64]) -> tuple[NDArray[np.float64], 
         raise BrokenGraphError(f"features must have the shape [edges, features], not {features.shape}")
     distinct, row = np.unique(features, axis=0, return_inverse=True)
     return distinct, row.reshape(-1)
-
-
-@njit(cache=True, nogil=True)
-def _explore(
-    successors: NDArray[np.int32],
-    label_index: NDArray[np.uint16],
-    rows: NDArray[np.int32],
-    becomes: NDArray[np.int32],
-    mark_of_state: NDArray[np.int32],
-    start: int,
-    automaton_state: int,
-    automaton_states: int,
-    max_nodes: int,
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint16], int]:
-    """Breadth first in the order of controls; a pair is state * automaton states + automaton state.
-
-    Returns:
-        The pair of each node, its successors, the labels of its transitions, and how many nodes there are.
-        If there are more than `max_nodes`, the walk stops and returns some more than that.
-    """
-    states, controls = successors.shape
-    node_of = np.full(states * automaton_states, UNSEEN, np.int32)
-    pairs = np.empty(min(states * automaton_states, max_nodes + controls + 1), np.int64)
-    pairs[0] = start * automaton_states + automaton_state
-    node_of[pairs[0]] = 0
-    count, node, room = 1, 0, 1024
-    after = np.empty((room, controls), np.int32)
-    shown = np.empty((room, controls), np.uint16)
-    while node < count <= max_nodes:
-        if node == room:
-            room *= 2
-            after = _with_room(after, room)
-            shown = _with_room(shown, room)
-        state, reading = pairs[node] // automaton_states, pairs[node] % automaton_states
-        for control in range(controls):
-            next_state = successors[state, control]
-            if next_state == UNAVAILABLE:
-                after[node, control] = UNAVAILABLE
-                shown[node, control] = 0
-                continue
-            label = np.int64(label_index[state, control])
-            if mark_of_state.size and mark_of_state[next_state] >= 0:
-                label = np.int64(becomes[mark_of_state[next_state], label])
-            shown[node, control] = label
-            read = rows[label, reading]
-            if read < 0:
-                after[node, control] = read
-                continue
-            pair = np.int64(next_state) * automaton_states + read
-            if node_of[pair] == UNSEEN:
-                node_of[pair] = count
-                pairs[count] = pair
-                count += 1
-            after[node, control] = node_of[pair]
-        node += 1
-    return pairs[:count].copy(), after[:node].copy(), shown[:node].copy(), count
-
-
-@njit(cache=True, nogil=True)
-def _with_room(table: NDArray[np.generic], room: int) -> NDArray[np.generic]:
-    larger = np.empty((room, table.shape[1]), table.dtype)
-    larger[: len(table)] = table
-    return larger

@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 from wfairl.automata.automaton import ACCEPTED, Automaton, Label
 from wfairl.automata.rules import all_of, avoid, then, visit_all, visit_in_order
 from wfairl.worlds.drawing import cell_centre, draw_grid
-from wfairl.worlds.graph import GraphWorld, TransitionTable
+from wfairl.worlds.graph import GraphWorld
 from wfairl.worlds.task import ModelTask
+from wfairl.worlds.transitions import TransitionTable
 
 Cell = tuple[int, int]
 """(x, y), y upwards."""

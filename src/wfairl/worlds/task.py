@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Automaton
 from wfairl.errors import BadInputError
-from wfairl.worlds.graph import GraphWorld, explore_world
+from wfairl.worlds.exploring import explore_world
+from wfairl.worlds.graph import GraphWorld
 from wfairl.worlds.simulator import ModelSimulator, Simulator
 from wfairl.worlds.world import (
     BrokenLawError,

@@ -25,7 +25,8 @@ from numpy.typing import NDArray
 from wfairl.automata.automaton import DEAD
 from wfairl.errors import BadInputError
 from wfairl.parallel import map_in_threads
-from wfairl.worlds.graph import GraphWorld, explore_world
+from wfairl.worlds.exploring import explore_world
+from wfairl.worlds.graph import GraphWorld
 from wfairl.worlds.graph_pool import GraphPool
 from wfairl.worlds.scene_pool import RUNNING, SUCCEEDED, Bank, Columns, Rows, ScenePool
 from wfairl.worlds.task import Task

@@ -33,7 +33,8 @@ from wfairl.errors import BadInputError
 from wfairl.worlds.continuous.floor_plan import BrokenFloorPlanError, FloorPlan
 from wfairl.worlds.continuous.shapes import Chains, Points, Shape, ShapeSet, join_chains
 from wfairl.worlds.continuous.steering import STRAIGHT, Configurations, Steering
-from wfairl.worlds.graph import GraphWorld, TransitionTable
+from wfairl.worlds.graph import GraphWorld
+from wfairl.worlds.transitions import TransitionTable
 
 VERTICES_OF_A_REGION = 8
 """Samples that are drawn in each region, besides those that fall there."""

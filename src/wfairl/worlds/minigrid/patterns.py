@@ -14,7 +14,7 @@ from wfairl.worlds.minigrid.rules import NOTHING, Layout
 MOST_DENSE = 1 << 24
 """Combinations of what a pattern keeps, most of which are never met; four bytes each."""
 
-REFINED_PART = 3
+REFINED_PART = 8
 """What only stands in the way is kept up to this part of the states that there may be for what the task speaks of: the
 obstacles account for most of it."""
 

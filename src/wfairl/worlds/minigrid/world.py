@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Automaton, Label
 from wfairl.errors import BadInputError
-from wfairl.worlds.graph import IGNORE_LABELS
+from wfairl.worlds.graph_search import IGNORE_LABELS
 from wfairl.worlds.minigrid import rules
 from wfairl.worlds.minigrid.environment import (
     TILE_PIXELS,

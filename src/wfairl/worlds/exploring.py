@@ -1,0 +1,82 @@
+"""A world in plain Python, walked once into arrays: from then on it is planned in at compiled speed."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.automata.automaton import UNAVAILABLE
+from wfairl.worlds.graph import DEFAULT_MAX_STATES, GraphWorld
+from wfairl.worlds.transitions import LabelNumbers, TransitionTable
+from wfairl.worlds.world import TooManyNodesError, World, check_world
+
+CHECKED_STATES = 100
+"""States on which the laws of a world in plain Python are tested before it is explored."""
+
+
+def explore_world(world: World[Any], max_states: int = DEFAULT_MAX_STATES) -> GraphWorld:
+    """Walk a world in plain Python once, breadth first, into arrays.
+
+    Args:
+        world: the world; its laws are tested on the first states.
+        max_states: the largest number of states to explore.
+
+    Raises:
+        BrokenLawError: the world breaks a law of the contract.
+        TooManyNodesError: there are more than `max_states` states.
+    """
+    check_world(world, CHECKED_STATES)
+    controls = range(len(world.controls))
+    number = {world.initial_state: 0}
+    queue = [world.initial_state]
+    successors: list[int] = []
+    label_index: list[int] = []
+    feature_index: list[int] = []
+    labels, features = LabelNumbers(), _FeatureNumbers()
+    is_available = getattr(world, "is_available", None)
+    for state in queue:  # grows while we walk it
+        for control in controls:
+            if is_available is not None and not is_available(state, control):
+                successors.append(UNAVAILABLE)
+                label_index.append(0)
+                feature_index.append(0)
+                continue
+            next_state = world.step(state, control)
+            after = number.setdefault(next_state, len(queue))
+            if after == len(queue):
+                queue.append(next_state)
+            successors.append(after)
+            label_index.append(labels.number(world.label(state, control, next_state)))
+            feature_index.append(features.number(world.features(state, control, next_state)))
+        if len(queue) > max_states:
+            raise TooManyNodesError(
+                f"the world has more than {max_states:,} states; raise the limit, or plan with A*, which does not"
+                " enumerate"
+            )
+    shape = (len(queue), len(world.controls))
+    table = TransitionTable(
+        controls=tuple(world.controls),
+        successors=np.array(successors, np.int32).reshape(shape),
+        label_index=np.array(label_index, np.uint16).reshape(shape),
+        labels=tuple(labels.labels),
+        feature_index=np.array(feature_index, np.int32).reshape(shape),
+        features=np.array(features.rows, np.float64).reshape(len(features.rows), -1),
+        feature_names=tuple(getattr(world, "feature_names", ())),
+        states=tuple(queue),
+    )
+    return GraphWorld(table, tuple(world.propositions), source=world)
+
+
+class _FeatureNumbers:
+    """Distinct feature vectors, numbered as they are met."""
+
+    def __init__(self) -> None:
+        self.rows: list[NDArray[np.float64]] = []
+        self._numbers: dict[bytes, int] = {}
+
+    def number(self, features: Any) -> int:
+        row = np.asarray(features, np.float64)
+        found = self._numbers.setdefault(row.tobytes(), len(self.rows))
+        if found == len(self.rows):
+            self.rows.append(row)
+        return found

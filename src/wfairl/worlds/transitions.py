@@ -1,0 +1,101 @@
+"""What can happen in a world, as arrays that all scenes in it share."""
+
+from collections.abc import Collection, Hashable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.automata.automaton import UNAVAILABLE, Label
+from wfairl.errors import BadInputError
+from wfairl.worlds.world import MAX_LABELS, TooManyNodesError
+
+
+class BrokenGraphError(BadInputError):
+    """Arrays or edges that make no world."""
+
+
+@dataclass(frozen=True, eq=False)
+class TransitionTable:
+    """What can happen in a world, shared by all scenes in it.
+
+    Attributes:
+        controls: the names of the controls.
+        successors: state after each control, or `UNAVAILABLE`; shape [states, controls] of int32.
+        label_index: which of `labels` a transition shows, shape [states, controls] of uint16.
+        labels: the distinct labels.
+        feature_index: which row of `features` a transition has, shape [states, controls] of int32.
+        features: the distinct features of transitions, shape [distinct, features] of float64.
+        feature_names: what the features are called, for people.
+        states: what stands behind each state, such as a cell or the name of a node; the numbers themselves if empty.
+        positions: where each state is on a map, y upwards, shape [states, 2]; None if nobody knows.
+    """
+
+    controls: tuple[str, ...]
+    successors: NDArray[np.int32]
+    label_index: NDArray[np.uint16]
+    labels: tuple[Label, ...]
+    feature_index: NDArray[np.int32]
+    features: NDArray[np.float64]
+    feature_names: tuple[str, ...] = ()
+    states: tuple[Hashable, ...] = ()
+    positions: NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        shape = self.successors.shape
+        if len(shape) != 2 or shape[1] != len(self.controls) or not shape[0] or not shape[1]:
+            raise BrokenGraphError(
+                f"successors have the shape {shape}, where [states, {len(self.controls)} controls] is needed"
+            )
+        for name in ("label_index", "feature_index"):
+            if getattr(self, name).shape != shape:
+                raise BrokenGraphError(f"{name} has the shape {getattr(self, name).shape}, and successors {shape}")
+        bad = np.argwhere((self.successors != UNAVAILABLE) & ~((self.successors >= 0) & (self.successors < shape[0])))
+        if len(bad):
+            state, control = bad[0]
+            raise BrokenGraphError(
+                f"dangling: from state {state} {self.controls[control]!r} leads to {self.successors[state, control]},"
+                f" which is none of the {shape[0]} states"
+            )
+        if self.label_index.max(initial=0) >= len(self.labels):
+            raise BrokenGraphError(
+                f"label_index goes up to {self.label_index.max()}, and there are {len(self.labels)} labels"
+            )
+        if self.features.ndim != 2 or not np.isfinite(self.features).all():
+            raise BrokenGraphError("features must be finite numbers of the shape [distinct, features]")
+        used = self.feature_index[self.successors != UNAVAILABLE]
+        if used.size and not (used.min() >= 0 and used.max() < len(self.features)):
+            raise BrokenGraphError(f"feature_index goes beyond the {len(self.features)} rows of features")
+        if self.states and len(self.states) != shape[0]:
+            raise BrokenGraphError(f"{len(self.states)} names for {shape[0]} states")
+        if self.feature_names and len(self.feature_names) != self.features.shape[1]:
+            raise BrokenGraphError(f"{len(self.feature_names)} names for {self.features.shape[1]} features")
+        places = self.positions
+        if places is not None and (places.shape != (shape[0], 2) or not np.isfinite(places).all()):
+            raise BrokenGraphError(f"positions must be finite numbers of the shape [{shape[0]}, 2]")
+
+
+class LabelNumbers:
+    """Distinct labels, numbered as they are met."""
+
+    def __init__(self) -> None:
+        self.labels: list[Label] = []
+        self._numbers: dict[Label, int] = {}
+
+    def number(self, label: Label) -> int:
+        """The number of a label.
+
+        Raises:
+            TooManyNodesError: there are too many distinct labels.
+        """
+        found = self._numbers.setdefault(label, len(self.labels))
+        if found == MAX_LABELS:
+            raise TooManyNodesError(f"more than {MAX_LABELS:,} distinct labels; leave out what the task is not about")
+        if found == len(self.labels):
+            self.labels.append(label)
+        return found
+
+
+def as_label(propositions: str | Collection[str]) -> Label:
+    """A label as people write it: a bare string is one proposition."""
+    return frozenset({propositions}) if isinstance(propositions, str) else frozenset(propositions)
