@@ -99,7 +99,7 @@ export default {
       <template v-if="view.mode === 'answer' && view.question">
         <p class="question">Would this have been right?</p>
         <p class="hint" v-if="view.question.probability === null">Nothing is left in doubt. This is what the agent would do: check it.</p>
-        <p class="hint" v-else>The studio believes so with {{ percent(view.question.probability) }}. Your answer is expected to say {{ view.question.information.toPrecision(2) }} nats.</p>
+        <p class="hint" v-else>The studio believes so with {{ percent(view.question.probability) }}. Of all the walks it looked at, your answer to this one tells it most.</p>
         <ol class="word" aria-label="Labels of this walk">
           <li v-for="(label, i) in asked" :key="i" :class="{ nothing: label === '-' }">{{ label === "-" ? "nothing" : label }}</li>
         </ol>
