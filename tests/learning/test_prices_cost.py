@@ -14,7 +14,7 @@ from wfairl.learning.feature_costs import PricesCost
 from wfairl.learning.scene import Scene
 from wfairl.learning.storage import load_cost, save_cost
 from wfairl.learning.trainer import Settings, train
-from wfairl.planning import build_product
+from wfairl.planning import ExactPlanner, build_product
 from wfairl.planning.cost import feature_cost
 from wfairl.worlds import GraphWorld
 
@@ -71,11 +71,11 @@ def test_prices_are_learned_from_the_ways_that_were_chosen():
     scenes = []
     for seed in range(24):
         world = roadmap.world(random_walk(roadmap, 0, seed)[0])
-        expert = solve(world, rule, feature_cost(lambda features: features @ [1.0, 4.0]))
+        expert = solve(world, rule, feature_cost(lambda features: features @ [1.0, 4.0]), ExactPlanner())
         controls, succeeded = expert.act(temperature, 200, np.random.default_rng(seed))
         assert succeeded
-        nodes = expert.product.walk(controls)[:-1]
-        scenes.append(Scene(expert.product, np.array(nodes), np.array(controls)))
+        product = expert.solution.product
+        scenes.append(Scene(product, np.array(product.walk(controls)[:-1]), np.array(controls)))
     model = PricesCost.for_products([scene.product for scene in scenes])
     settings = Settings(epochs=40, learning_rate=model.learning_rate, temperature=temperature, held_out=0.0)
     dry, wet = train(model, scenes, settings, n_jobs=1).model.prices

@@ -153,13 +153,18 @@ def parse_seeds(text: str) -> Sequence[int]:
     return seeds
 
 
+WIDEST_NAME = 32
+"""Characters of a policy's name, such as the path of a run, before it is broken."""
+
+
 def summary(evaluations: list[Evaluation]) -> Table:
-    """One row per evaluation; only the last column is wrapped in a narrow terminal."""
+    """One row per evaluation; in a narrow terminal its figures stay whole, and long names are broken."""
     task = find_task(evaluations[0].task)
     prices_learned = any(one.mean_learned_cost is not None for one in evaluations)
     true = "steps" if task.true_cost is None else "true cost"
     table = Table(title=task.name, title_justify="left", box=None, padding=(0, 2, 0, 0))
-    for name in ("policy", "return", "success", true, *(["learned cost"] if prices_learned else [])):
+    table.add_column("policy", overflow="fold", max_width=WIDEST_NAME)
+    for name in ("return", "success", true, *(["learned cost"] if prices_learned else [])):
         table.add_column(name, no_wrap=name != "learned cost")
     table.add_column("episodes")
     for evaluation in evaluations:
