@@ -140,7 +140,7 @@ def kill_after(monkeypatch, iterations):
     monkeypatch.setattr(training._Training, "iterate", iterate)
 
 
-@pytest.mark.parametrize("stop", [3, 4])
+@pytest.mark.parametrize("stop", [pytest.param(3, marks=pytest.mark.slow), 4])
 def test_a_training_that_was_killed_and_resumed_ends_with_the_same_weights(tmp_path, dataset, stop):
     whole = train_gail(DOORKEY, dataset, SMALL, tmp_path / "whole")
     with pytest.MonkeyPatch.context() as patch:

@@ -49,7 +49,7 @@ def optimum(world, goal: str) -> float:
     return np.inf
 
 
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 10))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 10))])
 @pytest.mark.parametrize("temperature", [0.0, 0.5], ids=["D1", "D2"])
 @pytest.mark.parametrize("task_name", ["doorkey", "multiroom"])
 def test_plans_are_optimal_on_new_scenes(task_name: str, temperature: float, seed: int):

@@ -64,6 +64,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_workers_end_when_their_parent_is_killed(tmp_path):
     script, pids = tmp_path / "sleep.py", tmp_path / "pids"
     pids.mkdir()

@@ -30,6 +30,8 @@ from wfairl.suites.suite import narrowed
 from wfairl.suites.tables import read_tables
 from wfairl.worlds.registry import find_task
 
+pytestmark = pytest.mark.slow  # `test_logic_and_cost` computes a suite in the fast tier
+
 SMALL = replace(
     FULL,
     tasks=("doorkey",),

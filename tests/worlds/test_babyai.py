@@ -30,7 +30,11 @@ def test_levels_keep_the_laws_of_a_task(level):
     check_task(level)
 
 
-@pytest.mark.parametrize("level", LEVELS, ids=lambda level: level.name)
+@pytest.mark.parametrize(
+    "level",
+    [pytest.param(one, marks=pytest.mark.slow if "boss" in one.name else ()) for one in LEVELS],
+    ids=lambda level: level.name,
+)
 def test_the_verifier_accepts_plans_of_the_rule_at_their_last_step(level):
     for seed in range(6):
         simulator = level.make_simulator(seed)
