@@ -50,7 +50,9 @@ def test_the_expert_returns_what_the_paper_reports_on_the_hardest_task(temperatu
     assert agrees_with_the_paper("blocked-unlock-pickup", temperature)
 
 
-@pytest.mark.parametrize("name", ["doorkey", "multiroom", "blocked-unlock-pickup"])
+@pytest.mark.parametrize(
+    "name", ["doorkey", *(pytest.param(one, marks=pytest.mark.slow) for one in ("multiroom", "blocked-unlock-pickup"))]
+)
 def test_a_random_policy_never_succeeds(name):
     evaluation = evaluate(find_task(name), RandomPolicy(), TEST_SEEDS)
     assert evaluation.mean_return == evaluation.success_rate == 0

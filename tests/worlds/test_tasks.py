@@ -43,6 +43,7 @@ def test_the_mean_optimal_steps_of_the_hardest_task_are_those_of_the_protocol():
     assert agrees_with_the_known_mean("blocked-unlock-pickup", range(200))
 
 
+@pytest.mark.slow
 def test_a_few_scenes_of_the_hardest_task_agree_with_the_protocol_too():
     assert agrees_with_the_known_mean("blocked-unlock-pickup", range(4))
 
