@@ -20,7 +20,7 @@ from wfairl.planning.cost import unit_cost
 from wfairl.planning.planner import ExactPlanner
 from wfairl.public_data import labyrinth
 from wfairl.public_data.borlange import BORLANGE, read_borlange
-from wfairl.public_data.labyrinth import labyrinth_table, read_mice, trajectories_of
+from wfairl.public_data.labyrinth import labyrinth_table, plain_unpickle, read_mice, trajectories_of
 from wfairl.public_data.registry import SOURCES
 from wfairl.public_data.shanghai import CONTROLS, SHANGHAI, read_shanghai
 from wfairl.public_data.source import WrongSourceError
@@ -105,7 +105,7 @@ def test_a_pickle_that_would_run_something_is_refused_and_nothing_has_run(tmp_pa
     }[depth]
     write_labyrinth(tmp_path, pickled=True)
     (tmp_path / "water_restricted_mice_trajs.pickle").write_bytes(pickle.dumps(bomb))
-    with pytest.raises(BrokenTrajectoriesError, match=r"water_restricted_mice_trajs\.pickle.*mkdir.*refused"):
+    with pytest.raises(BrokenTrajectoriesError, match=r"water_restricted_mice_trajs\.pickle.*refused"):
         read_mice(tmp_path, "restricted")
     assert not trap.exists()
     pickle.loads(pickle.dumps(_Hostile(trap)))
@@ -238,3 +238,27 @@ def test_the_known_sources_say_where_they_are_from():
         assert source.name == name
         assert "github.com" in source.where
         assert "commit" in source.where
+
+
+class ObjectsAnywhere:
+    """An array of objects over bytes that the pickle chooses: NumPy would follow them as pointers."""
+
+    def __reduce__(self):
+        return np.ndarray, ((1,), np.dtype("O"), bytes(8))
+
+
+def test_no_array_of_objects_is_made_over_bytes_of_a_pickle(tmp_path):
+    path = tmp_path / "hostile.pickle"
+    with pytest.raises(BrokenTrajectoriesError, match="refused"):
+        plain_unpickle(pickle.dumps(ObjectsAnywhere()), path)
+
+
+@pytest.mark.parametrize("protocol", range(6))
+@pytest.mark.parametrize("dtype", ["<i8", ">i4", "<f8", "u1"])
+def test_arrays_of_numbers_come_back_from_every_protocol(tmp_path, protocol, dtype):
+    arrays = [np.arange(6).reshape(2, 3).astype(dtype), np.asfortranarray(np.arange(6).reshape(2, 3).astype(dtype))]
+    content = pickle.dumps({"states": arrays, "number": arrays[0][1, 2]}, protocol)
+    found = plain_unpickle(content, tmp_path / "plain.pickle")
+    for one, other in zip(found["states"], arrays, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert found["number"] == arrays[0][1, 2]

@@ -10,6 +10,7 @@ themselves through `plain_unpickle`, which rebuilds NumPy's arrays and nothing e
 
 import io
 import pickle
+import re
 import zipfile
 import zlib
 from pathlib import Path
@@ -39,19 +40,6 @@ CONTENT = {
     "unrestricted": "ce41ca3b97c23ebf96ed033b297f3d61c9cec2d34702e2e9feff3d79e666d2c1",
 }
 """SHA-256 of the values that published figures are of, as `_digest` takes them, whatever file holds them."""
-
-HARMLESS = {
-    ("numpy.core.multiarray", "_reconstruct"),
-    ("numpy._core.multiarray", "_reconstruct"),
-    ("numpy.core.multiarray", "scalar"),
-    ("numpy._core.multiarray", "scalar"),
-    ("numpy.core.numeric", "_frombuffer"),
-    ("numpy._core.numeric", "_frombuffer"),
-    ("numpy", "ndarray"),
-    ("numpy", "dtype"),
-    ("_codecs", "encode"),
-}
-"""What NumPy's own pickles of arrays and numbers name; none of it runs anything or opens anything."""
 
 
 def read_labyrinth(directory: Path) -> TrajectorySet:
@@ -158,26 +146,75 @@ def _from_authors(directory: Path, mice: str, path: Path) -> Mice:
 def plain_unpickle(content: bytes, path: Path) -> Any:
     """What a pickle holds, if it is made of NumPy's arrays and numbers, lists and dictionaries.
 
-    A pickle is a program; this one may call nothing but what NumPy rebuilds its arrays with (`HARMLESS`).
+    A pickle is a program; this one may call nothing but the stand-ins below, which rebuild arrays of plain numbers.
+    NumPy's own are not safe: an array of objects over bytes that the pickle chooses points anywhere.
 
     Raises:
         BrokenTrajectoriesError: it names anything else, or is no pickle.
     """
     try:
-        return _ArrayUnpickler(io.BytesIO(content)).load()
+        return _arrays_in(_ArrayUnpickler(io.BytesIO(content)).load())
     except BrokenTrajectoriesError as error:
         raise BrokenTrajectoriesError(f"{path}: {error}") from None
     except Exception as error:  # a broken pickle fails in any way
         raise BrokenTrajectoriesError(f"{path}: cut short, or not a pickle of arrays ({error})") from None
 
 
+class _Dtype:
+    """Stands for `numpy.dtype`: plain numbers alone, whatever else a pickle says of it."""
+
+    def __init__(self, code: str, *_: object):
+        if not re.fullmatch(r"[biuf][1248]", code):
+            raise BrokenTrajectoriesError(f"a pickle of {code!r}, not of plain numbers; refused")
+        self.code = np.dtype(code)
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        self.code = self.code.newbyteorder(">" if state[1] == ">" else "<")
+
+
+class _Array:
+    """Stands for `numpy.ndarray`, which is named first and filled then."""
+
+    value: NDArray[Any]
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        _, shape, dtype, is_fortran, content = state
+        self.value = _array(content, dtype, shape, "F" if is_fortran else "C")
+
+
+def _array(content: bytes, dtype: _Dtype, shape: tuple[int, ...] = (), order: Any = "C") -> NDArray[Any]:
+    return np.frombuffer(content, dtype.code).reshape(shape, order=order)
+
+
+STAND_INS: dict[str, Any] = {
+    "multiarray._reconstruct": lambda *_: _Array(),
+    "multiarray.scalar": lambda dtype, content: _array(content, dtype)[()],
+    "numeric._frombuffer": _array,
+    "ndarray": _Array,
+    "dtype": _Dtype,
+}
+"""For what NumPy's own pickles of arrays and numbers name."""
+
+
 class _ArrayUnpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
-        if (module, name) not in HARMLESS:
+        if (module, name) == ("_codecs", "encode"):  # bytes, in old pickles
+            return lambda text, _: text.encode("latin1")
+        known = STAND_INS.get(re.sub(r"^numpy(\._?core)?\.", "", f"{module}.{name}"))
+        if known is None:
             raise BrokenTrajectoriesError(
                 f"a pickle that asks for {module}.{name}, not only for NumPy's arrays; refused"
             )
-        return super().find_class(module, name)
+        return known
+
+
+def _arrays_in(found: Any) -> Any:
+    """The same with arrays in the place of what stands for them."""
+    if isinstance(found, _Array):
+        return found.value
+    if isinstance(found, dict):
+        return {key: _arrays_in(value) for key, value in found.items()}
+    return type(found)(map(_arrays_in, found)) if isinstance(found, list | tuple) else found
 
 
 def _integers(array: NDArray[Any], path: Path) -> NDArray[np.int64]:

@@ -50,8 +50,8 @@ def explore_world(world: World[Any], max_states: int = DEFAULT_MAX_STATES) -> Gr
             feature_index.append(features.number(world.features(state, control, next_state)))
         if len(queue) > max_states:
             raise TooManyNodesError(
-                f"the world has more than {max_states:,} states; raise the limit, or plan with A*, which does not"
-                " enumerate"
+                f"the world has more than {max_states:,} states; raise the limit, or use the focused planner,"
+                " which does not enumerate"
             )
     shape = (len(queue), len(world.controls))
     table = TransitionTable(
