@@ -6,8 +6,9 @@ The scenes lie one after another in flat arrays, so that one call evaluates an a
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from wfairl.compiling import njit
 
 DEAD = -1
 ACCEPTED = -2

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Automaton
+from wfairl.compiling import njit
 from wfairl.worlds.minigrid.packing import fields_count, pack, unpack
 from wfairl.worlds.minigrid.propositions import to_label
 from wfairl.worlds.minigrid.rules import (
