@@ -36,7 +36,10 @@ DATA, RUN = 400_000, 200_000
 
 CLUSTER = """
 import sys
+import dask
 from distributed import LocalCluster
+# Many workers share the cores of one machine here, and each would look at its own stack every 10 ms.
+dask.config.set({"distributed.worker.profile.enabled": False, "distributed.admin.system-monitor.interval": "5s"})
 if __name__ == "__main__":
     processes, workers, told = sys.argv[1] == "processes", int(sys.argv[2]), sys.argv[3]
     settings = {"threads_per_worker": 1, "processes": processes, "protocol": "tcp://", "dashboard_address": None}

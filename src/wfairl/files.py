@@ -8,6 +8,7 @@ import glob
 import json
 import os
 import re
+import stat
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -112,13 +113,26 @@ def write_json(path: Path, document: Any) -> None:
     write_atomically(path, json.dumps(document, indent=2, allow_nan=False) + "\n")
 
 
+def check_ends(path: Path) -> None:
+    """Refuse a pipe or a device, which nobody may ever write to, or which may never end; not what a shell opened.
+
+    Raises:
+        BadInputError: it is one.
+        OSError: there is nothing there.
+    """
+    mode = path.stat().st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or str(path).startswith(("/dev/fd/", "/dev/stdin"))):
+        raise BadInputError(f"{path}: not a file, and there may be no end of it")
+
+
 def read_bytes(path: Path) -> bytes:
     """The content of a file, or an error that names it.
 
     Raises:
-        BadInputError: the file is missing, is a directory, or cannot be read.
+        BadInputError: the file is missing, is a directory or a device, or cannot be read.
     """
     try:
+        check_ends(Path(path))
         return Path(path).read_bytes()
     except FileNotFoundError:
         raise BadInputError(f"{path}: no such file") from None
@@ -173,6 +187,8 @@ LONGEST_START = 100_000
 def kind_of(path: Path) -> str:
     """What a file seems to be, by its beginning, for a message about a wrong one; nothing if that cannot be told."""
     try:
+        if not Path(path).is_file():  # to open a pipe is to wait
+            return ""
         with Path(path).open("rb") as stream:
             start = stream.read(LONGEST_START)
     except OSError:
@@ -203,12 +219,31 @@ def parse_json(text: str) -> Any:
     """The document in a text.
 
     Raises:
-        NotJsonError: it is not JSON, is nested too deeply, or holds a number with thousands of digits.
+        NotJsonError: it is not JSON, is nested too deeply, holds a number with thousands of digits, a key twice, or
+            half a character.
     """
     try:
-        return json.loads(text)
+        document = json.loads(text, object_pairs_hook=_object)
+        if HALF_CHARACTER.search(text):
+            json.dumps(document, ensure_ascii=False).encode()
+        return document
     except json.JSONDecodeError as error:
         line = f"line {error.lineno}: " if error.lineno > 1 else ""
         raise NotJsonError(f"{line}not JSON ({error.msg})") from None
-    except (ValueError, RecursionError):
+    except UnicodeEncodeError:
+        raise NotJsonError("half a character, which no text has") from None
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, NotJsonError):
+            raise
         raise NotJsonError("not JSON (nested too deeply, or a number that is too long)") from None
+
+
+HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
+"""Half of an escaped character beyond the first 65,536, perhaps without the other half."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise NotJsonError("an object with the same key twice")
+    return found

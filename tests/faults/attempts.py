@@ -3,6 +3,7 @@
 Importing takes seconds and does nothing that could be lost; a fork spends all of its time on the command itself.
 """
 
+import faulthandler
 import multiprocessing
 import os
 import pkgutil
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -27,16 +29,24 @@ class Attempt:
         arguments: of `wfairl`.
         directory: where it runs; its temporary files go beside it, where they can be seen.
         is_warm: whether it is a fork.
+        before: what a fork does first, such as breaking something that the command will need.
         settings: environment variables.
     """
 
-    def __init__(self, arguments: tuple[str, ...], directory: Path, is_warm: bool, **settings: str):
+    def __init__(
+        self,
+        arguments: tuple[str, ...],
+        directory: Path,
+        is_warm: bool,
+        before: Callable[[], object] | None = None,
+        **settings: str,
+    ):
         self.log = scratch(directory).with_suffix(".log")
-        settings = {"TMPDIR": str(scratch(directory)), "OMP_NUM_THREADS": "1", **settings}
+        settings = {"TMPDIR": str(scratch(directory)), "OMP_NUM_THREADS": "1", "PYTHONFAULTHANDLER": "1", **settings}
         self._process: Any
         if is_warm:
             ready = FORK.Event()
-            self._process = FORK.Process(target=_run, args=(arguments, directory, self.log, settings, ready))
+            self._process = FORK.Process(target=_run, args=(arguments, directory, self.log, settings, before, ready))
             self._process.start()
             ready.wait()
         else:
@@ -77,7 +87,14 @@ def import_everything() -> None:
             import_module(module.name)
 
 
-def _run(arguments: tuple[str, ...], directory: Path, log: Path, settings: dict[str, str], ready: Any) -> None:
+def _run(
+    arguments: tuple[str, ...],
+    directory: Path,
+    log: Path,
+    settings: dict[str, str],
+    before: Callable[[], object] | None,
+    ready: Any,
+) -> None:
     """In a fork: be the command."""
     os.setsid()
     os.chdir(directory)
@@ -87,7 +104,10 @@ def _run(arguments: tuple[str, ...], directory: Path, log: Path, settings: dict[
     os.dup2(output, 1)
     os.dup2(output, 2)
     sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w", buffering=1)
+    faulthandler.enable(2)
     sys.argv = ["wfairl", *arguments]
     sys.path = [one for one in sys.path if one]
+    if before is not None:
+        before()
     ready.set()
     main()

@@ -1,9 +1,10 @@
 """The commands that take long, each on inputs so small that it can be stopped hundreds of times."""
 
 import hashlib
+import json
 import shutil
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from faults.attempts import Attempt, import_everything, scratch
@@ -16,6 +17,8 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 WORLD, SUITE = "own_world.py", "own_suite.py"
 """Examples: a tiny world with its task, and a suite of five cells in it."""
+
+KEPT = "undisturbed.json"
 
 LOG = '{"seed": 20000, "controls": [1, 1, 1, 2, 0, 0, 0, 0]}\n' * 40
 
@@ -88,27 +91,33 @@ class Undisturbed:
     """A command that ran to its end.
 
     Attributes:
-        seconds: that it took as a fork of this process (True), and as a process of its own (False).
+        cold: seconds that it took as a process of its own.
+        warm: seconds that it took as a fork of this process.
         results: what was in its directory in the end: digests by path, without times.
         left: names of what it left among temporary files; torch has a cache there.
     """
 
-    seconds: dict[bool, float]
+    cold: float
+    warm: float
     results: dict[str, str]
-    left: frozenset[str]
+    left: list[str]
 
 
 class Workshop:
-    """What the commands need, and what each gives when nothing disturbs it."""
+    """What the commands need, and what each gives when nothing disturbs it; where it is kept, it is used again."""
 
-    def __init__(self, place: Path, commands: tuple[LongCommand, ...] = COMMANDS):
+    def __init__(self, place: Path):
         self.shelf, self.rooms = place / "shelf", place / "rooms"
-        self.shelf.mkdir(parents=True)
-        (self.shelf / "log.jsonl").write_text(LOG)
-        for name in (WORLD, SUITE):
-            shutil.copy2(EXAMPLES / name, self.shelf / name)
         import_everything()
-        self.undisturbed = {command.name: self._run(command) for command in commands}
+        if not (place / KEPT).exists():
+            self.shelf.mkdir(parents=True)
+            (self.shelf / "log.jsonl").write_text(LOG)
+            for name in (WORLD, SUITE):
+                shutil.copy2(EXAMPLES / name, self.shelf / name)
+            found = {command.name: self._run(command) for command in COMMANDS}
+            (place / KEPT).write_text(json.dumps({name: asdict(one) for name, one in found.items()}))
+        kept = json.loads((place / KEPT).read_text())
+        self.undisturbed = {name: Undisturbed(**one) for name, one in kept.items()}
 
     def furnish(self, command: LongCommand, directory: Path) -> None:
         """Make a directory with what a command needs."""
@@ -118,7 +127,7 @@ class Workshop:
 
     def _run(self, command: LongCommand) -> Undisturbed:
         """As a process of its own, which compiles what has to be, and as a fork; what it wrote goes to the shelf."""
-        seconds, results, left = {}, {}, frozenset[str]()
+        seconds, results, left = {}, {}, set[str]()
         for is_warm in (False, True):
             room = self.rooms / f"{command.name} {is_warm}"
             self.furnish(command, room)
@@ -130,7 +139,7 @@ class Workshop:
         for path in room.iterdir():
             if not (self.shelf / path.name).exists():
                 _copy(path, self.shelf / path.name)
-        return Undisturbed(seconds, results[True], left)
+        return Undisturbed(seconds[False], seconds[True], results[True], sorted(left))
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -43,6 +43,13 @@ class Tally:
     problems: list[str] = field(default_factory=list)
     slowest: float = 0.0
 
+    def __iadd__(self, other: "Tally") -> "Tally":
+        self.moments += other.moments
+        self.chains += other.chains
+        self.problems += other.problems
+        self.slowest = max(self.slowest, other.slowest)
+        return self
+
 
 def interrupt(command: LongCommand, workshop: Workshop, place: Path, moments: int, seed: int = 0) -> Tally:
     """Stop a command at some number of moments, uniform over the time that it takes, its start included."""
@@ -54,7 +61,7 @@ def interrupt(command: LongCommand, workshop: Workshop, place: Path, moments: in
         more: tuple[str, ...] = ()
         while True:
             is_warm = rng.random() >= COLD
-            way, moment = rng.choice(list(WAYS)), rng.uniform(0, whole.seconds[is_warm])
+            way, moment = rng.choice(list(WAYS)), rng.uniform(0, whole.warm if is_warm else whole.cold)
             attempt = Attempt((*command.arguments, *more), room, is_warm)
             if problem := _stop(attempt, way, moment, tally):
                 tally.problems.append(f"{room.name}, {way} after {moment:.2f} s: {problem}")
@@ -67,7 +74,7 @@ def interrupt(command: LongCommand, workshop: Workshop, place: Path, moments: in
             tally.problems.append(str(error))
         found = digests(room)
         different = sorted(name for name in {*found, *whole.results} if found.get(name) != whole.results.get(name))
-        left = sorted({path.name for path in scratch(room).iterdir()} - whole.left)
+        left = sorted({path.name for path in scratch(room).iterdir()} - set(whole.left))
         tally.problems += [f"{room.name}: {name} differs" for name in different]
         tally.problems += [f"{room.name}: {name} is left among temporary files" for name in left]
         tally.chains += 1
@@ -88,10 +95,13 @@ def _stop(attempt: Attempt, way: str, moment: float, tally: Tally) -> str:
     tally.moments[way] += 1
     tally.slowest = max(tally.slowest, time.monotonic() - stopped)
     orphans = _orphans(attempt.pid)
+    if code is None:
+        os.kill(attempt.pid, signal.SIGABRT)  # Python's fault handler says where it hangs
+        attempt.exit_code(SECONDS_OF_ORPHANS)
     if code is None or orphans:
         os.killpg(attempt.pid, signal.SIGKILL)
         attempt.exit_code()
-        return "did not end" if code is None else f"left the processes {orphans}"
+        return f"did not end: {attempt.said[-3_000:]}" if code is None else f"left the processes {orphans}"
     if way != "kill -9" and "Traceback" in attempt.said and "wfairl" in attempt.said.rpartition("Traceback")[2]:
         return f"traceback: {attempt.said[-3_000:]}"
     return ""

@@ -3,13 +3,17 @@
 import gzip
 import json
 import random
+import shutil
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from corridors import corridor_task
 
 from fuzz import mutations
 from fuzz.mutations import Mutation, change_value, split_safetensors
@@ -25,13 +29,15 @@ from wfairl.baselines.gail.checkpoint import GROUPS, GailCheckpoint, IterationMe
 from wfairl.baselines.policy_run import ModelSelection, PolicyRun, finish_run, load_policy_run
 from wfairl.baselines.recurrent import RecurrentLearner
 from wfairl.baselines.recurrent_storage import KeptNetwork
-from wfairl.demonstrations import Dataset, Demonstration, load, save
+from wfairl.demonstrations import Dataset, Demonstration, collect, load, save
 from wfairl.demonstrations.answers import Answer, read_answers, write_answers
 from wfairl.demonstrations.log import read_log
+from wfairl.demonstrations.minari import export_minari, import_minari
 from wfairl.documents import DIGEST, Form
 from wfairl.evaluation import Evaluation
 from wfairl.evaluation.evaluate import Episode
 from wfairl.experiment import CONFIGURATION, EVALUATIONS, Config, read_evaluations, read_experiment, write_evaluations
+from wfairl.files import write_json
 from wfairl.learning import run_directory
 from wfairl.learning.adam import Adam
 from wfairl.learning.checkpoint import (
@@ -46,6 +52,11 @@ from wfairl.learning.feature_costs import LinearCost
 from wfairl.learning.grid_costs import LocalCost
 from wfairl.learning.run_directory import RunConfig, read_config, write_config
 from wfairl.learning.storage import load_cost, save_cost
+from wfairl.logic.caution import goals_of
+from wfairl.logic.demonstrated import demonstrated_words
+from wfairl.logic.hypotheses import hypotheses_of
+from wfairl.logic.learners import RationalTaskLearner
+from wfairl.logic.support import untested_labels
 from wfairl.report.figures.curves import read_history
 from wfairl.safetensors_files import ENTRY, write_arrays
 from wfairl.suites import data_compute, data_suite, results, tables
@@ -56,7 +67,9 @@ from wfairl.suites.paper import FULL, PAPER
 from wfairl.suites.results import TIMES, CellResult, Row, Trial
 from wfairl.suites.suite import Cell
 from wfairl.suites.tables import Tables, read_tables, write_results
-from wfairl.worlds.registry import find_task
+from wfairl.worlds import registry
+from wfairl.worlds.documents import invented_document
+from wfairl.worlds.registry import find_task, load_tasks
 
 Read = Callable[[Path], Any]
 
@@ -174,6 +187,58 @@ def read_task_model(path: Path) -> Any:
     """As `score` does."""
     model = TaskModel.load(path)
     return model, model.judge_all(WORDS)
+
+
+@cache
+def rational_model() -> TaskModel:
+    task = corridor_task()
+    return RationalTaskLearner().learn(collect(task, 4, 2, 0.5, seed=0, n_jobs=1), task, n_jobs=1)
+
+
+def read_rational_model(path: Path) -> Any:
+    """As `ask`, `plan` and `report` do."""
+    model = TaskModel.load(path)
+    if "alternatives" not in model.facts:
+        return model
+    labels = (NOTHING, frozenset({"parcel"}), frozenset({"home"}), frozenset({"parcel", "home"}))
+    hypotheses = [(one.text, one.weight) for one in hypotheses_of(model, labels)]
+    goals = [(goal.automaton.to_document(), goal.chosen_states) for goal in goals_of(model)]
+    words = demonstrated_words(model)
+    return model, untested_labels(model), hypotheses, goals, None if words is None else words.next_states
+
+
+def task_document(path: Path) -> None:
+    rule = visit_in_order("key", "goal")
+    propositions = {"key": {"is": "carrying", "kind": "key"}, "goal": {"is": "on", "terrain": "goal"}}
+    write_json(path, invented_document("mine", "MiniGrid-DoorKey-5x5-v0", propositions, rule))
+
+
+def read_task_document(path: Path) -> Any:
+    """As `--tasks` does; what is known before is known after."""
+    known, loaded = dict(registry._known()), dict(registry._loaded)
+    try:
+        (task,) = load_tasks(str(path))
+        return task.name, task.summary, task.horizon, task.rule, task.propositions
+    finally:
+        for before, now in ((known, registry._tasks), (loaded, registry._loaded)):
+            now.clear()
+            now.update(before)
+
+
+MINARI = "doorkey/expert-v0"
+
+
+def write_minari(path: Path) -> None:
+    """The data set, of which the path is one of two files."""
+    root = path.parents[3]
+    shutil.rmtree(root / MINARI, ignore_errors=True)
+    export_minari(collect(find_task("doorkey"), 1, 1, 0.0, seed=0, n_jobs=1), find_task("doorkey"), MINARI, root)
+
+
+def read_minari(path: Path) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return import_minari(MINARI, find_task("doorkey"), path.parents[3])
 
 
 def write_task_version_1(path: Path) -> None:
@@ -341,6 +406,16 @@ FORMATS: tuple[FileFormat, ...] = (
     *sealed("task model, guards", "task.json", lambda p: guarded_model().save(p), read_task_model, task_models.FORM),
     FileFormat("task model, version 1", "task.json", write_task_version_1, read_task_model, mutations.JSON),
     *sealed(
+        "task model, rational",
+        "task.json",
+        lambda p: rational_model().save(p),
+        read_rational_model,
+        task_models.FORM,
+    ),
+    FileFormat("task of one's own", "mine.task.json", task_document, read_task_document, mutations.JSON),
+    FileFormat("Minari, metadata", f"{MINARI}/data/metadata.json", write_minari, read_minari, mutations.JSON),
+    FileFormat("Minari, episodes", f"{MINARI}/data/main_data.hdf5", write_minari, read_minari, mutations.BYTES),
+    *sealed(
         "configuration",
         "config.json",
         lambda p: write_config(p.parent, RUN_CONFIG),
@@ -429,7 +504,7 @@ FORMATS: tuple[FileFormat, ...] = (
         "log.xes.gz",
         lambda p: p.write_bytes(gzip.compress(XES.encode(), mtime=0)),
         read_event_log,
-        mutations.BYTES,
+        mutations.PACKED,
     ),
     FileFormat("HOA", "a.hoa", written_automaton("hoa"), read_automaton, mutations.TEXT),
     FileFormat("LTLf", "a.ltlf", written_automaton("ltlf"), read_automaton, mutations.TEXT),

@@ -1,6 +1,7 @@
 """Ways to break a file: seeded, so that a case is known by its format and its number."""
 
 import copy
+import gzip
 import json
 import random
 import re
@@ -85,10 +86,84 @@ def nest_deeply(content: bytes, rng: random.Random, _: tuple[bytes, ...]) -> byt
     return b"[" * depth + content + b"]" * depth
 
 
+def tear(content: bytes, rng: random.Random, _: tuple[bytes, ...]) -> bytes:
+    """Blocks that never reached the disk, are out of order, or come from nowhere."""
+    size = rng.choice((1, 8, 64, 512))
+    start = rng.randrange(len(content)) // size * size
+    block = content[start : start + size]
+    kind = rng.randrange(3)
+    if kind == 0:
+        return content[:start] + bytes(len(block)) + content[start + size :]
+    if kind == 1:
+        return content[:start] + content[start + size :] + block
+    return content + rng.choice((bytes(size), block, b"\n" * size, b" " * 100_000))
+
+
+def splice(content: bytes, rng: random.Random, others: tuple[bytes, ...]) -> bytes:
+    """The beginning of one file and the end of another."""
+    other = rng.choice(others)
+    return content[: rng.randrange(len(content) + 1)] + other[rng.randrange(len(other) + 1) :]
+
+
+def write_as_others_do(content: bytes, rng: random.Random, _: tuple[bytes, ...]) -> bytes:
+    """Line ends and encodings of other systems."""
+    text = content.decode("latin-1")
+    return rng.choice(
+        (
+            content.replace(b"\n", b"\r\n"),
+            content.replace(b"\n", b"\r"),
+            b"\xef\xbb\xbf" + content,
+            text.encode("utf-16"),
+            text.encode("utf-16-le"),
+            text.encode("utf-32"),
+            text.replace("\n", "\u2028").encode(),
+            text.replace("a", "\u00e9").encode("latin-1", "replace"),
+            text.swapcase().encode("latin-1", "replace"),
+        )
+    )
+
+
+def exchange_numbers(content: bytes, rng: random.Random, _: tuple[bytes, ...]) -> bytes:
+    """Two figures, each in the other's place."""
+    found = list(re.finditer(rb"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", content))
+    if len(found) < 2:
+        return content
+    one, other = sorted(rng.sample(found, 2), key=lambda match: match.start())
+    between = content[one.end() : other.start()]
+    return content[: one.start()] + other[0] + between + one[0] + content[other.end() :]
+
+
+def put_strange_characters(content: bytes, rng: random.Random, _: tuple[bytes, ...]) -> bytes:
+    """In the place of a letter: halves of characters, escapes, controls, digits of other scripts."""
+    letters = [match.start() for match in re.finditer(rb"[A-Za-z0-9]", content)]
+    if not letters:
+        return content
+    place = rng.choice(letters)
+    strange = rng.choice(
+        (
+            "\\ud800",
+            "\\udc00\\ud800",
+            "\\u0000",
+            "\\ud83d\\ude00",
+            "\x00",
+            "\x1b[2J",
+            "\u202e",
+            "\u0663",
+            "\u2028",
+            "\\",
+            '"',
+        )
+    )
+    return content[:place] + strange.encode() + content[place + 1 :]
+
+
 BYTES: tuple[Mutation, ...] = (
-    cut, flip_bits, flip_bits, insert_bytes, repeat_part, empty, another_file,
+    cut, flip_bits, flip_bits, insert_bytes, repeat_part, empty, another_file, tear, splice,
 )  # fmt: skip
-TEXT: tuple[Mutation, ...] = (*BYTES, cut_lines, replace_token, replace_token, change_digit, change_digit, nest_deeply)
+TEXT: tuple[Mutation, ...] = (
+    *BYTES, cut_lines, replace_token, replace_token, change_digit, change_digit, nest_deeply, write_as_others_do,
+    exchange_numbers, put_strange_characters,
+)  # fmt: skip
 
 
 def change_value(document: Any, rng: random.Random) -> Any:
@@ -139,12 +214,14 @@ def change_json(content: bytes, rng: random.Random, _: tuple[bytes, ...]) -> byt
 
 
 def double_key(content: bytes, rng: random.Random, _: tuple[bytes, ...]) -> bytes:
-    """A key of the outermost object twice, with another value."""
-    document = json.loads(content)
-    key, value = rng.choice(list(document)), json.dumps(rng.choice(HOSTILE))
-    inner = json.dumps(document)[1:-1]
-    entry = f"{json.dumps(key)}: {value}"
-    return (f"{{{entry}, {inner}}}" if rng.random() < 0.5 else f"{{{inner}, {entry}}}").encode()
+    """A key of an object, at any depth, twice: with another value or the same."""
+    text = json.dumps(json.loads(content))
+    entries = list(re.finditer(r'("[^"\\\\]*"): ', text))
+    if not entries:
+        return content
+    entry = rng.choice(entries)
+    value = rng.choice((json.dumps(rng.choice(HOSTILE)), "null", "0"))
+    return (text[: entry.start()] + f"{entry[1]}: {value}, " + text[entry.start() :]).encode()
 
 
 def change_json_line(content: bytes, rng: random.Random, others: tuple[bytes, ...]) -> bytes:
@@ -195,6 +272,16 @@ def change_metadata(content: bytes, rng: random.Random, others: tuple[bytes, ...
     header["__metadata__"]["wfairl"] = changed.decode(errors="replace")
     return join_safetensors(header, data)
 
+
+def bomb(_content: bytes, rng: random.Random, _: tuple[bytes, ...]) -> bytes:
+    """A packed file that is a thousand times as large when it is unpacked, and perhaps packed several times."""
+    content = bytes(rng.choice((1 << 20, 1 << 26)))
+    for _number in range(rng.choice((1, 1, 2))):
+        content = gzip.compress(content, 9, mtime=0)
+    return content * rng.choice((1, 8))
+
+
+PACKED: tuple[Mutation, ...] = (*BYTES, bomb)
 
 SAFETENSORS: tuple[Mutation, ...] = (
     *BYTES, change_tensor_entry, change_tensor_entry, change_header_length, change_metadata, change_metadata,

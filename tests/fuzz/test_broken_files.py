@@ -1,5 +1,6 @@
 """A broken file gives a named error of one line, or what the whole one gave: no traceback, hang or other figure."""
 
+import os
 import random
 import resource
 import signal
@@ -18,6 +19,9 @@ SECONDS, MEMORY = 5, 1 << 30
 
 FAST, SLOW = 5_000, 100_000
 """Cases of all formats together."""
+
+CUTS = 40
+"""Places at which a file of each format is cut in the fast tier, and a quarter as many at its very end."""
 
 
 class HungError(BaseException):
@@ -49,6 +53,7 @@ def whole(tmp_path_factory):
     found = {}
     for form in FORMATS:
         path = tmp_path_factory.mktemp("whole") / form.file
+        path.parent.mkdir(parents=True, exist_ok=True)
         form.write(path)
         found[form.file] = path.read_bytes()
     return found
@@ -56,6 +61,7 @@ def whole(tmp_path_factory):
 
 def check(form: FileFormat, directory: Path, whole: dict[str, bytes], cases: range) -> None:
     path = directory / form.file
+    path.parent.mkdir(parents=True, exist_ok=True)
     form.write(path)
     content = path.read_bytes()
     expected = plain(form.read(path))
@@ -106,6 +112,57 @@ def test_a_broken_file_is_refused_or_read_as_the_whole_one(form, tmp_path, whole
 @pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
 def test_many_broken_files_are_refused_or_read_as_the_whole_one(form, tmp_path, whole):
     check(form, tmp_path, whole, range(-(-SLOW // len(FORMATS))))
+
+
+@pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
+def test_a_file_that_was_cut_at_any_byte_is_refused_or_read_as_the_whole_one(form, tmp_path, whole):
+    path = tmp_path / form.file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    form.write(path)
+    content, expected = path.read_bytes(), plain(form.read(path))
+    for end in sorted(
+        {len(content) * i // CUTS for i in range(CUTS)} | set(range(max(0, len(content) - CUTS // 4), len(content)))
+    ):
+        path.write_bytes(content[:end])
+        with limits():
+            outcome = _outcome(form, path, expected, form.is_sealed)
+        assert outcome in GOOD, f"cut after {end} bytes: {outcome}"
+
+
+def make_loop(path):
+    path.symlink_to(path.name)
+
+
+def make_dangling_link(path):
+    path.symlink_to("nowhere")
+
+
+def make_endless(path):
+    path.symlink_to("/dev/zero")
+
+
+NO_FILES = {
+    "nothing": lambda path: None,
+    "a directory": Path.mkdir,
+    "a loop of links": make_loop,
+    "a link to nowhere": make_dangling_link,
+    "a pipe": os.mkfifo,
+    "a device without end": make_endless,
+}
+
+
+@pytest.mark.parametrize("kind", NO_FILES)
+@pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
+def test_what_is_no_file_is_refused(form, kind, tmp_path):
+    path = tmp_path / form.file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    form.write(path)
+    path.unlink()
+    NO_FILES[kind](path)
+    with limits():
+        # Without evaluations, a page says that there are none.
+        outcome = _outcome(form, path, plain({}) if form.file == "evaluation.json" else None, must_be_same=True)
+    assert outcome in GOOD
 
 
 @pytest.mark.parametrize(

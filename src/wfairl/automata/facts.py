@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from annotated_types import MinLen
 
-from wfairl.automata.automaton import Label
+from wfairl.automata.automaton import Automaton, Label
 from wfairl.automata.guarded import GuardedAutomaton
 from wfairl.documents import Count, NotNegative, Part, parse
 from wfairl.errors import BadInputError
@@ -90,12 +90,12 @@ class Facts:
 READ = tuple(one.name for one in fields(Facts))
 
 
-def check_facts(facts: Mapping[str, Any], states: int) -> None:
+def check_facts(facts: Mapping[str, Any], automaton: Automaton | None) -> None:
     """Refuse facts that are not what their names say.
 
     Args:
         facts: as plain JSON.
-        states: of the automaton that they are about.
+        automaton: what they are about.
 
     Raises:
         BadInputError: says what is wrong with them.
@@ -107,5 +107,7 @@ def check_facts(facts: Mapping[str, Any], states: int) -> None:
         read: Facts = parse(Facts, told)
     except BadInputError as error:
         raise BadInputError(f"facts: {error}") from None
-    if read.support is not None and len(read.support.visits) > states:
-        raise BadInputError(f"facts: support of {len(read.support.visits)} states, where its automaton has {states}")
+    if read.alternatives or read.support or read.demonstrated:
+        states = automaton.states if isinstance(automaton, GuardedAutomaton) else 0
+        if not states or len(read.support.visits if read.support else ()) > states:
+            raise BadInputError("facts: of another automaton")

@@ -373,7 +373,9 @@ class _Stored:
             raise ValueError("no automaton")
         kind = None if self.automaton is None else KINDS[str(self.automaton.get("kind"))]
         automaton = None if kind is None else kind.from_document(self.automaton)
-        check_facts(self.facts, 0 if automaton is None else automaton.states)
+        check_facts(self.facts, automaton)
+        if "alternatives" in self.facts and not self.sentences:
+            raise ValueError("alternatives to a rule that is not told")
         return TaskModel(
             learner=self.learner,
             threshold=self.threshold,

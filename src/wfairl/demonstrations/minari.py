@@ -30,6 +30,7 @@ from wfairl.demonstrations.demonstration import (
     walk,
 )
 from wfairl.errors import BadInputError, MissingExtraError
+from wfairl.files import check_ends
 from wfairl.progress import track
 from wfairl.worlds.task import Task
 
@@ -119,23 +120,44 @@ def import_minari(dataset_id: str, task: Task, root: Path | None = None) -> Impo
         BadInputError: there is no such data set, or it is of another environment.
     """
     minari = _import_minari()
+    from minari.storage import get_dataset_path
+
     task = _gymnasium_task(task)
     with _datasets_path(root):
         try:
+            for path in get_dataset_path(dataset_id).glob("data/*"):
+                check_ends(path)
             source = minari.load_dataset(dataset_id)
         except FileNotFoundError:
             raise BadInputError(f"there is no Minari data set {dataset_id!r}") from None
-        if source.env_spec is None or source.env_spec.id != task.environment_id:
+        except Exception as error:
+            raise _broken(dataset_id, error) from None
+        try:
             found = source.env_spec.id if source.env_spec else "no environment"
-            raise BadInputError(f"{dataset_id!r} is of {found}, and the task {task.name!r} of {task.environment_id}")
-        seeds = [metadata.get("seed") for metadata in source.storage.get_episode_metadata(source.episode_indices)]
-        demonstrations, rejected = [], {}
-        episodes = zip(source.iterate_episodes(), seeds, strict=True)
-        for episode, seed in track(episodes, "import", total=len(seeds)):
-            try:
-                demonstrations.append(_to_demonstration(episode, seed, task))
-            except BadInputError as error:
-                rejected[int(episode.id)] = str(error)
+            if found == task.environment_id:
+                return _import(source, task)
+        except Exception as error:
+            raise _broken(dataset_id, error) from None
+    raise BadInputError(
+        f"the Minari data set {dataset_id!r} is of {found}, and the task {task.name!r} of {task.environment_id}"
+    )
+
+
+def _broken(dataset_id: str, error: Exception) -> BadInputError:
+    """What to raise for files that Minari or HDF5 cannot read: what they raise for those can be anything."""
+    reason = " ".join(f"{type(error).__name__}: {error}".split())
+    return BadInputError(f"the Minari data set {dataset_id!r} cannot be read ({reason})")
+
+
+def _import(source: Any, task: GymnasiumTask) -> Import:
+    seeds = [metadata.get("seed") for metadata in source.storage.get_episode_metadata(source.episode_indices)]
+    demonstrations, rejected = [], {}
+    episodes = zip(source.iterate_episodes(), seeds, strict=True)
+    for episode, seed in track(episodes, "import", total=len(seeds)):
+        try:
+            demonstrations.append(_to_demonstration(episode, seed, task))
+        except BadInputError as error:
+            rejected[int(episode.id)] = str(error)
     return Import(Dataset(task.name, tuple(demonstrations)), rejected)
 
 
