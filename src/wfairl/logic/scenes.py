@@ -32,9 +32,11 @@ from wfairl.planning.focused import FocusedPlanner, FocusedSearch
 from wfairl.planning.product import Product, ProductTooLargeError, build_product
 from wfairl.planning.shortest_path import NO_CONTROL
 from wfairl.progress import track
+from wfairl.worlds.compiled import CompiledWorld
 from wfairl.worlds.graph_search import IGNORE_LABELS
+from wfairl.worlds.lazy_world import Sight
 from wfairl.worlds.transitions import LabelNumbers
-from wfairl.worlds.world import CompiledWorld, Sight, World
+from wfairl.worlds.world import World
 
 SMALL_WORLD = 100_000
 """States up to which a world is explored whole."""

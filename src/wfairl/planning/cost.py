@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.planning.product import Product
+from wfairl.worlds.lazy_world import Sight
 from wfairl.worlds.task import FeatureCost, Task
-from wfairl.worlds.world import Sight
 
 Cost = Callable[[Product], NDArray[np.float64]]
 """From a product to c(s, u), finite and above zero; shape [nodes, controls]. Where a control cannot be chosen, any."""

@@ -26,8 +26,8 @@ from wfairl.planning.planner import ExactPlanner
 from wfairl.report.tiles import TILE, cut_tiles
 from wfairl.studio.acting import Episode, explain_episode, policy_of
 from wfairl.studio.assignment import Assignment
+from wfairl.worlds.rendering import as_located
 from wfairl.worlds.task import Task
-from wfairl.worlds.world import as_located
 
 Report = Callable[[], None]
 """Is called now and then; raises `CancelledJobError` when nobody wants the result any more."""

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Automaton, Label
+from wfairl.worlds.lazy_world import Sight
 from wfairl.worlds.minigrid.abstraction import IDLE, UNKNOWN
 from wfairl.worlds.minigrid.packing import unpack
 from wfairl.worlds.minigrid.patterns import Abstraction, abstract_scene
 from wfairl.worlds.minigrid.search import FIRST_CAPACITY, MaskNumbers, add_node, expand_nodes, grown, make_tables
 from wfairl.worlds.minigrid.situations import Situations
 from wfairl.worlds.minigrid.world import MiniGridWorld
-from wfairl.worlds.world import Sight
 
 NO_LIMIT = 2**31 - 1
 
