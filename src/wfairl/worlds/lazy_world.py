@@ -72,20 +72,27 @@ class LazyProduct(Protocol):
         """Find the successors of nodes, and meet them."""
         ...
 
-    def abstract(self, first: int) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
-        """The abstract states of the nodes from a number on, negative if unknown, and bits of obstacles on the way."""
+    def abstract(self, first: int) -> tuple[NDArray[np.int32], NDArray[np.uint64], NDArray[np.float64]]:
+        """The abstract states of the nodes from a number on, negative if unknown, bits of obstacles on the way, bounds.
+
+        The bounds are those of `deepen`, 0 where it tells nothing.
+        """
         ...
 
     def refine(self) -> bool:
         """Make the abstraction finer, because searches are hard; False if it is as fine as it gets."""
         ...
 
-    def least_costs(self, costs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-        """The least cost of each abstract transition, and to remove each obstacle; None without an abstraction.
+    def least_costs(self, costs: NDArray[np.float64]) -> tuple[NDArray[np.float64], float] | None:
+        """The least cost of each abstract transition, and to remove an obstacle; None without an abstraction.
 
         Args:
             costs: of the situations, shape [situations, controls].
         """
+        ...
+
+    def deepen(self, cost_to_go: NDArray[np.float64]) -> None:
+        """Find sharper bounds where it is worth it, from the cost-to-go of abstract states under the least costs."""
         ...
 
 
