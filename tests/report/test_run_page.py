@@ -132,6 +132,30 @@ def test_the_episodes_are_those_of_the_evaluation(root, finished_run):
         assert (episode["return"], episode["outcome"]) == (counted["return"], counted["outcome"])
 
 
+def test_every_test_scene_of_every_policy_can_be_watched(root, finished_run):
+    evaluations = json.loads((finished_run / "evaluation.json").read_text())["policies"]
+    data = player_data(section(root, "Watch it act"))
+    assert {(one["policy"], one["seed"]) for one in data["episodes"]} == {
+        (name, episode["seed"]) for name, evaluation in evaluations.items() for episode in evaluation["episodes"]
+    }
+    for episode in data["episodes"]:  # two of the three scenes were acted in once more
+        chances = [moment["probabilities"] for moment in episode["moments"][:-1]]
+        assert [one is None for one in chances] == [episode["seed"] == 5002] * len(chances)
+
+
+def test_episodes_that_the_simulator_no_longer_gives_are_acted_once_more(copied):
+    evaluations = read_evaluations(copied)
+    episodes = evaluations["optimal"].episodes
+    changed = replace(episodes[2], controls=(0, *episodes[2].controls))
+    write_evaluations(
+        {**evaluations, "optimal": replace(evaluations["optimal"], episodes=(*episodes[:2], changed))},
+        copied / "evaluation.json",
+    )
+    data = player_data(section(page_of(copied), "Watch it act"))
+    (shown,) = [one for one in data["episodes"] if (one["policy"], one["seed"]) == ("optimal", 5002)]
+    assert [moment["control"] for moment in shown["moments"][:-1]] == list(episodes[2].controls)
+
+
 def test_the_configuration_stands_in_the_page(root, finished_run):
     config = json.loads((finished_run / "config.json").read_text())
     assert fact(root, "task").text == config["task"]
@@ -280,7 +304,7 @@ def test_failures_are_shown_before_successes(copied):
     failed = replace(evaluations["learned, greedy"], episodes=(first, second, episode))
     write_evaluations({**evaluations, "learned, greedy": failed}, copied / "evaluation.json")
     data = player_data(section(page_of(copied), "Watch it act"))
-    assert {one["seed"] for one in data["episodes"]} == {episode.seed}
+    assert data["episodes"][data["first"]]["seed"] == episode.seed
 
 
 def test_what_is_no_run_is_refused_by_name(tmp_path, copied):
