@@ -6,8 +6,7 @@ from concurrent.futures.process import BrokenProcessPool
 
 import pytest
 
-from wfairl.studio.jobs import CancelledJobError
-from wfairl.studio.workers import Workers
+from wfairl.studio.workers import CancelledJobError, Workers
 
 pytestmark = pytest.mark.slow
 

@@ -20,8 +20,8 @@ PREFERRED = {
 
 SYMBOLS = {"ArrowLeft": "\u2190", "ArrowRight": "\u2192", "ArrowUp": "\u2191", "ArrowDown": "\u2193", " ": "Space"}
 
-RESERVED = frozenset("urnywxe")
-"""Letters that the stage itself has a use for: undo, reset, next, yes and no, and so on."""
+RESERVED = frozenset("urntyx123")
+"""What the stage itself has a use for: undo, reset, next, the most telling scene, yes, wrong, and its three places."""
 
 
 def keys_of(controls: Sequence[str]) -> list[dict[str, Any]]:
@@ -30,7 +30,7 @@ def keys_of(controls: Sequence[str]) -> list[dict[str, Any]]:
     keys = []
     for number, name in enumerate(controls):
         letters = [letter for letter in name.lower() if letter.isalnum() and letter not in RESERVED]
-        wanted = [PREFERRED.get(name.lower(), ""), *letters, *map(str, range(1, 10))]
+        wanted = [PREFERRED.get(name.lower(), ""), *letters, *map(str, range(4, 10))]
         key = next((one for one in wanted if one and one not in taken), "")
         taken.add(key)
         keys.append({"control": number, "name": name, "key": key, "symbol": SYMBOLS.get(key, key)})
