@@ -9,6 +9,7 @@ import zipfile
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 from corridors import Corridor, corridor_task
 from hypothesis import given
@@ -17,10 +18,11 @@ from studio_sessions import CORNER, FOUR_ROOMS, GOAL, Inline, errand_plan, show_
 
 from wfairl.automata.formats import FORMATS, read_automaton
 from wfairl.errors import BadInputError
+from wfairl.logic.proposals import find_scene
 from wfairl.studio.assignment import assignment_of
 from wfairl.studio.desk import Desk
 from wfairl.studio.downloads import download
-from wfairl.studio.keys import keys_of
+from wfairl.studio.keys import can_point, headed, keys_of, pointed_at
 from wfairl.studio.session import Session
 from wfairl.studio.understanding import known_edges
 from wfairl.worlds import registry
@@ -186,6 +188,62 @@ def test_every_control_has_a_key_of_its_own(controls):
     assert all(keys)
     assert len(set(keys)) == len(keys)
     assert not set(keys) & set("urntyx123")
+
+
+class Crossing:
+    """A world whose controls have no names to speak of: from the middle to places around it, and nowhere else."""
+
+    WAYS = ((30, 0), (0, 40), (-20, 2), (5, -50), (10, 0))
+
+    def __init__(self):
+        self.controls = tuple(f"way {number}" for number in range(len(self.WAYS)))
+        self.initial_state = None
+
+    def step(self, state, control):
+        return control if state is None else state
+
+    def locate(self, state):
+        x, y = (0, 0) if state is None else self.WAYS[state]
+        return 100 + x, 100 + y
+
+    def render(self, state):
+        return np.zeros((200, 200, 3), np.uint8)
+
+
+def test_one_points_where_controls_have_no_keys():
+    world = Crossing()
+    assert can_point(world)
+    assert not can_point(find_task("errand").make_world(0))
+    arrows = {"ArrowRight": 0, "ArrowDown": 1, "ArrowLeft": 2, "ArrowUp": 3}
+    assert {key: headed(world, None, key) for key in arrows} == arrows
+    for control, (x, y) in enumerate(world.WAYS):
+        assert pointed_at(world, None, 100 + x, 100 + y) == control
+    for impossible in (lambda: headed(world, 0, "ArrowUp"), lambda: pointed_at(world, None, 100, 100)):
+        with pytest.raises(BadInputError):
+            impossible()
+    with pytest.raises(BadInputError, match="no such direction"):
+        headed(world, None, "Home")
+
+
+def test_the_most_telling_scene_is_proposed_and_gone_to(desk):
+    model = desk.session.model
+    proposal = find_scene(
+        model, desk.session.dataset, desk.session.task, range(1000003 + 1, 1000003 + 13), np.random.default_rng(0)
+    )
+    stage = tell(desk, {"do": "mode", "mode": "watch"}, {"do": "propose"}).view("stage")
+    assert (stage["mode"], stage["seed"]) == ("show", proposal.seed)
+    assert [one["weight"] for one in stage["proposal"]] == [one.weight for one in proposal.ways[:4]]
+    assert tell(desk, {"do": "next"}).view("stage")["proposal"] == []
+
+
+def test_evidence_takes_a_step_out_that_was_shown_three_times(desk):
+    tell(desk, {"do": "edge", "source": 0, "text": "corner", "law": False})
+    assert desk.session.model.sentences == ("0 -goal-> done",)
+    again = Session(desk.session.directory)
+    assert again.dataset == desk.session.dataset
+    assert again.dataset.answers[0].weight > 1
+    tell(desk, {"do": "withdraw", "correction": 0})
+    assert desk.session.model.sentences == ("0 -corner-> 1, 1 -goal-> done",)
 
 
 def test_a_demonstration_that_nothing_explains_is_kept_as_it_is_and_can_be_watched(tmp_path):

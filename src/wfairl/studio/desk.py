@@ -16,6 +16,7 @@ from wfairl.studio import jobs, views
 from wfairl.studio.assignment import Assignment
 from wfairl.studio.downloads import ARCHIVE, REPORT, Material, archive, download, report_page
 from wfairl.studio.events import PERSON
+from wfairl.studio.keys import can_point, headed, pointed_at
 from wfairl.studio.progress import Progress, StoppedError
 from wfairl.studio.scenes import make_scenes
 from wfairl.studio.screen import ANSWER, SHOW, WATCH, Screen
@@ -78,6 +79,7 @@ class Desk:
             "ready": lambda _: self.ready(),
             "mode": self._set_mode,
             "next": self._next,
+            "point": self._point,
             "propose": self._propose,
             "keep": self._keep,
             "learn": self._learn,
@@ -146,6 +148,18 @@ class Desk:
                 self._before = None
             self._describe()
             await self._learn(message)
+
+    async def _point(self, message: Mapping[str, Any]) -> None:
+        """Go where the person points: a place in the picture, or the direction of an arrow key."""
+        async with self._turn:
+            await self._fetch(self.session.assignment, [self.session.seed])
+        world, state = self.session.world, self.session.states[-1]
+        if not can_point(world):
+            raise BadInputError("in this world one chooses a control")
+        key = message.get("key")
+        place = () if key is not None else (float(message["x"]), float(message["y"]))
+        control = headed(world, state, str(key)) if key is not None else pointed_at(world, state, *place)
+        await self._tell({"do": "control", "control": control})
 
     async def _next(self, message: Mapping[str, Any]) -> None:  # noqa: ARG002
         await self._do({"do": "scene", "seed": self.session.next_seed})

@@ -8,7 +8,7 @@ from wfairl.automata.words import compress, format_label
 from wfairl.logic.explanation import explain_word
 from wfairl.logic.proposals import Proposal
 from wfairl.studio.events import JUDGES, RULE
-from wfairl.studio.keys import keys_of
+from wfairl.studio.keys import can_point, keys_of
 from wfairl.studio.screen import ANSWER, WATCH, Screen
 from wfairl.studio.session import Session
 from wfairl.worlds.documents import Inventive
@@ -59,6 +59,7 @@ def _show_view(session: Session, screen: Screen) -> dict[str, Any]:
         "word": [format_label(label) for label in compress(session.labels)],
         "available": [bool(one) for one in available_controls(session.world, state)],
         "states": path[-2:],
+        "can_point": can_point(session.world),
         "can_pick": session.assignment.is_invented,
         "can_propose": session.model is not None and "alternatives" in session.model.facts,
         "proposal": [] if proposal is None or proposal.seed != session.seed else _ways(proposal),

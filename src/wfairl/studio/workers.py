@@ -5,7 +5,6 @@ often the job has reported, and whether anybody still wants it. A worker that di
 whose job is no longer wanted is interrupted wherever it is, as by Ctrl-C.
 """
 
-import _thread
 import multiprocessing
 import os
 import signal
@@ -136,10 +135,12 @@ def _end_with(parent: Any) -> None:
 
 def _watch() -> None:
     """Interrupt the job that runs once it is not wanted; more than once, as it may be where errors are swallowed."""
+    main = threading.main_thread().ident
+    assert main is not None
     while True:
         time.sleep(PATIENCE)
         if _is_unwanted():
-            _thread.interrupt_main(signal.SIGUSR1)
+            signal.pthread_kill(main, signal.SIGUSR1)
 
 
 def _interrupt(number: int, frame: Any) -> None:  # noqa: ARG001

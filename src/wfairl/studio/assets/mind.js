@@ -38,7 +38,7 @@ export default {
             <li class="hint">{{ view.tried.filter((one) => one.outcome === "success").length }} of {{ view.tried.length }} done</li>
           </ol>
         </template>
-        <p v-else class="hint">Nothing yet. Show the task once, and say that it was right.</p>
+        <p v-else class="hint">Nothing yet. {{ view.propositions.names.length ? "Show the task once, and say that it was right." : "First say what matters in this world, then show the task once." }}</p>
       </section>
 
       <section class="card" aria-labelledby="labels">
@@ -51,7 +51,7 @@ export default {
         <form v-if="view.propositions.invented" class="form" @submit.prevent="propose">
           <label><span>Name</span><input v-model="name" maxlength="40" autocomplete="off" placeholder="corner"></label>
           <label><span>It holds when the agent is</span><select v-model="said" aria-label="What it is about">
-            <option value="">on a cell that I choose</option>
+            <option value="">on a cell I choose</option>
             <option v-for="(one, i) in view.propositions.menu" :key="i" :value="String(i)">{{ one.text }}</option></select></label>
           <button type="submit">{{ said === "" ? "Choose the cell" : "Add" }}</button>
         </form>
@@ -85,6 +85,7 @@ export default {
           <label><span>It is</span><select v-model="law"><option value="law">law</option><option value="evidence">evidence</option></select></label>
           <button type="submit" :disabled="!view.model">Correct</button>
         </form>
+        <p class="hint correct-hint">{{ law === "law" ? "Law holds whatever is shown." : "Evidence counts for all that was shown so far, and yields to what is shown later." }} <i>Not this</i> beside an edge is taken in the same way.</p>
       </section>
 
       <section class="card" aria-labelledby="keep">
