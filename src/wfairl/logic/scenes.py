@@ -112,7 +112,8 @@ def judged_words(answers: Sequence[Answer], labels: Sequence[Label]) -> tuple[tu
     for label in labels:
         numbers.number(label)
     judged = [
-        JudgedWord(np.array([numbers.number(label) for label in one.labels], np.int32), one.is_right) for one in answers
+        JudgedWord(np.array([numbers.number(label) for label in one.labels], np.int32), one.is_right, one.weight)
+        for one in answers
     ]
     return tuple(numbers.labels), judged
 
