@@ -58,7 +58,9 @@ def desk(errand_session, tmp_path):
     for file in errand_session.iterdir():
         (tmp_path / "one").mkdir(exist_ok=True)
         (tmp_path / "one" / file.name).write_bytes(file.read_bytes())
-    return Desk(Session(tmp_path / "one"), Inline())
+    desk = Desk(Session(tmp_path / "one"), Inline())
+    finish(desk.ready())
+    return desk
 
 
 def test_demonstrations_are_understood_and_the_views_are_json(desk):

@@ -208,7 +208,7 @@ def test_labels_that_look_like_code_are_text_everywhere(visited, studio):
     session.do({**GOAL, "name": worse})
     show_errand(session)
     show_errand(session)
-    session.learned(learn(lambda: None, session.assignment, session.dataset, ()))
+    session.learned(learn(lambda: None, session.assignment, session.dataset, ())[0])
     page = visited("/session/nasty-1")
     assert page.inner_text(".sentence") == f"{nasty}, then {worse}"
     assert nasty in page.text_content(".automaton svg")

@@ -21,7 +21,6 @@ from wfairl.studio.progress import Progress, StoppedError
 from wfairl.studio.scenes import make_scenes
 from wfairl.studio.screen import ANSWER, SHOW, WATCH, Screen
 from wfairl.studio.session import RUN, Session
-from wfairl.studio.understanding import describe
 from wfairl.studio.workers import Workers
 from wfairl.worlds.documents import Inventive
 
@@ -49,12 +48,10 @@ class Desk:
         self.notice = ""
         self._progress = Progress(lambda: self._changed(PROGRESS))
         self._turn = asyncio.Lock()
-        self._before: TaskModel | None = None
         self._understanding: dict[str, Any] | None = None
         self._is_ready = False
         if makers is None:
             _ = session.world
-            self._describe()
 
     async def ready(self) -> None:
         """Make the worlds of what was shown, and learn what a killed server had no time to."""
@@ -65,9 +62,11 @@ class Desk:
                     if self.session.shown:
                         self.session.save_dataset()  # the server may have been killed between journal and file
                     self._is_ready = True
-                    self._describe()
             if not self.session.is_understood:
                 await self._learn({})
+            elif self.session.model is not None and self._understanding is None:
+                arguments = self.session.model, self.session.dataset
+                self._understanding = await self._run("opening the session", jobs.look_at, *arguments)
         except WfairlError as error:
             self._say(error)
         self._changed(STAGE, MIND)
@@ -145,8 +144,6 @@ class Desk:
         elif message["do"] in ("drop", "withdraw", "proposition", "forget"):
             if message["do"] in ("proposition", "forget"):
                 self.screen.clear()
-                self._before = None
-            self._describe()
             await self._learn(message)
 
     async def _point(self, message: Mapping[str, Any]) -> None:
@@ -178,21 +175,20 @@ class Desk:
         said = "a success" if message["right"] else "a failure"
         self.notice = f"Kept: scene {seed}, {steps} steps, {said}."
         self.screen.map = None
-        self._describe()
         await self._learn(message)
 
     async def _learn(self, message: Mapping[str, Any]) -> None:  # noqa: ARG002
         session = self.session
+        if session.model is None or not any(one.is_right for one in session.shown):
+            session.model = self._understanding = None
+        self._changed(MIND)
         if not any(one.is_right for one in session.shown):
-            session.model = None
-            self._describe()
             return
         self._progress.cancel()
-        before = session.model
-        session.learned(await self._run("understanding", jobs.learn, session.assignment, session.dataset, session.laws))
-        self._before = before
+        arguments = session.assignment, session.dataset, session.laws, session.model
+        model, self._understanding = await self._run("understanding", jobs.learn, *arguments)
+        session.learned(model)
         self.screen.clear()
-        self._describe()
         if self.screen.mode == WATCH:
             await self._watch({"seed": self.screen.watched})
 
@@ -321,7 +317,8 @@ class Desk:
             return {"job": self._progress.view()}
         if part == STAGE:
             return {"notice": self.notice, "busy": self._progress.doing, **views.stage_view(self.session, self.screen)}
-        return views.mind_view(self.session, self.screen, self._understanding, self._cost is not None)
+        known = views.mind_view(self.session, self.screen, self._understanding, self._cost is not None)
+        return {**known, "is_busy": self._progress.doing is not None}
 
     async def _run(self, doing: str, job: Callable[..., Any], *arguments: Any) -> Any:
         try:
@@ -339,11 +336,6 @@ class Desk:
     def _cost(self) -> Path | None:
         run = self.session.directory / RUN  # it appears whole, or not at all
         return run if run.is_dir() else None
-
-    def _describe(self) -> None:
-        model = self.session.model
-        self._understanding = None if model is None else describe(model, self.session.dataset, self._before)
-        self._changed(MIND)
 
     def _say(self, error: WfairlError) -> None:
         text = " ".join(str(error).split())

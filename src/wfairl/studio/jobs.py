@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,7 @@ from wfairl.report.tiles import TILE, cut_tiles
 from wfairl.studio.acting import Episode, explain_episode, policy_of
 from wfairl.studio.assignment import Assignment
 from wfairl.studio.tiles import Film, film_walk
+from wfairl.studio.understanding import describe
 from wfairl.studio.workers import Report
 from wfairl.worlds.rendering import as_located
 from wfairl.worlds.task import Task
@@ -38,10 +40,23 @@ QUESTION_SCENES, PROPOSED_SCENES = 8, 12
 """New scenes to find a question in, or one that is worth demonstrating."""
 
 
-def learn(report: Report, assignment: Assignment, dataset: Dataset, laws: Sequence[Correction]) -> TaskModel:
-    """The automaton of demonstrations, under laws."""
+def learn(
+    report: Report,
+    assignment: Assignment,
+    dataset: Dataset,
+    laws: Sequence[Correction],
+    before: TaskModel | None = None,
+) -> tuple[TaskModel, dict[str, Any]]:
+    """The automaton of demonstrations, under laws, and what the page shows of it beside what was thought before."""
     model = RationalTaskLearner(progress=lambda _: report()).learn(dataset, assignment.task, n_jobs=1)
-    return obey(model, laws, dataset)
+    model = obey(model, laws, dataset)
+    return model, describe(model, dataset, before)
+
+
+def look_at(report: Report, model: TaskModel, dataset: Dataset) -> dict[str, Any]:
+    """What the page shows of a model that was learned before."""
+    report()
+    return describe(model, dataset, None)
 
 
 def ask(
@@ -180,7 +195,8 @@ def warm_up(report: Report) -> None:
 
     assignment = Assignment("errand")
     dataset = collect(assignment.task, 2, 0, 0.0, 0, n_jobs=1)
-    act(report, assignment, learn(report, assignment, dataset, ()), 0, (), None)
+    model, _ = learn(report, assignment, dataset, ())
+    act(report, assignment, model, 0, (), None)
 
 
 def _finite(values: NDArray[np.float64]) -> tuple[float | None, ...]:

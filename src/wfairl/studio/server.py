@@ -1,6 +1,7 @@
 """The server: NiceGUI's pages around desks, bound to this machine. Only this module knows NiceGUI."""
 
 import asyncio
+import json
 import os
 import signal
 import socket
@@ -177,7 +178,7 @@ def _part_type(ui: Any, name: str) -> Any:
             self.show(view)
 
         def show(self, view: dict[str, Any]) -> None:
-            self._props["view"] = view
+            self._props["json"] = json.dumps(view)  # as text: NiceGUI would wrap every part of it
             self.update()
 
     return Part

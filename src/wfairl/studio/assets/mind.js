@@ -1,6 +1,6 @@
 // What was understood, and what it rests on: automaton, propositions, demonstrations, corrections, files.
 export default {
-  props: { view: Object },
+  props: { json: String },
   emits: ["do"],
   data: () => ({ name: "", said: "", kind: "never", first: "", second: "", law: "law" }),
   template: `
@@ -10,7 +10,7 @@ export default {
           <h2 id="understood">What it understands</h2>
           <p v-if="view.model && view.model.weight !== null" class="outcome" :data-success="view.model.weight > 0.8" :title="'its share of the posterior among the automata that were kept'">{{ percent(view.model.weight) }} sure</p>
         </div>
-        <p v-if="!view.is_current" class="behind-hint"><span>This is behind what was shown.</span><button type="button" class="quiet" @click="tell({ do: 'learn' })">Understand now</button></p>
+        <p v-if="!view.is_current && !view.is_busy" class="behind-hint"><span>This is behind what was shown.</span><button type="button" class="quiet" @click="tell({ do: 'learn' })">Understand now</button></p>
         <template v-if="view.model">
           <p class="sentence">{{ view.model.sentence }}</p>
           <div class="automaton scroll" ref="drawing" tabindex="0" role="group" aria-label="The automaton" v-html="view.model.svg"></div>
@@ -99,6 +99,7 @@ export default {
       </section>
     </div>`,
   computed: {
+    view() { return JSON.parse(this.json); },
     session: () => location.pathname.split("/").pop(),
     files() {
       if (!this.view.demonstrations.length) return [{ file: "journal.jsonl", text: "journal" }];

@@ -15,7 +15,7 @@ async function decoded(address) {
 }
 
 export default {
-  props: { view: Object },
+  props: { json: String },
   emits: ["do"],
   data: () => ({ moment: 0, timer: null, chosen: null, picking: null, cursor: [0, 0], drawn: 0 }),
   template: `
@@ -126,6 +126,7 @@ export default {
       <p class="said" role="status" aria-live="polite">{{ view.notice }}</p>
     </section>`,
   computed: {
+    view() { return JSON.parse(this.json); },
     modes: () => [{ mode: "show", name: "Demonstrate" }, { mode: "watch", name: "Watch" }, { mode: "answer", name: "Answer" }],
     hasFrame() { return this.view.frames.length > 0; },
     arrows: () => [["left", "ArrowLeft", "←"], ["right", "ArrowRight", "→"], ["up", "ArrowUp", "↑"], ["down", "ArrowDown", "↓"]].map(([name, key, symbol]) => ({ name, key, symbol })),
