@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.automata.automaton import DEAD, Guard, Label
+from wfairl.automata.automaton import ACCEPTED, DEAD, Guard, Label
 from wfairl.automata.guarded import Edge, GuardedAutomaton, conjunction, restrict
 from wfairl.automata.rules import before
 from wfairl.automata.task_model import TaskModel
@@ -24,7 +24,6 @@ from wfairl.demonstrations.answers import Answer
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.errors import BadInputError
 from wfairl.logic.hypotheses import chosen_table
-from wfairl.logic.kernels import ACCEPTED
 from wfairl.logic.scenes import worlds_of
 from wfairl.logic.sketch import Sketch, SketchEdge, tidy, to_automaton
 from wfairl.logic.support import Support, support_of
