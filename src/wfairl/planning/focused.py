@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Automaton
+from wfairl.compiling import njit
 from wfairl.errors import FailedRunError
 from wfairl.planning import search_kernel as kernel
 from wfairl.planning.cost import Cost, sight_of

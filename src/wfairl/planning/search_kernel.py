@@ -10,10 +10,10 @@ which makes the bounds of the next search sharper. Where the bounds are not cons
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import ACCEPTED
+from wfairl.compiling import njit
 from wfairl.planning.shortest_path import NO_CONTROL
 from wfairl.worlds.lazy_world import UNEXPANDED
 

@@ -9,9 +9,9 @@ counted (`Places.spare`).
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from wfairl.compiling import njit
 from wfairl.worlds.minigrid.abstract_rules import MOST_EDGES, MOST_EFFECTS, abstract_edges
 from wfairl.worlds.minigrid.packing import fields_count, unpack
 from wfairl.worlds.minigrid.pattern import (

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Automaton
+from wfairl.compiling import njit
 from wfairl.worlds.compiled import LabelTable
 from wfairl.worlds.lazy_world import UNEXPANDED
 from wfairl.worlds.minigrid.packing import fields_count, pack, unpack
