@@ -14,7 +14,7 @@ from wfairl.report.page import Block, Section
 from wfairl.report.preference import SCENES, NoPreferenceError, check_preference
 from wfairl.report.run_episodes import scenes_of
 from wfairl.report.run_files import RunFiles
-from wfairl.report.text import Code, Text, brief_number, number
+from wfairl.report.text import Code, Text, brief_number, capitalised, number
 from wfairl.worlds.task import Task
 
 AXES = ("epoch", "iteration")
@@ -95,7 +95,7 @@ def cost_maps(run: RunFiles, task: Task) -> tuple[Block, ...]:
         check_preference(task, scenes, automaton, cost)
         return (figure_of(draw_cost_maps(task, scenes[0], automaton, cost)),)
     except NoPreferenceError as error:
-        return (prose(f"N{str(error)[1:]}. So there are no maps of the cost, which would colour noise."),)
+        return (prose(f"{capitalised(str(error))}. So there are no maps of the cost, which would colour noise."),)
     except WfairlError as error:
         return (prose(f"There are no maps of the cost: {str(error).rstrip('.')}."),)
 
