@@ -29,7 +29,7 @@ from wfairl.worlds.world import World
 DEFAULT_MAX_NODES = 2_000_000
 """Nodes that the searches of one scene may meet, 150 to 300 bytes each."""
 
-REFINE_FIRST, REFINE_FACTOR = 4_000, 10
+REFINE_FIRST, REFINE_FACTOR = 1_000, 30
 """Nodes at which the abstraction is refined for the first time, and how many times more for the next."""
 
 LOOK_AT_ONCE = 4096

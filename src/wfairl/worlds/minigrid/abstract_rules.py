@@ -31,6 +31,7 @@ from wfairl.worlds.minigrid.pattern import (
     IDLE,
     INSIDE_OF,
     IS_BOX,
+    MOST_TRACKED,
     MOVED,
     NUMBER,
     NUMBER_OF,
@@ -41,6 +42,9 @@ from wfairl.worlds.minigrid.pattern import (
     RELEVANT,
     SIZES,
     SOMETHING,
+    SPOTS,
+    TRACKED,
+    TRACKED_HAND,
     UNLOCKS,
     WALKABLE,
     WAS_LOCKED,
@@ -48,6 +52,7 @@ from wfairl.worlds.minigrid.pattern import (
     PatternTable,
     dense_index,
     read_index,
+    tracked_slot,
 )
 from wfairl.worlds.minigrid.rules import (
     AGENT_AT,
@@ -188,35 +193,57 @@ def _effects(layout: Table, table: PatternTable, state: int, effects: NDArray[np
     if bit == NOTHING and lies >= FIRST_CLASS and lies != hand and not table[table[IS_BOX] + front]:
         # Of a class that matters, and none of which was moved, all lie where they did; boxes may have been opened.
         stands = (table[table[RELEVANT] + state] & ~moved) >> (lies - FIRST_CLASS) & 1 != 0
+    there = lies if stands or bit == NOTHING or bit == table[SIZES + CROWD] else EMPTY_HAND
+    is_box, ahead = table[table[IS_BOX] + front] != 0, table[table[NUMBER_OF] + front]
+    if tracked_slot(table, there) != NOTHING and (moved >> (there - FIRST_CLASS) & 1 or there == hand):
+        there = EMPTY_HAND  # it lies elsewhere
+    for slot in range(table[SIZES + TRACKED]):
+        if effects[HERE + SPOTS + slot] == ahead + 1:
+            stands, there = True, table[table[TRACKED_HAND] + slot]
+            is_box = table[table[HAND_KIND] + there] == 1 + BOX
     if not stands:
         price = _price(here + (OPEN_DOOR if terrain == DOOR else terrain), held, FORWARD)
-        ahead = table[table[NUMBER_OF] + front]
         count = _write(effects, count, ahead, direction, hand, moved, blocked, opened, FORWARD, EMPTY_HAND, price)
     if terrain == DOOR:
         return count
-    there = lies if stands or bit == NOTHING or bit == table[SIZES + CROWD] else EMPTY_HAND
     left = blocked & ~(1 << bit) if bit != NOTHING else blocked
     if hand == EMPTY_HAND:
         for taken in range(SOMETHING, FIRST_CLASS + classes):
-            is_moved = taken == SOMETHING or moved >> (taken - FIRST_CLASS) & 1 != 0
+            slot = tracked_slot(table, taken)
+            is_moved = taken == SOMETHING or (slot == NOTHING and moved >> (taken - FIRST_CLASS) & 1 != 0)
             if taken == there or (is_moved and not stands):
                 kind = table[table[HAND_KIND] + taken]
                 price = _price(here + (wild if kind == ANY_HAND else LOCKED_DOOR + kind), held, PICKUP)
                 after = moved | table[table[INSIDE_OF] + taken]
+                if slot != NOTHING:
+                    after &= ~(1 << (taken - FIRST_CLASS))
                 count = _write(effects, count, number, direction, taken, after, left, opened, PICKUP, EMPTY_HAND, price)
+                _lay(effects, count, slot, 0)
     elif terrain == EMPTY and not stands:
         price = _price(here + EMPTY, held, DROP)
         after = moved | 1 << (hand - FIRST_CLASS) if hand >= FIRST_CLASS else moved
         if lies != hand or not table[table[ALIKE] + hand]:
             count = _write(effects, count, number, direction, EMPTY_HAND, after, blocked, opened, DROP, hand, price)
+            _lay(effects, count, tracked_slot(table, hand), ahead + 1)
         if lies == hand:  # it is put back where one like it was
             back = blocked | 1 << bit if bit != NOTHING else blocked
             count = _write(effects, count, number, direction, EMPTY_HAND, moved, back, opened, DROP, hand, price)
-    if table[table[IS_BOX] + front] and there != EMPTY_HAND:
+    if is_box and there != EMPTY_HAND:
         price = _price(here + LOCKED_DOOR + 1 + BOX, held, TOGGLE)
+        slot = tracked_slot(table, there)
         after = moved | table[table[INSIDE_OF] + there]
+        if slot != NOTHING:
+            after |= 1 << (there - FIRST_CLASS)
         count = _write(effects, count, number, direction, hand, after, left, opened, TOGGLE, EMPTY_HAND, price)
+        _lay(effects, count, slot, 0)
     return count
+
+
+@njit(cache=True, nogil=True)
+def _lay(effects: NDArray[np.int64], count: int, slot: int, spot: int) -> None:
+    """Put a tracked object somewhere in the last effect."""
+    if slot != NOTHING:
+        effects[EFFECT_COLUMNS * (count - 1) + SPOTS + slot] = spot
 
 
 @njit(cache=True, nogil=True)
@@ -243,6 +270,8 @@ def _write(
     effects[at + NUMBER], effects[at + HEADING], effects[at + HAND] = number, heading, hand
     effects[at + MOVED], effects[at + BLOCKED], effects[at + OPENED] = moved, blocked, opened
     effects[at + CONTROL], effects[at + DROPPED], effects[at + PRICE] = control, dropped, price
+    for slot in range(MOST_TRACKED):
+        effects[at + SPOTS + slot] = effects[HERE + SPOTS + slot]
     return count + 1
 
 
@@ -294,7 +323,7 @@ def _truth(
     if front == NOTHING:
         return 2
     if question == ANY_IN_FRONT:
-        return 3 if _may_lie(layout, table, classes, front, moved, blocked) else 2
+        return 3 if _may_lie(layout, table, classes, front, effects, at) else 2
     if question == DOOR_IN_FRONT:
         is_color = table[atom + 1] == NOTHING or cell_entry(layout, front, TERRAIN_COLOR) == table[atom + 1]
         return 1 if cell_entry(layout, front, TERRAIN) == DOOR and is_color else 2
@@ -302,7 +331,7 @@ def _truth(
     if question == ROLE_REACHED:
         if has_role or (control == PICKUP and holds_one):
             return 1
-        return 3 if _may_lie(layout, table, classes, front, moved, blocked) else 2
+        return 3 if _may_lie(layout, table, classes, front, effects, at) else 2
     if question == ROLE_OPENED:
         gate = table[table[GATE] + cell_entry(layout, front, DOOR_AT)] if has_role else NOTHING
         is_open = gate == NOTHING or opened >> gate & 1 != 0
@@ -316,17 +345,23 @@ def _truth(
         if beside != NOTHING:
             if cell_entry(layout, beside, DOOR_ROLES) >> table[atom + 2] & 1:
                 return 3
-            if _may_lie(layout, table, table[table[ATOM_CLASSES] + 2 * i + 1], beside, moved, blocked):
+            if _may_lie(layout, table, table[table[ATOM_CLASSES] + 2 * i + 1], beside, effects, at):
                 return 3
     return 2
 
 
 @njit(cache=True, nogil=True)
-def _may_lie(layout: Table, table: PatternTable, classes: int, cell: int, moved: int, blocked: int) -> bool:
-    """Whether an object of some classes may lie on a cell."""
+def _may_lie(layout: Table, table: PatternTable, classes: int, cell: int, effects: NDArray[np.int64], at: int) -> bool:
+    """Whether an object of some classes may lie on a cell, in the abstract state of an effect."""
+    for slot in range(table[SIZES + TRACKED]):
+        own = 1 << (table[table[TRACKED_HAND] + slot] - FIRST_CLASS)
+        if classes & own and effects[at + SPOTS + slot] == table[table[NUMBER_OF] + cell] + 1:
+            return True
+        if effects[at + MOVED] & own:
+            classes &= ~own  # it lies nowhere else
     bit = table[table[BLOCKER] + cell]
-    stands = bit != NOTHING and blocked >> bit & 1 != 0
-    if moved & classes and not stands and cell_entry(layout, cell, TERRAIN) == EMPTY:  # where things are dropped
+    stands = bit != NOTHING and effects[at + BLOCKED] >> bit & 1 != 0
+    if effects[at + MOVED] & classes and not stands and cell_entry(layout, cell, TERRAIN) == EMPTY:  # if dropped there
         return True
     holder = table[table[HAND_OF] + cell]
     return holder >= FIRST_CLASS and classes >> (holder - FIRST_CLASS) & 1 != 0 and (stands or bit == NOTHING)

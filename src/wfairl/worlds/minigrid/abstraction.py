@@ -36,12 +36,13 @@ UNKNOWN = -1
 
 @dataclass(frozen=True)
 class Keep:
-    """What a pattern keeps: atoms, cells of blockers, doors that are gates, and whether a crowd."""
+    """What a pattern keeps: atoms, cells of blockers, doors that are gates, whether a crowd, and tracked objects."""
 
     atoms: tuple[int, ...]
     blockers: tuple[int, ...]
     gates: tuple[int, ...]
     crowd: bool = False
+    tracked: tuple[int, ...] = ()
 
     def coarser(self) -> "Keep":
         """Without the last blocker, or else atom, or else gate."""

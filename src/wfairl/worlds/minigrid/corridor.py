@@ -84,7 +84,8 @@ class Corridor:
         layout, pattern, places: what numbers states.
         number_of: number of a dense one, a compiled dictionary.
         bounds: lower bounds of the cost-to-go of numbers, 0 where nothing is known; shape [states].
-        walk: the cells of the cheapest plan in it, none if acceptance was not reached.
+        walk: cell and hand of each state of the cheapest plan in it, the last first; none if acceptance was not
+            reached; shape [states, 2].
     """
 
     layout: Layout
@@ -125,7 +126,7 @@ def explore_corridor(
     number_of, dense, paid, parents, closed, sources, targets, costs, last, least_open = close_states(
         layout.table, pattern.table, coarse, prices, begin, most, factor
     )
-    walk = np.empty(0, np.int64)
+    walk = np.empty((0, 2), np.int64)
     if last != NO_GOAL:
         walk = walk_back(pattern.table, dense, parents, last)
     count = len(dense)
@@ -299,15 +300,15 @@ def cost_to_go(first: NDArray[np.uint32], source: NDArray[np.uint32], cost: NDAr
 def walk_back(
     table: PatternTable, dense: NDArray[np.int64], parents: NDArray[np.int64], last: int
 ) -> NDArray[np.int64]:
-    """The cells on the way to a number, the last first."""
-    cells = np.empty(dense.size, np.int64)
+    """Cells and hands on the way to a number, the last first."""
+    walk = np.empty((dense.size, 2), np.int64)
     row = np.empty(EFFECT_COLUMNS, np.int64)
     count = 0
     while last != 0:
         read_index(table, dense[last], row, 0)
-        cells[count] = table[table[WALKABLE] + row[NUMBER]]
+        walk[count, 0], walk[count, 1] = table[table[WALKABLE] + row[NUMBER]], row[HAND]
         count, last = count + 1, parents[last]
-    return cells[:count]
+    return walk[:count]
 
 
 @njit(cache=True, nogil=True)

@@ -7,6 +7,7 @@ The abstraction of a state keeps the agent's pose, the automaton state and what 
     blocked  a bit for each *blocker*: whether the object that stood on this cell at the start still does; and perhaps
              one for the *crowd*: whether all objects that do not matter otherwise still lie where they did
     open     a bit for each *gate*: a door that was shut at the start
+    spot     of each object that is *tracked*: the cell on which it lies, if it was moved
 
 Everything forgotten is taken to be as the agent would wish: a moved object is wherever it would be of use, other
 objects stand in nobody's way, other doors are open. So every transition of the scene is one of the abstraction, at no
@@ -32,6 +33,7 @@ from wfairl.worlds.minigrid.rules import (
     GROUP_END,
     IS_LOCKED,
     IS_OPEN,
+    NOTHING,
     OBJECTS_COUNT,
     TERRAINS,
     Table,
@@ -58,14 +60,18 @@ AHEADS = WILD + len(TERRAINS)
 """In a price: what is ahead, one of `SIGHTS`, or WILD + terrain for anything that may be there."""
 
 WALKABLE, NUMBER_OF, HAND_OF, IS_BOX, HAND_KIND, ALIKE, INSIDE_OF, UNLOCKS, BLOCKER, GATE, WAS_LOCKED = range(11)
-ATOM_ROWS, ATOM_CLASSES, RELEVANT, CHANGES, FIRST_CHANGE, PRICE_CLASS, SIZES = range(11, 18)
-STATES, CLASSES, BLOCKERS, GATES, ATOMS, POSES, CROWD, SIZES_COUNT = range(8)
+ATOM_ROWS, ATOM_CLASSES, RELEVANT, CHANGES, FIRST_CHANGE, PRICE_CLASS, TRACKED_HAND, SIZES = range(11, 19)
+STATES, CLASSES, BLOCKERS, GATES, ATOMS, POSES, CROWD, TRACKED, SIZES_COUNT = range(9)
 """Positions in the head of a pattern's table; see `Pattern`."""
 
 PatternTable = NDArray[np.int64]
 
-NUMBER, HEADING, HAND, MOVED, BLOCKED, OPENED, CONTROL, DROPPED, PRICE, EFFECT_COLUMNS = range(10)
-"""Columns of an effect: an abstract state without its automaton state, what led to it, what was dropped, the price."""
+MOST_TRACKED = 4
+
+NUMBER, HEADING, HAND, MOVED, BLOCKED, OPENED, CONTROL, DROPPED, PRICE, SPOTS = range(10)
+EFFECT_COLUMNS = SPOTS + MOST_TRACKED
+"""Columns of an effect: an abstract state without its automaton state, what led to it, what was dropped, the price; and
+where tracked objects lie, a number among the walkable cells + 1, or 0 for one that was not moved, is held or gone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +101,9 @@ class Pattern:
             shape [changes, 4], sorted by the state.
         first_change: where the changes of a state begin, shape [automaton states + 1].
         price_class: which poses are alike to a price, shape [walkable * 4].
-        sizes: automaton states, classes, bits of blockers, gates, atoms, poses, and the bit of the crowd among those
-            of the blockers or `NOTHING`; shape [7].
+        tracked_hand: the hand that holds each tracked object, the only one of its class; shape [tracked].
+        sizes: automaton states, classes, bits of blockers, gates, atoms, poses, the bit of the crowd among those of
+            the blockers or `NOTHING`, and tracked objects; shape [8].
     """
 
     walkable: NDArray[np.int64]
@@ -116,6 +123,7 @@ class Pattern:
     changes: NDArray[np.int64]
     first_change: NDArray[np.int64]
     price_class: NDArray[np.int64]
+    tracked_hand: NDArray[np.int64]
     sizes: NDArray[np.int64]
 
     @cached_property
@@ -128,8 +136,8 @@ class Pattern:
     @property
     def combinations(self) -> int:
         """How many dense numbers there are."""
-        states, classes, blockers, gates, _, poses, _ = map(int, self.sizes)
-        return poses * states * (FIRST_CLASS + classes) << (classes + blockers + gates)
+        states, classes, blockers, gates, _, poses, _, tracked = map(int, self.sizes)
+        return poses * states * (FIRST_CLASS + classes) * (poses // 4 + 1) ** tracked << (classes + blockers + gates)
 
 
 class Places(NamedTuple):
@@ -169,6 +177,8 @@ def abstract_index(
     """The dense number of a state's abstraction; the first row of `effects` is overwritten."""
     cells = layout[CELLS]
     hand, moved = EMPTY_HAND, 0
+    for slot in range(MOST_TRACKED):
+        effects[SPOTS + slot] = 0
     for thing in range(layout[OBJECTS_COUNT]):
         place = fields[FIRST_OBJECT + thing]
         holder = places.hands[thing]
@@ -177,8 +187,13 @@ def abstract_index(
             moved |= table[table[INSIDE_OF] + holder]
         elif place == cells + GONE:
             moved |= table[table[INSIDE_OF] + holder]
+            if tracked_slot(table, holder) != NOTHING:
+                moved |= 1 << (holder - FIRST_CLASS)
         elif holder >= FIRST_CLASS and not places.home[thing, place]:
             moved |= table[table[INSIDE_OF] + holder] | 1 << (holder - FIRST_CLASS)
+            slot = tracked_slot(table, holder)
+            if slot != NOTHING and place < cells:
+                effects[SPOTS + slot] = table[table[NUMBER_OF] + place] + 1
     blocked = (1 << table[SIZES + BLOCKERS]) - 1
     for i in range(places.blockers.shape[0]):
         if not lies_on(layout, fields, places.blockers[i, 1], places.blockers[i, 0]):
@@ -192,6 +207,15 @@ def abstract_index(
     effects[NUMBER], effects[HEADING], effects[HAND] = table[table[NUMBER_OF] + fields[AGENT]], fields[DIRECTION], hand
     effects[MOVED], effects[BLOCKED], effects[OPENED] = moved, blocked, opened
     return dense_index(table, effects, 0, automaton_state)
+
+
+@njit(cache=True, nogil=True)
+def tracked_slot(table: PatternTable, hand: int) -> int:
+    """Which tracked object a hand holds, or `NOTHING`."""
+    for slot in range(table[SIZES + TRACKED]):
+        if table[table[TRACKED_HAND] + slot] == hand:
+            return slot
+    return NOTHING
 
 
 @njit(cache=True, nogil=True)
@@ -216,6 +240,10 @@ def dense_index(table: PatternTable, effects: NDArray[np.int64], at: int, state:
     if hand >= FIRST_CLASS and not relevant >> (hand - FIRST_CLASS) & 1:
         hand = SOMETHING
     index = ((effects[at + NUMBER] * 4 + effects[at + HEADING]) * states + state) * (FIRST_CLASS + classes) + hand
+    for slot in range(table[SIZES + TRACKED]):
+        index *= table[SIZES + POSES] // 4 + 1
+        if relevant >> (table[table[TRACKED_HAND] + slot] - FIRST_CLASS) & 1:
+            index += effects[at + SPOTS + slot]
     return ((index << gates | effects[at + OPENED]) << blockers | effects[at + BLOCKED]) << classes | (
         effects[at + MOVED] & relevant
     )
@@ -228,6 +256,10 @@ def read_index(table: PatternTable, index: int, effects: NDArray[np.int64], at: 
     effects[at + MOVED], index = index & ((1 << classes) - 1), index >> classes
     effects[at + BLOCKED], index = index & ((1 << blockers) - 1), index >> blockers
     effects[at + OPENED], index = index & ((1 << gates) - 1), index >> gates
+    for back in range(table[SIZES + TRACKED]):
+        slot = table[SIZES + TRACKED] - 1 - back
+        spots = table[SIZES + POSES] // 4 + 1
+        effects[at + SPOTS + slot], index = index % spots, index // spots
     effects[at + HAND], index = index % (FIRST_CLASS + classes), index // (FIRST_CLASS + classes)
     pose = index // table[SIZES + STATES]
     effects[at + NUMBER], effects[at + HEADING] = pose // 4, pose % 4

@@ -14,9 +14,11 @@ from wfairl.worlds.minigrid.pattern import (
     AHEADS,
     ANY_HAND,
     EFFECT_COLUMNS,
+    EMPTY_HAND,
     FIRST_CLASS,
     FORGOTTEN,
     IDLE,
+    MOST_TRACKED,
     POSES,
     SOMETHING,
     Pattern,
@@ -135,9 +137,15 @@ class ScenePatterns:
             coarse = link(pattern, places, found, cost_to_go, removal)
             begin = self._begin(pattern, places)
             corridor = explore_corridor(self.layout, pattern, places, coarse, prices, begin, most, CORRIDOR_FACTOR)
-            doors, cells = self._forgotten(keep, pattern, corridor.walk.tolist())
-            keep = replace(keep, blockers=(*keep.blockers, *cells), gates=(*keep.gates, *doors))
-            if not (doors or cells) or self._pattern(keep)[0].combinations.bit_length() > MOST_BITS:
+            doors, cells = self._forgotten(keep, pattern, corridor.walk[:, 0].tolist())
+            dropped = self._dropped(keep, places, corridor.walk[:, 1])
+            keep = replace(
+                keep,
+                blockers=(*keep.blockers, *cells),
+                gates=(*keep.gates, *doors),
+                tracked=(*keep.tracked, *dropped)[:MOST_TRACKED],
+            )
+            if not (doors or cells or dropped) or self._pattern(keep)[0].combinations.bit_length() > MOST_BITS:
                 return corridor
 
     def _forgotten(self, keep: Keep, pattern: Pattern, walk: Sequence[int]) -> tuple[list[int], list[int]]:
@@ -146,6 +154,13 @@ class ScenePatterns:
         things = dict.fromkeys(cell for cell in walk if pattern.hand_of[cell] and cell != self.start[rules.AGENT])
         shut = [door for door in doors if door != NOTHING and door not in keep.gates and self._is_shut(door)]
         return shut, [cell for cell in things if cell not in keep.blockers]
+
+    def _dropped(self, keep: Keep, places: Places, hands: NDArray[np.int64]) -> list[int]:
+        """The objects that a plan, told from its end, drops although they are not tracked; none if there is no room."""
+        held = dict.fromkeys(hands[1:][(hands[1:] >= FIRST_CLASS) & (hands[:-1] == EMPTY_HAND)].tolist())
+        things = [np.flatnonzero(places.hands == hand) for hand in held]
+        alone = [int(members[0]) for members in things if len(members) == 1]
+        return [thing for thing in alone if thing not in keep.tracked][: MOST_TRACKED - len(keep.tracked)]
 
     def needed(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """What to keep from the beginning: boxes that the task needs and could destroy, and doors that it speaks of."""
@@ -218,7 +233,7 @@ class ScenePatterns:
             reached += [
                 after for one, _, _, after in self.changes if one == state and after not in (*reached, ACCEPTED)
             ]
-        _, _, blockers, gates, _, poses, _ = map(int, pattern.sizes)
+        _, _, blockers, gates, _, poses, _, _ = map(int, pattern.sizes)
         matter = [int(pattern.relevant[state]).bit_count() for state in reached]
         return poses * sum((FIRST_CLASS + count) << count for count in matter) << (blockers + gates)
 
@@ -357,6 +372,7 @@ class ScenePatterns:
             changes=changes,
             first_change=np.searchsorted(changes[:, 0], np.arange(self.states + 1)),
             price_class=price_classes(layout, walkable)[1],
+            tracked_hand=hands[list(keep.tracked)],
             sizes=np.array(
                 [
                     self.states,
@@ -366,6 +382,7 @@ class ScenePatterns:
                     len(self.atoms),
                     4 * len(walkable),
                     crowd,
+                    len(keep.tracked),
                 ]
             ),
         )
