@@ -1,5 +1,6 @@
 """A desk: what a page asks for is done, what it cannot have is said, and views are plain JSON."""
 
+import ast
 import asyncio
 import io
 import json
@@ -282,6 +283,21 @@ def test_the_automaton_is_given_in_formats_of_other_tools(desk, tmp_path):
             assert all(again.accepts(one.labels) for one in desk.session.dataset)
     with pytest.raises(BadInputError):
         download(desk.session, "../journal.jsonl")
+
+
+@pytest.mark.parametrize("name", ["'); import os; ('", '"""; x', "{first}", "\\", "<script>"])
+def test_names_in_the_script_are_text(tmp_path, name):
+    session = Session(tmp_path / "one", assignment_of(FOUR_ROOMS))
+    session.do({**GOAL, "name": name})
+    correction = {"kind": "never", "proposition": name}
+    session.do({"do": "correct", "correction": correction, "law": True, "answers": []})
+    named = {
+        line.targets[0].id: ast.literal_eval(line.value)
+        for line in ast.parse(download(session, "repeat.py")[0]).body
+        if isinstance(line, ast.Assign) and line.targets[0].id.isupper()
+    }
+    assert named["LAWS"] == [correction]
+    assert list(named["TASK"]["propositions"]) == [name]
 
 
 @pytest.mark.slow
