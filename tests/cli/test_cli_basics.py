@@ -23,6 +23,31 @@ def test_the_version_is_that_of_the_package(wfairl):
     assert wfairl("--version").stdout == f"wfairl {project['version']}\n"
 
 
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (MemoryError(), "out of memory"),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 800 bytes"), "out of memory"),
+        (OSError(28, "No space left on device", "/somewhere"), "/somewhere: No space left on device"),
+    ],
+)
+def test_what_the_machine_lacks_is_said_in_one_line(wfairl, monkeypatch, error, words):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr("wfairl.cli.evaluation.evaluate", fail)
+    result = wfairl("evaluate", "doorkey")
+    assert (result.returncode, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+    assert words in result.stderr
+
+
+def test_a_full_disk_under_the_output_is_said_in_one_line():
+    program = [sys.executable, "-c", "from wfairl.cli import main; main()", "--version"]
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(program, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (2, "wfairl: standard output: No space left on device\n")
+
+
 def test_a_command_that_is_interrupted_says_how_to_go_on(wfairl, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt

@@ -343,7 +343,7 @@ def test_the_page_says_how_sure_a_learner_is_of_its_automaton(copied):
         {"automaton": {}, "text": "0 -goal-> done", "weight": 0.75},
         {"automaton": {}, "text": "<b>", "weight": 0.25},
     ]
-    support = Support((frozenset(),), np.zeros((1, 1), int), np.zeros((1, 1)), np.zeros((1, 1)), 0.05)
+    support = Support((frozenset(),), np.zeros((1, 1), int), np.zeros((1, 1)), np.zeros((1, 1)), 0.05, np.zeros(1))
     facts = {
         "alternatives": kept,
         "support": support.to_document(),

@@ -15,6 +15,7 @@ from wfairl.cli.app import AsJson, command_group, out, print_json
 from wfairl.errors import BadInputError
 from wfairl.evaluation.evaluate import Evaluation, check_test_seeds, evaluate
 from wfairl.evaluation.policies import REFERENCES, Policy
+from wfairl.files import hold
 from wfairl.planning.cost import Cost
 from wfairl.worlds.registry import find_task
 from wfairl.worlds.task import Task
@@ -133,7 +134,8 @@ def _save(evaluation: Evaluation, directory: Path, temperature: float | None) ->
 
     config, method = method_of(directory)
     acted_at = config.temperature if method.learns_cost and temperature is None else temperature
-    return save_evaluations([replace(evaluation, policy=learned_name(acted_at))], directory)
+    with hold(directory):  # others may save theirs
+        return save_evaluations([replace(evaluation, policy=learned_name(acted_at))], directory)
 
 
 def _learned_cost(policy: str) -> "Cost | None":

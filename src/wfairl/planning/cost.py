@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.planning.product import Product, states_alone
+from wfairl.worlds.lazy_world import Sight
 from wfairl.worlds.task import FeatureCost, Task
-from wfairl.worlds.world import Sight, World
+from wfairl.worlds.world import World
 
 Cost = Callable[[Product], NDArray[np.float64]]
 """From a product to c(s, u), finite and above zero; shape [nodes, controls]. Where a control cannot be chosen, any."""

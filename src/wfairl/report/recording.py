@@ -16,8 +16,8 @@ from wfairl.evaluation.evaluate import Episode
 from wfairl.evaluation.policies import Policy
 from wfairl.evaluation.rollout import Trajectory, roll_out
 from wfairl.report.tiles import cut_tiles
+from wfairl.worlds.rendering import as_renderer, can_render
 from wfairl.worlds.task import Task
-from wfairl.worlds.world import as_renderer, can_render
 
 LONGEST_STATE = 200
 """Characters of a state that is shown as text."""
