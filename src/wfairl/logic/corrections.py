@@ -13,14 +13,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from wfairl.automata.automaton import DEAD, Guard, Label
+from wfairl.automata.automaton import ACCEPTED, DEAD, Guard, Label
 from wfairl.automata.guarded import Edge, GuardedAutomaton, conjunction, restrict
 from wfairl.automata.rules import before
 from wfairl.automata.task_model import TaskModel
 from wfairl.automata.words import format_word
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.errors import BadInputError
-from wfairl.logic.kernels import ACCEPTED
 from wfairl.logic.sketch import Sketch, SketchEdge, tidy, to_automaton
 from wfairl.logic.support import Support, support_of
 

@@ -23,14 +23,13 @@ from math import log, log1p
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.automata.automaton import DEAD
+from wfairl.automata.automaton import ACCEPTED, DEAD
 from wfairl.automata.guarded import GuardedAutomaton
 from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations.answers import Answer
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.logic.corrections import BadCorrectionError, Correction, obeying
 from wfairl.logic.hypotheses import chosen_table, live_table
-from wfairl.logic.kernels import ACCEPTED
 from wfairl.logic.learners import RationalTaskLearner
 from wfairl.logic.rational import DEFAULT_ANSWER_ERROR
 from wfairl.logic.scenes import worlds_of

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from wfairl.automata.automaton import Label
 from wfairl.errors import BadInputError
 from wfairl.logic import kernels
-from wfairl.logic.kernels import PackedWorld, Steps
+from wfairl.logic.kernels import Steps
+from wfairl.logic.packed_world import PackedWorld, distances, sort_transitions
 
 UNAVAILABLE = -1
 """Successor of a control that a state does not offer."""
@@ -200,7 +201,7 @@ class _Packed(NamedTuple):
 def _pack(scenes: Sequence[Scene], labels: int, max_states: int) -> _Packed:
     worlds, steps, states, transitions = [], [], [0], 0
     for scene in scenes:
-        order, count = kernels.distances(scene.successors, scene.visited, max_states)
+        order, count = distances(scene.successors, scene.visited, max_states)
         number = np.full(len(scene.successors) + 1, -1, np.int32)  # the entry past the end is that of UNAVAILABLE
         number[order[:count]] = np.arange(count)
         world = _pack_near(scene, order[:count], number, labels)
@@ -239,7 +240,7 @@ def pack_world(
     successors: NDArray[np.int32], label_index: NDArray[np.integer], costs: NDArray[np.float64], labels: int
 ) -> PackedWorld:
     """Sort the transitions of a world for searches that run backwards."""
-    return kernels.sort_transitions(
+    return sort_transitions(
         np.ascontiguousarray(successors, np.int32),
         np.ascontiguousarray(label_index, np.int16),
         np.ascontiguousarray(costs, np.float64),

@@ -15,13 +15,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.automata.automaton import DEAD, Label
+from wfairl.automata.automaton import ACCEPTED, DEAD, Label
 from wfairl.automata.guarded import GuardedAutomaton
 from wfairl.automata.task_model import TaskModel
 from wfairl.automata.words import format_label
 from wfairl.errors import BadInputError
 from wfairl.logic import kernels
-from wfairl.logic.kernels import ACCEPTED
 from wfairl.logic.sketch import canonical
 from wfairl.logic.support import Support, support_of
 from wfairl.logic.tables import to_table

@@ -1,19 +1,24 @@
-"""The episodes of a run's page: the policies that were evaluated, in a few of the scenes of their evaluation."""
+"""The episodes of a run's page: the policies that were evaluated, in the scenes of their evaluation.
+
+In a few scenes they act once more, which shows how likely they found each control; in all others what they did is
+played back from the evaluation, which takes no planning.
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
 from wfairl.demonstrations.collection import FIRST_TEST_SEED, FIRST_TRAINING_SEED
-from wfairl.evaluation.evaluate import episode_rng
+from wfairl.evaluation.evaluate import Evaluation, episode_rng
 from wfairl.evaluation.policies import REFERENCES, Policy
+from wfairl.evaluation.replay import OtherEpisodeError, replay
 from wfairl.experiment import learned_names
 from wfairl.parallel import map_in_threads
 from wfairl.progress import track
 from wfairl.report.blocks import prose
 from wfairl.report.page import Section
 from wfairl.report.player import EpisodePlayer
-from wfairl.report.recording import Recording, record_episode
+from wfairl.report.recording import Recording, record_episode, record_trajectory
 from wfairl.report.run_files import RunFiles, is_learned
 from wfairl.worlds.task import Task
 
@@ -24,19 +29,46 @@ TITLE = "Watch it act"
 def episodes_section(run: RunFiles, task: Task, scenes: int, n_jobs: int = 2) -> Section:
     """The player.
 
+    Args:
+        run: what is shown.
+        task: its task.
+        scenes: how many to act in once more.
+        n_jobs: episodes to record at once; it changes nothing in the page.
+
     Raises:
         BadInputError: the run has not finished, or a file of it is broken.
     """
     policies = list(policies_of(run, task))
-    jobs = [(name, policy, seed) for name, policy in policies for seed in scenes_of(run, scenes)]
+    acted = scenes_of(run, scenes)
+    jobs = [
+        (name, policy, seed)
+        for name, policy in policies
+        for seed in sorted({*acted, *_seeds(run.evaluation.get(name))} - set(run.config.seen))
+    ]
 
     def record(job: tuple[str, Policy, int]) -> Recording:
         name, policy, seed = job
-        return replace(record_episode(task, policy, seed, episode_rng(seed)), policy=name)
+        recording = None if seed in acted else _played_back(task, policy, run.evaluation[name], seed)
+        return replace(recording or record_episode(task, policy, seed, episode_rng(seed)), policy=name)
 
     recordings = track(map_in_threads(record, jobs, n_jobs=n_jobs), "recording episodes", total=len(jobs))
     counted = all(name in run.evaluation for name, _ in policies)
-    return Section(TITLE, (prose(_introduction(run, counted)), EpisodePlayer(tuple(recordings))))
+    first = next((i for i, (_, _, seed) in enumerate(jobs) if seed in acted[:1]), 0)
+    player = EpisodePlayer(tuple(recordings), first)
+    return Section(TITLE, (prose(_introduction(run, counted, acted)), player))
+
+
+def _played_back(task: Task, policy: Policy, evaluation: Evaluation, seed: int) -> Recording | None:
+    """What was evaluated in a scene; None if the simulator no longer does what it did."""
+    episode = next(one for one in evaluation.episodes if one.seed == seed)
+    try:
+        return record_trajectory(task, policy, replay(task, episode))
+    except OtherEpisodeError:
+        return None
+
+
+def _seeds(evaluation: Evaluation | None) -> set[int]:
+    return set() if evaluation is None else {episode.seed for episode in evaluation.episodes}
 
 
 def policies_of(run: RunFiles, task: Task) -> Iterator[tuple[str, Policy]]:
@@ -63,14 +95,18 @@ def scenes_of(run: RunFiles, count: int) -> list[int]:
     return list(islice((seed for seed in candidates if seed not in seen), count))
 
 
-def _introduction(run: RunFiles, counted: bool) -> str:
+def _introduction(run: RunFiles, counted: bool, acted: list[int]) -> str:
     if counted:
-        which = "These are episodes that were counted above"
+        which = "All episodes that were counted above"
     else:
         which = f"Episodes in scenes {'of the result above' if run.evaluation else 'it has never seen'}"
+    where = f"scene{'s' if len(acted) > 1 else ''} {', '.join(map(str, acted))}"
     planned = (
         " The automaton reads what is true after each step: its state is filled, the edge that was just taken is thick."
         if run.task_model is not None
         else ""
     )
-    return f"{which}, step by step, with the chance that the policy gave to each control.{planned}"
+    return (
+        f"{which}, step by step, in {where} with the chance that the policy gave to each control (wfairl report"
+        f" --scenes has it in more).{planned}"
+    )

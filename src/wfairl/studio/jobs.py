@@ -30,8 +30,8 @@ from wfairl.studio.assignment import Assignment
 from wfairl.studio.tiles import Film, film_walk
 from wfairl.studio.understanding import describe
 from wfairl.studio.workers import Report
+from wfairl.worlds.rendering import as_located
 from wfairl.worlds.task import Task
-from wfairl.worlds.world import as_located
 
 MOST_MAPPED = 20_000
 """Product states that a map looks at."""

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from wfairl.errors import BadInputError
-from wfairl.worlds.world import World, as_located, available_controls, can_locate
+from wfairl.worlds.rendering import as_located, can_locate
+from wfairl.worlds.world import World, available_controls
 
 PREFERRED = {
     "left": "ArrowLeft",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from wfairl.report.tiles import TILE, cut_tiles, with_palette
-from wfairl.worlds.world import Tiled, as_renderer, can_locate, can_render
+from wfairl.worlds.rendering import Tiled, as_renderer, can_locate, can_render
 
 KNOWN_TILES = 4_096
 """Pictures that are kept as addresses."""

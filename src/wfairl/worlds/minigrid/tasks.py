@@ -38,6 +38,7 @@ class MiniGridTask:
     Attributes:
         environment_id: Gymnasium's id.
         scene_propositions: of an environment just reset, its propositions by name.
+        mission_ends: whether the environment's own mission ends an episode; False where the task is another one.
     """
 
     name: str
@@ -49,6 +50,7 @@ class MiniGridTask:
     title: str = ""
     default_cost: str = "local"
     true_cost: FeatureCost | None = None
+    mission_ends: bool = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title or self.name)
@@ -66,7 +68,7 @@ class MiniGridTask:
     def make_simulator(self, seed: int) -> MiniGridSimulator:
         """See `Task`: the real environment."""
         environment = self.make_environment(seed)
-        return MiniGridSimulator(environment, self._world_of(environment))
+        return MiniGridSimulator(environment, self._world_of(environment), mission_ends=self.mission_ends)
 
     def make_environment(self, seed: int, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
         """The real environment of one seed, reset, with the task's horizon instead of its own limit."""
@@ -126,6 +128,7 @@ MAZE_ERRANDS = MiniGridTask(
     scene_propositions=lambda _: {"key": Facing("key"), "ball": Carrying("ball"), "box": Facing("box")},
     rule=visit_in_order("key", "ball", "box"),
     horizon=150,
+    mission_ends=False,
 )
 
 TASKS = (DOORKEY, MULTIROOM, BLOCKED_UNLOCK_PICKUP)
