@@ -177,8 +177,11 @@ def test_messages_that_make_no_sense_are_answered_and_change_nothing(desk, messa
     assert (desk.session.directory / "journal.jsonl").read_text() == journal
 
 
-def test_what_was_shown_before_a_kill_is_understood_when_it_is_opened_again(desk):
+@pytest.mark.parametrize("content", [None, "", "{}", '{"format": "wfairl-task-model", "version": 99}'])
+def test_what_was_shown_is_understood_again_where_the_model_is_lost(desk, content):
     (desk.session.directory / "task.json").unlink()
+    if content is not None:
+        (desk.session.directory / "task.json").write_text(content)
     again = Desk(Session(desk.session.directory), Inline())
     assert again.session.model is None
     finish(again.ready())

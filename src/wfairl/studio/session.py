@@ -6,6 +6,7 @@ opened again replays them. Beside the journal lie ordinary files for every other
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -84,7 +85,8 @@ class Session(Story):
                 raise BadInputError(f"{directory}: no session")
             self.do({"do": "begin", "name": assignment.name, "environment": assignment.environment})
         elif (directory / TASK_MODEL).exists():
-            self.model = TaskModel.load(directory / TASK_MODEL)
+            with suppress(BadInputError):  # of another version, or broken: it is learned again from what was shown
+                self.model = TaskModel.load(directory / TASK_MODEL)
 
     @property
     def task(self) -> Task:
