@@ -117,6 +117,17 @@ def test_evaluate_prints_one_json_object_and_nothing_else(wfairl):
     assert document["success_rate"] == 1.0
 
 
+def test_evaluate_compares_two_policies_scene_by_scene(wfairl):
+    arguments = ("evaluate", "doorkey", "--policy", "optimal", "--beside", "random", "--seeds", "5000:5004")
+    document = json.loads(wfairl(*arguments, "--json").stdout)
+    gap = document["mean_return"] - document["beside"]["mean_return"]
+    assert document["beside"]["policy"] == "random"
+    assert document["beside"]["difference"]["value"] == pytest.approx(gap)
+    assert document["beside"]["improvement"] == {"value": 1.0, "low": 1.0, "high": 1.0}
+    sentence = wfairl(*arguments).stdout.splitlines()[-1]
+    assert sentence.startswith(f"optimal (fewest steps) beside random: return +{gap:.3f} [")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -12,11 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.automata.automaton import DEAD, Guard, Label
+from wfairl.automata.automaton import ACCEPTED, DEAD, Guard, Label
 from wfairl.automata.guarded import Edge, GuardedAutomaton
 from wfairl.compiling import njit
 from wfairl.logic import tables
-from wfairl.logic.kernels import ACCEPTED
 
 ANY = -3
 """Source of an edge that every state has."""

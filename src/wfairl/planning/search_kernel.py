@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from wfairl.automata.automaton import ACCEPTED
 from wfairl.compiling import njit
 from wfairl.planning.shortest_path import NO_CONTROL
-from wfairl.worlds.world import UNEXPANDED
+from wfairl.worlds.lazy_world import UNEXPANDED
 
 FOUND, LOOK, NO_WAY, NO_ROOM = range(4)
 """Why a search stopped: it is over, nodes must be expanded first, nothing is left, the heap is full."""
