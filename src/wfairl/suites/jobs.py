@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from wfairl.errors import NO_MEMORY, WfairlError, is_out_of_memory
 from wfairl.executors import WorkerDiedError, Workers
@@ -100,7 +101,8 @@ def run_jobs(jobs: Sequence[Job], directory: Path, workers: Workers, title: str)
             while waiting and len(submitted) < AHEAD * max(1, display.workers):
                 job = waiting.pop(0)
                 submitted[_submit(job, directory, workers)] = job
-            wait([*submitted, *storing], REFRESH_SECONDS, FIRST_COMPLETED)
+            pending: list[Future[Any]] = [*submitted, *storing]
+            wait(pending, REFRESH_SECONDS, FIRST_COMPLETED)
             for future, job in list(submitted.items()):
                 if future.done():
                     outcome = _outcome(future)
