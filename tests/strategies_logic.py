@@ -4,11 +4,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from wfairl.automata.automaton import DEAD, Guard
+from wfairl.automata.automaton import ACCEPTED, DEAD, Guard
 from wfairl.automata.guarded import Edge, GuardedAutomaton
 from wfairl.demonstrations import solve
 from wfairl.logic.evidence import Scene
-from wfairl.logic.kernels import ACCEPTED
 from wfairl.logic.sketch import ANY, Sketch, SketchEdge, tidy
 from wfairl.planning import UnsatisfiableTaskError
 from wfairl.planning.cost import feature_cost

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -14,16 +16,18 @@ from wfairl.worlds import find_task
 
 TASK = find_task("random-office-coffee")
 COFFEE_THEN_OFFICE, OFFICE = visit_in_order("f", "g"), visit_in_order("g")
+DEMONSTRATED = [[[], ["f"], [], ["e"], [], ["g"]]]
 LABELS = (frozenset(), *(frozenset({name}) for name in TASK.propositions))
 
 
-def model_of(alternatives, risk=None, demonstrated=()):
-    """A task model whose learner has kept these automata and their weights, a risk of labels, and words."""
+def model_of(alternatives, risk=None, demonstrated=(), need=None):
+    """A task model whose learner has kept automata and their weights, the risk and the need of labels, and words."""
     states = alternatives[0][0].states - 1
     risks = np.zeros((states, len(LABELS)))
     for label, value in (risk or {}).items():
         risks[:, LABELS.index(frozenset({label}))] = value
-    support = Support(LABELS, np.ones(risks.shape, int), np.full(risks.shape, np.inf), risks, 0.05)
+    needs = np.array([(need or {}).get("".join(label), 0.0) for label in LABELS])
+    support = Support(LABELS, np.ones(risks.shape, int), np.full(risks.shape, np.inf), risks, 0.05, needs)
     kept = [{"automaton": one.to_document(), "text": "", "weight": weight} for one, weight in alternatives]
     facts = {"alternatives": kept, "support": support.to_document(), "demonstrated": demonstrated}
     return TaskModel.of_automaton(alternatives[0][0], "by hand", facts=facts)
@@ -63,13 +67,35 @@ def test_a_risky_label_is_read_only_where_the_way_round_is_longer_than_the_price
 
 def test_the_joint_automata_are_conjunctions_and_leave_less_and_less_out():
     forbidding = all_of(OFFICE, avoid("n"))
-    found = goals_of(model_of([(OFFICE, 0.5), (COFFEE_THEN_OFFICE, 0.3), (forbidding, 0.2)]))
-    assert [one.omitted for one in found] == pytest.approx([0.5, 0.2, 0.0])
+    found = goals_of(model_of([(OFFICE, 0.5), (COFFEE_THEN_OFFICE, 0.3), (forbidding, 0.2)]))[::-1]
+    assert [one.missing for one in found] == pytest.approx([0.5, 0.2, 0.0])
     for word in ((LABELS[6], LABELS[7]), (LABELS[7],), (LABELS[6], LABELS[8], LABELS[7])):
-        accepted = [one.automaton.accepts(word) for one in found]
+        accepted = [one.joint.automaton.accepts(word) for one in found]
         each = [automaton.accepts(word) for automaton in (OFFICE, COFFEE_THEN_OFFICE, forbidding)]
         assert accepted == [all(each[: i + 1]) for i in range(3)]
-    assert all(one.chosen_states[0] == 0 for one in found)
+    assert all(one.joint.chosen_states[0] == 0 for one in found)
+
+
+def test_a_label_that_may_be_needed_is_missing_from_goals_that_do_not_ask_for_it():
+    model = model_of([(OFFICE, 0.9), (COFFEE_THEN_OFFICE, 0.1)], need={"f": 0.5, "e": 0.2}, demonstrated=DEMONSTRATED)
+    goals = goals_of(model)
+    assert [goal.missing for goal in goals if goal.joint.follows is None] == pytest.approx([0.2, 1 - 0.9 * 0.5 * 0.8])
+    following = [goal for goal in goals if goal.joint.follows is not None]
+    for goal, asked in zip(following, ("feg", "fg", "eg", "g"), strict=True):
+        assert goal.missing == pytest.approx(1 - 0.5 ** ("f" not in asked) * 0.8 ** ("e" not in asked))
+        for names in ("feg", "efg", "fg", "eg", "g"):
+            word = [label for name in names for label in (frozenset({name}), frozenset())][:-1]
+            rest = iter(names)
+            assert goal.joint.automaton.accepts(word) == all(name in rest for name in asked)  # in this order
+
+
+def test_what_is_less_needed_is_left_out_first_where_a_demonstrated_word_cannot_be_followed():
+    model = model_of([(OFFICE, 0.5)], need={"f": 0.5, "e": 0.2}, demonstrated=DEMONSTRATED)
+    world = TASK.make_world(3)
+    without_mail = replace(world, marks={cell: label for cell, label in world.marks.items() if "e" not in label})
+    automaton, cost = CautiousPolicy("", model, unit_cost, 0.0).choose(without_mail)
+    product = build_product(without_mail, automaton)
+    assert COFFEE_THEN_OFFICE.fulfilled_at(find_plan(product, cost(product)).path.labels) is not None
 
 
 def test_what_was_demonstrated_is_done_again_unless_that_costs_more_than_the_doubt_is_worth():
@@ -87,8 +113,8 @@ def test_what_was_demonstrated_is_done_again_unless_that_costs_more_than_the_dou
 
 def test_every_goal_accepts_only_what_the_most_probable_automaton_accepts():
     model = model_of([(OFFICE, 0.6), (COFFEE_THEN_OFFICE, 0.4)], demonstrated=[[["f"], [], ["g"]], [["a"], ["g"]]])
-    *_, following = goals = goals_of(model)
-    assert following.follows is not None
+    goals = [goal.joint for goal in goals_of(model)]
+    (following,) = (goal for goal in goals if goal.follows is not None)
     words = [LABELS[6:8], LABELS[7:8], (LABELS[6], LABELS[0], LABELS[7]), (LABELS[1], LABELS[7]), LABELS]
     for word in words:
         for goal in goals:
@@ -129,9 +155,11 @@ def test_a_plan_tells_the_steps_that_no_demonstration_tells_about():
 
 
 def test_support_comes_back_from_its_document():
-    support = Support(LABELS[:2], np.array([[1, 0]]), np.array([[np.inf, 0.5]]), np.array([[0.0, 0.2]]), 0.05)
+    support = Support(
+        LABELS[:2], np.array([[1, 0]]), np.array([[np.inf, 0.5]]), np.array([[0.0, 0.2]]), 0.05, np.array([0.0, 0.3])
+    )
     again = Support.from_document(support.to_document())
-    for name in ("visits", "margin", "risk"):
+    for name in ("visits", "margin", "risk", "need"):
         np.testing.assert_array_equal(getattr(again, name), getattr(support, name))
     assert (again.labels, again.unknown_risk) == (support.labels, support.unknown_risk)
 

@@ -3,8 +3,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 from strategies_logic import NAMES, random_sketch
 
-from wfairl.automata.automaton import DEAD, Guard
-from wfairl.logic.kernels import ACCEPTED
+from wfairl.automata.automaton import ACCEPTED, DEAD, Guard
 from wfairl.logic.prior import description_bits, errands, log_prior
 from wfairl.logic.sketch import ANY, Sketch, SketchEdge, tidy
 

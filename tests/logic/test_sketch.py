@@ -4,9 +4,8 @@ import numpy as np
 from oracles_logic import accepts
 from strategies_logic import NAMES, random_sketch, random_table
 
-from wfairl.automata.automaton import DEAD, Guard
+from wfairl.automata.automaton import ACCEPTED, DEAD, Guard
 from wfairl.logic import tables
-from wfairl.logic.kernels import ACCEPTED
 from wfairl.logic.moves import neighbours, starts
 from wfairl.logic.sketch import ANY, Sketch, SketchEdge, canonical, tidy, to_automaton, to_table
 

@@ -40,9 +40,12 @@ class DemonstratedWords:
     accepting: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, words: Collection[Sequence[Label]]) -> "DemonstratedWords":
-        """The tree of some words; an empty label at the beginning is optional, and repeats count once."""
-        compressed: list[Word] = [compress(word) for word in words]
+    def of(cls, words: Collection[Sequence[Label]], erased: Collection[Label] = ()) -> "DemonstratedWords":
+        """The tree of some words without some labels.
+
+        An empty label at the beginning is optional, and repeats count once.
+        """
+        compressed: list[Word] = [compress([label for label in word if label not in erased]) for word in words]
         next_states: list[dict[Label, int]] = [{}]
         last_labels: list[Label | None] = [None]
         ends = set()
@@ -89,6 +92,11 @@ class DemonstratedWords:
 
 
 def demonstrated_words(model: TaskModel) -> DemonstratedWords | None:
-    """The words that a model was learned from, None if its learner keeps none."""
-    words = model.facts.get(DEMONSTRATED)
-    return DemonstratedWords.of([tuple(map(frozenset, word)) for word in words]) if words else None
+    """The tree of the words that a model was learned from, None if its learner keeps none."""
+    words = words_of(model)
+    return DemonstratedWords.of(words) if words else None
+
+
+def words_of(model: TaskModel) -> list[Word]:
+    """The words that a model was learned from; none if its learner keeps none."""
+    return [tuple(map(frozenset, word)) for word in model.facts.get(DEMONSTRATED, ())]

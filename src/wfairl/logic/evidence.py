@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from wfairl.automata.automaton import Label
 from wfairl.errors import BadInputError
 from wfairl.logic import kernels
-from wfairl.logic.kernels import PackedWorld, Steps
+from wfairl.logic.kernels import Steps
+from wfairl.logic.packed_world import PackedWorld, distances, sort_transitions
 
 UNAVAILABLE = -1
 """Successor of a control that a state does not offer."""
@@ -85,10 +86,12 @@ class JudgedWord:
     Attributes:
         word: index of the label of every step, [steps].
         is_right: whether the task is fulfilled by its end.
+        weight: how many answers it counts for.
     """
 
     word: NDArray[np.int32]
     is_right: bool
+    weight: float = 1.0
 
 
 class Evidence:
@@ -110,8 +113,6 @@ class Evidence:
         temperatures: as given.
         log_blind: log(1 / prod_t available controls), of controls drawn blindly; shape [scenes].
         log_outlier: log(e) + log_blind, shape [scenes].
-        optimistic: log evidence that scenes not planned yet count with while a candidate may still be given up;
-            shape [scenes, temperatures].
     """
 
     def __init__(
@@ -132,7 +133,6 @@ class Evidence:
         choices = [np.log((s.successors[s.visited[:-1]] >= 0).sum(axis=1)).sum() for s in self.scenes]
         self.log_blind = -np.array(choices)
         self.log_outlier = np.log(outlier_probability) + self.log_blind
-        self.optimistic = np.zeros((len(self.scenes), len(self.temperatures)))
         self._packed = _pack(self.scenes, len(self.labels), max_states)
 
     def evaluate(self, table: NDArray[np.int32], needed: float = -np.inf) -> NDArray[np.float64] | None:
@@ -149,7 +149,6 @@ class Evidence:
             self.temperatures,
             self._log_follows,
             self.log_outlier,
-            self.optimistic,
             needed,
             result,
         )
@@ -162,10 +161,7 @@ class Evidence:
     def at_temperatures(self, table: NDArray[np.int32], temperatures: NDArray[np.float64]) -> NDArray[np.float64]:
         """Log evidence of every scene at other temperatures, [scenes, temperatures]."""
         result = np.empty((len(self.scenes), len(temperatures)))
-        no_bound = np.zeros_like(result)
-        kernels.evaluate(
-            table, *self._packed, temperatures, self._log_follows, self.log_outlier, no_bound, -np.inf, result
-        )
+        kernels.evaluate(table, *self._packed, temperatures, self._log_follows, self.log_outlier, -np.inf, result)
         return result
 
     def visits(self, table: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -176,9 +172,9 @@ class Evidence:
         """How many failed demonstrations the automaton accepts at some point."""
         return sum(kernels.read_word(table, word) > 0 for word in self.failures)
 
-    def answers_contradicted(self, table: NDArray[np.int32]) -> int:
-        """How many answers say the opposite of what the automaton says of their word."""
-        return sum((kernels.read_word(table, one.word) > 0) != one.is_right for one in self.answers)
+    def answers_contradicted(self, table: NDArray[np.int32]) -> float:
+        """The weight of the answers that say the opposite of what the automaton says of their word."""
+        return sum(one.weight for one in self.answers if (kernels.read_word(table, one.word) > 0) != one.is_right)
 
 
 def log_mean(values: NDArray[np.float64]) -> float:
@@ -198,7 +194,7 @@ class _Packed(NamedTuple):
 def _pack(scenes: Sequence[Scene], labels: int, max_states: int) -> _Packed:
     worlds, steps, states, transitions = [], [], [0], 0
     for scene in scenes:
-        order, count = kernels.distances(scene.successors, scene.visited, max_states)
+        order, count = distances(scene.successors, scene.visited, max_states)
         number = np.full(len(scene.successors) + 1, -1, np.int32)  # the entry past the end is that of UNAVAILABLE
         number[order[:count]] = np.arange(count)
         world = _pack_near(scene, order[:count], number, labels)
@@ -237,7 +233,7 @@ def pack_world(
     successors: NDArray[np.int32], label_index: NDArray[np.integer], costs: NDArray[np.float64], labels: int
 ) -> PackedWorld:
     """Sort the transitions of a world for searches that run backwards."""
-    return kernels.sort_transitions(
+    return sort_transitions(
         np.ascontiguousarray(successors, np.int32),
         np.ascontiguousarray(label_index, np.int16),
         np.ascontiguousarray(costs, np.float64),

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.automata.automaton import DEAD, Guard, Label
-from wfairl.logic.kernels import ACCEPTED
+from wfairl.automata.automaton import ACCEPTED, DEAD, Guard, Label
 from wfairl.logic.sketch import ANY, Sketch, SketchEdge, tidy
 from wfairl.logic.tables import holding
 

@@ -22,8 +22,7 @@ however many states and edges it takes: "coffee and mail, then the office" is sh
 from functools import cache
 from math import comb, inf, log, log2
 
-from wfairl.automata.automaton import DEAD, Guard
-from wfairl.logic.kernels import ACCEPTED
+from wfairl.automata.automaton import ACCEPTED, DEAD, Guard
 from wfairl.logic.sketch import ANY, Sketch, SketchEdge, description_order
 
 POSITIVE = 0.9

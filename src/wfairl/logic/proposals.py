@@ -15,13 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.automata.automaton import Label
+from wfairl.automata.automaton import ACCEPTED, Label
 from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.errors import BadInputError
 from wfairl.logic.evidence import Scene
 from wfairl.logic.hypotheses import Hypothesis, hypotheses_of
-from wfairl.logic.kernels import ACCEPTED
 from wfairl.logic.questions import LEAST_INFORMATION, NothingToAskError
 from wfairl.logic.rational import RationalSettings
 from wfairl.logic.scenes import worlds_of

@@ -13,7 +13,7 @@ Failures and answers (`questions`) are not needed.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,7 @@ class RationalSettings:
         failure_error: that a demonstration that fulfils the task is nevertheless said to have failed.
         answer_error: that an answer to a question is wrong.
         deadly_odds: odds that a label which no demonstration tests ends the task in failure; for caution only.
+        needed_odds: odds that a label which demonstrations show is needed, before they are heard; for caution only.
         max_world_states: of each scene, those nearest to the demonstration; the others are not planned through.
         max_alternatives: how many automata are kept beside the best one.
         search: how far the search goes.
@@ -58,7 +59,8 @@ class RationalSettings:
     outlier_probability: float = 0.01
     failure_error: float = 0.05
     answer_error: float = DEFAULT_ANSWER_ERROR
-    deadly_odds: float = 0.05
+    deadly_odds: float = 0.15
+    needed_odds: float = 0.2
     max_world_states: int = 200_000
     max_alternatives: int = 20
     search: SearchSettings = field(default_factory=SearchSettings)
@@ -160,7 +162,7 @@ class RationalLearner:
             log_prior=best.log_prior,
             temperature=_refine_temperature(evidence, best),
             alternatives=_alternatives(found, self.settings.max_alternatives),
-            support=measure_support(posterior, best.sketch, self.settings.deadly_odds),
+            support=measure_support(posterior, best.sketch, self.settings.deadly_odds, self.settings.needed_odds),
             outlier_probabilities=outliers,
             candidates=(posterior.sketches_met, posterior.tables_judged),
         )
@@ -206,7 +208,7 @@ def _present(
     return (
         kept,
         [Scene(s.successors, number[s.label_index], s.start, s.costs, s.controls, s.success) for s in scenes],
-        [JudgedWord(number[one.word].astype(np.int32), one.is_right) for one in answers],
+        [replace(one, word=number[one.word].astype(np.int32)) for one in answers],
     )
 
 

@@ -33,9 +33,11 @@ from wfairl.planning.focused import FocusedPlanner, FocusedSearch, TooManyNodesM
 from wfairl.planning.product import Product, ProductTooLargeError, build_product
 from wfairl.planning.shortest_path import NO_CONTROL
 from wfairl.progress import track
+from wfairl.worlds.compiled import CompiledWorld
 from wfairl.worlds.graph_search import IGNORE_LABELS
+from wfairl.worlds.lazy_world import Sight
 from wfairl.worlds.transitions import LabelNumbers
-from wfairl.worlds.world import CompiledWorld, Sight, World
+from wfairl.worlds.world import World
 
 SMALL_WORLD = 100_000
 """States up to which a world is explored whole."""
@@ -110,7 +112,8 @@ def judged_words(answers: Sequence[Answer], labels: Sequence[Label]) -> tuple[tu
     for label in labels:
         numbers.number(label)
     judged = [
-        JudgedWord(np.array([numbers.number(label) for label in one.labels], np.int32), one.is_right) for one in answers
+        JudgedWord(np.array([numbers.number(label) for label in one.labels], np.int32), one.is_right, one.weight)
+        for one in answers
     ]
     return tuple(numbers.labels), judged
 

@@ -10,13 +10,12 @@ from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from wfairl.automata.automaton import DEAD, Guard, Label
+from wfairl.automata.automaton import ACCEPTED, DEAD, Guard, Label
 from wfairl.automata.guarded import Edge, GuardedAutomaton
+from wfairl.compiling import njit
 from wfairl.logic import tables
-from wfairl.logic.kernels import ACCEPTED
 
 ANY = -3
 """Source of an edge that every state has."""

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.automata.automaton import DEAD, Label
+from wfairl.automata.automaton import ACCEPTED, DEAD, Label
 from wfairl.automata.task_model import TaskModel
 from wfairl.logic.evidence import log_mean
-from wfairl.logic.kernels import ACCEPTED
 from wfairl.logic.search import Posterior
 from wfairl.logic.sketch import Sketch, to_table
+from wfairl.logic.tables import is_forced, requiring
 from wfairl.planning.path import Path
 
 TOLD = 1.0
@@ -35,6 +35,8 @@ class Support:
         risk: probability that the label ends the task in failure, though the automaton does not say so;
             [states, labels].
         unknown_risk: the same for a label that occurs in no scene.
+        need: probability that the task asks for the label, though the automaton does not say so; 0 for labels that no
+            demonstration shows and for those that the automaton asks for; [labels].
     """
 
     labels: tuple[Label, ...]
@@ -42,6 +44,7 @@ class Support:
     margin: NDArray[np.float64]
     risk: NDArray[np.float64]
     unknown_risk: float
+    need: NDArray[np.float64]
 
     def to_document(self) -> dict[str, Any]:
         """As plain JSON; a margin that is not finite is null."""
@@ -52,6 +55,7 @@ class Support:
             "margin": margin,
             "risk": self.risk.tolist(),
             "unknown_risk": self.unknown_risk,
+            "need": self.need.tolist(),
         }
 
     @classmethod
@@ -68,6 +72,7 @@ class Support:
             margin=np.array(margin, np.float64),
             risk=np.array(document["risk"], np.float64),
             unknown_risk=float(document["unknown_risk"]),
+            need=np.array(document.get("need", [0.0] * len(document["labels"])), np.float64),
         )
 
     @property
@@ -76,7 +81,7 @@ class Support:
         return (self.visits == 0) & (self.margin < TOLD)
 
 
-def measure_support(posterior: Posterior, sketch: Sketch, deadly_odds: float) -> Support:
+def measure_support(posterior: Posterior, sketch: Sketch, deadly_odds: float, needed_odds: float) -> Support:
     """Change every pair of state and label in turn, and see what the demonstrations say to it.
 
     The risk of a pair compares the evidence E for the automaton with that for one in which the label is deadly, in
@@ -85,6 +90,12 @@ def measure_support(posterior: Posterior, sketch: Sketch, deadly_odds: float) ->
 
         risk = odds / (1 + odds)
         odds = deadly_odds * (E(deadly everywhere) + DEADLY_HERE * E(deadly here)) / E(as it is)
+
+    A label that demonstrations show may have been passed by chance, or because the task asks for it. From a few
+    demonstrations an automaton that leaves it out has the higher posterior, being shorter; so here its length does not
+    count:
+
+        need = odds / (1 + odds),    odds = needed_odds * E(also asks for the label) / E(as it is)
     """
     evidence = posterior.evidence
     table = to_table(sketch, evidence.labels)
@@ -110,7 +121,13 @@ def measure_support(posterior: Posterior, sketch: Sketch, deadly_odds: float) ->
                     deadly[state, label] = np.logaddexp(deadly[state, label], np.log(DEADLY_HERE) + chosen - loss)
     odds = deadly_odds * np.exp(np.minimum(deadly - chosen, LARGEST_LOG_ODDS))
     risk = np.where(table == DEAD, 1.0, odds / (1 + odds))
-    return Support(evidence.labels, evidence.visits(table), margin, risk, deadly_odds / (1 + deadly_odds))
+    visits = evidence.visits(table)
+    need = np.zeros(table.shape[1])
+    for label in np.flatnonzero(visits.any(axis=0)).tolist():
+        if evidence.labels[label] and not is_forced(table, label):
+            odds = needed_odds * np.exp(min(log_evidence(requiring(table, label)) - chosen, LARGEST_LOG_ODDS))
+            need[label] = odds / (1 + odds)
+    return Support(evidence.labels, visits, margin, risk, deadly_odds / (1 + deadly_odds), need)
 
 
 def support_of(model: TaskModel) -> Support | None:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.automata.automaton import Label
+from wfairl.automata.automaton import ACCEPTED, Label
 from wfairl.errors import FailedRunError
-from wfairl.logic import kernels
 from wfairl.logic.evidence import Scene, pack_world
+from wfairl.logic.table_cost_to_go import general_cost_to_go, sources_by_target
 from wfairl.planning.policy import sample_control
 
 
@@ -68,7 +68,7 @@ class TablePlan:
         successors, labels = self.world.successors[states], self.world.label_index[states]
         after = self.table[automaton_states[:, None], labels]
         ahead = np.where(after >= 0, self.cost_to_go[np.maximum(after, 0), np.maximum(successors, 0)], np.inf)
-        ahead = np.where(after == kernels.ACCEPTED, 0.0, ahead)
+        ahead = np.where(after == ACCEPTED, 0.0, ahead)
         return np.where(successors >= 0, self.world.costs[states] + ahead, np.inf)
 
     def act(self, temperature: float, horizon: int, rng: np.random.Generator) -> NDArray[np.int32] | None:
@@ -87,7 +87,7 @@ class TablePlan:
             controls.append(control)
             automaton_state = int(self.table[automaton_state, self.world.label_index[state, control]])
             state = int(self.world.successors[state, control])
-            if automaton_state == kernels.ACCEPTED:
+            if automaton_state == ACCEPTED:
                 return np.array(controls, np.int32)
         return None
 
@@ -96,5 +96,5 @@ def plan_table(world: ArrayWorld, table: NDArray[np.int32]) -> TablePlan:
     """Solve the product of a world and an automaton given as a table."""
     packed = pack_world(world.successors, world.label_index, world.costs, len(world.labels))
     V = np.empty(len(table) * len(world.successors))
-    kernels.general_cost_to_go(table, *kernels.sources_by_target(table), packed, V)
+    general_cost_to_go(table, *sources_by_target(table), packed, V)
     return TablePlan(world, table, V.reshape(len(table), -1))

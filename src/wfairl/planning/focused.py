@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Automaton
+from wfairl.compiling import njit
 from wfairl.errors import FailedRunError
 from wfairl.planning import search_kernel as kernel
 from wfairl.planning.cost import Cost, sight_of
@@ -23,7 +23,8 @@ from wfairl.planning.path import walk_path
 from wfairl.planning.plan import Plan, unsatisfiable
 from wfairl.planning.product import Product, check_initial_state, states_alone
 from wfairl.planning.shortest_path import NO_CONTROL, WIDTH, BadCostError, find_cost_to_go
-from wfairl.worlds.world import LOST, UNEXPANDED, LazyProduct, LazyWorld, Sight, World
+from wfairl.worlds.lazy_world import LOST, UNEXPANDED, LazyProduct, LazyWorld, Sight
+from wfairl.worlds.world import World
 
 DEFAULT_MAX_NODES = 2_000_000
 """Nodes that the searches of one scene may meet, 150 to 300 bytes each."""

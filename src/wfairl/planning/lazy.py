@@ -7,7 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import UNAVAILABLE, Automaton, Label
-from wfairl.worlds.world import UNEXPANDED, LabelTable, World, available_controls
+from wfairl.worlds.compiled import LabelTable
+from wfairl.worlds.lazy_world import UNEXPANDED
+from wfairl.worlds.world import World, available_controls
 
 
 class PlainLazyProduct:

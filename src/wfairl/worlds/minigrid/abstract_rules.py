@@ -1,9 +1,9 @@
 """What controls can do in an abstract state, and what may be said of the labels then; see `pattern`."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from wfairl.compiling import njit
 from wfairl.worlds.minigrid.pattern import (
     AHEADS,
     ALIKE,

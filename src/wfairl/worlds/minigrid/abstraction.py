@@ -9,9 +9,10 @@ counted (`Places.spare`).
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from wfairl.compiling import njit
+from wfairl.worlds.lazy_world import LOST
 from wfairl.worlds.minigrid.abstract_rules import MOST_EDGES, MOST_EFFECTS, abstract_edges
 from wfairl.worlds.minigrid.packing import fields_count, unpack
 from wfairl.worlds.minigrid.pattern import (
@@ -26,7 +27,6 @@ from wfairl.worlds.minigrid.pattern import (
     read_index,
 )
 from wfairl.worlds.minigrid.rules import CELLS, FIRST_OBJECT, GONE, IS_OPEN, NOTHING, Layout, Table, door_state
-from wfairl.worlds.world import LOST
 
 GOAL = 0
 """Number of acceptance among the abstract states."""

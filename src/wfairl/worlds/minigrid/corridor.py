@@ -15,10 +15,11 @@ from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.typed import Dict
 from numpy.typing import NDArray
 
+from wfairl.compiling import njit
 from wfairl.worlds.minigrid.abstract_rules import MOST_EDGES, MOST_EFFECTS, abstract_edges
 from wfairl.worlds.minigrid.abstraction import GOAL, UNKNOWN, Abstraction, sort_by_target, without_spare
 from wfairl.worlds.minigrid.packing import fields_count, unpack

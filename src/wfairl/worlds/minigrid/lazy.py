@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Automaton, Label
+from wfairl.worlds.lazy_world import Sight
 from wfairl.worlds.minigrid.abstraction import UNKNOWN, Abstraction
 from wfairl.worlds.minigrid.corridor import Corridor
 from wfairl.worlds.minigrid.packing import unpack
@@ -16,7 +17,6 @@ from wfairl.worlds.minigrid.patterns import ScenePatterns, price_count
 from wfairl.worlds.minigrid.search import FIRST_CAPACITY, MaskNumbers, add_node, expand_nodes, grown, make_tables
 from wfairl.worlds.minigrid.situations import Situations
 from wfairl.worlds.minigrid.world import MiniGridWorld
-from wfairl.worlds.world import Sight
 
 NO_LIMIT = 2**31 - 1
 

@@ -19,9 +19,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from wfairl.compiling import njit
 from wfairl.worlds.minigrid.rules import (
     AGENT,
     CARRIED,

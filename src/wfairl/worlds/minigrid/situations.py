@@ -8,9 +8,9 @@ which it may happen; see `abstraction`.
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from wfairl.compiling import njit
 from wfairl.worlds.minigrid import rules
 from wfairl.worlds.minigrid.packing import fields_count, pack, unpack
 from wfairl.worlds.minigrid.pattern import AHEADS, ANY_HAND, IDLE, WILD

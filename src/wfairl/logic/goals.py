@@ -1,0 +1,148 @@
+"""Goals: what a cautious agent may plan for, and how probable it is that reaching it is not enough.
+
+All accept only what the most probable automaton accepts.
+
+- **Probable automata**: the most probable one alone, with the second, and so on. What may be missing is what the other
+  automata ask for, by their weight, and labels that none of these needs.
+- **Demonstrated words** (`demonstrated`), whole or with some labels erased. A whole word is right whatever the task is;
+  what may be missing of the others are the erased labels.
+
+`Support.need` says how probable it is that a label is needed. For a set of labels that a goal does not ask for,
+
+    missing = 1 - prod over these labels of (1 - need of the label)
+"""
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.automata.automaton import Label
+from wfairl.automata.guarded import GuardedAutomaton, conjunction_with_pairs
+from wfairl.automata.task_model import TaskModel
+from wfairl.logic.demonstrated import DemonstratedWords, words_of
+from wfairl.logic.support import support_of
+from wfairl.logic.tables import is_forced, to_table
+
+LEAST_WEIGHT = 0.002
+"""Automata of less weight are not planned for."""
+
+MOST_AUTOMATA, MOST_STATES = 6, 200
+"""How many automata are planned for at once at the most, and how many states they may have together."""
+
+NEGLIGIBLE_NEED = 0.001
+"""Labels that are needed with less probability are erased together."""
+
+MOST_ERASED = 5
+"""So many of the other labels, the least needed ones, are erased in every combination; the rest never is."""
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """An automaton that accepts nothing that the most probable one rejects.
+
+    Attributes:
+        automaton: the conjunction of the most probable automaton with something else.
+        chosen_states: the state of the most probable one in each of its states, shape [states].
+        follows: the demonstrated words and their state in each of its states, [states]; None if none is followed.
+    """
+
+    automaton: GuardedAutomaton
+    chosen_states: NDArray[np.int64]
+    follows: tuple[DemonstratedWords, NDArray[np.int64]] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Goal:
+    """Something to plan for.
+
+    Attributes:
+        missing: probability that the task asks for more.
+        build: makes the automaton to plan for.
+    """
+
+    missing: float
+    build: Callable[[], Joint]
+
+    @cached_property
+    def joint(self) -> Joint:
+        """The automaton to plan for, built when it is first looked at."""
+        return self.build()
+
+
+def goals_of(model: TaskModel) -> list[Goal]:
+    """What to plan for, that from which least may be missing first."""
+    need = _needed_labels(model)
+    found = [*_probable_automata(model, need), *_demonstrated(model, need)]
+    return sorted(found, key=lambda goal: goal.missing)
+
+
+def joint_of(model: TaskModel) -> Joint:
+    """The most probable automaton alone."""
+    chosen = model.finite
+    assert isinstance(chosen, GuardedAutomaton)
+    return Joint(chosen, np.arange(chosen.states))
+
+
+def _needed_labels(model: TaskModel) -> dict[Label, float]:
+    """The labels that may be needed though the most probable automaton does not say so, with their probability."""
+    support = support_of(model)
+    if support is None:
+        return {}
+    return {label: float(need) for label, need in zip(support.labels, support.need, strict=True) if need > 0}
+
+
+def _missing(need: dict[Label, float], labels: Collection[Label]) -> float:
+    return 1.0 - float(np.prod([1.0 - need[label] for label in labels]))
+
+
+def _probable_automata(model: TaskModel, need: dict[Label, float]) -> Iterator[Goal]:
+    """The most probable automaton alone, with the second, and so on."""
+    alternatives = model.facts.get("alternatives", ())
+    others = 1.0 - float(alternatives[0]["weight"]) if alternatives else 0.0
+    joint = joint_of(model)
+    yield _goal(joint, others, model, need)
+    for one in alternatives[1:MOST_AUTOMATA]:
+        automaton, pairs = conjunction_with_pairs(joint.automaton, GuardedAutomaton.from_document(one["automaton"]))
+        if one["weight"] < LEAST_WEIGHT or automaton.states > MOST_STATES:
+            return
+        others = max(others - float(one["weight"]), 0.0)
+        joint = Joint(automaton, joint.chosen_states[[state for state, _ in pairs]])
+        yield _goal(joint, others, model, need)
+
+
+def _goal(joint: Joint, others: float, model: TaskModel, need: dict[Label, float]) -> Goal:
+    """A conjunction of automata; missing may be what the others ask for, and labels that these do not."""
+    support = support_of(model)
+    labels = () if support is None else support.labels
+    table = to_table(joint.automaton, labels)
+    skipped = [label for label in need if not is_forced(table, labels.index(label))]
+    return Goal(1.0 - (1.0 - others) * (1.0 - _missing(need, skipped)), lambda: joint)
+
+
+def _demonstrated(model: TaskModel, need: dict[Label, float]) -> Iterator[Goal]:
+    """The demonstrated words, whole and with labels erased."""
+    words, chosen = words_of(model), joint_of(model).automaton
+    if not words:
+        return
+
+    def follow(erased: Collection[Label]) -> Goal:
+        return Goal(_missing(need, erased), lambda: _follow(DemonstratedWords.of(words, erased), chosen))
+
+    yield follow(())
+    ranked = sorted(need, key=lambda label: need[label])
+    hardly = [label for label in ranked if need[label] < NEGLIGIBLE_NEED]
+    rest = ranked[len(hardly) :][:MOST_ERASED]
+    for size in range(len(rest) + 1):
+        for some in combinations(rest, size):
+            if hardly or some:
+                yield follow((*hardly, *some))
+
+
+def _follow(words: DemonstratedWords, chosen: GuardedAutomaton) -> Joint:
+    automaton, pairs = conjunction_with_pairs(words.automaton, chosen)
+    followed, states = np.array(pairs).T
+    return Joint(automaton, states, (words, followed))
