@@ -73,7 +73,7 @@ def test_bounds_never_exceed_the_cost_to_go(name: str, cost, is_refined: bool):
     exact = ExactPlanner().solve(world, task.rule, cost)
     search = FocusedPlanner().solve(world, task.rule, cost).search
     if is_refined:
-        assert search.lazy.refine()
+        assert search.lazy.refine(1)
     search.price(cost)
     nodes = np.random.default_rng(1).choice(len(exact.product), 2_000, replace=False)
     product = exact.product

@@ -29,8 +29,8 @@ from wfairl.worlds.world import World
 DEFAULT_MAX_NODES = 2_000_000
 """Nodes that the searches of one scene may meet, 150 to 300 bytes each."""
 
-REFINE_FIRST, REFINE_FACTOR = 1_000, 30
-"""Nodes at which the abstraction is refined for the first time, and how many times more for the next."""
+HARD = (1_000, 30_000)
+"""Nodes that one search meets at which the abstraction is refined for it, and refined once more."""
 
 LOOK_AT_ONCE = 4096
 """Nodes expanded together, at most."""
@@ -141,7 +141,6 @@ class FocusedSearch:
         self._heap = _Heap(1024)
         self._look = np.empty(LOOK_AT_ONCE, np.int64)
         self._number = 0
-        self._refine_at = REFINE_FIRST
         self._situations: Product | None = None
 
     @property
@@ -220,14 +219,17 @@ class FocusedSearch:
 
     def _search(self, start: int) -> None:
         self.searches += 1
-        while not self._search_once(start):
-            self._refine_at *= REFINE_FACTOR
-            if self.lazy.refine():
-                self._abstract_cost_to_go, self._removal = self._bound_costs()
+        known = len(self.lazy)
+        for stage, hard in enumerate(HARD, start=1):
+            if self._search_once(start, known + hard):
+                return
+            if self.lazy.refine(stage):
+                self._abstract_cost_to_go, self._removal = self._bound_costs(start)
                 self._bound(0, len(self.lazy))
+        self._search_once(start, self.max_nodes)
 
-    def _search_once(self, start: int) -> bool:
-        """Search with the present abstraction; False if that has become too hard, and a finer one is called for."""
+    def _search_once(self, start: int, most: int) -> bool:
+        """Search with the present abstraction; False if more nodes were met, and a finer one is called for."""
         self._number += 1
         room, heap, number = self._room, self._heap, self._number
         room.paid[start], room.seen_by[start] = 0.0, number
@@ -242,7 +244,7 @@ class FocusedSearch:
             )  # fmt: skip
             if why == kernel.LOOK:
                 self._expand(self._look[:found])
-                if len(self.lazy) > self._refine_at:
+                if len(self.lazy) > most:
                     return False
             elif why == kernel.NO_ROOM:
                 self._heap = heap.twice()
@@ -292,8 +294,11 @@ class FocusedSearch:
             self._room.bounds[first:end],
         )  # fmt: skip
 
-    def _bound_costs(self) -> tuple[NDArray[np.float64], float]:
-        """The cost-to-go of abstract states under the least costs, and the least cost to remove an obstacle."""
+    def _bound_costs(self, start: int = 0) -> tuple[NDArray[np.float64], float]:
+        """The cost-to-go of abstract states under the least costs, and the least cost to remove an obstacle.
+
+        Where searches are hard, bounds become sharper around the ways from the node that a search begins with.
+        """
         found = self.lazy.least_costs(self._costs)
         if found is None:
             return np.zeros(1), 0.0
@@ -301,7 +306,7 @@ class FocusedSearch:
         abstraction = self.lazy.abstraction
         width = WIDTH * float(transitions.mean()) if len(transitions) else 1.0
         cost_to_go = find_cost_to_go(abstraction.first, abstraction.source, transitions, width)
-        self.lazy.deepen(cost_to_go)
+        self.lazy.deepen(cost_to_go, start)
         return cost_to_go, removal
 
 

@@ -98,7 +98,7 @@ class PlainLazyProduct:
         count = len(self) - first
         return np.full(count, -1, np.int32), np.zeros(count, np.uint64), np.zeros(count)
 
-    def refine(self) -> bool:
+    def refine(self, stage: int) -> bool:  # noqa: ARG002 - part of the contract
         """See `LazyProduct`: there is no abstraction."""
         return False
 
@@ -106,7 +106,7 @@ class PlainLazyProduct:
         """See `LazyProduct`: there is no abstraction."""
         return
 
-    def deepen(self, cost_to_go: NDArray[np.float64]) -> None:
+    def deepen(self, cost_to_go: NDArray[np.float64], start: int) -> None:
         """See `LazyProduct`: there is no abstraction."""
 
     def _grow(self) -> None:

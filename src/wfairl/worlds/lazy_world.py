@@ -84,8 +84,12 @@ class LazyProduct(Protocol):
         """
         ...
 
-    def refine(self) -> bool:
-        """Make the abstraction finer, because searches are hard; False if it is as fine as it gets."""
+    def refine(self, stage: int) -> bool:
+        """Make the abstraction as fine as a hard search, or a harder one, asks for; False if there is none.
+
+        Args:
+            stage: from 1 on, the more the harder.
+        """
         ...
 
     def least_costs(self, costs: NDArray[np.float64]) -> tuple[NDArray[np.float64], float] | None:
@@ -96,8 +100,13 @@ class LazyProduct(Protocol):
         """
         ...
 
-    def deepen(self, cost_to_go: NDArray[np.float64]) -> None:
-        """Find sharper bounds where it is worth it, from the cost-to-go of abstract states under the least costs."""
+    def deepen(self, cost_to_go: NDArray[np.float64], start: int) -> None:
+        """Find sharper bounds around the cheapest ways from a node, if searches have been hard.
+
+        Args:
+            cost_to_go: of abstract states under the least costs.
+            start: the node.
+        """
         ...
 
 

@@ -283,7 +283,7 @@ def cost_to_go(first: NDArray[np.uint32], source: NDArray[np.uint32], cost: NDAr
     """The least cost to acceptance over transitions sorted by where they lead, inf where there is no way."""
     least = np.full(first.size - 1, np.inf)
     least[GOAL] = 0.0
-    heap = [(0.0, GOAL)]
+    heap: list[tuple[Any, Any]] = [(0.0, GOAL)]
     while heap:
         key, target = heappop(heap)
         if key > least[target]:

@@ -115,13 +115,13 @@ class MiniGridLazyProduct:
             int(self.automaton_states[0]),
         )  # fmt: skip
 
-    def refine(self) -> bool:
+    def refine(self, stage: int) -> bool:
         """See `LazyProduct`."""
-        if self.sight is Sight.WHOLE or self._effort + 1 == len(PATTERN_STATES):
+        if self.sight is Sight.WHOLE:
             return False
-        self._effort += 1
-        if self.abstraction.keep.atoms != self._patterns.atoms_used():
+        if stage > self._effort and self.abstraction.keep.atoms != self._patterns.atoms_used():
             self._abstraction = None
+        self._effort = max(self._effort, stage)
         return True
 
     def abstract(self, first: int) -> tuple[NDArray[np.int32], NDArray[np.uint64], NDArray[np.float64]]:
@@ -145,12 +145,13 @@ class MiniGridLazyProduct:
         self._prices, self._corridor = prices, None
         return prices[self.abstraction.price], self._removal
 
-    def deepen(self, cost_to_go: NDArray[np.float64]) -> None:
-        """See `LazyProduct`; only where searches turned out to be hard."""
+    def deepen(self, cost_to_go: NDArray[np.float64], start: int) -> None:
+        """See `LazyProduct`."""
         if self._effort:
             self._corridor = self._patterns.corridor(
-                self.abstraction, cost_to_go, self._prices, self._removal, CORRIDOR_STATES[self._effort]
-            )
+                self.abstraction, cost_to_go, self._prices, self._removal, CORRIDOR_STATES[self._effort],
+                self._fields(start), int(self.automaton_states[start]),
+            )  # fmt: skip
 
     @cached_property
     def _situations(self) -> Situations:
@@ -158,8 +159,11 @@ class MiniGridLazyProduct:
 
     @cached_property
     def _first_fields(self) -> NDArray[np.int32]:
+        return self._fields(0)
+
+    def _fields(self, node: int) -> NDArray[np.int32]:
         fields = np.empty(self.world.layout.largest_values.size, np.int32)
-        unpack(self.world.layout.table, self._tables[0][0], fields)
+        unpack(self.world.layout.table, self._tables[0][node], fields)
         return fields
 
     def _situate(self) -> None:

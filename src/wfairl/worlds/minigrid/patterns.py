@@ -122,8 +122,10 @@ class ScenePatterns:
         prices: NDArray[np.float64],
         removal: float,
         most: int,
+        start: NDArray[np.int32],
+        automaton_state: int,
     ) -> Corridor:
-        """A finer abstraction, near its cheapest plans alone.
+        """A finer abstraction, near the cheapest plans from one state alone.
 
         It keeps what the cheapest plan walks through, until this plan walks through nothing that it has forgotten.
 
@@ -131,12 +133,13 @@ class ScenePatterns:
             found, cost_to_go: a coarse abstraction, and the cost-to-go of its states.
             prices, removal: the least cost of each price, and to remove an obstacle.
             most: states.
+            start, automaton_state: where plans begin.
         """
         keep = Keep(self.atoms_used(), found.keep.blockers, found.keep.gates, crowd=True)
         while True:
             pattern, places = self._pattern(keep)
             coarse = link(pattern, places, found, cost_to_go, removal)
-            begin = self._begin(pattern, places)
+            begin = self._begin(pattern, places, start, automaton_state)
             corridor = explore_corridor(self.layout, pattern, places, coarse, prices, begin, most, CORRIDOR_FACTOR)
             doors, cells = self._forgotten(keep, pattern, corridor.walk[:, 0].tolist())
             dropped = self._dropped(keep, places, corridor.walk[:, 1])
@@ -211,7 +214,7 @@ class ScenePatterns:
         is_coarsest = not (keep.atoms or keep.blockers or keep.gates)
         if (dense > MOST_DENSE or self._most(pattern) > 2 * most_states) and not is_coarsest:
             return None
-        begin = self._begin(pattern, places)
+        begin = self._begin(pattern, places, self.start, self.automaton_state)
         most = dense if is_coarsest else most_states
         number_of, queue, sources, targets, prices, count = abstraction.explore_pattern(
             self.layout.table, pattern.table, begin, dense, most
@@ -286,13 +289,15 @@ class ScenePatterns:
                 return False
         return True
 
-    def _begin(self, pattern: Pattern, places: Places) -> int:
+    def _begin(self, pattern: Pattern, places: Places, start: NDArray[np.int32], automaton_state: int) -> int:
+        """The dense number of a state."""
         row = np.empty(EFFECT_COLUMNS, np.int64)
-        return int(abstract_index(self.layout.table, pattern.table, places, self.start, self.automaton_state, row))
+        return int(abstract_index(self.layout.table, pattern.table, places, start, automaton_state, row))
 
     def flaws(self, found: Abstraction) -> Iterator[Keep]:
         """What to keep besides, because the cheapest plan walks through it: locked doors first, then objects."""
-        begin, keep = self._begin(found.pattern, found.places), found.keep
+        begin = self._begin(found.pattern, found.places, self.start, self.automaton_state)
+        keep = found.keep
         steps = abstraction.count_steps(found.first, found.source)
         walk = abstraction.cheapest_walk(self.layout.table, found.pattern.table, found.number_of, steps, begin)
         shut, cells = self._forgotten(keep, found.pattern, walk.tolist())
