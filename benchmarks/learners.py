@@ -61,7 +61,7 @@ def main() -> None:
     parser.add_argument("--scenes", type=int, default=SCENES, help="test scenes of each task, at most")
     parser.add_argument("--results", type=Path, help="append rows to this file, and go on with what it has")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--figure", type=Path, help="draw rules kept and broken to FILE.png and FILE-broken.png")
+    parser.add_argument("--figure", type=Path, help="draw FILE.png, FILE-broken.png and FILE-return.png")
     parser.add_argument("--prices", nargs="+", type=float, default=[DEFAULT_PRICE], help="of a failure, for caution")
     parser.add_argument("--validation", action="store_true", help="other collections and scenes, to choose settings on")
     arguments = parser.parse_args()
@@ -73,8 +73,9 @@ def main() -> None:
                 file.write(json.dumps(row) + "\n")
     rows = [row for row in rows if row["task"] in arguments.tasks]
     if arguments.figure is not None:
-        draw(rows, "kept", arguments.figure)
-        draw(rows, "broken", arguments.figure.with_stem(arguments.figure.stem + "-broken"))
+        for what, axis in DRAWN.items():
+            stem = arguments.figure.stem + ("" if what == "kept" else f"-{what}")
+            draw(rows, what, axis, arguments.figure.with_stem(stem))
     if arguments.json:
         print(json.dumps({"rows": rows}))
     else:
@@ -215,8 +216,14 @@ def mean(group: list[dict[str, Any]], name: str) -> float:
     return float(np.mean(values)) if values else float("nan")
 
 
-def draw(rows: list[dict[str, Any]], what: str, path: Path) -> None:
-    """Rules kept, or broken, against the number of demonstrations: one panel per task."""
+DRAWN = {"kept": "rules kept", "broken": "rules broken", "return": "return"}
+
+
+def draw(rows: list[dict[str, Any]], what: str, axis: str, path: Path) -> None:
+    """A figure of the rows against the number of demonstrations: one panel per task.
+
+    Beside the return, that of the optimal policy is dotted.
+    """
     from matplotlib.figure import Figure
 
     tasks = list(dict.fromkeys(row["task"] for row in rows))
@@ -236,6 +243,9 @@ def draw(rows: list[dict[str, Any]], what: str, path: Path) -> None:
             bold = 2.2 if learner == CAUTIOUS else 1.1
             colour = f"C{learners.index(learner)}"
             lines[learner] = axes.plot(*zip(*points, strict=True), "o-", markersize=3, linewidth=bold, color=colour)[0]
+        if what == "return":
+            best = mean([row for row in rows if row["task"] == task], "optimal_return")
+            lines["optimal"] = axes.axhline(best, linestyle=":", color="grey", linewidth=1.1)
         axes.set(
             title=task, xscale="log", xticks=numbers, xlim=(0.9 * numbers[0], 1.1 * numbers[-1]), ylim=(-0.03, 1.03)
         )
@@ -245,7 +255,7 @@ def draw(rows: list[dict[str, Any]], what: str, path: Path) -> None:
         axes.tick_params(labelsize=7)
         axes.grid(alpha=0.3)
         if i % columns == 0:
-            axes.set_ylabel(f"rules {what}", fontsize=8)
+            axes.set_ylabel(axis, fontsize=8)
         if i >= len(tasks) - columns:
             axes.set_xlabel("demonstrations", fontsize=8)
     figure.legend(lines.values(), lines, loc="outside upper center", ncols=len(lines), fontsize=8, frameon=False)

@@ -2,8 +2,8 @@ from itertools import product
 
 import numpy as np
 import pytest
+from strategies_logic import random_table
 
-from tests.strategies_logic import random_table
 from wfairl.logic.kernels import read_word
 from wfairl.logic.tables import is_forced, requiring
 

@@ -66,9 +66,9 @@ def test_a_world_with_a_renderer_has_every_picture(make_run, tasks, monkeypatch)
     first = next(frames_of(data["episodes"][0], data["atlas"]))
     np.testing.assert_array_equal(first, world.render(world.initial_state))
     assert "what it costs to get to a place" in section(root, "The cost it learned").text
-    rows = section(root, "Result").one("tbody").all("tr")
+    rows = section(root, "Result").all("tbody")[0].all("tr")
     assert [row.one("th").text for row in rows] == ["optimal (least true cost)", "learned, greedy"]
-    heads = [head.text for head in section(root, "Result").one("thead").all("th")]
+    heads = [head.text for head in section(root, "Result").all("thead")[0].all("th")]
     files = read_run_files(directory).evaluation
     for row, one in zip(rows, files.values(), strict=True):
         cells = dict(zip(heads, [row.one("th"), *row.all("td")], strict=True))

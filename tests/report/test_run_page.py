@@ -202,7 +202,7 @@ def test_the_options_in_commands_are_those_of_the_command_line():
     import wfairl.cli.learning
 
     options = {
-        name: {option for parameter in typer.main.get_command(app).params for option in parameter.opts}
+        name: {option for parameter in typer.main.get_group(app).commands[name].params for option in parameter.opts}
         for name, app in (("train", wfairl.cli.learning.app), ("run", wfairl.cli.experiment.app))
     }
     named = {f"--{name.replace('_', '-')}" for method in METHODS.values() for name in method.default_settings()}

@@ -34,14 +34,14 @@ class _Support:
     margin: tuple[tuple[float | None, ...], ...]
     risk: tuple[tuple[Part, ...], ...]
     unknown_risk: Part
-    need: tuple[Part, ...] | None = None
+    need: tuple[Part, ...] | None = None  # older models have none
 
     def __post_init__(self) -> None:
-        if self.need is not None and len(self.need) != len(self.labels):
-            raise ValueError("needs that are not of one number for each label")
         shapes = [[len(row) for row in table] for table in (self.visits, self.margin, self.risk)]
         if shapes != [[len(self.labels)] * len(self.visits)] * 3:
             raise ValueError("tables that are not of one number for each state and label")
+        if self.need is not None and len(self.need) != len(self.labels):
+            raise ValueError("needs that are not of one number for each label")
 
 
 @dataclass(frozen=True)

@@ -78,8 +78,8 @@ def evaluate_command(
         print_json({**evaluation.to_document(), **compared})
     else:
         out.print(summary(evaluations))
-        for one in others:
-            out.print(difference(evaluation, one, task))
+        for other in others:
+            out.print(difference(evaluation, other, task))
         if saved is not None:
             out.print(f"saved to {saved}; `{shlex.join(['wfairl', 'report', policy])}` shows it")
 

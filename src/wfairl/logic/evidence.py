@@ -113,8 +113,6 @@ class Evidence:
         temperatures: as given.
         log_blind: log(1 / prod_t available controls), of controls drawn blindly; shape [scenes].
         log_outlier: log(e) + log_blind, shape [scenes].
-        optimistic: log evidence that scenes not planned yet count with while a candidate may still be given up;
-            shape [scenes, temperatures].
     """
 
     def __init__(
@@ -135,7 +133,6 @@ class Evidence:
         choices = [np.log((s.successors[s.visited[:-1]] >= 0).sum(axis=1)).sum() for s in self.scenes]
         self.log_blind = -np.array(choices)
         self.log_outlier = np.log(outlier_probability) + self.log_blind
-        self.optimistic = np.zeros((len(self.scenes), len(self.temperatures)))
         self._packed = _pack(self.scenes, len(self.labels), max_states)
 
     def evaluate(self, table: NDArray[np.int32], needed: float = -np.inf) -> NDArray[np.float64] | None:
@@ -152,7 +149,6 @@ class Evidence:
             self.temperatures,
             self._log_follows,
             self.log_outlier,
-            self.optimistic,
             needed,
             result,
         )
@@ -165,10 +161,7 @@ class Evidence:
     def at_temperatures(self, table: NDArray[np.int32], temperatures: NDArray[np.float64]) -> NDArray[np.float64]:
         """Log evidence of every scene at other temperatures, [scenes, temperatures]."""
         result = np.empty((len(self.scenes), len(temperatures)))
-        no_bound = np.zeros_like(result)
-        kernels.evaluate(
-            table, *self._packed, temperatures, self._log_follows, self.log_outlier, no_bound, -np.inf, result
-        )
+        kernels.evaluate(table, *self._packed, temperatures, self._log_follows, self.log_outlier, -np.inf, result)
         return result
 
     def visits(self, table: NDArray[np.int32]) -> NDArray[np.int64]:

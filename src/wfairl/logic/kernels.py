@@ -138,14 +138,13 @@ def evaluate(
     temperatures: NDArray[np.float64],
     log_follows: float,
     log_outlier: NDArray[np.float64],
-    optimistic: NDArray[np.float64],
     needed: float,
     result: NDArray[np.float64],
 ) -> bool:
     """Fill `result` [scenes, temperatures] with the log evidence of every scene; false if it was given up.
 
-    It is given up as soon as the mean over temperatures of the total evidence must stay below `needed`, where the
-    scenes that are still to come count with their optimistic evidence.
+    It is given up as soon as the mean over temperatures of the total evidence must stay below `needed`. That is exact:
+    a scene that is still to be planned counts with 0, and no probability has a larger logarithm.
 
     Args:
         table: the automaton, [states, labels].
@@ -156,11 +155,10 @@ def evaluate(
         temperatures: eta, [temperatures].
         log_follows: log(1 - e).
         log_outlier: log of e times the probability of an outlier, [scenes].
-        optimistic: [scenes, temperatures].
         needed: see above.
         result: is written to.
     """
-    scenes, number = optimistic.shape
+    scenes, number = result.shape
     labels = table.shape[1]
     total = np.zeros(number)
     accepted = np.zeros(scenes, np.bool_)
@@ -168,7 +166,7 @@ def evaluate(
         begin, end = steps.first[i], steps.first[i + 1]
         accepted[i] = read_word(table, steps.word[begin:end]) == end - begin
         for k in range(number):
-            result[i, k] = optimistic[i, k] if accepted[i] else log_outlier[i]
+            result[i, k] = 0.0 if accepted[i] else log_outlier[i]
             total[k] += result[i, k]
     if _log_mean(total) < needed:
         return False

@@ -7,8 +7,8 @@ the search ends when the `beam_width` best promising ones have all been expanded
 one it comes from without explaining more is not promising: it is kept as an alternative, but not gone on from.
 
 Most neighbours are refuted without planning, because they do not accept what was demonstrated; the others are given
-up as soon as the scenes planned so far, and an optimistic guess at the rest, leave them behind the beam. Automata
-that read the labels of the scenes alike are judged once. Nothing here is random.
+up as soon as the scenes planned so far leave them behind the beam, whatever the rest may say: that bound is exact.
+Automata that read the labels of the scenes alike are judged once. Nothing here is random.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -22,9 +22,6 @@ from wfairl.logic.evidence import Evidence, log_mean
 from wfairl.logic.moves import neighbours, starts
 from wfairl.logic.prior import log_prior
 from wfairl.logic.sketch import Sketch, canonical, to_table
-
-OPTIMISM = 0.9
-"""A scene still to be planned counts with this share of the least log evidence against any candidate so far."""
 
 LEAST_GAIN = 1.0
 """Log evidence that a longer candidate must gain on the one it comes from, to be gone on from."""
@@ -134,7 +131,6 @@ class Posterior:
         self._met: set[Sketch] = set()
         self._by_table: dict[bytes, Candidate] = {}
         self._given_up: dict[bytes, float] = {}
-        self._best = np.tile(evidence.log_outlier[:, None], (1, len(evidence.temperatures)))
 
     @property
     def candidates(self) -> list[Candidate]:
@@ -158,8 +154,6 @@ class Posterior:
             if sketch not in self._met:
                 self._met.add(sketch)
                 self._judge(sketch, needed, parent)
-        explained = self._best > self.evidence.log_outlier[:, None] + 1
-        self.evidence.optimistic = np.where(explained, OPTIMISM * self._best, 0.0)
 
     def _judge(self, sketch: Sketch, needed: float, parent: Candidate | None) -> None:
         prior = log_prior(sketch, len(self.propositions))
@@ -180,7 +174,6 @@ class Posterior:
         if evidence is None:
             self._given_up[key] = needed - prior
             return
-        np.maximum(self._best, evidence, out=self._best)
         total = log_mean(evidence.sum(axis=0)) + verdicts
         promising = parent is None or prior > parent.log_prior or total > parent.log_evidence + LEAST_GAIN
         self._by_table[key] = Candidate(sketch, table, prior, evidence, total, promising)

@@ -23,7 +23,7 @@ from wfairl.planning.path import walk_path
 from wfairl.planning.plan import Plan, unsatisfiable
 from wfairl.planning.product import Product, check_initial_state, states_alone
 from wfairl.planning.shortest_path import NO_CONTROL, WIDTH, BadCostError, find_cost_to_go
-from wfairl.worlds.lazy_world import UNEXPANDED, LazyProduct, LazyWorld, Sight
+from wfairl.worlds.lazy_world import LOST, UNEXPANDED, LazyProduct, LazyWorld, Sight
 from wfairl.worlds.world import World
 
 DEFAULT_MAX_NODES = 2_000_000
@@ -346,6 +346,8 @@ def _raise_bounds(
 ) -> None:
     """Lower bounds of nodes, by their abstract states (negative ones are not known) and what is in their way."""
     for i in range(numbers.size):
+        if numbers[i] == LOST:
+            bounds[i] = np.inf
         if best[i] != NO_CONTROL or numbers[i] < 0:
             continue
         bound, obstacles = cost_to_go[numbers[i]], in_the_way[i]

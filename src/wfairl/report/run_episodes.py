@@ -4,7 +4,7 @@ In a few scenes they act once more, which shows how likely they found each contr
 played back from the evaluation, which takes no planning.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -23,6 +23,13 @@ from wfairl.report.run_files import RunFiles, is_learned
 from wfairl.worlds.task import Task
 
 DEFAULT_SCENES = 3
+
+MOST_TILES = 256
+"""Different tiles of an episode, up to which all test scenes are kept: a grid has a dozen, a drawn floor thousands."""
+
+Job = tuple[str, int]
+"""The name of a policy and a scene."""
+
 TITLE = "Watch it act"
 
 
@@ -38,24 +45,30 @@ def episodes_section(run: RunFiles, task: Task, scenes: int, n_jobs: int = 2) ->
     Raises:
         BadInputError: the run has not finished, or a file of it is broken.
     """
-    policies = list(policies_of(run, task))
+    policies = dict(policies_of(run, task))
     acted = scenes_of(run, scenes)
-    jobs = [
-        (name, policy, seed)
-        for name, policy in policies
-        for seed in sorted({*acted, *_seeds(run.evaluation.get(name))} - set(run.config.seen))
-    ]
 
-    def record(job: tuple[str, Policy, int]) -> Recording:
-        name, policy, seed = job
-        recording = None if seed in acted else _played_back(task, policy, run.evaluation[name], seed)
-        return replace(recording or record_episode(task, policy, seed, episode_rng(seed)), policy=name)
+    def act(name: str, seed: int) -> Recording:
+        return replace(record_episode(task, policies[name], seed, episode_rng(seed)), policy=name)
 
-    recordings = track(map_in_threads(record, jobs, n_jobs=n_jobs), "recording episodes", total=len(jobs))
-    counted = all(name in run.evaluation for name, _ in policies)
-    first = next((i for i, (_, _, seed) in enumerate(jobs) if seed in acted[:1]), 0)
-    player = EpisodePlayer(tuple(recordings), first)
-    return Section(TITLE, (prose(_introduction(run, counted, acted)), player))
+    def play_back(name: str, seed: int) -> Recording:
+        recording = _played_back(task, policies[name], run.evaluation[name], seed)
+        return act(name, seed) if recording is None else replace(recording, policy=name)
+
+    def record(make: Callable[[str, int], Recording], jobs: Sequence[Job], title: str) -> dict[Job, Recording]:
+        made = track(map_in_threads(lambda job: make(*job), jobs, n_jobs=n_jobs), title, total=len(jobs))
+        return dict(zip(jobs, made, strict=True))
+
+    recordings = record(act, [(name, seed) for name in policies for seed in acted], "recording episodes")
+    are_small = all(one.film is None or len(one.film.tiles) <= MOST_TILES for one in recordings.values())
+    if are_small:
+        others = [(name, seed) for name in policies for seed in _seeds(run, name) if seed not in acted]
+        recordings |= record(play_back, others, "playing back episodes")
+    shown = sorted(recordings, key=lambda job: (list(policies).index(job[0]), job[1]))
+    first = next((i for i, (_, seed) in enumerate(shown) if seed in acted[:1]), 0)
+    player = EpisodePlayer(tuple(recordings[job] for job in shown), first)
+    counted = all(name in run.evaluation for name in policies)
+    return Section(TITLE, (prose(_introduction(run, counted, acted, are_small)), player))
 
 
 def _played_back(task: Task, policy: Policy, evaluation: Evaluation, seed: int) -> Recording | None:
@@ -67,8 +80,10 @@ def _played_back(task: Task, policy: Policy, evaluation: Evaluation, seed: int) 
         return None
 
 
-def _seeds(evaluation: Evaluation | None) -> set[int]:
-    return set() if evaluation is None else {episode.seed for episode in evaluation.episodes}
+def _seeds(run: RunFiles, policy: str) -> list[int]:
+    """The scenes that a policy was evaluated in and that its run has not seen."""
+    episodes = run.evaluation[policy].episodes if policy in run.evaluation else ()
+    return [episode.seed for episode in episodes if episode.seed not in run.config.seen]
 
 
 def policies_of(run: RunFiles, task: Task) -> Iterator[tuple[str, Policy]]:
@@ -95,18 +110,19 @@ def scenes_of(run: RunFiles, count: int) -> list[int]:
     return list(islice((seed for seed in candidates if seed not in seen), count))
 
 
-def _introduction(run: RunFiles, counted: bool, acted: list[int]) -> str:
+def _introduction(run: RunFiles, counted: bool, acted: Sequence[int], has_all: bool) -> str:
     if counted:
-        which = "All episodes that were counted above"
+        which = "All episodes that were counted above" if has_all else "Some of the episodes that were counted above"
     else:
         which = f"Episodes in scenes {'of the result above' if run.evaluation else 'it has never seen'}"
-    where = f"scene{'s' if len(acted) > 1 else ''} {', '.join(map(str, acted))}"
+    where = f" in scene{'s' if len(acted) > 1 else ''} {', '.join(map(str, acted))}" if has_all else ""
+    more = "it" if has_all else "more scenes, whose pictures are large here"
     planned = (
         " The automaton reads what is true after each step: its state is filled, the edge that was just taken is thick."
         if run.task_model is not None
         else ""
     )
     return (
-        f"{which}, step by step, in {where} with the chance that the policy gave to each control (wfairl report"
-        f" --scenes has it in more).{planned}"
+        f"{which}, step by step,{where} with the chance that the policy gave to each control (wfairl report --scenes"
+        f" has {more}{' in more' if has_all else ''}).{planned}"
     )

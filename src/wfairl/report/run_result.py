@@ -34,7 +34,7 @@ def result_section(run: RunFiles, task: Task) -> Section:
         caption="Mean return with one standard error to both sides; 1 would be success without a single step, "
         "0 is failure.",
     )
-    blocks = (
+    blocks: tuple[Block, ...] = (
         prose(_headline(run.evaluation, learned, task)),
         KeyFigures(tuple(_key_figures(run, learned, task))),
         chart,

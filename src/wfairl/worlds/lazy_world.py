@@ -22,6 +22,10 @@ class Sight(Enum):
     WHOLE = "whole"  # the whole state
 
 
+LOST = -2
+"""In place of an abstract state: acceptance cannot be reached."""
+
+
 class LazyProduct(Protocol):
     """The part of the product of a world and an automaton that searches have met; it grows where they look.
 
@@ -73,9 +77,10 @@ class LazyProduct(Protocol):
         ...
 
     def abstract(self, first: int) -> tuple[NDArray[np.int32], NDArray[np.uint64], NDArray[np.float64]]:
-        """The abstract states of the nodes from a number on, negative if unknown, bits of obstacles on the way, bounds.
+        """The abstract states of the nodes from a number on, bits of obstacles on the way, and bounds of `deepen`.
 
-        The bounds are those of `deepen`, 0 where it tells nothing.
+        An abstract state is `LOST` where acceptance cannot be reached, another negative number where it is not known;
+        a bound is 0 where nothing is known.
         """
         ...
 

@@ -290,10 +290,9 @@ def _truth(
     question, classes = table[atom], table[table[ATOM_CLASSES] + 2 * i]
     if classes == FORGOTTEN:
         return 3
-    hand, moved, blocked, opened, control = (
+    hand, moved, opened, control = (
         effects[at + HAND],
         effects[at + MOVED],
-        effects[at + BLOCKED],
         effects[at + OPENED],
         effects[at + CONTROL],
     )

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.compiling import njit
+from wfairl.worlds.lazy_world import LOST
 from wfairl.worlds.minigrid.abstract_rules import MOST_EDGES, MOST_EFFECTS, abstract_edges
 from wfairl.worlds.minigrid.packing import fields_count, unpack
 from wfairl.worlds.minigrid.pattern import (
@@ -25,7 +26,7 @@ from wfairl.worlds.minigrid.pattern import (
     lies_on,
     read_index,
 )
-from wfairl.worlds.minigrid.rules import IS_OPEN, NOTHING, Layout, Table, door_state
+from wfairl.worlds.minigrid.rules import CELLS, FIRST_OBJECT, GONE, IS_OPEN, NOTHING, Layout, Table, door_state
 
 GOAL = 0
 """Number of acceptance among the abstract states."""
@@ -181,13 +182,16 @@ def number_states(
         sets: the unavoidable obstacles of each abstract state, from `unavoidable`.
         states: packed states, shape [states, words].
         automaton_states: shape [states].
-        numbers: becomes the number of each, or `UNKNOWN` for one never met; shape [states].
+        numbers: becomes the number of each, `UNKNOWN` for one never met, or `LOST`; shape [states].
         in_the_way: becomes bits of obstacles, shape [states].
     """
     fields = np.empty(fields_count(layout), np.int32)
     effects = np.empty(EFFECT_COLUMNS, np.int64)
     for i in range(states.shape[0]):
         unpack(layout, states[i], fields)
+        if _is_lost(layout, places, fields, automaton_states[i]):
+            numbers[i], in_the_way[i] = LOST, 0
+            continue
         number = number_of[abstract_index(layout, table, places, fields, automaton_states[i], effects)]
         numbers[i], in_the_way[i] = number, 0
         if number == UNKNOWN:
@@ -197,6 +201,20 @@ def number_states(
             if in_the_way[i] >> np.uint64(j) & np.uint64(1) and not _is_there(layout, places, j, fields):
                 in_the_way[i] &= ~(np.uint64(1) << np.uint64(j))
         in_the_way[i] = without_spare(places, automaton_states[i], in_the_way[i])
+
+
+@njit(cache=True, nogil=True)
+def _is_lost(layout: Table, places: Places, fields: NDArray[np.int32], automaton_state: int) -> bool:
+    """Whether all boxes are gone one of which is needed for acceptance."""
+    for j in range(places.needed.shape[1]):
+        needed, left = 0, 0
+        for thing in range(places.needed.shape[2]):
+            if places.needed[automaton_state, j, thing]:
+                needed += 1
+                left += fields[FIRST_OBJECT + thing] != layout[CELLS] + GONE
+        if needed and not left:
+            return True
+    return False
 
 
 @njit(cache=True, nogil=True)

@@ -154,6 +154,8 @@ class Places(NamedTuple):
         role_doors: how many of them are doors of a role.
         spare: the most obstacles that may be removed, in an automaton state and after it, by steps with which the
             automaton changes: of those that are no doors of a role, and of all; shape [automaton states, 2].
+        needed: sets of boxes, one of which every way from an automaton state to acceptance needs;
+            shape [automaton states, sets, objects].
     """
 
     home: NDArray[np.bool_]
@@ -163,6 +165,7 @@ class Places(NamedTuple):
     obstacles: NDArray[np.int64]
     role_doors: int
     spare: NDArray[np.int64]
+    needed: NDArray[np.bool_]
 
 
 @njit(cache=True, nogil=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -387,12 +388,35 @@ class ScenePatterns:
             ),
         )
         obstacles = self._obstacles(keep, hands)
+        blocked = np.stack([standing, self._groups_on(standing), blocker[standing]], axis=1).astype(np.int64)
+        named = sum(group == NOTHING and self._door_roles(what) != 0 for what, group in obstacles)
         places = Places(
-            home[groups], hands, np.stack([standing, self._groups_on(standing), blocker[standing]], axis=1).astype(np.int64),
-            np.array(gates, np.int64), np.array(obstacles, np.int64).reshape(-1, 2),
-            sum(group == NOTHING and self._door_roles(what) != 0 for what, group in obstacles), self._spare(obstacles),
+            home[groups], hands, blocked, np.array(gates, np.int64), np.array(obstacles, np.int64).reshape(-1, 2),
+            named, self._spare(obstacles), self.boxes_needed,
         )  # fmt: skip
         return pattern, places
+
+    @cached_property
+    def boxes_needed(self) -> NDArray[np.bool_]:
+        """See `Places.needed`: boxes can be destroyed, and then a task that is about them cannot be fulfilled."""
+        always = np.full(self.states, ~0, np.int64)  # bits of atoms that hold somewhere on every way to acceptance
+        for _ in range(self.states):
+            for state, true, _, after in self.changes:
+                always[state] &= true | (0 if after == ACCEPTED else int(always[after]))
+        atoms = [(i, other) for i in self.atoms_used() for other in (False, True)]
+        sets = np.zeros((self.states, len(atoms), len(self.layout.objects)), bool)
+        is_box = self.layout.objects[:, rules.KIND] == rules.BOX
+        for column, (i, other) in enumerate(atoms):
+            things = np.array([self._speaks_of(i, thing, other) for thing in range(len(is_box))], bool)
+            if not (things & ~is_box).any() and not self._may_be_a_door(i, other):
+                sets[always >> i & 1 != 0, column] = things
+        return sets[:, sets.any(axis=(0, 2))]
+
+    def _may_be_a_door(self, i: int, other: bool) -> bool:
+        """Whether a door will do for what an atom speaks of."""
+        role = int(self.atoms[i, 2 if other else 1])
+        is_role = self.atoms[i, 0] in (rules.ROLE_REACHED, rules.ROLE_PUT_NEXT)
+        return bool(is_role and (self.layout.cells[:, rules.DOOR_ROLES] >> role & 1).any())
 
     def _groups_on(self, cells: Sequence[int] | NDArray[np.int64]) -> list[int]:
         """The group of what lies on each cell at the start."""

@@ -24,11 +24,15 @@ import gymnasium
 
 from wfairl.automata.automaton import Automaton
 from wfairl.automata.rules import visit_in_order
-from wfairl.worlds.minigrid.environment import make_environment, reset
+from wfairl.errors import BadInputError
+from wfairl.worlds.minigrid.environment import kinds_in, make_environment, reset
 from wfairl.worlds.minigrid.propositions import AgentOn, AwayFromDoor, Carrying, DoorOpen, Facing, Proposition
 from wfairl.worlds.minigrid.simulator import MiniGridSimulator
 from wfairl.worlds.minigrid.world import MiniGridWorld
 from wfairl.worlds.task import FeatureCost, check_horizon
+
+MOST_DRAWS = 100
+"""Scenes of one seed that are looked at for one that has all that a task needs."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,7 @@ class MiniGridTask:
         environment_id: Gymnasium's id.
         scene_propositions: of an environment just reset, its propositions by name.
         mission_ends: whether the environment's own mission ends an episode; False where the task is another one.
+        needs: kinds of objects that every scene must have: one that lacks some is drawn again.
     """
 
     name: str
@@ -51,6 +56,7 @@ class MiniGridTask:
     default_cost: str = "local"
     true_cost: FeatureCost | None = None
     mission_ends: bool = True
+    needs: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title or self.name)
@@ -74,7 +80,11 @@ class MiniGridTask:
         """The real environment of one seed, reset, with the task's horizon instead of its own limit."""
         environment = make_environment(self.environment_id, render_mode=render_mode, max_steps=self.horizon)
         reset(environment, seed)
-        return environment
+        for _ in range(MOST_DRAWS):
+            if self.needs <= kinds_in(environment):
+                return environment
+            reset(environment, None)  # the next scene of the same random numbers
+        raise BadInputError(f"{self.name}: no scene of seed {seed} has {', '.join(sorted(self.needs))}")
 
     def _world_of(self, environment: gymnasium.Env[Any, Any]) -> MiniGridWorld:
         return MiniGridWorld.from_environment(environment, self.scene_propositions(environment.unwrapped))
@@ -129,6 +139,7 @@ MAZE_ERRANDS = MiniGridTask(
     rule=visit_in_order("key", "ball", "box"),
     horizon=150,
     mission_ends=False,
+    needs=frozenset({"key", "ball", "box"}),
 )
 
 TASKS = (DOORKEY, MULTIROOM, BLOCKED_UNLOCK_PICKUP)
