@@ -163,7 +163,8 @@ class Desk:
         await self._tell({"do": "control", "control": control})
 
     async def _next(self, message: Mapping[str, Any]) -> None:  # noqa: ARG002
-        await self._do({"do": "scene", "seed": self.session.next_seed})
+        async with self._turn:  # what is next depends on the keys before this one
+            await self._perform({"do": "scene", "seed": self.session.next_seed})
 
     async def _propose(self, message: Mapping[str, Any]) -> None:  # noqa: ARG002
         """Go to the scene whose demonstration is expected to say most."""
