@@ -3,6 +3,7 @@
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import time
 import pytest
 from studio_sessions import errand_plan
 
+from wfairl.demonstrations.collection import FIRST_TRAINING_SEED
 from wfairl.studio.events import event_of_document
 from wfairl.studio.journal import Journal
 from wfairl.studio.session import JOURNAL, Session
@@ -39,10 +41,14 @@ def start(directory, port, log):
     raise AssertionError("the studio never opened")
 
 
-def demonstrate(page, rng, seconds, seed, step):
-    """Press keys for a while, demonstration after demonstration, and now and then give one up; what was pressed."""
-    pressed, end, plan = [], time.monotonic() + seconds, errand_plan(seed)
-    while time.monotonic() < end:
+def demonstrate(page, rng, keys, seed, step):
+    """Press some keys, demonstration after demonstration, and now and then give one up.
+
+    Returns:
+        What was pressed, and the scene and step that it leads to.
+    """
+    pressed, plan = [], errand_plan(seed)
+    while len(pressed) < keys:
         if rng.random() < 0.01:
             page.keyboard.press("n")
             pressed.append("n")
@@ -53,7 +59,52 @@ def demonstrate(page, rng, seconds, seed, step):
         if pressed[-1] == "n" or step == len(plan):
             seed, step = seed + 1, 0
             plan = errand_plan(seed)
-    return pressed
+    return pressed, (seed, step)
+
+
+def check(directory, pressed, drawn, kept):
+    """What a killed server leaves behind holds all that was on the screen; its keys, and where it stands."""
+    story, places, done = Story(), [], []
+    for document in Journal(directory / JOURNAL).read():
+        story.apply(event_of_document(document))
+        places.append(f"{story.seed}/{len(story.controls)}")
+        if document["do"] in ("control", "scene"):
+            done.append(document.get("control", "n"))
+    assert drawn in places  # the journal is not behind the screen
+    assert kept <= len(story.shown)
+    assert done == pressed[: len(done)]  # every key, in its order, until the kill
+    assert all(one.is_right and list(one.controls) == list(errand_plan(one.seed)) for one in story.shown)
+    session = Session(directory)
+    assert (session.shown, session.controls, session.seed) == (story.shown, story.controls, story.seed)
+    assert len(session.dataset) == len(story.shown)
+    return done, places[-1], story
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_what_lies_on_the_disk_at_any_moment_is_all_that_was_shown(browser, tmp_path, seed):
+    """A process that is stopped has left on the disk what it would have left if it were killed."""
+    pytest.importorskip("nicegui")
+    rng = random.Random(seed)
+    directory = tmp_path / "studio"
+    process, address = start(directory, [], tmp_path / "log")
+    page = browser.new_page()
+    page.goto(address)
+    page.wait_for_selector("canvas[data-drawn]", timeout=120_000)
+    name = page.url.rsplit("/", 1)[1]
+    pressed, place = [], (FIRST_TRAINING_SEED, 0)
+    for moment in range(MOMENTS):
+        more, place = demonstrate(page, rng, rng.randrange(1, 40), *place)
+        pressed += more
+        drawn, kept = page.evaluate(CONFIRMED)
+        os.kill(process.pid, signal.SIGSTOP)
+        shutil.copytree(directory / name, tmp_path / f"at-{moment}")
+        os.kill(process.pid, signal.SIGCONT)
+        check(tmp_path / f"at-{moment}", pressed, drawn, kept)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    page.close()
+    assert Session(directory / name).shown
 
 
 @pytest.mark.slow
@@ -73,31 +124,20 @@ def test_a_kill_at_any_moment_loses_nothing_that_was_shown(browser, tmp_path, se
     pressed = []  # what reached the journal, and what was pressed since the last kill
     for moment in range(MOMENTS):
         session = Session(directory / name)
-        pressed += demonstrate(page, rng, rng.uniform(0.1, 2.0), session.seed, len(session.controls))
+        more, _ = demonstrate(page, rng, rng.randrange(1, 40), session.seed, len(session.controls))
+        pressed += more
         drawn, kept = page.evaluate(CONFIRMED)
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
 
-        events = list(Journal(directory / name / JOURNAL).read())
-        story, passed, done = Story(), [], []
-        for document in events:
-            story.apply(event_of_document(document))
-            passed.append((f"{story.seed}/{len(story.controls)}", len(story.shown)))
-            if document["do"] in ("control", "scene"):
-                done.append(document.get("control", "n"))
-        assert drawn in [place for place, _ in passed]  # the journal is not behind the screen
-        assert kept <= len(story.shown)
-        assert done == pressed[: len(done)]  # every key, in its order, until the kill
-        pressed = done
+        pressed, place, story = check(directory / name, pressed, drawn, kept)
 
         process, _ = start(directory, port, log)
         page.goto(f"{session_page}?{token}")
-        page.wait_for_selector(f"canvas[data-drawn='{passed[-1][0]}']", timeout=60_000)
+        page.wait_for_selector(f"canvas[data-drawn='{place}']", timeout=60_000)
         page.wait_for_selector(f".rows li:has-text('#{len(story.shown)}')" if story.shown else ".rows")
-        assert page.evaluate(CONFIRMED) == [*passed[-1]], moment
+        assert page.evaluate(CONFIRMED) == [place, len(story.shown)], moment
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     page.close()
-    session = Session(directory / name)
-    assert session.shown
-    assert all(one.is_right and list(one.controls) == list(errand_plan(one.seed)) for one in session.shown)
+    assert Session(directory / name).shown

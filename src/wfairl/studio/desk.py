@@ -105,8 +105,11 @@ class Desk:
     async def _do(self, event: Mapping[str, Any]) -> None:
         """An event of the session, once the worlds that it needs are there; events keep their order."""
         async with self._turn:
-            await self._fetch(*self.session.scenery(event))
-            self.session.do(event)
+            await self._perform(event)
+
+    async def _perform(self, event: Mapping[str, Any]) -> None:
+        await self._fetch(*self.session.scenery(event))
+        self.session.do(event)
         self._look_ahead()
 
     async def _fetch(self, assignment: Assignment, seeds: Iterable[int]) -> None:
@@ -133,15 +136,16 @@ class Desk:
 
     async def _tell(self, message: Mapping[str, Any]) -> None:
         """What changes the session: an event of its own, and what follows from it."""
+        if message["do"] == "control":
+            await self._act(message)
+            return
         await self._do(message)
         self.screen.map = None
         if message["do"] == "name":
             self._changed(HEADING, MIND)
         if message["do"] == "judge":
             self._changed(MIND)
-        if message["do"] == "control" and (verdict := self.session.verdict) is not None:
-            await self._keep({"right": verdict, "by": self.session.judge})
-        elif message["do"] in ("drop", "withdraw", "proposition", "forget"):
+        if message["do"] in ("drop", "withdraw", "proposition", "forget"):
             if message["do"] in ("proposition", "forget"):
                 self.screen.clear()
             await self._learn(message)
@@ -159,7 +163,8 @@ class Desk:
         await self._tell({"do": "control", "control": control})
 
     async def _next(self, message: Mapping[str, Any]) -> None:  # noqa: ARG002
-        await self._do({"do": "scene", "seed": self.session.next_seed})
+        async with self._turn:  # what is next depends on the keys before this one
+            await self._perform({"do": "scene", "seed": self.session.next_seed})
 
     async def _propose(self, message: Mapping[str, Any]) -> None:  # noqa: ARG002
         """Go to the scene whose demonstration is expected to say most."""
@@ -169,13 +174,27 @@ class Desk:
         await self._do({"do": "scene", "seed": proposal.seed})
         self.screen.mode, self.screen.proposal = SHOW, proposal
 
+    async def _act(self, message: Mapping[str, Any]) -> None:
+        """A control; a demonstration that is over with it is kept before the next one."""
+        async with self._turn:
+            await self._perform(message)
+            verdict = self.session.verdict
+            if verdict is not None:
+                await self._perform_keep(verdict, self.session.judge)
+        self.screen.map = None
+        if verdict is not None:
+            await self._learn(message)
+
     async def _keep(self, message: Mapping[str, Any]) -> None:
-        steps, seed = len(self.session.controls), self.session.seed
-        await self._do({"do": "keep", "right": message["right"], "by": message.get("by", PERSON)})
-        said = "a success" if message["right"] else "a failure"
-        self.notice = f"Kept: scene {seed}, {steps} steps, {said}."
+        async with self._turn:
+            await self._perform_keep(message["right"], message.get("by", PERSON))
         self.screen.map = None
         await self._learn(message)
+
+    async def _perform_keep(self, right: bool, by: str) -> None:
+        steps, seed = len(self.session.controls), self.session.seed
+        await self._perform({"do": "keep", "right": right, "by": by})
+        self.notice = f"Kept: scene {seed}, {steps} steps, {'a success' if right else 'a failure'}."
 
     async def _learn(self, message: Mapping[str, Any]) -> None:  # noqa: ARG002
         session = self.session
