@@ -1,6 +1,6 @@
 """Plans in seven levels of BabyAI, against the bot that comes with minigrid.
 
-    python benchmarks/babyai.py [--json] [--scenes 500] [--level babyai-goto ...]
+    python benchmarks/babyai.py [--json] [--scenes 500] [--level babyai-goto ...] [--results scenes.jsonl]
 
 For each scene: the plan of the focused planner under the rule read from the level's instruction, carried out in the
 real environment until its verifier says success; and minigrid's `BabyAIBot` in the same scene. The bot sees only what
@@ -8,7 +8,8 @@ the agent sees and explores the rest, the planner knows the scene: a plan that i
 mistake. Where the bot raises an error or runs out of the level's own time, it counts as failed and the scene is
 compared no further. A scene is impossible if the planner has proved that no plan exists: in some scenes of Unlock the
 key lies behind the door that it unlocks. Times are CPU time of this process for one plan, making and reading the scene
-included, compilation left out; memory is the peak of the process.
+included, compilation left out; memory is the peak of the process. With `--results` every scene is written to a file as
+it is done, and a run that was stopped goes on there.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import json
 import resource
 import statistics
 import time
+from pathlib import Path
 from typing import Any
 
 from minigrid.utils.baby_ai_bot import BabyAIBot
@@ -23,7 +25,7 @@ from rich.console import Console
 from rich.table import Table
 
 from wfairl.planning.cost import unit_cost
-from wfairl.planning.focused import FocusedPlanner, TooManyNodesMetError
+from wfairl.planning.focused import DEFAULT_MAX_NODES, FocusedPlanner, TooManyNodesMetError
 from wfairl.planning.plan import UnsatisfiableTaskError
 from wfairl.progress import track
 from wfairl.worlds.minigrid import babyai
@@ -45,9 +47,12 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--scenes", type=int, default=500, help="scenes of each level, from seed 0 on")
     parser.add_argument("--level", action="append", help="only this level; may be given several times")
+    parser.add_argument("--max-nodes", type=int, default=DEFAULT_MAX_NODES, help="give up on a scene beyond this")
+    parser.add_argument("--results", type=Path, help="a file of scenes that are done, to go on with")
     arguments = parser.parse_args()
     levels = [level for level in LEVELS if arguments.level is None or level.name in arguments.level]
-    rows = [measure(level, arguments.scenes) for level in levels]
+    planner = FocusedPlanner(arguments.max_nodes)
+    rows = [summarize(level, measure(level, planner, arguments.scenes, arguments.results)) for level in levels]
     if arguments.json:
         print(json.dumps({"levels": rows}))
         return
@@ -57,51 +62,70 @@ def main() -> None:
     Console(width=200).print(table)
 
 
-def measure(level: babyai.BabyAITask, scenes: int) -> dict[str, Any]:
-    plan(level, 0)  # compiles
-    took, steps, bot_steps, impossible, given_up = [], {}, {}, [], []
-    for seed in track(range(scenes), level.name, scenes):
-        began = time.process_time()
-        try:
-            controls = plan(level, seed)
-        except UnsatisfiableTaskError:
-            impossible.append(seed)
-            continue
-        except TooManyNodesMetError:
-            given_up.append(seed)
-            continue
-        finally:
-            took.append(time.process_time() - began)
-        steps[seed] = carry_out(level, seed, controls)
-        bot_steps[seed] = follow_bot(level, seed)
-    refused = [seed for seed, count in steps.items() if count is None]
-    pairs = {
-        seed: (ours, bot_steps[seed])
-        for seed, ours in steps.items()
-        if ours is not None and bot_steps[seed] is not None
-    }
+def measure(
+    level: babyai.BabyAITask, planner: FocusedPlanner, scenes: int, results: Path | None
+) -> list[dict[str, Any]]:
+    """What was found in each scene, in the order of seeds."""
+    done: dict[int, dict[str, Any]] = {}
+    if results is not None and results.exists():
+        rows = map(json.loads, results.read_text().splitlines())
+        done = {row["seed"]: row for row in rows if row["level"] == level.name and row["seed"] < scenes}
+    plan(level, planner, 0)  # compiles
+    for seed in track([seed for seed in range(scenes) if seed not in done], level.name, scenes - len(done)):
+        done[seed] = {"level": level.name, "seed": seed, **measure_scene(level, planner, seed)}
+        if results is not None:
+            with results.open("a") as file:
+                file.write(json.dumps(done[seed]) + "\n")
+    return [done[seed] for seed in sorted(done)]
+
+
+def measure_scene(level: babyai.BabyAITask, planner: FocusedPlanner, seed: int) -> dict[str, Any]:
+    """Steps of the plan and of the bot, None where there are none; and why, and what it took."""
+    began, outcome, controls = time.process_time(), "planned", ()
+    try:
+        controls = plan(level, planner, seed)
+    except UnsatisfiableTaskError:
+        outcome = "impossible"
+    except TooManyNodesMetError:
+        outcome = "given up"
+    took = time.process_time() - began
+    is_planned = outcome == "planned"
     return {
-        "level": level.name,
-        "scenes": scenes,
-        "impossible scenes": impossible,
-        "given up scenes": given_up,
-        "accepted": len(steps) - len(refused),
-        "refused scenes": refused,
-        "bot failed": sum(bot is None for bot in bot_steps.values()),
-        "shorter": sum(ours < bot for ours, bot in pairs.values()),
-        "equal": sum(ours == bot for ours, bot in pairs.values()),
-        "longer scenes": [seed for seed, (ours, bot) in pairs.items() if ours > bot],
-        "mean steps": statistics.mean(ours for ours in steps.values() if ours is not None),
-        "mean difference": statistics.mean(bot - ours for ours, bot in pairs.values()),
-        "median ms": 1e3 * statistics.median(took),
-        "90 % ms": 1e3 * statistics.quantiles(took, n=10)[-1],
-        "max ms": 1e3 * max(took),
+        "outcome": outcome,
+        "steps": carry_out(level, seed, controls) if is_planned else None,
+        "bot steps": follow_bot(level, seed) if is_planned else None,
+        "ms": 1e3 * took,
         "peak MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
 
 
-def plan(level: babyai.BabyAITask, seed: int) -> tuple[int, ...]:
-    return FocusedPlanner().solve(level.make_world(seed), level.rule, unit_cost).plan().path.controls
+def summarize(level: babyai.BabyAITask, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    planned = [row for row in rows if row["outcome"] == "planned"]
+    accepted = [row for row in planned if row["steps"] is not None]
+    pairs = {row["seed"]: (row["steps"], row["bot steps"]) for row in accepted if row["bot steps"] is not None}
+    took = [row["ms"] for row in rows]
+    return {
+        "level": level.name,
+        "scenes": len(rows),
+        "impossible scenes": [row["seed"] for row in rows if row["outcome"] == "impossible"],
+        "given up scenes": [row["seed"] for row in rows if row["outcome"] == "given up"],
+        "accepted": len(accepted),
+        "refused scenes": [row["seed"] for row in planned if row["steps"] is None],
+        "bot failed": sum(row["bot steps"] is None for row in planned),
+        "shorter": sum(ours < bot for ours, bot in pairs.values()),
+        "equal": sum(ours == bot for ours, bot in pairs.values()),
+        "longer scenes": [seed for seed, (ours, bot) in pairs.items() if ours > bot],
+        "mean steps": statistics.mean(row["steps"] for row in accepted),
+        "mean difference": statistics.mean(bot - ours for ours, bot in pairs.values()),
+        "median ms": statistics.median(took),
+        "90 % ms": statistics.quantiles(took, n=10)[-1],
+        "max ms": max(took),
+        "peak MB": max(row["peak MB"] for row in rows),
+    }
+
+
+def plan(level: babyai.BabyAITask, planner: FocusedPlanner, seed: int) -> tuple[int, ...]:
+    return planner.solve(level.make_world(seed), level.rule, unit_cost).plan().path.controls
 
 
 def carry_out(level: babyai.BabyAITask, seed: int, controls: tuple[int, ...]) -> int | None:

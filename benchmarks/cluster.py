@@ -6,7 +6,8 @@ Jobs sleep, so that two cores can stand for a cluster; each takes a data set alo
 
 overhead  eight cells of ten seconds on a Dask cluster of two workers, processes of their own beside a scheduler,
           against two local processes
-busy      a thousand cells of one to five seconds: the share of the time for which the workers slept
+busy      a thousand cells of five to fifteen seconds: the share of the time for which the workers slept, and where the
+          rest went: until a worker began, between two of its cells, and after its last one
 """
 
 import argparse
@@ -14,10 +15,12 @@ import json
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -48,10 +51,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--cells", type=int, default=1000)
+    parser.add_argument("--seconds", type=float, default=10.0, help="that a cell takes, on average")
+    parser.add_argument("--part", choices=("overhead", "busy"), help="only this")
     parser.add_argument("--workers", type=int, default=64)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        figures = {**overhead(Path(name)), **busy(Path(name), arguments.cells, arguments.workers)}
+        figures = {} if arguments.part == "busy" else overhead(Path(name))
+        if arguments.part != "overhead":
+            figures |= busy(Path(name), arguments.cells, arguments.workers, arguments.seconds)
     if arguments.json:
         print(json.dumps(figures))
         return
@@ -70,31 +77,56 @@ def overhead(directory: Path) -> dict[str, Any]:
     return {"local, s": local, "Dask, s": remote, "overhead": remote / local - 1}
 
 
-def busy(directory: Path, cells: int, workers: int) -> dict[str, Any]:
+def busy(directory: Path, cells: int, workers: int, mean: float) -> dict[str, Any]:
     """Many cells on many workers."""
-    seconds = np.random.default_rng(0).uniform(1, 5, cells).tolist()
+    seconds = np.random.default_rng(0).uniform(0.5 * mean, 1.5 * mean, cells).tolist()
     with started_cluster("threads", workers, directory) as address:
         took = time_of(seconds, directory / "busy", address, workers)
-    return {"cells": cells, "workers": workers, "all, s": took, "busy": sum(seconds) / (took * workers)}
+    whole = took * workers
+    return {
+        "cells": cells,
+        "workers": workers,
+        "all, s": took,
+        "busy": sum(seconds) / whole,
+        **{name: one / whole for name, one in idle(directory / "busy", workers, took).items()},
+    }
+
+
+def idle(directory: Path, workers: int, took: float) -> dict[str, float]:
+    """Seconds of all workers that were not slept through, by when they were."""
+    times = [json.loads(path.read_bytes().rstrip(b"\0")) for path in directory.glob("run *")]
+    begun = json.loads((directory / "begun").read_text())
+    by_worker: dict[int, list[tuple[float, float]]] = {}
+    for one in times:
+        by_worker.setdefault(one["worker"], []).append((one["start"] - begun, one["end"] - begun))
+    spans = [sorted(one) for one in by_worker.values()]
+    return {
+        "filling": sum(span[0][0] for span in spans),
+        "between": sum(after[0] - before[1] for span in spans for before, after in pairwise(span)),
+        "tail": sum(took - span[-1][1] for span in spans) + took * (workers - len(spans)),
+    }
 
 
 def time_of(seconds: list[float], directory: Path, executor: str, workers: int) -> float:
     """Wall time of jobs of given length; workers have begun before."""
     directory.mkdir()
     (directory / "data").write_bytes(bytes(DATA))
-    jobs = [Job(f"cell {i}", one, partial(sleep, i, one), (Path("data"),)) for i, one in enumerate(seconds)]
+    jobs = [Job(f"cell {i}", one, partial(sleep, f"run {i}", one), (Path("data"),)) for i, one in enumerate(seconds)]
     first = [Job(f"first {i}", 1.0, partial(sleep, f"first {i}", 1.0)) for i in range(workers)]
     with open_workers(executor, workers, worker_setup()) as opened:
         run_jobs(first, directory, opened, "starting")
+        (directory / "begun").write_text(json.dumps(time.time()))
         begun = time.monotonic()
         failures = run_jobs(jobs, directory, opened, "cells")
         assert not failures, failures[0]
         return time.monotonic() - begun
 
 
-def sleep(number: int | str, seconds: float, directory: Path) -> None:
+def sleep(name: str, seconds: float, directory: Path) -> None:
+    start = time.time()
     time.sleep(seconds)
-    (directory / f"run {number}").write_bytes(bytes(RUN))
+    told = {"worker": threading.get_ident(), "start": start, "end": time.time()}
+    (directory / name).write_bytes(json.dumps(told).encode().ljust(RUN, b"\0"))
 
 
 @contextmanager

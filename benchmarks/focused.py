@@ -1,17 +1,22 @@
 """The focused planner against the exact one on T3, and its growth with loose objects.
 
-    python benchmarks/focused.py [--json] [--scenes 20] [--demonstrations 32] [--figure growth.png]
+    python benchmarks/focused.py [--json] [--scenes 20] [--demonstrations 32] [--parts growth plans training]
+        [--figure growth.png]
 
 One plan: CPU time of the exact planner (product, cost-to-go, plan) and of the focused one in the same scenes of
 `blocked-unlock-pickup`, under unit cost and under a random cost of features. Training: CPU time of log likelihood and
 gradient of all demonstrations under a random local cost, once everything that is kept between epochs is there.
-Growth: scenes of BabyAI's GoTo, nine rooms, with 2 to 20 objects: CPU time and nodes of the product for one plan.
+Growth: scenes of BabyAI's GoTo, nine rooms, with 2 to 20 objects: CPU time and nodes of the product for one plan, and
+the peak memory of a process of its own that plans in all these scenes; `--parts` chooses what to measure.
 """
 
 import argparse
 import json
+import multiprocessing
+import resource
 import statistics
 import time
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +38,7 @@ from wfairl.worlds.minigrid.propositions import OfRole
 from wfairl.worlds.minigrid.world import MiniGridWorld
 
 OBJECTS = (2, 5, 8, 11, 14, 17, 20)
+PARTS = ("growth", "plans", "training")
 
 
 def main() -> None:
@@ -41,15 +47,19 @@ def main() -> None:
     parser.add_argument("--scenes", type=int, default=20, help="scenes of each measurement")
     parser.add_argument("--demonstrations", type=int, default=32, help="demonstrations of the training")
     parser.add_argument("--figure", type=Path, help="draw the growth into this file")
+    parser.add_argument("--parts", nargs="+", default=PARTS, choices=PARTS, help="what to measure")
     arguments = parser.parse_args()
-    growth = [measure_growth(objects, arguments.scenes) for objects in OBJECTS]
-    tables = {
-        "growth": growth,
-        "one plan on T3": [measure_plans(name, arguments.scenes) for name in ("unit", "features")],
-        "training on T3": [measure_training(arguments.demonstrations)],
-    }
+    tables: dict[str, list[dict[str, Any]]] = {}
+    if "growth" in arguments.parts:
+        spawn = multiprocessing.get_context("spawn")
+        with ProcessPoolExecutor(1, mp_context=spawn, max_tasks_per_child=1) as alone:
+            tables["growth"] = list(alone.map(measure_growth, OBJECTS, [arguments.scenes] * len(OBJECTS)))
+    if "plans" in arguments.parts:
+        tables["one plan on T3"] = [measure_plans(name, arguments.scenes) for name in ("unit", "features")]
+    if "training" in arguments.parts:
+        tables["training on T3"] = [measure_training(arguments.demonstrations)]
     if arguments.figure is not None:
-        draw_growth(growth, arguments.figure)
+        draw_growth(tables["growth"], arguments.figure)
     if arguments.json:
         print(json.dumps(tables))
         return
@@ -123,17 +133,23 @@ def measure_growth(objects: int, scenes: int) -> dict[str, Any]:
         "objects": objects, "log10 of states": float(np.log10(world.estimated_states())),
         "median ms": 1e3 * statistics.median(took), "max ms": 1e3 * max(took),
         "median nodes": statistics.median(nodes), "max nodes": max(nodes), "mean steps": statistics.mean(steps),
+        "peak MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }  # fmt: skip
 
 
 def draw_growth(rows: list[dict[str, Any]], path: Path) -> None:
     import matplotlib.pyplot as plt
 
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
+    figure, axes = plt.subplots(1, 3, figsize=(11, 3.2), layout="constrained")
     objects = [row["objects"] for row in rows]
-    for axis, what, unit in ((left, "ms", "CPU time of one plan, ms"), (right, "nodes", "nodes met by one plan")):
-        axis.plot(objects, [row[f"median {what}"] for row in rows], "o-", label="median")
-        axis.plot(objects, [row[f"max {what}"] for row in rows], "s--", label="largest")
+    lines = {
+        "CPU time of one plan, ms": {"median": "median ms", "largest": "max ms"},
+        "nodes met by one plan": {"median": "median nodes", "largest": "max nodes"},
+        "peak memory of the process, MB": {"all scenes": "peak MB"},
+    }
+    for axis, (unit, columns) in zip(axes, lines.items(), strict=True):
+        for style, (label, column) in zip(("o-", "s--"), columns.items(), strict=False):
+            axis.plot(objects, [row[column] for row in rows], style, label=label)
         axis.set(xlabel="loose objects", ylabel=unit, xticks=objects)
         axis.set_ylim(bottom=0)
         axis.legend(frameon=False)

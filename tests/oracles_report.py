@@ -3,6 +3,7 @@
 import base64
 import io
 import json
+import zlib
 from html.parser import HTMLParser
 
 import numpy as np
@@ -82,7 +83,12 @@ def numbers_in(element):
 
 def player_data(element):
     """What the script of a player draws from."""
-    return json.loads(element.one("script", type="application/json").text)
+    return unpack(element.one("script", type="application/octet-stream").text)
+
+
+def unpack(text):
+    """A document that stands in a page as compressed JSON."""
+    return json.loads(zlib.decompress(base64.b64decode(text)))
 
 
 def decode_image(address):

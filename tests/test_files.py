@@ -1,5 +1,6 @@
 """Files are whole or absent, and a directory has one writer at a time, however the last one ended."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from wfairl import files
 from wfairl.errors import BadInputError
 from wfairl.files import PARTIAL, hold, write_atomically
 
@@ -55,6 +57,46 @@ def test_only_what_was_being_written_is_removed(tmp_path):
     with hold(tmp_path):
         pass
     assert {path.name for path in tmp_path.iterdir()} == {".hidden", "note.partial", "state.json"}
+
+
+def test_what_a_killed_writer_left_beside_a_file_goes_when_it_is_written_again(stopped_holder):
+    directory, process = stopped_holder
+    write_atomically(directory / "state.json", "whole")
+    assert len(list(directory.iterdir())) == 2  # the other one lives
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    write_atomically(directory / "other.json", "of another name")
+    assert len(list(directory.iterdir())) == 3
+    write_atomically(directory / "state.json", "whole again")
+    assert {path.name: path.read_text() for path in directory.iterdir()} == {
+        "state.json": "whole again",
+        "other.json": "of another name",
+    }
+
+
+def test_a_writer_whose_temporary_file_is_swept_away_before_it_is_locked_takes_another(tmp_path, monkeypatch):
+    lock, swept = files._lock, []
+
+    def lock_too_late(descriptor):
+        if not swept:
+            swept.extend(tmp_path.iterdir())
+            swept[0].unlink()
+        return lock(descriptor)
+
+    monkeypatch.setattr(files, "_lock", lock_too_late)
+    write_atomically(tmp_path / "state.json", "whole")
+    assert [path.name for path in tmp_path.iterdir()] == ["state.json"]
+    assert swept
+
+
+def test_a_disk_without_locks_is_written_to_all_the_same(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(errno.ENOSYS, "no locks here")
+
+    monkeypatch.setattr(files.fcntl, "flock", refuse)
+    with hold(tmp_path / "run"):
+        write_atomically(tmp_path / "run" / "state.json", "whole")
+    assert (tmp_path / "run" / "state.json").read_text() == "whole"
 
 
 def test_a_directory_in_which_nothing_was_written_is_not_left_behind(tmp_path):

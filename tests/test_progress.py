@@ -5,11 +5,21 @@ import pytest
 from wfairl import progress
 
 
-def test_a_stage_that_takes_long_is_two_lines_where_there_is_no_terminal(monkeypatch, capsys):
+def lines_of(capsys):
+    return [line.rsplit(" after ")[0] for line in capsys.readouterr().err.splitlines()]
+
+
+def test_a_stage_that_takes_long_is_one_line_where_there_is_no_terminal(monkeypatch, capsys):
     monkeypatch.setattr(progress, "LONG", 0.0)
     assert list(progress.track(range(5), "counting")) == [0, 1, 2, 3, 4]
-    lines = capsys.readouterr().err.splitlines()
-    assert [line.rsplit(" after ")[0] for line in lines] == ["wfairl: counting: 1 of 5", "wfairl: counting: 5 of 5"]
+    assert lines_of(capsys) == ["wfairl: counting: 5 of 5"]
+
+
+def test_a_stage_that_takes_very_long_shows_that_it_goes_on(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "LONG", 0.0)
+    monkeypatch.setattr(progress, "VERY_LONG", 0.0)
+    assert list(progress.track(range(3), "counting")) == [0, 1, 2]
+    assert lines_of(capsys) == [f"wfairl: counting: {done} of 3" for done in (1, 2, 3)]
 
 
 def test_a_stage_that_takes_no_time_is_silent_there(capsys):

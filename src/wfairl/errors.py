@@ -28,3 +28,11 @@ class FailedRunError(WfairlError, RuntimeError):
     """The input was fine and the computation could not reach its end."""
 
     exit_code = 1
+
+
+NO_MEMORY = "out of memory; take fewer jobs at once (--jobs 1), fewer demonstrations or a smaller world"
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error says that there is no memory left; torch has no class of its own for that."""
+    return isinstance(error, MemoryError) or "allocate memory" in str(error)

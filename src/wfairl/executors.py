@@ -9,7 +9,9 @@ Workers of a cluster share no disk with whoever asks: what a job reads travels w
 
 import multiprocessing
 import os
+import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -26,6 +28,13 @@ LOCAL, DASK, MPI = "local", "dask://", "mpi"
 
 SECONDS_TO_ANSWER = 10
 """How long a scheduler may take to answer."""
+
+
+ATTEMPTS = 3
+"""Processes that may die of one job."""
+
+SECONDS_TO_END = 0.02
+"""How long to wait for processes that were told to end before they are told again."""
 
 
 class WorkerDiedError(Exception):
@@ -82,12 +91,14 @@ def open_workers(address: str = LOCAL, n_jobs: int = 1, prepare: Callable[[], No
 class LocalProcesses(Executor):
     """Processes of this machine, started when they are needed.
 
-    One that dies fails its own job and is replaced, where a plain pool would be broken for all. If this process is
-    killed, they end too: nothing goes on writing behind the back of whoever starts it again.
+    One that dies is replaced by another, which does its job again; a job that killed `ATTEMPTS` of them fails alone,
+    where a plain pool would be broken for all. If this process is killed, they end too: nothing goes on writing behind
+    the back of whoever starts it again.
     """
 
     def __init__(self, n_jobs: int, prepare: Callable[[], None] | None = None):
         self._prepare = prepare
+        self._is_stopped = False
         self._calls: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
         self._threads = [threading.Thread(target=self._serve, daemon=True) for _ in range(n_jobs)]
         for thread in self._threads:
@@ -112,28 +123,35 @@ class LocalProcesses(Executor):
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:  # such as Ctrl-C: nobody waits for what runs
+            self._is_stopped = True
             self.shutdown(wait=False, cancel_futures=True)
-            for process in multiprocessing.active_children():
-                process.terminate()
+            while any(thread.is_alive() for thread in self._threads):  # one may just be starting its process
+                for process in multiprocessing.active_children():
+                    process.terminate()
+                time.sleep(SECONDS_TO_END)
         self.shutdown(wait=True)
 
     def _serve(self) -> None:
         """In a thread: one call after the other, in a process of its own."""
+        # Inherited by the process: Ctrl-C reaches all, and this side alone answers it.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         process: ProcessPoolExecutor | None = None
         while (call := self._calls.get()) is not None:
             future, function = call
             if not future.set_running_or_notify_cancel():
                 continue
-            process = process or self._start()
-            try:
-                result = process.submit(function).result()
-            except BrokenProcessPool:
-                process = None
-                future.set_exception(WorkerDiedError("its process was killed; was there memory enough?"))
-            except BaseException as error:
-                future.set_exception(error)
-            else:
-                future.set_result(result)
+            for attempt in range(1, ATTEMPTS + 1):
+                process = process or self._start()
+                try:
+                    future.set_result(process.submit(function).result())
+                except BrokenProcessPool:
+                    process = None
+                    if attempt == ATTEMPTS or self._is_stopped:
+                        future.set_exception(WorkerDiedError("its process was killed; was there memory enough?"))
+                except BaseException as error:
+                    future.set_exception(error)
+                if future.done():
+                    break
         if process is not None:
             process.shutdown()
 

@@ -4,12 +4,13 @@ A directory in which a long computation keeps its state is held by one process a
 """
 
 import fcntl
+import glob
 import json
 import os
 import re
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,8 @@ def write_atomically(path: Path, content: bytes | str) -> None:
     data = content.encode() if isinstance(content, str) else content
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=PARTIAL)
+        _sweep(path.parent.glob(f".{glob.escape(path.name)}.*{PARTIAL}"))
+        descriptor, temporary = _begin(path)
     except OSError as error:
         raise BadInputError(f"{path}: cannot be written ({error.strerror})") from None
     try:
@@ -37,13 +39,42 @@ def write_atomically(path: Path, content: bytes | str) -> None:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
+            temporary.chmod(0o644)
+            temporary.replace(path)
     except BaseException as error:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         if isinstance(error, OSError):
             raise BadInputError(f"{path}: cannot be written ({error.strerror or error})") from None
         raise
+
+
+def _begin(path: Path) -> tuple[int, Path]:
+    """A temporary file beside a path, open and locked: by the lock others see that its writer lives."""
+    while True:
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=PARTIAL)
+        _lock(descriptor)
+        if os.fstat(descriptor).st_nlink:
+            return descriptor, Path(name)
+        os.close(descriptor)  # another process swept it before it was locked
+
+
+def _sweep(partial: Iterable[Path]) -> None:
+    """Remove temporary files whose writers were killed."""
+    for path in partial:
+        with suppress(OSError), path.open("rb") as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            path.unlink()
+
+
+def _lock(descriptor: int) -> bool:
+    """Take the operating system's lock on what is open; False if another process has it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass  # a disk without locks, as some of clusters are: better no lock than no work
+    return True
 
 
 @contextmanager
@@ -63,17 +94,17 @@ def hold(directory: Path) -> Iterator[None]:
     except OSError as error:
         raise BadInputError(f"{directory}: cannot be written ({error.strerror})") from None
     try:
+        if not _lock(descriptor):
+            raise BadInputError(f"{directory}: another process works there; wait for it, or stop it")
+        _sweep(directory.rglob(f".*{PARTIAL}"))
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise BadInputError(f"{directory}: another process works there; wait for it, or stop it") from None
-        for left in directory.rglob(f".*{PARTIAL}"):
-            left.unlink(missing_ok=True)
-        yield
+            yield
+        finally:
+            _sweep(directory.rglob(f".*{PARTIAL}"))  # of worker processes that were stopped
     finally:
         os.close(descriptor)
-        if not any(directory.iterdir()):  # as after an error that came before anything was written
-            directory.rmdir()
+        with suppress(OSError):
+            directory.rmdir()  # if it is empty, as after an error that came before anything was written
 
 
 def write_json(path: Path, document: Any) -> None:

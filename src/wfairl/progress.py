@@ -1,5 +1,6 @@
 """Progress bars on standard error, for work that a person waits for."""
 
+import math
 import multiprocessing
 import sys
 from collections.abc import Iterable, Iterator
@@ -12,15 +13,18 @@ Item = TypeVar("Item")
 
 
 LONG = 2.0
-"""Seconds after which a stage is worth a line where there is no terminal for a bar."""
+"""Seconds after which a stage is worth a line at its end, where there is no terminal for a bar."""
+
+VERY_LONG = 60.0
+"""Seconds after which a stage that goes on has a line of its own, so that nobody takes it for stuck."""
 
 
 class _StageLines(Progress):
-    """In place of a bar, where standard error is a file or a pipe: a line once a stage takes long, and at its end."""
+    """In place of a bar, where standard error is a file or a pipe: a line per stage, more for one of minutes."""
 
     def __init__(self) -> None:
         super().__init__(disable=True, auto_refresh=False)
-        self._told: set[TaskID] = set()
+        self._told: dict[TaskID, float] = {}
 
     def advance(self, task_id: TaskID, advance: float = 1) -> None:
         super().advance(task_id, advance)
@@ -33,9 +37,11 @@ class _StageLines(Progress):
     def _tell(self, task_id: TaskID) -> None:
         task = self._tasks[task_id]
         done = f"{task.completed:g}" if task.total is None else f"{task.completed:g} of {task.total:g}"
-        if (task.elapsed or 0.0) >= LONG and (task.finished or task_id not in self._told):
-            sys.stderr.write(f"wfairl: {task.description}: {done} after {task.elapsed:.0f} s\n")
-            self._told.add(task_id)
+        elapsed, told = task.elapsed or 0.0, self._told.get(task_id, 0.0)
+        is_over = task.finished and elapsed >= LONG and told < math.inf
+        if is_over or elapsed - told >= VERY_LONG:
+            sys.stderr.write(f"wfairl: {task.description}: {done} after {elapsed:.0f} s\n")
+            self._told[task_id] = math.inf if is_over else elapsed
 
 
 def progress_bar() -> Progress:

@@ -68,6 +68,23 @@ def test_score_gives_values_verdicts_and_where_words_were_lost(task, words):
     assert "rejected at label 3, '-'" in text
 
 
+def test_score_names_the_cases_of_a_log_whose_outcome_the_model_contradicts(tmp_path):
+    rows = ["case,event,outcome"]
+    for case in range(40):
+        events = ["pay", "ship"] if case % 2 else ["ship", "pay"]
+        good = (case % 2 == 1) != (case == 12)  # case 12 was written down wrongly
+        rows += [f"order-{case},{event},{'success' if good else 'failure'}" for event in events]
+    log, model = tmp_path / "log.csv", tmp_path / "log.json"
+    log.write_text("\n".join(rows))
+    run("learn-task", log, "-o", model)
+    document = json.loads(run("score", model, log, "--json"))
+    told = zip(document["cases"], document["given"], document["accepted"], strict=True)
+    assert [case for case, given, accepted in told if given != accepted] == ["order-12"]
+    shown = run("score", model, log, "--differing")
+    assert [f"order-{case} " in shown for case in range(40)] == [case == 12 for case in range(40)]
+    assert "1 of 40: the file says otherwise than the model" in shown
+
+
 def test_repeats_are_kept_on_demand(words, tmp_path):
     document = json.loads(run("learn-task", words, "-o", tmp_path / "task.json", "--keep-repeats", "--json"))
     assert (document["rank"], document["rows"]) == (6, 5)

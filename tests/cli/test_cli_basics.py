@@ -23,6 +23,31 @@ def test_the_version_is_that_of_the_package(wfairl):
     assert wfairl("--version").stdout == f"wfairl {project['version']}\n"
 
 
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (MemoryError(), "out of memory"),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 800 bytes"), "out of memory"),
+        (OSError(28, "No space left on device", "/somewhere"), "/somewhere: No space left on device"),
+    ],
+)
+def test_what_the_machine_lacks_is_said_in_one_line(wfairl, monkeypatch, error, words):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr("wfairl.cli.evaluation.evaluate", fail)
+    result = wfairl("evaluate", "doorkey")
+    assert (result.returncode, result.stdout, result.stderr.count("\n")) == (2, "", 1)
+    assert words in result.stderr
+
+
+def test_a_full_disk_under_the_output_is_said_in_one_line():
+    program = [sys.executable, "-c", "from wfairl.cli import main; main()", "--version"]
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run(program, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (2, "wfairl: standard output: No space left on device\n")
+
+
 def test_a_command_that_is_interrupted_says_how_to_go_on(wfairl, monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
@@ -90,6 +115,17 @@ def test_evaluate_prints_one_json_object_and_nothing_else(wfairl):
     document = json.loads(result.stdout)
     assert [episode["seed"] for episode in document["episodes"]] == [5000, 5001, 5002]
     assert document["success_rate"] == 1.0
+
+
+def test_evaluate_compares_two_policies_scene_by_scene(wfairl):
+    arguments = ("evaluate", "doorkey", "--policy", "optimal", "--beside", "random", "--seeds", "5000:5004")
+    document = json.loads(wfairl(*arguments, "--json").stdout)
+    gap = document["mean_return"] - document["beside"]["mean_return"]
+    assert document["beside"]["policy"] == "random"
+    assert document["beside"]["difference"]["value"] == pytest.approx(gap)
+    assert document["beside"]["improvement"] == {"value": 1.0, "low": 1.0, "high": 1.0}
+    sentence = wfairl(*arguments).stdout.splitlines()[-1]
+    assert sentence.startswith(f"optimal (fewest steps) beside random: return +{gap:.3f} [")
 
 
 @pytest.mark.parametrize(

@@ -223,7 +223,7 @@ def test_a_process_killed_by_a_signal_resumes_to_the_same_bytes(demos, task_mode
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
 
     def command(run, *more):
-        program = "from wfairl.cli.app import main; main()"
+        program = "from wfairl.cli import main; main()"
         options = ["--task-model", task_model, "-o", run, "--cost", "paper", "--epochs", "8", *more]
         return [sys.executable, "-c", program, "train", str(demos), *map(str, options)]
 

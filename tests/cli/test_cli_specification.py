@@ -64,6 +64,15 @@ def test_export_to_prism_tells_the_optimum_of_the_scene(wfairl, task, tmp_path):
     assert "mdp" in output.read_text().splitlines()
 
 
+def test_an_import_replaces_no_model_that_was_not_named(wfairl, task, monkeypatch):
+    monkeypatch.chdir(task.parent)
+    before = task.read_bytes()
+    refused = wfairl("import", "--ltlf", "F goal")
+    assert (refused.returncode, task.read_bytes()) == (2, before)
+    assert "task.json is there already" in refused.stderr
+    assert wfairl("import", "--ltlf", "F goal", "-o", "task.json").returncode == 0
+
+
 def test_a_formula_can_be_planned_with(wfairl, tmp_path):
     model = tmp_path / "task.json"
     said = wfairl("import", "--ltlf", "F (f & F g) & G !n", "-o", model)

@@ -36,6 +36,11 @@ def test_a_round_trip_keeps_every_demonstration(root, dataset):
     assert imported.rejected == {}
 
 
+def test_the_user_is_spared_warnings_about_what_cannot_be_given(tmp_path, dataset, recwarn):
+    export_minari(dataset, TASK, ID, tmp_path)
+    assert [str(one.message) for one in recwarn if one.category is UserWarning] == []
+
+
 def test_minari_itself_reads_what_was_written(root, dataset, monkeypatch):
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(root))
     loaded = minari.load_dataset(ID)

@@ -20,10 +20,13 @@ from wfairl.logic.corrections import (
     Never,
     NoEdge,
     correction_of_document,
-    counterexamples,
     obey,
+    obeying,
     without_edge,
 )
+from wfairl.logic.counterexamples import OutweighedError, counterexamples, difference, weigh_correction
+from wfairl.logic.hypotheses import live_table
+from wfairl.logic.kernels import read_word
 from wfairl.logic.learners import find_learner
 from wfairl.worlds.registry import find_task
 
@@ -142,6 +145,55 @@ def test_evidence_lowers_the_share_of_automata_that_contradict_it(errand):
         return sum(weight for one, weight in automata if any(fulfils(one, answer.labels) for answer in answers))
 
     assert 0 < share(again) < share(model)
+
+
+@given(st.permutations(NAMES), st.sampled_from([visit_in_order, visit_all]))
+def test_the_difference_accepts_what_one_accepts_and_the_other_does_not(names, rule):
+    one, other = obeying(rule(*names[:2]), []), obeying(rule(*names[:2]), [Never(names[2])])
+    for left, right in ((one, other), (other, one)):
+        table = difference(live_table(left, LABELS), live_table(right, LABELS))
+        for word in WORDS:
+            done = fulfils(left, word)
+            wanted = done is not None and fulfils(right, done) is None
+            indices = np.array([LABELS.index(label) for label in word], np.int32)
+            assert (read_word(table, indices) > 0) == wanted, word
+
+
+def test_a_step_that_the_task_cannot_do_without_is_left_out():
+    law = NoEdge((), Guard(frozenset({"a"})))
+    assert obey(learned(visit_in_order("a", "b")), [law], NOTHING).sentences == ("0 -b-> done",)
+    later = NoEdge((frozenset({"a"}),), Guard(frozenset({"b"})))
+    model = obey(learned(visit_in_order("a", "b", "c")), [later], NOTHING)
+    single = [frozenset({name}) for name in NAMES]  # where propositions come one at a time
+    for word in (word for length in range(1, 4) for word in product(single, repeat=length)):
+        assert (fulfils(model.finite, word) is None) == (fulfils(visit_in_order("a", "c"), word) is None)
+
+
+def test_a_correction_counts_for_all_that_was_shown_before_it_and_yields_to_what_is_shown_later(errand):
+    task, dataset, model = errand
+    scenes, rng = range(100, 106), np.random.default_rng(0)
+    answers = weigh_correction(without_edge(model, 0, "corner"), model, dataset, task, scenes, rng)
+    assert {one.is_right for one in answers} == {True}  # going to the goal at once would have been right
+    assert not any("corner" in label for one in answers for label in one.labels)
+    more = collect(task, 9, 0, 0.0, 0, n_jobs=1).demonstrations[3:]
+
+    def again(later):
+        shown = replace(dataset, demonstrations=(*dataset.demonstrations, *more[:later]), answers=answers)
+        return find_learner("rational").learn(shown, task, n_jobs=1).sentences[0]
+
+    assert again(0) == "0 -goal-> done"
+    assert again(6) == "0 -corner-> 1, 1 -goal-> done"
+    light = tuple(replace(one, weight=1.0) for one in answers)
+    unweighted = find_learner("rational").learn(replace(dataset, answers=light), task, n_jobs=1)
+    assert unweighted.sentences == model.sentences  # that is why they are weighed
+
+
+def test_a_correction_that_every_demonstration_breaks_is_refused_as_evidence(errand):
+    task, dataset, model = errand
+    with pytest.raises(OutweighedError, match="explains what was shown"):
+        weigh_correction(Never("corner"), model, dataset, task, range(100, 106), np.random.default_rng(0))
+    with pytest.raises(BadCorrectionError, match="obeys already"):
+        weigh_correction(Before("corner", "goal"), model, dataset, task, range(100, 106), np.random.default_rng(0))
 
 
 def test_an_edge_that_is_not_there_cannot_be_taken_out(errand):

@@ -12,7 +12,7 @@ from wfairl.planning.film import film_path, write_picture
 from wfairl.planning.plan import find_plan
 from wfairl.planning.product import build_product
 from wfairl.worlds.registry import find_task
-from wfairl.worlds.world import NoRendererError
+from wfairl.worlds.rendering import NoRendererError
 
 TASK = find_task("doorkey")
 

@@ -58,13 +58,22 @@ def test_focused_and_exact_cost_to_go_agree_in_minigrid(name: str, kind: str):
         np.testing.assert_allclose(found, exact.solution.control_cost_to_go[node])
 
 
+def cheaper_with_features(seed: int):
+    """What there is to see, such as something in the hand, makes transitions cheaper."""
+    weights = np.random.default_rng(seed).uniform(0, 1, 64)
+    return feature_cost(lambda features: 0.2 + np.exp(-(features @ weights[: features.shape[1]])))
+
+
 @pytest.mark.parametrize("name", ["doorkey", "blocked-unlock-pickup", "doorkey-terrain", "ordered-pickup"])
-def test_bounds_never_exceed_the_cost_to_go(name: str):
+@pytest.mark.parametrize("cost", [unit_cost, priced_by_features(7), cheaper_with_features(7)], ids=["1", "up", "down"])
+@pytest.mark.parametrize("is_refined", [False, True], ids=["coarse", "corridor"])
+def test_bounds_never_exceed_the_cost_to_go(name: str, cost, is_refined: bool):
     task = find_task(name)
     world = task.make_world(seed=3)
-    cost = priced_by_features(7)
     exact = ExactPlanner().solve(world, task.rule, cost)
     search = FocusedPlanner().solve(world, task.rule, cost).search
+    if is_refined:
+        assert search.lazy.refine()
     search.price(cost)
     nodes = np.random.default_rng(1).choice(len(exact.product), 2_000, replace=False)
     product = exact.product
@@ -73,6 +82,20 @@ def test_bounds_never_exceed_the_cost_to_go(name: str):
     assert (bounds <= found * (1 + 1e-9)).all()
     live = np.isfinite(found)
     assert (bounds[live] / found[live]).mean() > 0.3  # and they say something
+
+
+def test_what_can_never_be_fulfilled_again_is_known_without_a_search():
+    task = find_task("blocked-unlock-pickup")
+    world = task.make_world(seed=3)
+    controls = FocusedPlanner().solve(world, task.rule, unit_cost).plan().path.controls
+    state = world.initial_state
+    for control in controls[:-1]:
+        state = world.step(state, control)
+    opened = world.step(state, world.controls.index("toggle"))  # the box that the task is about is gone
+    solution = FocusedPlanner().solve(world, task.rule, unit_cost, start=(opened, 0))
+    with pytest.raises(UnsatisfiableTaskError):
+        solution.check_satisfiable()
+    assert solution.effort["product_states"] == 1
 
 
 def test_a_plan_is_carried_out_in_a_world_too_large_to_enumerate():

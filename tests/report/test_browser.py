@@ -7,9 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from corridors import Corridor, corridor_task
+from oracles_report import unpack
 
 from wfairl.automata.finite import FiniteAutomaton
-from wfairl.evaluation import RandomPolicy, expert_policy
+from wfairl.demonstrations import collect
+from wfairl.evaluation import PlannedPolicy, RandomPolicy, expert_policy
+from wfairl.logic.learners import find_learner
+from wfairl.planning.cost import unit_cost
 from wfairl.report.blocks import Figure, figure_of, prose
 from wfairl.report.figures.captioned import CaptionedFigure
 from wfairl.report.page import Page, Section, write_page
@@ -38,7 +42,7 @@ def report(finished_run):
 
 
 def episode_of(page, policy, seed):
-    data = json.loads(page.text_content('[data-player] script[type="application/json"]'))
+    data = unpack(page.text_content("[data-player] script"))
     return next(one for one in data["episodes"] if (one["policy"], one["seed"]) == (policy, seed))
 
 
@@ -107,6 +111,57 @@ def test_another_policy_is_shown_in_the_same_scene(opened, report):
     page.get_by_label("Policy").select_option("optimal")
     assert page.evaluate(KEY_STATE)["here"] == [0]
     assert page.locator("[data-automaton]:visible").count() == 1
+
+
+def test_a_link_leads_to_its_scene_step_and_policy(opened, report):
+    page = opened(report)
+    page.get_by_label("Policy").select_option("expert")
+    page.get_by_label("Scene").select_option("5002")
+    page.get_by_role("slider", name="Step").fill("3")
+    address = page.get_by_role("link", name="Link to this step").evaluate("(one) => one.href")
+    shown = page.evaluate(KEY_STATE)
+    again = opened(report)
+    again.goto(address)
+    again.wait_for_function("document.querySelector('[data-part=\"slider\"]').value === '3'")
+    assert again.evaluate(KEY_STATE) == shown
+    assert again.get_by_label("Policy").input_value() == "expert"
+    assert again.get_by_label("Scene").input_value() == "5002"
+    again.evaluate("location.hash = '#scene=5001&step=2'")
+    again.wait_for_function("document.querySelector('[data-part=\"scene\"]').value === '5001'")
+    assert again.evaluate(KEY_STATE)["slider"] == 2
+    assert again.get_by_label("Policy").input_value() == "expert"
+    again.evaluate("location.hash = '#scene=77&step=1'")  # which is not here
+    assert again.get_by_label("Scene").input_value() == "5001"
+
+
+IN_VIEW = """() => {
+  const state = document.querySelector("[data-automaton]:not([hidden]) .here circle").getBoundingClientRect();
+  const box = document.querySelector("[data-automaton]:not([hidden]) .scroll").getBoundingClientRect();
+  return {
+    inBox: state.left >= box.left && state.right <= box.right && state.top >= box.top && state.bottom <= box.bottom,
+    onScreen: state.left >= 0 && state.right <= innerWidth && state.top >= 0 && state.bottom <= innerHeight,
+  };
+}"""
+
+
+@pytest.mark.parametrize("task", ["doorkey", "multiroom"])
+def test_the_active_state_stays_in_view_on_a_phone(opened, tmp_path, task):
+    found = find_task(task)
+    dataset = collect(found, 8, 8, 0.5, 0)
+    automaton = find_learner("spectral").learn(dataset, found).finite
+    policy = PlannedPolicy("learned", automaton, unit_cost, 0.0)
+    recording = record_episode(found, policy, 5000, np.random.default_rng(0))
+    write_page(Page(task, "", (Section("one", (EpisodePlayer((recording,)),)),)), tmp_path / "page.html")
+    page = opened(tmp_path / "page.html", viewport={"width": 390, "height": 844}, reduced_motion="reduce")
+    scroll = page.evaluate("(([box]) => [box.scrollWidth, box.clientWidth])(document.querySelectorAll('.scroll'))")
+    assert scroll[0] > scroll[1], "the automaton fits the screen, so that this test shows nothing"
+    page.evaluate("document.querySelector('.player').scrollIntoView()")
+    states = set()
+    for _ in recording.automaton_states:
+        assert page.evaluate(IN_VIEW) == {"inBox": True, "onScreen": True}
+        states |= set(page.evaluate(KEY_STATE)["here"])
+        page.get_by_role("button", name="Step forward").click()
+    assert states == set(recording.automaton_states)
 
 
 def test_everything_can_be_reached_with_the_tab_key(opened, report):

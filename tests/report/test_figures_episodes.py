@@ -32,7 +32,7 @@ from wfairl.report.figures import (
 from wfairl.report.figures.trajectory import LANE
 from wfairl.report.figures.unseen_word import NoUnseenWordError
 from wfairl.worlds.registry import all_tasks
-from wfairl.worlds.world import NoRendererError, can_render
+from wfairl.worlds.rendering import NoRendererError, can_render
 
 DOORKEY, MULTIROOM, BLOCKED = all_tasks()[:3]
 SEED = 5_003

@@ -30,7 +30,7 @@ from wfairl.report.figures import (
 )
 from wfairl.report.figures.automaton import THICK, THIN
 from wfairl.worlds.registry import find_task
-from wfairl.worlds.world import NoRendererError
+from wfairl.worlds.rendering import NoRendererError
 
 DOORKEY = find_task("doorkey")
 SEED = 5_003

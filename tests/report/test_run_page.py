@@ -72,8 +72,13 @@ def page_of(directory):
 def test_the_numbers_of_the_result_are_those_of_the_evaluation(root, finished_run):
     evaluations = json.loads((finished_run / "evaluation.json").read_text())["policies"]
     result = section(root, "Result")
-    rows = result.one("tbody").all("tr")
+    table, beside = result.all("tbody")
+    rows = table.all("tr")
     assert [row.one("th").text.partition(" (")[0] for row in rows] == list(evaluations)
+    others = {name: one for name, one in evaluations.items() if name != "learned, greedy"}
+    for row, other in zip(beside.all("tr"), others.values(), strict=True):
+        gap = evaluations["learned, greedy"]["mean_return"] - other["mean_return"]
+        assert numbers_in(row)[0] == pytest.approx(gap, abs=1e-12)
     assert "optimal (fewest steps)" in [row.one("th").text for row in rows]
     for row, evaluation in zip(rows, evaluations.values(), strict=True):
         mean, error, success, steps, *costs, episodes = numbers_in(row)
@@ -132,6 +137,30 @@ def test_the_episodes_are_those_of_the_evaluation(root, finished_run):
         assert (episode["return"], episode["outcome"]) == (counted["return"], counted["outcome"])
 
 
+def test_every_test_scene_of_every_policy_can_be_watched(root, finished_run):
+    evaluations = json.loads((finished_run / "evaluation.json").read_text())["policies"]
+    data = player_data(section(root, "Watch it act"))
+    assert {(one["policy"], one["seed"]) for one in data["episodes"]} == {
+        (name, episode["seed"]) for name, evaluation in evaluations.items() for episode in evaluation["episodes"]
+    }
+    for episode in data["episodes"]:  # two of the three scenes were acted in once more
+        chances = [moment["probabilities"] for moment in episode["moments"][:-1]]
+        assert [one is None for one in chances] == [episode["seed"] == 5002] * len(chances)
+
+
+def test_episodes_that_the_simulator_no_longer_gives_are_acted_once_more(copied):
+    evaluations = read_evaluations(copied)
+    episodes = evaluations["optimal"].episodes
+    changed = replace(episodes[2], controls=(0, *episodes[2].controls))
+    write_evaluations(
+        {**evaluations, "optimal": replace(evaluations["optimal"], episodes=(*episodes[:2], changed))},
+        copied / "evaluation.json",
+    )
+    data = player_data(section(page_of(copied), "Watch it act"))
+    (shown,) = [one for one in data["episodes"] if (one["policy"], one["seed"]) == ("optimal", 5002)]
+    assert [moment["control"] for moment in shown["moments"][:-1]] == list(episodes[2].controls)
+
+
 def test_the_configuration_stands_in_the_page(root, finished_run):
     config = json.loads((finished_run / "config.json").read_text())
     assert fact(root, "task").text == config["task"]
@@ -173,7 +202,7 @@ def test_the_options_in_commands_are_those_of_the_command_line():
     import wfairl.cli.learning
 
     options = {
-        name: {option for parameter in typer.main.get_command(app).params for option in parameter.opts}
+        name: {option for parameter in typer.main.get_group(app).commands[name].params for option in parameter.opts}
         for name, app in (("train", wfairl.cli.learning.app), ("run", wfairl.cli.experiment.app))
     }
     named = {f"--{name.replace('_', '-')}" for method in METHODS.values() for name in method.default_settings()}
@@ -280,7 +309,7 @@ def test_failures_are_shown_before_successes(copied):
     failed = replace(evaluations["learned, greedy"], episodes=(first, second, episode))
     write_evaluations({**evaluations, "learned, greedy": failed}, copied / "evaluation.json")
     data = player_data(section(page_of(copied), "Watch it act"))
-    assert {one["seed"] for one in data["episodes"]} == {episode.seed}
+    assert data["episodes"][data["first"]]["seed"] == episode.seed
 
 
 def test_what_is_no_run_is_refused_by_name(tmp_path, copied):

@@ -1,5 +1,7 @@
 """Who may talk to the studio: without the token, from elsewhere, with a path or with a file, nobody."""
 
+import json
+import re
 import stat
 from urllib.parse import parse_qs, urlsplit
 
@@ -90,6 +92,54 @@ def test_a_websocket_needs_the_cookie_and_the_origin(known):
             client.connect(address, additional_headers=headers, origin=said).close()
     with client.connect(address, additional_headers=cookie, origin=origin) as socket:
         assert "sid" in socket.recv(timeout=20)
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_events_without_a_websocket_need_the_same(known, method):
+    origin, _, admitted, _ = known
+    address = f"{origin}/_nicegui_ws/socket.io/?EIO=4&transport=polling"
+    assert httpx.request(method, address, content="40").status_code == 403
+    assert httpx.request(method, f"{address}&token=wrong", content="40").status_code == 403
+    assert admitted.request(method, address, content="40", headers={"origin": "http://evil.example"}).status_code == 403
+
+
+def test_events_of_a_websocket_cannot_upload_or_name_files(known):
+    """What a page may send are messages to a desk, whatever they are called: nothing appears outside of its session."""
+    origin, _, admitted, directory = known
+    page = admitted.get(f"/begin/{FOUR_ROOMS}")
+    name = urlsplit(str(page.url)).path.split("/")[-1]
+    elements = json.loads(page.text.split("parseElements(String.raw`", 1)[1].split("`)", 1)[0])
+    number, listener = next(
+        (number, event["listener_id"])
+        for number, one in elements.items()
+        for event in one.get("events", ())
+        if event["type"] == "do"
+    )
+    client_id = re.search(r"'client_id': '([^']+)'", page.text)[1]
+    query = f"EIO=4&transport=websocket&client_id={client_id}&implicit_handshake=true&next_message_id=0"
+    cookie = {"Cookie": "; ".join(f"{key}={value}" for key, value in admitted.cookies.items())}
+    before = {path for path in directory.rglob("*") if directory / name not in path.parents}
+    journal = (directory / name / "journal.jsonl").read_text()
+    address = f"{origin.replace('http', 'ws')}/_nicegui_ws/socket.io/?{query}&tab_id=a&document_id=b"
+    with client.connect(address, additional_headers=cookie, origin=origin, max_size=None) as socket:
+        socket.recv(timeout=20)
+        socket.send("40")
+        assert str(socket.recv(timeout=20)).startswith("40")
+        for message in (
+            {"do": "upload", "file": "task.py", "content": "import os"},
+            {"do": "name", "name": "../../evil"},
+            {"do": "begin", "name": "../evil", "environment": None},
+            {"do": "scene", "seed": "/etc/passwd"},
+            {"do": "proposition", "name": "x", "is": {"is": "at", "x": "../", "y": 0}},
+            {"do": "judge", "by": "environment"},  # the only one that makes sense
+        ):
+            event = {"id": int(number), "client_id": client_id, "listener_id": listener, "args": [json.dumps(message)]}
+            socket.send(f"42{json.dumps(['event', event])}")
+        while '"judge": "environment"' not in str(socket.recv(timeout=20)).replace("\\", ""):
+            pass
+    assert {path for path in directory.rglob("*") if directory / name not in path.parents} == before
+    lines = (directory / name / "journal.jsonl").read_text().removeprefix(journal).splitlines()
+    assert [json.loads(line) for line in lines] == [{"do": "judge", "by": "environment"}]
 
 
 def test_a_directory_has_one_server_at_a_time(tmp_path):

@@ -86,7 +86,7 @@ def test_files_of_a_session_are_those_that_every_command_reads(tmp_path, monkeyp
     session.do(GOAL)
     show_errand(session)
     show_errand(session)
-    session.learned(learn(lambda: None, session.assignment, session.dataset, ()))
+    session.learned(learn(lambda: None, session.assignment, session.dataset, ())[0])
     assert load(session.directory / DEMONSTRATIONS) == session.dataset
     assert TaskModel.load(session.directory / TASK_MODEL).sentences == ("0 -corner-> 1, 1 -goal-> done",)
     (task,) = load_tasks(str(session.directory / "my-fourrooms.task.json"))

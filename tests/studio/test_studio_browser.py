@@ -2,6 +2,7 @@
 
 import re
 from urllib.parse import urlsplit
+from xml.etree import ElementTree
 
 import pytest
 from studio_sessions import CORNER, FOUR_ROOMS, GOAL, errand_plan, show_errand
@@ -208,7 +209,7 @@ def test_labels_that_look_like_code_are_text_everywhere(visited, studio):
     session.do({**GOAL, "name": worse})
     show_errand(session)
     show_errand(session)
-    session.learned(learn(lambda: None, session.assignment, session.dataset, ()))
+    session.learned(learn(lambda: None, session.assignment, session.dataset, ())[0])
     page = visited("/session/nasty-1")
     assert page.inner_text(".sentence") == f"{nasty}, then {worse}"
     assert nasty in page.text_content(".automaton svg")
@@ -219,9 +220,17 @@ def test_labels_that_look_like_code_are_text_everywhere(visited, studio):
     page.wait_for_selector(".question")
     assert nasty in page.inner_text("ol.word")
     assert page.locator("img[src=x]").count() == 0
-    answer = page.context.request.get(f"http://{urlsplit(page.url).netloc}/download/nasty-1/report.html")
+    files = f"http://{urlsplit(page.url).netloc}/download/nasty-1"
+    answer = page.context.request.get(f"{files}/report.html")
     assert nasty not in answer.text()
     assert "&lt;script&gt;alert(1)" in answer.text()
+    for file in ("task.svg", "task.hoa", "task.dot", "task.ltlf", "repeat.py", "task.json"):
+        answer = page.context.request.get(f"{files}/{file}")
+        assert answer.ok, file
+        assert answer.headers["content-disposition"].startswith("attachment")  # no browser opens it here
+        assert answer.headers["x-content-type-options"] == "nosniff"
+    drawn = ElementTree.fromstring(page.context.request.get(f"{files}/task.svg").text())
+    assert not any(one.tag.endswith(("script", "img")) for one in drawn.iter())
 
 
 def test_everything_that_has_the_focus_shows_it(visited, studio):

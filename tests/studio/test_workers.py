@@ -3,11 +3,11 @@
 import os
 import time
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 
 import pytest
 
-from wfairl.studio.jobs import CancelledJobError
-from wfairl.studio.workers import Workers
+from wfairl.studio.workers import CancelledJobError, Workers
 
 pytestmark = pytest.mark.slow
 
@@ -17,6 +17,13 @@ def count(report, times):
         time.sleep(0.01)
         report()
     return times
+
+
+def hang(report):
+    report()
+    while True:
+        with suppress(ValueError):  # code of others that does not know of us
+            time.sleep(1000)
 
 
 def die(report):
@@ -45,6 +52,16 @@ def test_a_job_that_runs_or_waits_can_be_cancelled_and_the_next_one_runs(workers
     with pytest.raises(CancelledJobError):
         running.future.result(60)
     assert waiting.future.cancelled() or isinstance(waiting.future.exception(60), CancelledJobError)
+    assert workers.submit(count, 1).future.result(60) == 1
+
+
+def test_a_job_that_never_reports_again_is_interrupted(workers):
+    job = workers.submit(hang)
+    while job.reports < 2:
+        time.sleep(0.01)
+    job.cancel()
+    with pytest.raises(CancelledJobError):
+        job.future.result(60)
     assert workers.submit(count, 1).future.result(60) == 1
 
 

@@ -47,6 +47,26 @@ def test_a_job_that_fails_is_reported_and_stops_no_other(tmp_path):
     assert "ZeroDivisionError" in failures["broken"]
 
 
+def die_once(directory: Path) -> None:
+    if not (directory / "died").exists():
+        (directory / "died").touch()
+        die(directory)
+    write("done", directory)
+
+
+def exhaust(directory: Path) -> None:
+    raise MemoryError
+
+
+def test_a_worker_that_is_killed_has_its_job_done_by_another(tmp_path):
+    with open_workers("local", n_jobs=1) as workers:
+        assert run_jobs([Job("killed once", 1, die_once)], tmp_path, workers, "test") == ()
+        (failure,) = run_jobs([Job("large", 1, exhaust)], tmp_path, workers, "test")
+    assert (tmp_path / "done").exists()
+    assert "out of memory" in failure.reason
+    assert "\n" not in failure.reason
+
+
 WORKERS_THAT_SLEEP = """
 import os, sys, time
 from pathlib import Path

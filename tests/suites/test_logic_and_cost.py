@@ -96,7 +96,10 @@ def test_all_files_hold_the_same_figures(directory, tables):
 
 def test_the_page_draws_rules_beside_true_ones_and_costs(directory):
     names = {path.stem for path in (directory / FIGURES).glob("*.svg")}
-    assert {"automaton-office-coffee", "costs-terrain", "costs-terrain-true", "environments"} <= names
+    assert {"automaton-office-coffee", "costs-terrain-true", "environments"} <= names
+    # Eight demonstrations and few epochs may find nothing.
+    unseen = "There are no maps of the cost of terrain: no preference found" in (directory / REPORT).read_text()
+    assert ("costs-terrain" in names) != unseen
     captions = read_json(directory / FIGURES / "captions.json")
     assert "data set D2 of office-coffee" in captions["automaton-office-coffee"]["caption"]
     assert "Rule kept" in (directory / REPORT).read_text()

@@ -11,10 +11,11 @@ from hypothesis.extra.numpy import arrays
 
 from wfairl.errors import BadInputError, FailedRunError
 from wfairl.methods import CHOSEN
+from wfairl.suites.comparisons import comparisons_of
 from wfairl.suites.paper import ENTRIES, FULL, PAPER, TASKS, paper_automaton, paper_return
 from wfairl.suites.results import CellResult, Trial, rows_of, standard_error
 from wfairl.suites.suite import Cell, digest
-from wfairl.suites.tables import Tables, automata_of
+from wfairl.suites.tables import Tables, automata_of, read_tables, write_results
 
 RETURNS = arrays(np.float64, st.tuples(st.integers(1, 4), st.integers(1, 6)), elements=st.floats(0, 1))
 
@@ -145,6 +146,38 @@ def tables() -> Tables:
     protocol = replace(FULL, tasks=("doorkey",), data_sets=("D1",), methods=("wfa-irl", "bc"))
     rows = tuple(rows_of(PAPER, results, protocol.successes))
     return Tables(protocol, rows, automata_of(results, protocol.successes), MADE, {"a cell": "it broke"})
+
+
+def test_every_entry_stands_beside_the_first_in_the_same_scenes(tmp_path):
+    results = [
+        result(method="wfa-irl", seed=0, trials=(trial("greedy", True, (1.0, 0.5), (True, True)), AT_HALF)),
+        result(method="bc", seed=0, trials=(trial("bc", True, (0.5, 0.5), (True, True)),)),
+        result(data="", method="optimal", successes=0, trials=(trial("optimal", True, (1.0, 1.0), (True, True)),)),
+        result(method="bc", successes=8, trials=(GREEDY,)),  # of the curve, which is not compared
+    ]
+    protocol = replace(FULL, tasks=("doorkey",), data_sets=("D1",), methods=("wfa-irl", "bc"), test_scenes=2)
+    compared = comparisons_of(PAPER, protocol, results)
+    assert [(one.data, one.method, one.tasks) for one in compared] == [
+        ("D1", "wfa-irl", 1),
+        ("D1", "bc", 1),
+        ("D1", "optimal", 1),
+    ]
+    ours, cloned, optimal = compared
+    assert (ours.mean.value, ours.beside) == (0.75, None)
+    assert (cloned.beside.difference.value, cloned.beside.improvement.value) == (0.25, 0.75)
+    assert (optimal.beside.difference.value, optimal.beside.improvement.value) == (-0.25, 0.25)
+    made = Tables(protocol, tuple(rows_of(PAPER, results, 32)), {}, {**MADE, "core_seconds": 1.0}, {}, compared)
+    write_results(made, tmp_path)
+    assert read_tables(tmp_path).comparisons == compared
+    assert "| behavioural cloning | 0.500 | +0.250 [+0.000, +0.500] | 0.75 [0.50, 1.00] |" in made.to_markdown()
+
+
+def test_a_single_episode_has_no_standard_error():
+    alone = result(method="bc", trials=(trial("bc", True, (0.5,), (True,), (20.0,)),))
+    protocol = replace(FULL, tasks=("doorkey",), data_sets=("D1",), methods=("bc",), test_scenes=1, seeds=1)
+    made = Tables(protocol, tuple(rows_of(PAPER, [alone], 32)), {}, MADE, {})
+    assert "| behavioural cloning, from D1 | 0.500 (0.364) |" in made.to_markdown()
+    assert "±" not in made.to_markdown().partition("\n\n|")[2]
 
 
 def test_csv_and_json_hold_the_same_rows():

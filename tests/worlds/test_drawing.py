@@ -11,7 +11,7 @@ from wfairl.worlds.drawing import AGENT, WALL, cell_centre, draw_grid
 from wfairl.worlds.exploring import explore_world
 from wfairl.worlds.graph import GraphWorld
 from wfairl.worlds.registry import find_task
-from wfairl.worlds.world import NoRendererError, as_located, as_renderer, can_locate, can_render
+from wfairl.worlds.rendering import NoRendererError, as_located, as_renderer, can_locate, can_render
 
 
 def colour_at(image, x, y):

@@ -25,7 +25,7 @@ from wfairl.worlds.minigrid import (
     UnknownPhysicsError,
 )
 from wfairl.worlds.minigrid.environment import TILE_PIXELS, make_environment, reset
-from wfairl.worlds.world import Located
+from wfairl.worlds.rendering import Located
 
 
 def random_scene(seed, **settings):

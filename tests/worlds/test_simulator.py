@@ -1,13 +1,18 @@
 """What an agent acts in: the model itself, or the real environment in the model's terms."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from strategies_planning import TableWorld, random_walk, worlds
 
 from wfairl.automata.rules import visit_in_order
+from wfairl.errors import BadInputError
+from wfairl.planning import AutoPlanner, unit_cost
 from wfairl.worlds import ModelSimulator, ModelTask, Simulator, all_tasks, explore_world
 from wfairl.worlds.minigrid import MiniGridTask
+from wfairl.worlds.registry import find_task
 
 MINIGRID = [task for task in all_tasks() if isinstance(task, MiniGridTask)]
 
@@ -59,3 +64,22 @@ def test_a_task_may_have_a_simulator_of_its_own():
     task = ModelTask("slippery", "", ("a", "b"), visit_in_order("a"), 9, lambda _: world, simulator=Slippery)
     simulator = task.make_simulator(0)
     assert [simulator.world.name(simulator.step(1).state) for _ in range(3)] == ["x1", "x1", "x2"]
+
+
+def test_a_task_of_its_own_goes_on_after_the_mission_of_its_level():
+    errands, level = find_task("maze-errands"), find_task("babyai-goto")
+    plan = AutoPlanner().solve(level.make_world(4), level.rule, unit_cost).plan()
+    own, mission = errands.make_simulator(4), level.make_simulator(4)
+    for control in plan.path.controls:
+        ended_by_mission, ended = mission.step(control).ended, own.step(control).ended
+    assert ended_by_mission
+    assert mission.succeeded
+    assert not ended
+
+
+def test_a_scene_that_lacks_what_a_task_is_about_is_drawn_again():
+    task = replace(find_task("maze-errands"), environment_id="BabyAI-GoToLocalS7N4-v0")
+    for seed in range(6):
+        assert task.make_world(seed).propositions == ("key", "ball", "box")
+    with pytest.raises(BadInputError, match="no scene of seed 0 has ball, box, key"):
+        replace(task, environment_id="BabyAI-GoToLocalS5N2-v0").make_world(0)

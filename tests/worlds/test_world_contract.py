@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from wfairl.worlds import BrokenLawError, check_task, check_world
-from wfairl.worlds.world import LimitedWorld, Located, Renderer, World, available_controls
+from wfairl.worlds.rendering import Located, Renderer
+from wfairl.worlds.world import LimitedWorld, World, available_controls
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "own_world.py"
 

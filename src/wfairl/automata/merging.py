@@ -21,12 +21,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from wfairl.automata.corpus import Corpus, build_prefix_tree
 from wfairl.automata.description_length import flag_bits, table_bits
 from wfairl.automata.minimise import Table, minimal
+from wfairl.compiling import njit
 from wfairl.errors import BadInputError
 
 NONE = -1

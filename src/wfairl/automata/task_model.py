@@ -16,6 +16,7 @@ import numpy as np
 from wfairl.automata import finite as finite_module
 from wfairl.automata import guarded as guarded_module
 from wfairl.automata.automaton import DEAD, Automaton, EdgeCounts, Label
+from wfairl.automata.facts import check_facts
 from wfairl.automata.finite import (
     DEFAULT_MAX_STATES,
     DEFAULT_TOLERANCE,
@@ -371,13 +372,15 @@ class _Stored:
         if self.weighted is None and self.automaton is None:
             raise ValueError("no automaton")
         kind = None if self.automaton is None else KINDS[str(self.automaton.get("kind"))]
+        automaton = None if kind is None else kind.from_document(self.automaton)
+        check_facts(self.facts, 0 if automaton is None else automaton.states)
         return TaskModel(
             learner=self.learner,
             threshold=self.threshold,
             keep_repeats=self.keep_repeats,
             summary=self.summary,
             edge_counts={(state, label): count for state, label, count in self.edge_counts},
-            automaton=None if kind is None else kind.from_document(self.automaton),
+            automaton=automaton,
             weighted=None if self.weighted is None else WeightedAutomaton.from_document(self.weighted),
             tolerance=self.tolerance,
             max_states=self.max_states,

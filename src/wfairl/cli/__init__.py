@@ -1,5 +1,58 @@
-"""The command line: arguments become one call into the package, and its result becomes text."""
+"""The command line: arguments become one call into the package, and its result becomes text.
 
-from wfairl.cli.app import main
+Whatever ends a command before its end is one line on standard error, with an exit code.
+"""
+
+import os
+import signal
+import sys
+from types import FrameType
+from typing import NoReturn
+
+from wfairl.errors import NO_MEMORY, BadInputError, WfairlError, is_out_of_memory
 
 __all__ = ["main"]
+
+INTERRUPTED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
+"""The exit codes of a command that was stopped with Ctrl-C, or with `kill`."""
+
+STOPPED = {INTERRUPTED: "interrupted", TERMINATED: "terminated"}
+
+ADVICE = "`train` and `run` go on with --resume, `reproduce` when it is started again"
+
+
+def main() -> None:
+    """Run the command line."""
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        from wfairl.cli.app import app  # only here: a tenth of a second in which Ctrl-C shall be answered too
+
+        app()
+    except KeyboardInterrupt:
+        _end(f"{STOPPED[INTERRUPTED]}; {ADVICE}", INTERRUPTED)
+    except SystemExit as end:
+        if end.code not in STOPPED:
+            raise
+        _end(f"{STOPPED[end.code]}; {ADVICE}", end.code)
+    except WfairlError as error:
+        _end(str(error), error.exit_code)
+    except Exception as error:
+        if is_out_of_memory(error):
+            _end(NO_MEMORY, BadInputError.exit_code)
+        if not isinstance(error, OSError):
+            raise
+        # Readers and writers of files name them; this is the rest.
+        if error.filename is None:  # a full disk under standard output, which Python will flush once more
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        _end(f"{error.filename or 'standard output'}: {error.strerror or error}", BadInputError.exit_code)
+
+
+def _terminate(_signal: int, _frame: FrameType | None) -> NoReturn:
+    """Unwind as for Ctrl-C, so that files that are being written and worker processes are cleared away."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise SystemExit(TERMINATED)
+
+
+def _end(message: str, exit_code: int) -> NoReturn:
+    sys.stderr.write(f"wfairl: {' '.join(message.split())}\n")
+    sys.exit(exit_code)

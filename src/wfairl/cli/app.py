@@ -1,4 +1,4 @@
-"""The application: which commands there are, what they share, and how errors reach the user.
+"""The application: which commands there are, and what they share.
 
 A command's module is imported when the command is run, not before: `wfairl --help` imports none of them.
 """
@@ -14,7 +14,6 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from wfairl import __version__
-from wfairl.errors import WfairlError
 
 COMMANDS = {
     "run": ("experiment", "Do the whole job for one task: demonstrations, automaton, cost, agent, report."),
@@ -44,9 +43,6 @@ about it."""
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output, and nothing else.")]
 
 out = Console(highlight=False, markup=False, soft_wrap=True)
-
-INTERRUPTED = 130
-"""The exit code of a command that was stopped with Ctrl-C."""
 
 
 class LazyGroup(TyperGroup):
@@ -124,21 +120,6 @@ def _wfairl(
 def print_json(document: Any) -> None:
     """Print the one JSON object that a command with `--json` gives."""
     sys.stdout.write(json.dumps(document, allow_nan=False) + "\n")
-
-
-def main() -> None:
-    """Run the command line; a known error is one line on standard error and an exit code."""
-    try:
-        app()
-    except WfairlError as error:
-        sys.stderr.write(f"wfairl: {' '.join(str(error).split())}\n")
-        sys.exit(error.exit_code)
-    except SystemExit as end:
-        if end.code == INTERRUPTED:
-            sys.stderr.write(
-                "wfairl: interrupted; `train` and `run` go on with --resume, `reproduce` when it is started again\n"
-            )
-        raise
 
 
 def _reflowed(group: typer.Typer) -> typer.Typer:

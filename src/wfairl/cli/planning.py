@@ -76,7 +76,7 @@ def plan(
     from wfairl.planning.auto import make_planner
     from wfairl.planning.film import check_format, film_path, write_picture
     from wfairl.worlds.registry import find_task
-    from wfairl.worlds.world import as_renderer
+    from wfairl.worlds.rendering import as_renderer
 
     if output is not None:
         check_format(output)

@@ -26,7 +26,14 @@ def report_command(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="FILE", help="The file, *.html. Default: RUN/report.html.")
     ] = None,
-    scenes: Annotated[int, typer.Option(min=1, max=64, help="Scenes to show each policy of a run in.")] = 3,
+    scenes: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="Test scenes in which a run acts once more, to show the chance of each control; all others are played"
+            " back without it.",
+        ),
+    ] = 3,
     as_json: AsJson = False,
 ) -> None:
     """Write the page of a run."""

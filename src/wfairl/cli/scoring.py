@@ -1,5 +1,6 @@
 """The command that judges words: score."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,6 +9,7 @@ from rich.table import Table
 
 from wfairl.cli.app import AsJson, command_group, out, print_json
 from wfairl.cli.words import CaseColumn, EventColumn, OutcomeColumn, TimeColumn, read_words
+from wfairl.errors import BadInputError
 
 if TYPE_CHECKING:
     from wfairl.automata.task_model import Verdict
@@ -18,9 +20,11 @@ app = command_group()
 SCORE_EXAMPLE = """
 Score words with a task model, and say where a rejected word was lost.
 
-WORDS is a JSONL file or an event log as for `learn-task`; scores in it are not needed. Example:
+WORDS is a JSONL file or an event log as for `learn-task`; scores in it are not needed. Where there are some, the words
+on which the model and they differ are the ones to look at. Examples:
 
     wfairl score task.json words.jsonl
+    wfairl score orders.json orders.csv --differing
 """
 
 
@@ -32,6 +36,9 @@ def score(
     event_column: EventColumn = "event",
     time_column: TimeColumn = "time",
     outcome_column: OutcomeColumn = "outcome",
+    differing: Annotated[
+        bool, typer.Option("--differing", help="Show only words whose score in the file says otherwise than the model.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Score words."""
@@ -40,12 +47,19 @@ def score(
 
     data = read_words(words, LogColumns(case_column, event_column, time_column, outcome_column))
     if task_model.suffix == ".safetensors":
-        verdicts = _ask_network(task_model, data.words)
+        verdicts, threshold = _ask_network(task_model, data.words)
     else:
-        verdicts = TaskModel.load(task_model).judge_all(data.words)
+        model = TaskModel.load(task_model)
+        verdicts, threshold = model.judge_all(data.words), model.threshold
+    if differing and data.scores is None:
+        raise BadInputError(f"{words}: --differing needs scores or outcomes to compare with, and there are none")
+    given = None if data.scores is None else [score >= threshold for score in data.scores]
+    cases = getattr(data, "cases", ())
     if as_json:
         print_json(
             {
+                **({"cases": list(cases)} if cases else {}),
+                **({} if given is None else {"given": given}),
                 "values": [verdict.value for verdict in verdicts],
                 "accepted": [verdict.accepted for verdict in verdicts],
                 "lost_at": [verdict.lost_at for verdict in verdicts],
@@ -53,25 +67,39 @@ def score(
             }
         )
         return
-    _print_verdicts(data.words, verdicts)
+    _print_verdicts(data.words, verdicts, cases, given, differing)
 
 
-def _ask_network(path: Path, words: "tuple[Word, ...]") -> "list[Verdict]":
+def _ask_network(path: Path, words: "tuple[Word, ...]") -> "tuple[list[Verdict], float]":
     """What a network without an automaton says; it cannot say where a word was lost."""
     from wfairl.automata.task_model import Verdict
     from wfairl.baselines.recurrent_storage import KeptNetwork
 
     network = KeptNetwork.load(path)
-    return [Verdict(float(v), bool(v >= network.threshold), None, ()) for v in network.values(list(words))]
+    values = network.values(list(words))
+    return [Verdict(float(v), bool(v >= network.threshold), None, ()) for v in values], network.threshold
 
 
-def _print_verdicts(words: "tuple[Word, ...]", verdicts: "list[Verdict]") -> None:
+def _print_verdicts(
+    words: "tuple[Word, ...]",
+    verdicts: "list[Verdict]",
+    cases: Sequence[str],
+    given: Sequence[bool] | None,
+    differing: bool,
+) -> None:
+    """A row for each word, with its case and what the file says of it where it does."""
     from wfairl.automata.words import format_word
 
-    table = Table("word", "value", "verdict")
-    for word, verdict in zip(words, verdicts, strict=True):
-        table.add_row(format_word(word), f"{verdict.value:.4g}", _explain(word, verdict))
+    differ = [given is not None and given[i] != verdict.accepted for i, verdict in enumerate(verdicts)]
+    table = Table(*(["case"] if cases else []), "word", "value", *([] if given is None else ["in the file"]), "verdict")
+    for i, (word, verdict) in enumerate(zip(words, verdicts, strict=True)):
+        if differ[i] or not differing:
+            known = [] if given is None else ["success" if given[i] else "failure"]
+            value = f"{verdict.value:.4g}"
+            table.add_row(*([cases[i]] if cases else []), format_word(word), value, *known, _explain(word, verdict))
     out.print(table)
+    if given is not None:
+        out.print(f"{sum(differ)} of {len(words)}: the file says otherwise than the model")
 
 
 def _explain(word: "Word", verdict: "Verdict") -> str:

@@ -40,6 +40,7 @@ def draw(
     """Draw an automaton."""
     from wfairl.automata.formats import DRAWINGS, find_format, write_automaton
     from wfairl.automata.task_model import TaskModel
+    from wfairl.report.text import counted
 
     form = find_format(None, output, lambda one: one.name in DRAWINGS)
     model = TaskModel.load(task_model)
@@ -47,7 +48,7 @@ def draw(
     if as_json:
         print_json({"path": str(output), "states": model.finite.states})
     else:
-        out.print(f"{output}: {model.finite.states} states, {len(model.finite.arrows())} edges")
+        out.print(f"{output}: {counted(model.finite.states, 'state')}, {counted(len(model.finite.arrows()), 'edge')}")
 
 
 PRISM, PRISM_SUFFIXES = "prism", (".prism", ".pm", ".nm")
@@ -161,7 +162,10 @@ next), F, G, U, R, W, M.
 @app.command("import", help=IMPORT_EXAMPLE)
 def import_task(
     source: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="What to read.", show_default=False)] = None,
-    output: Annotated[Path, typer.Option("-o", "--output", help="Where the task model goes.")] = Path("task.json"),
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Where the task model goes. Default: task.json, if there is none yet."),
+    ] = None,
     name: Annotated[
         str | None, typer.Option("--from", metavar="FORMAT", help="The format: hoa, ltlf or reward-machine.")
     ] = None,
@@ -179,6 +183,10 @@ def import_task(
 
     if (source is None) == (formula is None):
         raise BadInputError("give a file, or a formula with --ltlf, and not both")
+    if output is None:
+        output = Path("task.json")
+        if output.exists():
+            raise BadInputError(f"{output} is there already: name another file with -o, or this one to replace it")
     try:
         if source is not None:
             model = TaskModel.of_automaton(read_automaton(source, name), "imported", facts={"source": source.name})

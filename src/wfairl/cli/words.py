@@ -43,7 +43,10 @@ def read_scored(path: Path, columns: "LogColumns") -> "ScoredWords":
 
     data = read_words(path, columns)
     if data.scores is None and is_log(path):
-        sys.stderr.write(f"wfairl: {path} has no outcomes, so all of its cases are taken for successes\n")
+        sys.stderr.write(
+            f"wfairl: {path} has no column {columns.outcome!r}, so all of its cases are taken for successes; if another"
+            " one says how they went, name it with --outcome-column\n"
+        )
         return ScoredWords(data.words, (1.0,) * len(data))
     if data.scores is None:
         raise BadInputError(

@@ -4,7 +4,8 @@ On disk an answer is one JSON object a line:
 
     {"seed": 7, "controls": [0, 0, 3], "labels": [[], ["coffee"], ["office"]], "right": true}
 
-Those about the demonstrations of `demos.safetensors` are kept beside them, in `demos.answers.jsonl`.
+An answer that counts for several has a "weight" beside these, as those of corrections do. Answers about the
+demonstrations of `demos.safetensors` are kept beside them, in `demos.answers.jsonl`.
 """
 
 import json
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from annotated_types import Ge, Le, Lt
+from annotated_types import Ge, Gt, Le, Lt
 
 from wfairl.automata.automaton import Label
 from wfairl.documents import parse
@@ -37,12 +38,14 @@ class Answer:
         controls: u_0, ..., u_{T-1}, indices into the world's controls; at least one.
         labels: sigma_0, ..., sigma_{T-1}, what held after each transition.
         is_right: whether the task is fulfilled by the end of the walk.
+        weight: how many answers it counts for.
     """
 
     seed: int
     controls: tuple[int, ...]
     labels: tuple[Label, ...]
     is_right: bool
+    weight: float = 1.0
 
     def __post_init__(self) -> None:
         if not self.controls or len(self.controls) != len(self.labels):
@@ -55,6 +58,7 @@ class Answer:
             "controls": list(self.controls),
             "labels": [sorted(label) for label in self.labels],
             "right": self.is_right,
+            **({} if self.weight == 1 else {"weight": self.weight}),
         }
 
     @classmethod
@@ -68,7 +72,7 @@ class Answer:
             read: _Stored = parse(_Stored, document)
         except BadInputError as error:
             raise BrokenAnswersError(f"not an answer ({error})") from None
-        return cls(read.seed, read.controls, read.labels, read.right)
+        return cls(read.seed, read.controls, read.labels, read.right, read.weight)
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,7 @@ class _Stored:
     controls: tuple[Annotated[int, Ge(0), Lt(2**16)], ...]
     labels: tuple[Label, ...]
     right: bool
+    weight: Annotated[float, Gt(0)] = 1.0
 
 
 def place_of_answers(demonstrations: Path) -> Path:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -92,7 +93,8 @@ def export_minari(dataset: Dataset, task: Task, dataset_id: str, root: Path | No
     environment = source.make_environment(seed=0)
     space = environment.observation_space
     assert isinstance(space, gymnasium.spaces.Dict)
-    with _datasets_path(root):
+    with _datasets_path(root), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"`\w+` is set to None", UserWarning)  # the user cannot give an author here
         try:
             minari.create_dataset_from_buffers(
                 dataset_id,

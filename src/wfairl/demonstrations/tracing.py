@@ -7,7 +7,7 @@ import numpy as np
 from wfairl.automata.automaton import UNAVAILABLE
 from wfairl.demonstrations.demonstration import ContradictionError, Demonstration
 from wfairl.planning.product import Product
-from wfairl.worlds.world import LazyProduct
+from wfairl.worlds.lazy_world import LazyProduct
 
 
 def trace(demonstration: Demonstration, product: Product | LazyProduct) -> Iterator[tuple[int, int, int]]:

@@ -13,9 +13,8 @@ from wfairl.automata.automaton import DEAD, Label
 from wfairl.automata.words import Word, compress
 from wfairl.evaluation.policies import Policy
 from wfairl.planning.agent import Status
-from wfairl.planning.cost import Cost
+from wfairl.planning.cost import Cost, price
 from wfairl.planning.plan import UnsatisfiableTaskError
-from wfairl.planning.product import states_alone
 from wfairl.worlds.task import Task
 from wfairl.worlds.world import World
 
@@ -66,10 +65,7 @@ class Trajectory:
 
     def cost(self, cost: Cost) -> float:
         """What its controls cost together."""
-        if not self.controls:
-            return 0.0
-        table = cost(states_alone(self.world, self.states[:-1]))
-        return float(table[np.arange(len(self)), list(self.controls)].sum())
+        return price(cost, self.world, self.states, self.controls)
 
 
 def roll_out(task: Task, policy: Policy, seed: int, rng: np.random.Generator) -> Trajectory:

@@ -18,10 +18,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.spatial.distance import jensenshannon
 
+from wfairl.compiling import njit
 from wfairl.errors import BadInputError
 
 Route = tuple[int, ...]

@@ -28,7 +28,7 @@ from torch.nn import functional
 from wfairl.errors import BadInputError
 from wfairl.planning.cost import Cost
 from wfairl.planning.product import Product
-from wfairl.worlds.world import Sight
+from wfairl.worlds.lazy_world import Sight
 
 DEFAULT_FLOOR = 0.05
 DEFAULT_ACTIVATION = "softplus"

@@ -20,12 +20,12 @@ from typing import Any
 
 import numpy as np
 import torch
-from numba import njit
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from wfairl.automata.automaton import ACCEPTED
+from wfairl.compiling import njit
 from wfairl.planning.focused import FocusedSearch
 from wfairl.planning.shortest_path import CostToGo
 

@@ -28,10 +28,10 @@ from wfairl.learning.grid_network import (
     used,
 )
 from wfairl.planning.product import Product
+from wfairl.worlds.lazy_world import Sight
 from wfairl.worlds.minigrid.rules import CONTROLS
 from wfairl.worlds.minigrid.view import DIRECTIONS, FLOORS, HANDS, SIGHTS, GridView, view_states
 from wfairl.worlds.minigrid.world import MiniGridWorld
-from wfairl.worlds.world import Sight
 
 
 class PaperCost(CostModel):

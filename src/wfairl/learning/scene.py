@@ -21,7 +21,8 @@ from wfairl.planning.auto import is_large
 from wfairl.planning.focused import FocusedSearch
 from wfairl.planning.product import Product, build_product
 from wfairl.progress import track
-from wfairl.worlds.world import Sight, World
+from wfairl.worlds.lazy_world import Sight
+from wfairl.worlds.world import World
 
 MakeWorld = Callable[[int], World[Any]]
 """From the seed of a demonstration to the world that it was given in."""

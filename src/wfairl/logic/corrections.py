@@ -3,8 +3,7 @@
 A correction is taken in one of two ways:
 
     law         the automaton, and all that are kept beside it, are changed so that they obey: `obey`
-    evidence    plans that the automaton would accept and the correction does not are kept as answers, "this would have
-                been wrong": `counterexamples`. The demonstrations may still outweigh them.
+    evidence    it counts for answers about plans, which later demonstrations may outweigh: `counterexamples`
 """
 
 from collections.abc import Sequence
@@ -13,29 +12,19 @@ from itertools import combinations
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wfairl.automata.automaton import ACCEPTED, DEAD, Guard, Label
 from wfairl.automata.guarded import Edge, GuardedAutomaton, conjunction, restrict
 from wfairl.automata.rules import before
 from wfairl.automata.task_model import TaskModel
 from wfairl.automata.words import format_word
-from wfairl.demonstrations.answers import Answer
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.errors import BadInputError
-from wfairl.logic.hypotheses import chosen_table
-from wfairl.logic.scenes import worlds_of
 from wfairl.logic.sketch import Sketch, SketchEdge, tidy, to_automaton
 from wfairl.logic.support import Support, support_of
-from wfairl.logic.table_plans import NoPlanError, plan_table
-from wfairl.planning.cost import Cost, nominal_cost
-from wfairl.worlds.task import Task
 
 LAWS = "laws"
 """The fact of a task model that holds the laws that it obeys."""
-
-COUNTEREXAMPLES = 3
-"""Plans that a correction as evidence counts for: enough to pay for an edge that forbids them, see `prior`."""
 
 MOST_TABULATED = 8
 """Propositions whose sets are all looked at, to see which edges are ever taken."""
@@ -55,10 +44,6 @@ class Correction(Protocol):
 
     def apply(self, automaton: GuardedAutomaton) -> GuardedAutomaton:
         """The automaton that obeys; its accepting states are no longer the last one alone."""
-        ...
-
-    def broken(self, table: NDArray[np.int32], labels: Sequence[Label]) -> NDArray[np.int32]:
-        """The automaton, as a table over labels, that accepts what the given one does and this forbids."""
         ...
 
     def to_document(self) -> dict[str, Any]:
@@ -86,10 +71,6 @@ class Never:
         ]
         return GuardedAutomaton(tuple(rows), automaton.accepting)
 
-    def broken(self, table: NDArray[np.int32], labels: Sequence[Label]) -> NDArray[np.int32]:
-        """See `Correction`."""
-        return _after_a_fault(table, np.tile([self.proposition in label for label in labels], (len(table), 1)))
-
     def to_document(self) -> dict[str, Any]:
         """See `Correction`."""
         return {"kind": "never", "proposition": self.proposition}
@@ -111,13 +92,6 @@ class Before:
         """See `Correction`."""
         return conjunction(automaton, before(self.first, self.second))
 
-    def broken(self, table: NDArray[np.int32], labels: Sequence[Label]) -> NDArray[np.int32]:
-        """See `Correction`."""
-        first = np.tile([self.first in label for label in labels], (len(table), 1))
-        early = np.tile([self.second in label for label in labels], (len(table), 1)) & ~first
-        # Once the first has held nothing can be broken any more.
-        return _after_a_fault(np.where(first, DEAD, table), early, table)
-
     def to_document(self) -> dict[str, Any]:
         """See `Correction`."""
         return {"kind": "before", "first": self.first, "second": self.second}
@@ -126,6 +100,8 @@ class Before:
 @dataclass(frozen=True)
 class NoEdge:
     """An edge is not part of the task: where it would be taken, nothing changes.
+
+    Where the task could not be done without it, the step is left out instead: what the edge leads to holds already.
 
     Attributes:
         word: labels that lead to the state that it leaves; numbers of states change with what is learned.
@@ -147,17 +123,10 @@ class NoEdge:
             return automaton
         rows = list(automaton.edges)
         rows[state] = tuple(edge for edge in rows[state] if edge.guard != self.guard)
+        onward = [edge.target for edge in automaton.edges[state] if edge.guard == self.guard and edge.target != DEAD]
+        if onward and all(edge.target == DEAD or self.guard.true <= edge.guard.true for edge in rows[state]):
+            rows[state] = (*(edge for edge in rows[state] if edge.target == DEAD), *rows[onward[0]])
         return GuardedAutomaton(tuple(rows), automaton.accepting)
-
-    def broken(self, table: NDArray[np.int32], labels: Sequence[Label]) -> NDArray[np.int32]:
-        """See `Correction`."""
-        numbers, state = {label: i for i, label in enumerate(labels)}, 0
-        for label in self.word:
-            state = int(table[state, numbers[label]]) if state >= 0 and label in numbers else DEAD
-        fault = np.zeros(table.shape, bool)
-        if state >= 0:
-            fault[state] = [self.guard.holds(label) for label in labels] & (table[state] != state)
-        return _after_a_fault(table, fault)
 
     def to_document(self) -> dict[str, Any]:
         """See `Correction`."""
@@ -265,6 +234,11 @@ def obey(model: TaskModel, laws: Sequence[Correction], dataset: Dataset) -> Task
     )
 
 
+def obeying(automaton: GuardedAutomaton, laws: Sequence[Correction]) -> GuardedAutomaton:
+    """An automaton under laws; it may be that nothing fulfils it any more."""
+    return to_automaton(_under(automaton, laws))
+
+
 def _under(automaton: GuardedAutomaton, laws: Sequence[Correction]) -> Sketch:
     """The automaton under laws, in the form in which its last state is the only accepting one."""
     for law in laws:
@@ -304,52 +278,3 @@ def _carry_over(support: Support, before_laws: Any, after: GuardedAutomaton) -> 
         margin=np.where(dead, np.inf, support.margin[rows]),
         risk=np.where(dead, 1.0, support.risk[rows]),
     )
-
-
-def counterexamples(
-    correction: Correction,
-    model: TaskModel,
-    dataset: Dataset,
-    task: Task,
-    seeds: Sequence[int],
-    rng: np.random.Generator,
-    cost: Cost | None = None,
-) -> tuple[Answer, ...]:
-    """Plans that the model accepts and a correction forbids, each in another scene, as answers that say "wrong".
-
-    There are none where the model obeys already.
-    """
-    price = nominal_cost(task) if cost is None else cost
-    worlds = worlds_of(seeds, dataset.demonstrations, task.make_world, price, n_jobs=1)
-    found: list[Answer] = []
-    for seed, world in zip(seeds, worlds, strict=True):
-        table = correction.broken(chosen_table(model, world.labels), world.labels)
-        try:
-            controls = plan_table(world, table).act(0.0, task.horizon, rng)
-        except NoPlanError:
-            continue
-        if controls is not None:
-            labels = tuple(world.labels[i] for i in world.scene(controls).word)
-            found.append(Answer(seed, tuple(map(int, controls)), labels, is_right=False))
-        if len(found) == COUNTEREXAMPLES:
-            break
-    return tuple(found)
-
-
-def _after_a_fault(
-    table: NDArray[np.int32], fault: NDArray[np.bool_], faulty: NDArray[np.int32] | None = None
-) -> NDArray[np.int32]:
-    """Accepts what a table accepts if a fault was read on the way.
-
-    Args:
-        table: until a fault, [states, labels].
-        fault: the pairs of state and label that are faults, [states, labels].
-        faulty: from a fault on, the same as before unless given.
-
-    Returns:
-        A table of twice as many states: until a fault, and after it.
-    """
-    faulty = table if faulty is None else faulty
-    behind = np.where(faulty >= 0, faulty + len(table), faulty)
-    until = np.where(table == ACCEPTED, DEAD, table)
-    return np.ascontiguousarray(np.vstack([np.where(fault, behind, until), behind]).astype(np.int32))

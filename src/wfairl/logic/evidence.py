@@ -86,10 +86,12 @@ class JudgedWord:
     Attributes:
         word: index of the label of every step, [steps].
         is_right: whether the task is fulfilled by its end.
+        weight: how many answers it counts for.
     """
 
     word: NDArray[np.int32]
     is_right: bool
+    weight: float = 1.0
 
 
 class Evidence:
@@ -170,9 +172,9 @@ class Evidence:
         """How many failed demonstrations the automaton accepts at some point."""
         return sum(kernels.read_word(table, word) > 0 for word in self.failures)
 
-    def answers_contradicted(self, table: NDArray[np.int32]) -> int:
-        """How many answers say the opposite of what the automaton says of their word."""
-        return sum((kernels.read_word(table, one.word) > 0) != one.is_right for one in self.answers)
+    def answers_contradicted(self, table: NDArray[np.int32]) -> float:
+        """The weight of the answers that say the opposite of what the automaton says of their word."""
+        return sum(one.weight for one in self.answers if (kernels.read_word(table, one.word) > 0) != one.is_right)
 
 
 def log_mean(values: NDArray[np.float64]) -> float:

@@ -72,8 +72,8 @@ def hypotheses_of(model: TaskModel, labels: Sequence[Label]) -> tuple[Hypothesis
 def _all(model: TaskModel, labels: tuple[Label, ...]) -> Iterator[Hypothesis]:
     chosen = chosen_table(model, labels)
     for one in model.facts["alternatives"]:
-        table = to_table(GuardedAutomaton.from_document(one["automaton"]), labels)
-        yield Hypothesis(one["text"], canonical(_live(table)), float(one["weight"]))
+        table = live_table(GuardedAutomaton.from_document(one["automaton"]), labels)
+        yield Hypothesis(one["text"], canonical(table), float(one["weight"]))
     weight = float(model.facts["alternatives"][0]["weight"])
     odds = deadly_odds(model, labels)
     everywhere = odds.min(axis=0)
@@ -103,7 +103,7 @@ def chosen_table(model: TaskModel, labels: Sequence[Label]) -> NDArray[np.int32]
             f"a task model by {model.learner} knows no alternatives to ask about; "
             "learn it with `wfairl learn-task --learner rational`"
         )
-    return _live(to_table(model.automaton, labels))
+    return live_table(model.automaton, labels)
 
 
 def deadly_odds(model: TaskModel, labels: Sequence[Label]) -> NDArray[np.float64]:
@@ -127,9 +127,9 @@ def _risk(support: Support, label: Label) -> NDArray[np.float64]:
     return np.full(len(support.risk), support.unknown_risk)
 
 
-def _live(table: NDArray[np.int32]) -> NDArray[np.int32]:
+def live_table(automaton: GuardedAutomaton, labels: Sequence[Label]) -> NDArray[np.int32]:
     """The table without its last row, that of the accepting state, which no label leads to by its number."""
-    return np.ascontiguousarray(table[:-1])
+    return np.ascontiguousarray(to_table(automaton, labels)[:-1])
 
 
 def through(table: NDArray[np.int32], pairs: Sequence[tuple[int, int]]) -> NDArray[np.int32]:

@@ -6,10 +6,10 @@ The scenes lie one after another in flat arrays, so that one call evaluates an a
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import ACCEPTED, DEAD
+from wfairl.compiling import njit
 from wfairl.logic.packed_world import PackedWorld
 from wfairl.logic.table_cost_to_go import general_cost_to_go, sources_by_target, unit_cost_to_go
 

@@ -13,7 +13,7 @@ Failures and answers (`questions`) are not needed.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -208,7 +208,7 @@ def _present(
     return (
         kept,
         [Scene(s.successors, number[s.label_index], s.start, s.costs, s.controls, s.success) for s in scenes],
-        [JudgedWord(number[one.word].astype(np.int32), one.is_right) for one in answers],
+        [replace(one, word=number[one.word].astype(np.int32)) for one in answers],
     )
 
 

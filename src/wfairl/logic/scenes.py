@@ -10,6 +10,7 @@ stood and after every control there, to what demonstrations show, and from one t
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import permutations
 from typing import Any
 
@@ -28,19 +29,24 @@ from wfairl.logic.table_plans import ArrayWorld
 from wfairl.parallel import map_in_threads
 from wfairl.planning.auto import is_large
 from wfairl.planning.cost import Cost, unit_cost
-from wfairl.planning.focused import FocusedPlanner, FocusedSearch
+from wfairl.planning.focused import FocusedPlanner, FocusedSearch, TooManyNodesMetError
 from wfairl.planning.product import Product, ProductTooLargeError, build_product
 from wfairl.planning.shortest_path import NO_CONTROL
 from wfairl.progress import track
+from wfairl.worlds.compiled import CompiledWorld
 from wfairl.worlds.graph_search import IGNORE_LABELS
+from wfairl.worlds.lazy_world import Sight
 from wfairl.worlds.transitions import LabelNumbers
-from wfairl.worlds.world import CompiledWorld, Sight, World
+from wfairl.worlds.world import World
 
 SMALL_WORLD = 100_000
 """States up to which a world is explored whole."""
 
 MOST_WAYS_ABOUT, MOST_IN_ORDER = 4, 2
 """In a world too large to explore: propositions whose orders are looked at, and how many of them in a row."""
+
+MOST_NODES = 300_000
+"""In such a world: nodes that the searches of one order may meet."""
 
 
 def scenes_of(
@@ -106,7 +112,8 @@ def judged_words(answers: Sequence[Answer], labels: Sequence[Label]) -> tuple[tu
     for label in labels:
         numbers.number(label)
     judged = [
-        JudgedWord(np.array([numbers.number(label) for label in one.labels], np.int32), one.is_right) for one in answers
+        JudgedWord(np.array([numbers.number(label) for label in one.labels], np.int32), one.is_right, one.weight)
+        for one in answers
     ]
     return tuple(numbers.labels), judged
 
@@ -148,13 +155,13 @@ def _explore_ways(world: World[Any], demonstration: Demonstration, shown: Sequen
         states[state] = None
     for names in (some for size in range(1, MOST_IN_ORDER + 1) for some in permutations(shown, size)):
         rule = visit_in_order(*names)
-        solution = FocusedPlanner().solve(world, rule, cost)
-        search = solution.search
+        search = FocusedPlanner(MOST_NODES).solve(world, rule, cost).search
         search.price(cost)
         reading = [0, *rule.run(demonstration.labels)[1:]]
-        for where, read in reversed(list(zip(visited, reading, strict=False))):
-            if read != DEAD and not rule.accepting[read]:
-                search.control_cost_to_go(search.lazy.add(where, read))
+        with suppress(TooManyNodesMetError):  # what is too hard to find is not known
+            for where, read in reversed(list(zip(visited, reading, strict=False))):
+                if read != DEAD and not rule.accepting[read]:
+                    search.control_cost_to_go(search.lazy.add(where, read))
         for node in np.flatnonzero(search.best_control != NO_CONTROL):
             states[search.lazy.state(int(node))] = None
     return _induced(world, list(states))

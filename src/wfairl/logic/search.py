@@ -183,10 +183,10 @@ class Posterior:
         accepted = self.evidence.failures_accepted(table)
         contradicted = self.evidence.answers_contradicted(table)
         return _log_binary(accepted, len(self.evidence.failures), self.failure_error) + _log_binary(
-            contradicted, len(self.evidence.answers), self.answer_error
+            contradicted, sum(one.weight for one in self.evidence.answers), self.answer_error
         )
 
 
-def _log_binary(wrong: int, count: int, error: float) -> float:
+def _log_binary(wrong: float, count: float, error: float) -> float:
     """Log probability that this many of so many verdicts, and these, are wrong."""
     return wrong * log(error) + (count - wrong) * log1p(-error)

@@ -10,11 +10,11 @@ from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import ACCEPTED, DEAD, Guard, Label
 from wfairl.automata.guarded import Edge, GuardedAutomaton
+from wfairl.compiling import njit
 from wfairl.logic import tables
 
 ANY = -3

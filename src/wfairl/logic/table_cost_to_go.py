@@ -5,10 +5,10 @@ was built; here it never is, because thousands of automata are tried in the same
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import ACCEPTED
+from wfairl.compiling import njit
 from wfairl.logic.packed_world import PackedWorld
 
 SLACK = 10.0

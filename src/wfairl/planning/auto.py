@@ -8,7 +8,8 @@ from wfairl.planning.cost import Cost
 from wfairl.planning.focused import FocusedPlanner
 from wfairl.planning.planner import ExactPlanner, Planner, Solution
 from wfairl.planning.product import DEFAULT_MAX_STATES, ProductTooLargeError
-from wfairl.worlds.world import LazyWorld, World
+from wfairl.worlds.lazy_world import LazyWorld
+from wfairl.worlds.world import World
 
 MOST_ESTIMATED = 5e7
 """States of a world, by its own estimate, beyond which nobody tries to enumerate them."""

@@ -1,14 +1,16 @@
 """What a transition costs: anything that gives one number above zero for every node and control of a product."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.planning.product import Product
+from wfairl.planning.product import Product, states_alone
+from wfairl.worlds.lazy_world import Sight
 from wfairl.worlds.task import FeatureCost, Task
-from wfairl.worlds.world import Sight
+from wfairl.worlds.world import World
 
 Cost = Callable[[Product], NDArray[np.float64]]
 """From a product to c(s, u), finite and above zero; shape [nodes, controls]. Where a control cannot be chosen, any."""
@@ -52,3 +54,11 @@ def nominal_cost(task: Task) -> Cost:
 def true_cost(task: Task) -> Cost:
     """What transitions cost the expert of a task."""
     return unit_cost if task.true_cost is None else feature_cost(task.true_cost)
+
+
+def price(cost: Cost, world: World[Any], states: Sequence[Any], controls: Sequence[int]) -> float:
+    """What T controls cost together that were taken in the first T of some states."""
+    if not controls:
+        return 0.0
+    table = cost(states_alone(world, states[: len(controls)]))
+    return float(table[np.arange(len(controls)), list(controls)].sum())

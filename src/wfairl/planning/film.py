@@ -17,7 +17,8 @@ from wfairl.automata.words import format_label
 from wfairl.errors import BadInputError
 from wfairl.files import write_atomically
 from wfairl.planning.path import Path
-from wfairl.worlds.world import World, as_renderer
+from wfairl.worlds.rendering import as_renderer
+from wfairl.worlds.world import World
 
 FORMATS = (".png", ".gif")
 

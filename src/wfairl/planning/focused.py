@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Automaton
+from wfairl.compiling import njit
 from wfairl.errors import FailedRunError
 from wfairl.planning import search_kernel as kernel
 from wfairl.planning.cost import Cost, sight_of
@@ -23,12 +23,13 @@ from wfairl.planning.path import walk_path
 from wfairl.planning.plan import Plan, unsatisfiable
 from wfairl.planning.product import Product, check_initial_state, states_alone
 from wfairl.planning.shortest_path import NO_CONTROL, WIDTH, BadCostError, find_cost_to_go
-from wfairl.worlds.world import UNEXPANDED, LazyProduct, LazyWorld, Sight, World
+from wfairl.worlds.lazy_world import LOST, UNEXPANDED, LazyProduct, LazyWorld, Sight
+from wfairl.worlds.world import World
 
 DEFAULT_MAX_NODES = 2_000_000
 """Nodes that the searches of one scene may meet, 150 to 300 bytes each."""
 
-REFINE_FIRST, REFINE_FACTOR = 4_000, 10
+REFINE_FIRST, REFINE_FACTOR = 1_000, 30
 """Nodes at which the abstraction is refined for the first time, and how many times more for the next."""
 
 LOOK_AT_ONCE = 4096
@@ -164,7 +165,7 @@ class FocusedSearch:
         """
         _check(costs)
         self._costs = np.ascontiguousarray(costs, np.float64)
-        self._abstract_cost_to_go, self._obstacle_costs = self._bound_costs()
+        self._abstract_cost_to_go, self._removal = self._bound_costs()
         self._room = _Room(max(1024, len(self.lazy)))
         self.searches = self.expansions = self._known = 0
         self._take_in()
@@ -222,7 +223,7 @@ class FocusedSearch:
         while not self._search_once(start):
             self._refine_at *= REFINE_FACTOR
             if self.lazy.refine():
-                self._abstract_cost_to_go, self._obstacle_costs = self._bound_costs()
+                self._abstract_cost_to_go, self._removal = self._bound_costs()
                 self._bound(0, len(self.lazy))
 
     def _search_once(self, start: int) -> bool:
@@ -285,21 +286,23 @@ class FocusedSearch:
         self._known = nodes
 
     def _bound(self, first: int, end: int) -> None:
-        numbers, in_the_way = self.lazy.abstract(first)
+        numbers, in_the_way, sharper = self.lazy.abstract(first)
         _raise_bounds(
-            self._abstract_cost_to_go, self._obstacle_costs, numbers, in_the_way, self._room.best[first:end],
+            self._abstract_cost_to_go, self._removal, numbers, in_the_way, sharper, self._room.best[first:end],
             self._room.bounds[first:end],
         )  # fmt: skip
 
-    def _bound_costs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The cost-to-go of abstract states under the least costs, and the least cost to remove each obstacle."""
+    def _bound_costs(self) -> tuple[NDArray[np.float64], float]:
+        """The cost-to-go of abstract states under the least costs, and the least cost to remove an obstacle."""
         found = self.lazy.least_costs(self._costs)
         if found is None:
-            return np.zeros(1), np.zeros(0)
-        transitions, obstacles = found
+            return np.zeros(1), 0.0
+        transitions, removal = found
         abstraction = self.lazy.abstraction
         width = WIDTH * float(transitions.mean()) if len(transitions) else 1.0
-        return find_cost_to_go(abstraction.first, abstraction.source, transitions, width), obstacles
+        cost_to_go = find_cost_to_go(abstraction.first, abstraction.source, transitions, width)
+        self.lazy.deepen(cost_to_go)
+        return cost_to_go, removal
 
 
 class _Room:
@@ -334,21 +337,24 @@ class _Heap:
 @njit(cache=True, nogil=True)
 def _raise_bounds(
     cost_to_go: NDArray[np.float64],
-    obstacle_costs: NDArray[np.float64],
+    removal: float,
     numbers: NDArray[np.int32],
     in_the_way: NDArray[np.uint64],
+    sharper: NDArray[np.float64],
     best: NDArray[np.int32],
     bounds: NDArray[np.float64],
 ) -> None:
     """Lower bounds of nodes, by their abstract states (negative ones are not known) and what is in their way."""
     for i in range(numbers.size):
+        if numbers[i] == LOST:
+            bounds[i] = np.inf
         if best[i] != NO_CONTROL or numbers[i] < 0:
             continue
-        bound = cost_to_go[numbers[i]]
-        for j in range(obstacle_costs.size):
-            if in_the_way[i] >> np.uint64(j) & np.uint64(1):
-                bound += obstacle_costs[j]
-        bounds[i] = max(bounds[i], bound)
+        bound, obstacles = cost_to_go[numbers[i]], in_the_way[i]
+        while obstacles:
+            obstacles &= obstacles - np.uint64(1)
+            bound += removal
+        bounds[i] = max(bounds[i], bound, sharper[i])
 
 
 def _check(costs: NDArray[np.float64]) -> None:

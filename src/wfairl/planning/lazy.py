@@ -7,7 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import UNAVAILABLE, Automaton, Label
-from wfairl.worlds.world import UNEXPANDED, LabelTable, World, available_controls
+from wfairl.worlds.compiled import LabelTable
+from wfairl.worlds.lazy_world import UNEXPANDED
+from wfairl.worlds.world import World, available_controls
 
 
 class PlainLazyProduct:
@@ -91,10 +93,10 @@ class PlainLazyProduct:
                         after = self.add(next_state, after)
                 self._successors[node, control], self._label_index[node, control] = after, number
 
-    def abstract(self, first: int) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
+    def abstract(self, first: int) -> tuple[NDArray[np.int32], NDArray[np.uint64], NDArray[np.float64]]:
         """See `LazyProduct`: nothing is known of any node."""
         count = len(self) - first
-        return np.full(count, -1, np.int32), np.zeros(count, np.uint64)
+        return np.full(count, -1, np.int32), np.zeros(count, np.uint64), np.zeros(count)
 
     def refine(self) -> bool:
         """See `LazyProduct`: there is no abstraction."""
@@ -103,6 +105,9 @@ class PlainLazyProduct:
     def least_costs(self, costs: NDArray[np.float64]) -> None:  # noqa: ARG002 - part of the contract
         """See `LazyProduct`: there is no abstraction."""
         return
+
+    def deepen(self, cost_to_go: NDArray[np.float64]) -> None:
+        """See `LazyProduct`: there is no abstraction."""
 
     def _grow(self) -> None:
         for name in ("_successors", "_label_index", "_columns"):

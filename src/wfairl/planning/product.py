@@ -22,8 +22,9 @@ from wfairl.automata.automaton import DEAD, UNAVAILABLE, Automaton, Label
 from wfairl.errors import BadInputError
 from wfairl.planning.path import Path, walk_path
 from wfairl.planning.shortest_path import ReversedGraph, reverse_graph
+from wfairl.worlds.compiled import CompiledWorld, LabelTable, TooManyNodesError
 from wfairl.worlds.graph_search import IGNORE_LABELS
-from wfairl.worlds.world import CompiledWorld, LabelTable, TooManyNodesError, World, available_controls
+from wfairl.worlds.world import World, available_controls
 
 DEFAULT_MAX_STATES = 5_000_000
 """About half a gigabyte for a world of six controls."""

@@ -10,12 +10,12 @@ which makes the bounds of the next search sharper. Where the bounds are not cons
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import ACCEPTED
+from wfairl.compiling import njit
 from wfairl.planning.shortest_path import NO_CONTROL
-from wfairl.worlds.world import UNEXPANDED
+from wfairl.worlds.lazy_world import UNEXPANDED
 
 FOUND, LOOK, NO_WAY, NO_ROOM = range(4)
 """Why a search stopped: it is over, nodes must be expanded first, nothing is left, the heap is full."""

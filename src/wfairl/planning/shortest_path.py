@@ -22,10 +22,10 @@ are renumbered breadth first from acceptance, so that the search walks through m
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import ACCEPTED, UNAVAILABLE
+from wfairl.compiling import njit
 from wfairl.errors import BadInputError
 
 WIDTH = 3.0

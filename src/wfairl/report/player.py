@@ -2,13 +2,16 @@
 
     EpisodePlayer((record_episode(...), ...))
 
-The tiles of all recordings stand in one picture, and a frame is written as what changed since the one before. Where
-a world has no renderer, its states stand there as text.
+The tiles of all recordings stand in one picture, and a frame is written as what changed since the one before; all of
+it is compressed, so that hundreds of episodes take a few hundred kilobytes. Where a world has no renderer, its states
+stand there as text.
 """
 
 import base64
 import io
+import json
 import math
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,6 +22,7 @@ from numpy.typing import NDArray
 
 from wfairl.automata.words import format_label
 from wfairl.errors import BadInputError
+from wfairl.evaluation.rollout import Trajectory
 from wfairl.report.blocks import AutomatonDrawing
 from wfairl.report.recording import Recording, TiledFilm
 from wfairl.report.tiles import TILE, with_palette
@@ -55,6 +59,12 @@ class EpisodePlayer:
         return self._automata[0]
 
     @property
+    def packed(self) -> str:
+        """The document for the page: JSON, compressed by zlib, in base64."""
+        text = json.dumps(self.document, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+        return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+
+    @cached_property
     def document(self) -> dict[str, Any]:
         """What the script draws from."""
         atlas, numbers = _merge_tiles([one.film for one in self.recordings])
@@ -92,9 +102,7 @@ def _episode(recording: Recording, numbering: NDArray[np.int64], automaton: int 
     moments = [
         {
             "control": trajectory.controls[moment] if moment < last else None,
-            "probabilities": (
-                [round(float(p), DIGITS) for p in trajectory.probabilities[moment]] if moment < last else None
-            ),
+            "probabilities": _probabilities(trajectory, moment),
             "label": format_label(trajectory.labels[moment - 1]) if moment else None,
             "read": len(recording.word_at(moment)),
             "state": None if states is None else states[moment],
@@ -118,6 +126,13 @@ def _episode(recording: Recording, numbering: NDArray[np.int64], automaton: int 
         "frame": None if frames is None else frames[0].ravel().tolist(),
         "moments": moments,
     }
+
+
+def _probabilities(trajectory: Trajectory, moment: int) -> list[float] | None:
+    """Of the controls at a moment; None at the end, and where nobody knows them."""
+    if moment == len(trajectory) or np.isnan(trajectory.probabilities[moment]).any():
+        return None
+    return [round(float(p), DIGITS) for p in trajectory.probabilities[moment]]
 
 
 def _shown(recording: Recording, frames: NDArray[np.int64] | None, moment: int) -> dict[str, Any]:

@@ -16,8 +16,8 @@ from wfairl.evaluation.evaluate import Episode
 from wfairl.evaluation.policies import Policy
 from wfairl.evaluation.rollout import Trajectory, roll_out
 from wfairl.report.tiles import cut_tiles
+from wfairl.worlds.rendering import as_renderer, can_render
 from wfairl.worlds.task import Task
-from wfairl.worlds.world import as_renderer, can_render
 
 LONGEST_STATE = 200
 """Characters of a state that is shown as text."""
@@ -76,7 +76,11 @@ def record_episode(task: Task, policy: Policy, seed: int, rng: np.random.Generat
 
     With the generator that `evaluate` uses for a scene, this is the episode that was evaluated.
     """
-    trajectory = roll_out(task, policy, seed, rng)
+    return record_trajectory(task, policy, roll_out(task, policy, seed, rng))
+
+
+def record_trajectory(task: Task, policy: Policy, trajectory: Trajectory) -> Recording:
+    """What a policy did in a scene, for the reader."""
     automaton = automaton_of(policy)
     return Recording(
         task=task.name,
@@ -101,18 +105,17 @@ def film_states(world: Any, states: tuple[Any, ...]) -> TiledFilm:
     renderer = as_renderer(world)
     numbers: dict[bytes, int] = {}
     tiles: list[NDArray[np.uint8]] = []
-    frames: list[NDArray[np.int64]] = []
-    before = np.empty(0, np.uint8)
-    for state in states:
+    known: dict[Any, NDArray[np.int64]] = {}
+    frame, before = np.empty(0, np.int64), np.empty(0, np.uint8)
+    for state in dict.fromkeys(states):  # which an episode may come back to
         cut = cut_tiles(renderer.render(state))
         is_first = cut.shape != before.shape
-        frame = np.zeros(cut.shape[:2], np.int64) if is_first else frames[-1].copy()
+        frame = np.zeros(cut.shape[:2], np.int64) if is_first else frame.copy()
         changed = np.ones(cut.shape[:2], bool) if is_first else (cut != before).any(axis=(2, 3, 4))
         for row, column in np.argwhere(changed).tolist():
             tile = cut[row, column]
             frame[row, column] = numbers.setdefault(tile.tobytes(), len(tiles))
             if frame[row, column] == len(tiles):
                 tiles.append(tile.copy())
-        frames.append(frame)
-        before = cut
-    return TiledFilm(np.array(tiles), np.array(frames))
+        known[state], before = frame, cut
+    return TiledFilm(np.array(tiles), np.array([known[state] for state in states]))

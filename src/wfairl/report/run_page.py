@@ -6,9 +6,7 @@ Every number comes from the run's files, with all of its digits in the page. Wha
 renderer) is left out with a sentence; a run that has not finished, or whose task is unknown, has no page at all.
 """
 
-import shlex
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,29 +16,24 @@ from wfairl.automata.task_model import TaskModel
 from wfairl.automata.words import format_label
 from wfairl.demonstrations import Dataset
 from wfairl.errors import BadInputError
-from wfairl.evaluation.evaluate import Evaluation
-from wfairl.experiment import EVALUATION
 from wfairl.logic.support import untested_labels
-from wfairl.report.blocks import MAX_DRAWN_STATES, AutomatonDrawing, Facts, KeyFigure, KeyFigures, prose
-from wfairl.report.charts import Interval, IntervalChart
+from wfairl.report.blocks import MAX_DRAWN_STATES, AutomatonDrawing, Facts
 from wfairl.report.figures.automaton import with_label_differences
 from wfairl.report.figures.label_differences import EXPLANATION
 from wfairl.report.page import Block, Page, Section, check_page_file, write_page
 from wfairl.report.run_episodes import DEFAULT_SCENES, episodes_section
-from wfairl.report.run_files import RunFiles, is_learned, read_run_files
+from wfairl.report.run_files import RunFiles, read_run_files
 from wfairl.report.run_making import making_section
+from wfairl.report.run_result import result_section
 from wfairl.report.run_training import training_section
 from wfairl.report.tables import Column, Table
-from wfairl.report.text import Chips, Code, Inline, Number, Text, brief_number, counted, number, percent, with_error
+from wfairl.report.text import Chips, Code, Number, Text, brief_number, capitalised, counted, number
 from wfairl.worlds.registry import find_task
 from wfairl.worlds.task import Task
 
 REPORT = "report.html"
 
 SHOWN_WORDS, SHOWN_ALTERNATIVES = 8, 5
-
-NONE = "–"  # noqa: RUF001
-"""In a table: there is no such number."""
 
 
 def write_run_report(
@@ -79,7 +72,7 @@ def run_page(run: RunFiles, scenes: int = DEFAULT_SCENES, n_jobs: int = 2, made:
     )
     return Page(
         title=task.name,
-        subtitle=f"{_capital(task.summary)}. Learned by {run.method.title}: {run.method.summary}.",
+        subtitle=f"{capitalised(task.summary)}. Learned by {run.method.title}: {run.method.summary}.",
         sections=sections,
         kind="wfairl · a run",
         footer=f"Made by wfairl {__version__} on {made:%d %B %Y}. This page is one file and loads nothing else.",
@@ -96,126 +89,6 @@ def task_of(run: RunFiles) -> Task:
         return find_task(run.config.task)
     except BadInputError as error:
         raise BadInputError(f"{run.directory}: {error}") from None
-
-
-def result_section(run: RunFiles, task: Task) -> Section:
-    """How well the policies did."""
-    if not run.evaluation:
-        command = Code(shlex.join(["wfairl", "evaluate", run.config.task, "--policy", str(run.directory), "--save"]))
-        missing = "The policy has not been evaluated here: there is no "
-        return Section("Result", (prose((missing, Code(EVALUATION), ". ", command, " does.")),))
-    learned = [name for name in run.evaluation if is_learned(name)]
-    chart = IntervalChart(
-        tuple(
-            Interval(shown_name(name, task), one.mean_return, _error_of(one), name in learned)
-            for name, one in run.evaluation.items()
-        ),
-        caption="Mean return with one standard error to both sides; 1 would be success without a single step, "
-        "0 is failure.",
-    )
-    blocks = (
-        prose(_headline(run.evaluation, learned, task)),
-        KeyFigures(tuple(_key_figures(run, learned, task))),
-        chart,
-        evaluation_table(run.evaluation, learned, task),
-    )
-    return Section("Result", blocks)
-
-
-def shown_name(policy: str, task: Task) -> str:
-    """The name of a policy for the reader, who is told what is best about the optimal one."""
-    if policy != "optimal":
-        return policy
-    return "optimal (fewest steps)" if task.true_cost is None else "optimal (least true cost)"
-
-
-def evaluation_table(evaluations: dict[str, Evaluation], learned: Sequence[str], task: Task) -> Table:
-    """One row per policy, the learned ones highlighted."""
-    has_learned_cost = any(one.mean_learned_cost is not None for one in evaluations.values())
-    names = ("return", "± s.e.", "success", "mean steps", "true cost", *(["learned cost"] if has_learned_cost else []))
-    columns = (
-        Column("policy"),
-        *(Column(name, "right") for name in (*names, "episodes")),
-        Column("how they ended"),
-    )
-    rows: list[tuple[Text, ...]] = []
-    for name, one in evaluations.items():
-        ends = Counter(episode.outcome for episode in one.episodes)
-        costs = (one.mean_cost, one.mean_learned_cost) if has_learned_cost else (one.mean_cost,)
-        rows.append(
-            (
-                shown_name(name, task),
-                number(one.mean_return),
-                NONE if (error := _error_of(one)) is None else number(error),
-                percent(one.success_rate),
-                number(sum(episode.steps for episode in one.episodes) / len(one.episodes), 1),
-                *(NONE if cost is None else number(cost, 2) for cost in costs),
-                number(len(one.episodes)),
-                ", ".join(f"{count} {outcome}" for outcome, count in ends.most_common()),
-            )
-        )
-    truth = "every control truly costs 1 in this task" if task.true_cost is None else "the true cost is the task's own"
-    caption = f"Costs are means over the episodes that succeeded; {truth}."
-    marked = frozenset(i for i, name in enumerate(evaluations) if name in learned)
-    return Table(columns, tuple(rows), caption, marked)
-
-
-def _headline(evaluations: dict[str, Evaluation], learned: Sequence[str], task: Task) -> Text:
-    """One sentence: the first learned policy beside the references that there are."""
-    if not learned:
-        return "Only reference policies were evaluated."
-    first = evaluations[learned[0]]
-    has_cost = task.true_cost is not None
-    scenes = counted(len(first.episodes), "scene")
-    others: list[Inline] = []
-    for name in ("optimal", "expert", "random"):
-        if name in evaluations:
-            start = "; " if others else ". For comparison: "
-            one = evaluations[name]
-            others += [f"{start}{shown_name(name, task)} ", number(one.mean_return)]
-            others += [" at ", number(one.mean_cost, 2)] if has_cost and one.mean_cost is not None else []
-    return (
-        f"On {scenes} that it has never seen, the learned policy "
-        f"({learned[0].partition(', ')[2] or 'as trained'}) succeeds in ",
-        percent(first.success_rate),
-        " and returns ",
-        *with_error(first.mean_return, _error_of(first)),
-        *((", at a true cost of ", number(first.mean_cost, 2)) if has_cost and first.mean_cost is not None else ()),
-        *others,
-        ".",
-    )
-
-
-def _error_of(evaluation: Evaluation) -> float | None:
-    """The standard error of the mean return, which a single episode has none of."""
-    return None if len(evaluation.episodes) == 1 else evaluation.standard_error
-
-
-def _key_figures(run: RunFiles, learned: Sequence[str], task: Task) -> Iterator[KeyFigure]:
-    for name in (*learned[:1], "optimal"):
-        if name in run.evaluation:
-            one = run.evaluation[name]
-            error = _error_of(one)
-            note: Text = "return of one episode" if error is None else ("mean return, ± ", number(error))
-            yield KeyFigure(_capital(shown_name(name, task)), number(one.mean_return), note, name in learned)
-    if learned:
-        one = run.evaluation[learned[0]]
-        succeeded = sum(episode.success for episode in one.episodes)
-        note = f"{succeeded} of {counted(len(one.episodes), 'new scene')}"
-        yield KeyFigure("Success", percent(one.success_rate), note)
-        if task.true_cost is not None and one.mean_cost is not None:
-            best = run.evaluation["optimal"].mean_cost if "optimal" in run.evaluation else None
-            beside: Text = "mean of the successes" if best is None else ("optimal ", number(best, 2))
-            yield KeyFigure("True cost", number(one.mean_cost, 2), beside)
-    if run.task_model is not None:
-        summary = run.task_model.summary
-        how: Text = f"states, {run.task_model.learner}"
-        rank: Text = how if summary.rank is None else ("states, rank ", number(summary.rank))
-        yield KeyFigure("Automaton", number(summary.states), rank)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def task_section(run: RunFiles, model: TaskModel) -> Section:

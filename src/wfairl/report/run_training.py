@@ -11,9 +11,10 @@ from wfairl.report.blocks import Facts, figure_of, prose
 from wfairl.report.charts import LineChart, Series
 from wfairl.report.figures.cost_maps import draw_cost_maps
 from wfairl.report.page import Block, Section
+from wfairl.report.preference import SCENES, NoPreferenceError, check_preference
 from wfairl.report.run_episodes import scenes_of
 from wfairl.report.run_files import RunFiles
-from wfairl.report.text import Code, Text, brief_number, number
+from wfairl.report.text import Code, Text, brief_number, capitalised, number
 from wfairl.worlds.task import Task
 
 AXES = ("epoch", "iteration")
@@ -90,8 +91,11 @@ def cost_maps(run: RunFiles, task: Task) -> tuple[Block, ...]:
     """The cost of each control over the first scene that the page shows; a sentence where there is no such map."""
     try:
         learned = load_run(run.directory)
-        (seed,) = scenes_of(run, 1)
-        return (figure_of(draw_cost_maps(task, seed, learned.task_model.finite, learned.cost.as_cost())),)
+        automaton, cost, scenes = learned.task_model.finite, learned.cost.as_cost(), scenes_of(run, SCENES)
+        check_preference(task, scenes, automaton, cost)
+        return (figure_of(draw_cost_maps(task, scenes[0], automaton, cost)),)
+    except NoPreferenceError as error:
+        return (prose(f"{capitalised(str(error))}. So there are no maps of the cost, which would colour noise."),)
     except WfairlError as error:
         return (prose(f"There are no maps of the cost: {str(error).rstrip('.')}."),)
 

@@ -43,16 +43,10 @@ def asset(name: str) -> Markup:
 @cache
 def environment() -> Environment:
     """Where the templates are found, and how they are filled in."""
-    made = Environment(
+    return Environment(
         loader=PackageLoader("wfairl.report", "assets"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.policies["json.dumps_kwargs"] = {
-        "allow_nan": False,
-        "ensure_ascii": False,
-        "separators": (",", ":"),
-    }
-    return made

@@ -54,6 +54,11 @@ def counted(count: int, noun: str, several: str = "") -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {several or f'{noun}s'}"
 
 
+def capitalised(text: str) -> str:
+    """A text that begins with a capital letter."""
+    return text[:1].upper() + text[1:]
+
+
 def brief_number(value: float) -> Number:
     """A number of any size in as few characters as say it: 0.001, 1e-12, 75."""
     return Number(value, f"{value:.4g}".replace("-", "\N{MINUS SIGN}"))

@@ -7,16 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.automata.automaton import DEAD, Automaton, Label
+from wfairl.automata.automaton import DEAD, Label
 from wfairl.automata.guarded import GuardedAutomaton
 from wfairl.automata.task_model import TaskModel
-from wfairl.automata.words import format_label
+from wfairl.automata.words import compress, format_label
 from wfairl.evaluation.policies import PlannedPolicy, Policy
 from wfairl.logic.caution import CautiousPolicy
+from wfairl.logic.explanation import explain_word
 from wfairl.logic.support import untested_steps
 from wfairl.planning.agent import Agent, Status
 from wfairl.planning.cost import Cost
 from wfairl.planning.path import walk_path
+from wfairl.studio.tiles import Film, film_walk
 from wfairl.worlds.task import Task
 from wfairl.worlds.world import World, available_controls
 
@@ -56,6 +58,7 @@ class Episode:
         best_cost: of the way that the agent would have chosen.
         outcome: in words.
         is_success: whether the automaton accepts.
+        explanation: what the automaton makes of the labels along the way.
         moments: one more than controls.
     """
 
@@ -66,17 +69,21 @@ class Episode:
     best_cost: float
     outcome: str
     is_success: bool
+    explanation: tuple[str, ...]
     moments: tuple[Moment, ...]
 
 
-def explain_episode(task: Task, model: TaskModel, seed: int, imposed: Sequence[int], cost: Cost) -> Episode:
-    """What the agent does in a scene, with its reasons, after controls that a person imposes.
+def explain_episode(
+    task: Task, model: TaskModel, seed: int, imposed: Sequence[int], cost: Cost
+) -> tuple[Episode, Film]:
+    """What the agent does in a scene, with its reasons, after controls that a person imposes; and its film.
 
     Raises:
         UnsatisfiableTaskError: nothing fulfils the task there.
     """
     world = task.make_world(seed)
-    automaton, price = _choose(model, cost, world)
+    policy = policy_of(model, cost, task)
+    automaton, price = policy.choose(world) if isinstance(policy, CautiousPolicy) else (model.finite, cost)
     agent = Agent(automaton, price, 0.0, np.random.default_rng(seed))
     agent.start(world)
     best_cost = float(agent.control_cost_to_go.min())
@@ -117,22 +124,19 @@ def explain_episode(task: Task, model: TaskModel, seed: int, imposed: Sequence[i
     behind = [float(Q.min()) for Q in Qs[1 : len(controls)]]
     cost_of_way = sum(taken) - sum(behind) if is_success else None
     outcome = _outcome(agent.status, len(controls), task.horizon)
-    return Episode(
-        seed, tuple(controls), min(len(imposed), len(controls)), cost_of_way, best_cost, outcome, is_success, moments
-    )
+    explanation = tuple(explain_word(model, compress(labels)).sentences)
+    episode = Episode(
+        seed, tuple(controls), min(len(imposed), len(controls)), cost_of_way, best_cost, outcome, is_success,
+        explanation, moments,
+    )  # fmt: skip
+    return episode, film_walk(world, states)
 
 
-def policy_of(model: TaskModel, cost: Cost) -> Policy:
+def policy_of(model: TaskModel, cost: Cost, task: Task) -> Policy:
     """The greedy policy of a model: cautious, where its learner keeps alternatives."""
     if isinstance(model.finite, GuardedAutomaton):
-        return CautiousPolicy("learned", model, cost, 0.0)
+        return CautiousPolicy("learned", model, cost, 0.0, horizon=task.horizon)
     return PlannedPolicy("learned", model.finite, cost, 0.0)
-
-
-def _choose(model: TaskModel, cost: Cost, world: World[Any]) -> tuple[Automaton, Cost]:
-    """What to plan with in a world."""
-    policy = policy_of(model, cost)
-    return policy.choose(world) if isinstance(policy, CautiousPolicy) else (model.finite, cost)
 
 
 def _why(

@@ -64,6 +64,11 @@ class Assignment:
             return find_task(self.name)
         return _invented(json.dumps(self.to_document(None)))
 
+    @property
+    def scenery(self) -> str:
+        """What its worlds follow from: equal for assignments that have the same ones."""
+        return json.dumps([self.environment or self.name, self.propositions])
+
     def task_with(self, model: TaskModel | None) -> Task:
         """The task; an invented one with what was learned of it as its rule."""
         if model is None or not self.is_invented:

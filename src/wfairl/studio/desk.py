@@ -1,37 +1,33 @@
-"""A desk: a session with what is on its screen, and the jobs that run for it. It knows no browser either.
+"""A desk: what a person does with a session, and the jobs that run for it. It knows no browser either.
 
-A page sends messages, plain JSON that nobody trusts, to `handle`; it shows what `stage_view` and `mind_view` give, and
+A page sends messages, plain JSON that nobody trusts, to `handle`; it shows what `view` gives of each of its parts, and
 is told when one of them has changed. Several pages may show one desk.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
-from concurrent.futures import CancelledError
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from wfairl.automata.task_model import TaskModel
-from wfairl.demonstrations.collection import FIRST_TEST_SEED
-from wfairl.errors import BadInputError, FailedRunError, WfairlError
+from wfairl.errors import BadInputError, WfairlError
 from wfairl.logic.corrections import correction_of_document, obey, without_edge
-from wfairl.logic.questions import Question
 from wfairl.studio import jobs, views
-from wfairl.studio.acting import Episode
-from wfairl.studio.keys import keys_of
-from wfairl.studio.session import PERSON, RUN, Session
-from wfairl.studio.tiles import TileSheet
-from wfairl.studio.understanding import describe
-from wfairl.studio.workers import Job, Workers
+from wfairl.studio.assignment import Assignment
+from wfairl.studio.downloads import ARCHIVE, REPORT, Material, archive, download, report_page
+from wfairl.studio.events import PERSON
+from wfairl.studio.keys import can_point, headed, pointed_at
+from wfairl.studio.progress import Progress, StoppedError
+from wfairl.studio.scenes import make_scenes
+from wfairl.studio.screen import ANSWER, SHOW, WATCH, Screen
+from wfairl.studio.session import RUN, Session
+from wfairl.studio.workers import Workers
 from wfairl.worlds.documents import Inventive
 
-SHOW, WATCH, ANSWER = "show", "watch", "answer"
-HEADING, STAGE, MIND = "heading", "stage", "mind"
+HEADING, PROGRESS, STAGE, MIND = "heading", "progress", "stage", "mind"
 """The parts of a page."""
 
 TRIED_SCENES = 10
-TICK = 0.15
-"""Seconds between two looks at the progress of a job."""
 
 LISTENING = Callable[[str], None]
 
@@ -41,30 +37,49 @@ class Desk:
 
     Args:
         session: the session.
-        workers: who does what takes long.
+        workers: who learns and plans.
+        makers: who makes worlds; None to make them here.
     """
 
-    def __init__(self, session: Session, workers: Workers) -> None:
-        self.session, self._workers = session, workers
+    def __init__(self, session: Session, workers: Workers, makers: Workers | None = None) -> None:
+        self.session, self._workers, self._makers = session, workers, makers
         self.listeners: list[LISTENING] = []
-        self.mode = SHOW
+        self.screen = Screen()
         self.notice = ""
-        self._sheet, self._sheet_seed = TileSheet(), session.seed
-        self._job: Job | None = None
-        self._doing = ""
-        self._before: TaskModel | None = None
+        self._progress = Progress(lambda: self._changed(PROGRESS))
+        self._turn = asyncio.Lock()
         self._understanding: dict[str, Any] | None = None
-        self._watched = FIRST_TEST_SEED
-        self._episode: Episode | None = None
-        self._question: Question | None = None
-        self._tried: list[tuple[int, str, int]] = []
-        self._maps: dict[str, Any] | None = None
-        self._describe()
+        self._is_ready = False
+        if makers is None:
+            _ = session.world
+
+    async def ready(self) -> None:
+        """Make the worlds of what was shown, and learn what a killed server had no time to."""
+        try:
+            async with self._turn:
+                if not self._is_ready:
+                    await self._fetch(self.session.assignment, self.session.seeds)
+                    if self.session.shown:
+                        self.session.save_dataset()  # the server may have been killed between journal and file
+                    self._is_ready = True
+            if not self.session.is_understood:
+                await self._learn({})
+            elif self.session.model is not None and self._understanding is None:
+                arguments = self.session.model, self.session.dataset
+                self._understanding = await self._run("opening the session", jobs.look_at, *arguments)
+        except WfairlError as error:
+            self._say(error)
+        self._changed(STAGE, MIND)
+        self._look_ahead()
 
     async def handle(self, message: Any) -> None:
         """Do what a page asks for; what cannot be done is said, and changes nothing."""
         actions: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+            "ready": lambda _: self.ready(),
             "mode": self._set_mode,
+            "next": self._next,
+            "point": self._point,
+            "propose": self._propose,
             "keep": self._keep,
             "learn": self._learn,
             "cancel": self._cancel,
@@ -80,103 +95,139 @@ class Desk:
         }
         self.notice = ""
         try:
-            kind = message["do"]
-            if kind in actions:
-                await actions[kind](message)
-            elif kind == "next":
-                self.session.do({"do": "scene", "seed": self.session.next_seed})
-            else:
-                await self._tell(message)
+            await actions.get(message["do"], self._tell)(message)
         except WfairlError as error:
-            self.notice = _sentence(error)
+            self._say(error)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             self.notice = f"That was not understood ({error!r})."
         self._changed(STAGE)
 
+    async def _do(self, event: Mapping[str, Any]) -> None:
+        """An event of the session, once the worlds that it needs are there; events keep their order."""
+        async with self._turn:
+            await self._fetch(*self.session.scenery(event))
+            self.session.do(event)
+        self._look_ahead()
+
+    async def _fetch(self, assignment: Assignment, seeds: Iterable[int]) -> None:
+        """See to it that worlds are there."""
+        scenes = self.session.scenes
+        missing = scenes.missing(assignment, seeds)
+        if not missing or self._makers is None:
+            return
+        doing = "making the scene" if len(missing) == 1 else f"making {len(missing)} scenes"
+        scenes.unpack(assignment, await self._progress.run(self._makers, doing, make_scenes, assignment, missing))
+
+    def _look_ahead(self) -> None:
+        """Have the next scene made while the person is busy with this one."""
+        session, assignment = self.session, self.session.assignment
+        missing = session.scenes.missing(assignment, [session.next_seed])
+        if self._makers is None or not missing or session.scenes.missing(assignment, [session.seed]):
+            return
+
+        def keep(done: "asyncio.Future[bytes | None]") -> None:
+            if not done.cancelled() and done.exception() is None:
+                session.scenes.unpack(assignment, done.result())
+
+        asyncio.wrap_future(self._makers.submit(make_scenes, assignment, missing).future).add_done_callback(keep)
+
     async def _tell(self, message: Mapping[str, Any]) -> None:
         """What changes the session: an event of its own, and what follows from it."""
-        self.session.do(message)
-        self._maps = None
+        await self._do(message)
+        self.screen.map = None
         if message["do"] == "name":
             self._changed(HEADING, MIND)
+        if message["do"] == "judge":
+            self._changed(MIND)
         if message["do"] == "control" and (verdict := self.session.verdict) is not None:
             await self._keep({"right": verdict, "by": self.session.judge})
         elif message["do"] in ("drop", "withdraw", "proposition", "forget"):
             if message["do"] in ("proposition", "forget"):
-                self._episode = self._question = None
-                self._before = None
-            self._describe()
+                self.screen.clear()
             await self._learn(message)
+
+    async def _point(self, message: Mapping[str, Any]) -> None:
+        """Go where the person points: a place in the picture, or the direction of an arrow key."""
+        async with self._turn:
+            await self._fetch(self.session.assignment, [self.session.seed])
+        world, state = self.session.world, self.session.states[-1]
+        if not can_point(world):
+            raise BadInputError("in this world one chooses a control")
+        key = message.get("key")
+        place = () if key is not None else (float(message["x"]), float(message["y"]))
+        control = headed(world, state, str(key)) if key is not None else pointed_at(world, state, *place)
+        await self._tell({"do": "control", "control": control})
+
+    async def _next(self, message: Mapping[str, Any]) -> None:  # noqa: ARG002
+        await self._do({"do": "scene", "seed": self.session.next_seed})
+
+    async def _propose(self, message: Mapping[str, Any]) -> None:  # noqa: ARG002
+        """Go to the scene whose demonstration is expected to say most."""
+        session = self.session
+        arguments = session.assignment, self._model, session.dataset, session.next_seed
+        proposal = await self._run("looking for the most telling scene", jobs.propose, *arguments)
+        await self._do({"do": "scene", "seed": proposal.seed})
+        self.screen.mode, self.screen.proposal = SHOW, proposal
 
     async def _keep(self, message: Mapping[str, Any]) -> None:
         steps, seed = len(self.session.controls), self.session.seed
-        self.session.do({"do": "keep", "right": message["right"], "by": message.get("by", PERSON)})
+        await self._do({"do": "keep", "right": message["right"], "by": message.get("by", PERSON)})
         said = "a success" if message["right"] else "a failure"
         self.notice = f"Kept: scene {seed}, {steps} steps, {said}."
-        self._maps = None
-        self._describe()
+        self.screen.map = None
         await self._learn(message)
 
     async def _learn(self, message: Mapping[str, Any]) -> None:  # noqa: ARG002
         session = self.session
+        if session.model is None or not any(one.is_right for one in session.shown):
+            session.model = self._understanding = None
+        self._changed(MIND)
         if not any(one.is_right for one in session.shown):
-            session.model = None
-            self._describe()
             return
-        if self._job is not None:
-            self._job.cancel()
-        before = session.model
-        model = await self._run("understanding", jobs.learn, session.assignment, session.dataset, session.laws)
-        if model is not None:
-            session.learned(model)
-            self._before = before
-            self._question = self._episode = None
-            self._tried = []
-            self._describe()
-            if self.mode == WATCH:
-                await self._watch({"seed": self._watched})
+        self._progress.cancel()
+        arguments = session.assignment, session.dataset, session.laws, session.model
+        model, self._understanding = await self._run("understanding", jobs.learn, *arguments)
+        session.learned(model)
+        self.screen.clear()
+        if self.screen.mode == WATCH:
+            await self._watch({"seed": self.screen.watched})
 
     async def _set_mode(self, message: Mapping[str, Any]) -> None:
-        mode = message["mode"]
+        mode, screen = message["mode"], self.screen
         if mode not in (SHOW, WATCH, ANSWER):
             raise BadInputError("there is no such place")
         if mode != SHOW and self.session.model is None:
             raise BadInputError("Show it once first: there is nothing to watch or to ask yet.")
-        self.mode, self._maps = mode, None
+        screen.mode, screen.map = mode, None
         self._changed(STAGE)
-        if mode == WATCH and self._episode is None:
-            await self._watch({"seed": self._watched})
-        elif mode == ANSWER and self._question is None:
+        if mode == WATCH and screen.episode is None:
+            await self._watch({"seed": screen.watched})
+        elif mode == ANSWER and screen.question is None:
             await self._ask(message)
 
     async def _watch(self, message: Mapping[str, Any]) -> None:
         """Watch the agent in a scene: the next one, a certain one, or one in which a person chooses some controls."""
-        seed = int(message.get("seed", self._watched + 1))
+        seed = int(message.get("seed", self.screen.watched + 1))
         imposed = tuple(int(one) for one in message.get("controls", ()))
-        episode = await self._run("planning", jobs.act, self.session.assignment, self._model, seed, imposed, self._cost)
-        if episode is not None:
-            self._watched, self._episode, self.mode, self._maps = seed, episode, WATCH, None
+        arguments = self.session.assignment, self._model, seed, imposed, self._cost
+        self.screen.show_episode(*await self._run("planning", jobs.act, *arguments))
 
     async def _try(self, message: Mapping[str, Any]) -> None:  # noqa: ARG002
-        seeds = range(self._watched, self._watched + TRIED_SCENES)
+        seeds = range(self.screen.watched, self.screen.watched + TRIED_SCENES)
         arguments = self.session.assignment, self._model, seeds, self._cost
-        tried = await self._run("trying", jobs.try_scenes, *arguments)
-        if tried is not None:
-            self._tried = tried
-            self._changed(MIND)
+        self.screen.tried = await self._run("trying", jobs.try_scenes, *arguments)
+        self._changed(MIND)
 
     async def _ask(self, message: Mapping[str, Any]) -> None:  # noqa: ARG002
         session = self.session
-        first = session.next_seed
-        question = await self._run("asking", jobs.ask, session.assignment, self._model, session.dataset, first)
-        if question is not None:
-            self._question, self.mode = question, ANSWER
+        arguments = session.assignment, self._model, session.dataset, session.next_seed
+        self.screen.show_question(*await self._run("looking for a question", jobs.ask, *arguments))
 
     async def _answer(self, message: Mapping[str, Any]) -> None:
-        if self._question is None:
+        asked, right = self.screen.question, message["right"]
+        if asked is None:
             raise BadInputError("nothing was asked")
-        asked, right = self._question, message["right"]
-        self.session.do({"do": "answer", "seed": asked.seed, "controls": list(asked.controls), "right": right})
+        await self._do({"do": "answer", "seed": asked.seed, "controls": list(asked.controls), "right": right})
         was = self.session.model
         await self._learn(message)
         same = was is not None and self.session.model is not None and was.sentences == self.session.model.sentences
@@ -190,14 +241,14 @@ class Desk:
             obey(self._model, (*session.laws, correction), session.dataset)  # refused if nothing is left of the task
         else:
             arguments = session.assignment, self._model, session.dataset, correction, session.next_seed
-            answers = await self._run("looking for counterexamples", jobs.refute, *arguments)
-            if not answers:
-                raise BadInputError(f"The task as it is understood obeys already: {correction.sentence}.")
-        told = [{"seed": one.seed, "controls": list(one.controls)} for one in answers]
-        event = {"do": "correct", "correction": correction.to_document(), "law": is_law, "answers": told}
-        session.do(event)
+            answers = await self._run("weighing", jobs.weigh, *arguments)
+        walks = [
+            {"seed": one.seed, "controls": list(one.controls), "right": one.is_right, "weight": one.weight}
+            for one in answers
+        ]
+        await self._do({"do": "correct", "correction": correction.to_document(), "law": is_law, "answers": walks})
         await self._learn(message)
-        self.notice = f"Corrected, as {'law' if is_law else f'{len(told)} answers'}: {correction.sentence}."
+        self.notice = f"Corrected, as {'law' if is_law else 'evidence'}: {correction.sentence}."
 
     async def _delete_edge(self, message: Mapping[str, Any]) -> None:
         correction = without_edge(self._model, int(message["source"]), str(message["text"]))
@@ -207,24 +258,22 @@ class Desk:
         session = self.session
         arguments = session.assignment, self._model, session.dataset, session.directory / RUN
         said = await self._run("learning the cost", jobs.learn_cost, *arguments)
-        if said is not None:
-            self._episode = self._maps = None
-            self.notice = f"The cost is learned: {said}."
-            self._changed(MIND)
+        self.screen.episode = self.screen.map = None
+        self.notice = f"The cost is learned: {said}."
+        self._changed(MIND)
 
     async def _map(self, message: Mapping[str, Any]) -> None:
-        if self._maps is not None and self._maps["kind"] == message["kind"]:
-            self._maps = None
+        screen, kind, state = self.screen, message["kind"], int(message.get("state", 0))
+        if screen.map is not None and screen.map["kind"] == kind:
+            screen.map = None
             return
-        if message["kind"] not in ("step", "to_go"):
+        if kind not in ("step", "to_go"):
             raise BadInputError("there is no such map")
-        episode = self._episode if self.mode == WATCH else None
+        episode = screen.episode if screen.mode == WATCH else None
         seed = self.session.seed if episode is None else episode.seed
-        state = int(message.get("state", 0))
         arguments = self.session.assignment, self._model, seed, state, self._cost
         found = await self._run("mapping", jobs.map_scene, *arguments)
-        if found is not None:
-            self._maps = {"kind": message["kind"], "state": state, "values": getattr(found, message["kind"])}
+        screen.map = {"kind": kind, "state": state, "values": getattr(found, kind)}
 
     async def _cell(self, message: Mapping[str, Any]) -> None:
         """A cell that a person chose in the picture becomes a proposition."""
@@ -236,40 +285,46 @@ class Desk:
         await self._tell({"do": "proposition", "name": name, "is": {"is": "at", "x": x, "y": y}})
 
     async def _cancel(self, message: Mapping[str, Any]) -> None:  # noqa: ARG002
-        if self._job is not None:
-            self._job.cancel()
+        self._progress.cancel()
 
-    async def _run(self, doing: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        """The result of a job, None if it was cancelled; the page shows how far it is."""
-        job = self._workers.submit(function, *arguments)
-        self._job, self._doing = job, doing
-        self._changed(MIND, STAGE)
-        ticking = asyncio.ensure_future(self._tick(job))
+    async def download(self, file: str) -> tuple[bytes, str]:
+        """A file of the session: its content and its media type.
+
+        Raises:
+            WfairlError: there is no such file, or it cannot be made now.
+        """
+        await self.ready()
+        if file == REPORT:
+            return (await self._page()).encode(), "text/html"
+        if file == ARCHIVE:
+            return archive(self.session, None if self.session.model is None else await self._page()), "application/zip"
+        return download(self.session, file)
+
+    async def _page(self) -> str:
+        session = self.session
+        material = Material(
+            session.name, session.assignment, self._model, session.dataset, tuple(session.shown),
+            tuple(session.corrected), self._cost,
+        )  # fmt: skip
+        page: str = await self._run("writing the report", report_page, material)
+        return page
+
+    def view(self, part: str) -> dict[str, Any]:
+        """What a part of the page shows, as plain JSON."""
+        if part == HEADING:
+            return views.heading_view(self.session)
+        if part == PROGRESS:
+            return {"job": self._progress.view()}
+        if part == STAGE:
+            return {"notice": self.notice, "busy": self._progress.doing, **views.stage_view(self.session, self.screen)}
+        known = views.mind_view(self.session, self.screen, self._understanding, self._cost is not None)
+        return {**known, "is_busy": self._progress.doing is not None}
+
+    async def _run(self, doing: str, job: Callable[..., Any], *arguments: Any) -> Any:
         try:
-            return await asyncio.wrap_future(job.future)
-        except (jobs.CancelledJobError, asyncio.CancelledError, CancelledError):
-            self.notice = f"Stopped {doing}." if self._job is job else self.notice
-            return None
-        except BrokenProcessPool:
-            raise FailedRunError(f"The worker was lost while {doing}; try again.") from None
+            return await self._progress.run(self._workers, doing, job, *arguments)
         finally:
-            ticking.cancel()
-            if self._job is job:
-                self._job = None
-            self._changed(MIND, STAGE)
-
-    async def _tick(self, job: Job) -> None:
-        while self._job is job:
-            await asyncio.sleep(TICK)
-            self._changed(MIND)
-
-    async def catch_up(self) -> None:
-        """Learn what was shown before the server was killed, if it had no time to."""
-        if not self.session.is_understood:
-            try:
-                await self._learn({})
-            except WfairlError as error:
-                self.notice = _sentence(error)
+            self._changed(STAGE, MIND)
 
     @property
     def _model(self) -> TaskModel:
@@ -282,53 +337,12 @@ class Desk:
         run = self.session.directory / RUN  # it appears whole, or not at all
         return run if run.is_dir() else None
 
-    def _describe(self) -> None:
-        model = self.session.model
-        self._understanding = None if model is None else describe(model, self.session.dataset, self._before)
-        self._changed(MIND)
+    def _say(self, error: WfairlError) -> None:
+        text = " ".join(str(error).split())
+        if text or not isinstance(error, StoppedError):
+            self.notice = text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
 
     def _changed(self, *parts: str) -> None:
         for part in parts:
             for listener in list(self.listeners):
                 listener(part)
-
-    def heading_view(self) -> dict[str, Any]:
-        """What the session is about, as plain JSON."""
-        return views.heading_view(self.session)
-
-    def stage_view(self) -> dict[str, Any]:
-        """What is on the stage, as plain JSON."""
-        return {
-            "mode": self.mode,
-            "notice": self.notice,
-            "controls": keys_of(self.session.world.controls),
-            "busy": self._doing if self._job is not None else None,
-            "map": self._maps,
-            "has_model": self.session.model is not None,
-            **self._on_stage(),
-        }
-
-    def _on_stage(self) -> dict[str, Any]:
-        if self.mode == WATCH:
-            return views.watch_view(self.session, self._episode)
-        if self.mode == ANSWER:
-            return views.question_view(self.session, self._question)
-        if self._sheet_seed != self.session.seed:
-            self._sheet, self._sheet_seed = TileSheet(), self.session.seed
-        return views.show_view(self.session, self._sheet)
-
-    def mind_view(self) -> dict[str, Any]:
-        """What was understood and what it rests on, as plain JSON."""
-        job = self._job
-        return {
-            "model": self._understanding,
-            "thinking": None if job is None else {"what": self._doing, "reports": job.reports},
-            "tried": [{"seed": seed, "outcome": outcome, "steps": steps} for seed, outcome, steps in self._tried],
-            "has_cost": self._cost is not None,
-            **views.told_view(self.session),
-        }
-
-
-def _sentence(error: Exception) -> str:
-    text = " ".join(str(error).split())
-    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")

@@ -12,6 +12,7 @@ from wfairl.errors import BadInputError, WfairlError
 from wfairl.files import check_directory, read_text, write_atomically
 from wfairl.studio.assignment import assignment_of, check_name
 from wfairl.studio.desk import Desk
+from wfairl.studio.scenes import Scenes
 from wfairl.studio.session import JOURNAL, Session
 from wfairl.studio.workers import Workers
 
@@ -31,12 +32,14 @@ class House:
 
     Args:
         directory: where they are kept.
-        workers: who does what takes long.
+        workers: who learns and plans.
+        makers: who makes worlds.
     """
 
-    def __init__(self, directory: Path, workers: Workers) -> None:
+    def __init__(self, directory: Path, workers: Workers, makers: Workers) -> None:
         check_directory(directory)
-        self.directory, self._workers = directory, workers
+        self.directory, self._workers, self._makers = directory, workers, makers
+        self._scenes = Scenes()
         self._desks: dict[str, Desk] = {}
 
     def sessions(self) -> list[Kept]:
@@ -57,8 +60,7 @@ class House:
         number = 1
         while (self.directory / f"{assignment.name}-{number}").exists():
             number += 1
-        session = Session(self.directory / f"{assignment.name}-{number}", assignment)
-        return self._seat(session)
+        return self._seat(Session(self.directory / f"{assignment.name}-{number}", assignment, self._scenes))
 
     def desk(self, name: str) -> Desk:
         """The desk of a session.
@@ -69,11 +71,11 @@ class House:
         if check_name(name) not in self._desks:
             if not (self.directory / name / JOURNAL).is_file():
                 raise BadInputError(f"there is no session {name}")
-            return self._seat(Session(self.directory / name))
+            return self._seat(Session(self.directory / name, scenes=self._scenes))
         return self._desks[name]
 
     def _seat(self, session: Session) -> Desk:
-        desk = self._desks[session.name] = Desk(session, self._workers)
+        desk = self._desks[session.name] = Desk(session, self._workers, self._makers)
         return desk
 
 

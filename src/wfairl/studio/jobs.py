@@ -5,75 +5,106 @@ that answers the browser.
 """
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations.answers import Answer
-from wfairl.demonstrations.demonstration import Dataset
-from wfairl.errors import FailedRunError
+from wfairl.demonstrations.demonstration import Dataset, walk
 from wfairl.evaluation.rollout import roll_out
-from wfairl.logic.corrections import Correction, counterexamples, obey
+from wfairl.logic.corrections import Correction, obey
+from wfairl.logic.counterexamples import weigh_correction
 from wfairl.logic.learners import RationalTaskLearner
+from wfairl.logic.proposals import Proposal, find_scene
 from wfairl.logic.questions import NothingToAskError, Question, find_question
 from wfairl.planning.cost import Cost, nominal_cost
-from wfairl.planning.path import walk_path
 from wfairl.planning.planner import ExactPlanner
 from wfairl.report.tiles import TILE, cut_tiles
 from wfairl.studio.acting import Episode, explain_episode, policy_of
 from wfairl.studio.assignment import Assignment
+from wfairl.studio.tiles import Film, film_walk
+from wfairl.studio.understanding import describe
+from wfairl.studio.workers import Report
+from wfairl.worlds.rendering import as_located
 from wfairl.worlds.task import Task
-from wfairl.worlds.world import as_located
-
-Report = Callable[[], None]
-"""Is called now and then; raises `CancelledJobError` when nobody wants the result any more."""
 
 MOST_MAPPED = 20_000
 """Product states that a map looks at."""
 
-QUESTION_SCENES = 8
-"""New scenes to find a question in."""
+QUESTION_SCENES, PROPOSED_SCENES = 8, 12
+"""New scenes to find a question in, or one that is worth demonstrating."""
 
 
-class CancelledJobError(FailedRunError):
-    """Somebody has changed their mind."""
-
-
-def learn(report: Report, assignment: Assignment, dataset: Dataset, laws: Sequence[Correction]) -> TaskModel:
-    """The automaton of demonstrations, under laws."""
+def learn(
+    report: Report,
+    assignment: Assignment,
+    dataset: Dataset,
+    laws: Sequence[Correction],
+    before: TaskModel | None = None,
+) -> tuple[TaskModel, dict[str, Any]]:
+    """The automaton of demonstrations, under laws, and what the page shows of it beside what was thought before."""
     model = RationalTaskLearner(progress=lambda _: report()).learn(dataset, assignment.task, n_jobs=1)
-    return obey(model, laws, dataset)
+    model = obey(model, laws, dataset)
+    return model, describe(model, dataset, before)
 
 
-def ask(report: Report, assignment: Assignment, model: TaskModel, dataset: Dataset, first: int) -> Question:
+def look_at(report: Report, model: TaskModel, dataset: Dataset) -> dict[str, Any]:
+    """What the page shows of a model that was learned before."""
+    report()
+    return describe(model, dataset, None)
+
+
+def ask(
+    report: Report, assignment: Assignment, model: TaskModel, dataset: Dataset, first: int
+) -> tuple[Question, Film]:
     """The question whose answer says most; where nothing is in doubt, the agent's own plan in the first new scene."""
     report()
     seeds = range(first, first + QUESTION_SCENES)
     try:
-        return find_question(model, dataset, assignment.task, seeds, np.random.default_rng(0), n_jobs=1)
+        question = find_question(model, dataset, assignment.task, seeds, np.random.default_rng(0), n_jobs=1)
     except NothingToAskError:
         report()
-        asked = {(one.seed, one.controls) for one in dataset.answers}
-        for seed in seeds:
-            episode = act(report, assignment, model, seed, (), None)
-            if (seed, episode.controls) not in asked:
-                break
-        world = assignment.task.make_world(seed)
-        path = walk_path(world, model.finite, episode.controls, world.initial_state)
-        return Question(seed, path.controls, path.labels, (), 0.0)
+        question = _own_plan(report, assignment, model, dataset, seeds)
+    world = assignment.task.make_world(question.seed)
+    return question, film_walk(world, walk(world, question.controls, question.seed)[0])
 
 
-def refute(
+def _own_plan(
+    report: Report, assignment: Assignment, model: TaskModel, dataset: Dataset, seeds: Sequence[int]
+) -> Question:
+    asked = {(one.seed, one.controls) for one in dataset.answers}
+    for seed in seeds:
+        episode, _ = act(report, assignment, model, seed, (), None)
+        if (seed, episode.controls) not in asked:
+            break
+    _, labels = walk(assignment.task.make_world(seed), episode.controls, seed)
+    return Question(seed, episode.controls, labels, (), 0.0)
+
+
+def propose(report: Report, assignment: Assignment, model: TaskModel, dataset: Dataset, first: int) -> Proposal:
+    """The scene whose demonstration is expected to say most.
+
+    Raises:
+        NothingToAskError: all would say the same.
+    """
+    report()
+    seeds = range(first, first + PROPOSED_SCENES)
+    return find_scene(model, dataset, assignment.task, seeds, np.random.default_rng(0), n_jobs=1)
+
+
+def weigh(
     report: Report, assignment: Assignment, model: TaskModel, dataset: Dataset, correction: Correction, first: int
 ) -> tuple[Answer, ...]:
-    """Plans that the model accepts and a correction forbids."""
-    report()
+    """What a correction counts for as evidence; see `weigh_correction`."""
     seeds = range(first, first + QUESTION_SCENES)
-    return counterexamples(correction, model, dataset, assignment.task, seeds, np.random.default_rng(0))
+    return weigh_correction(
+        correction, model, dataset, assignment.task, seeds, np.random.default_rng(0), lambda _: report()
+    )
 
 
 def try_scenes(
@@ -81,7 +112,7 @@ def try_scenes(
 ) -> list[tuple[int, str, int]]:
     """Seed, outcome and steps of an episode in the simulator of each scene; the true rule judges where there is one."""
     task = assignment.task_with(model)
-    policy = policy_of(model, cost_of(run, assignment.task))
+    policy = policy_of(model, cost_of(run, task), task)
     found = []
     for seed in seeds:
         report()
@@ -92,7 +123,7 @@ def try_scenes(
 
 def act(
     report: Report, assignment: Assignment, model: TaskModel, seed: int, imposed: Sequence[int], run: Path | None
-) -> Episode:
+) -> tuple[Episode, Film]:
     """What the agent does in a scene, with its reasons; see `explain_episode`."""
     report()
     return explain_episode(assignment.task, model, seed, imposed, cost_of(run, assignment.task))
@@ -164,7 +195,8 @@ def warm_up(report: Report) -> None:
 
     assignment = Assignment("errand")
     dataset = collect(assignment.task, 2, 0, 0.0, 0, n_jobs=1)
-    act(report, assignment, learn(report, assignment, dataset, ()), 0, (), None)
+    model, _ = learn(report, assignment, dataset, ())
+    act(report, assignment, model, 0, (), None)
 
 
 def _finite(values: NDArray[np.float64]) -> tuple[float | None, ...]:

@@ -1,6 +1,7 @@
 """The server: NiceGUI's pages around desks, bound to this machine. Only this module knows NiceGUI."""
 
 import asyncio
+import json
 import os
 import signal
 import socket
@@ -16,9 +17,10 @@ from fastapi.responses import PlainTextResponse, RedirectResponse, Response
 
 from wfairl.errors import BadInputError, WfairlError
 from wfairl.report.templates import asset
-from wfairl.studio.desk import HEADING, MIND, STAGE, Desk
+from wfairl.studio.desk import HEADING, MIND, PROGRESS, STAGE, Desk
 from wfairl.studio.guard import Guard
 from wfairl.studio.house import House, lock_directory, token_of
+from wfairl.studio.jobs import warm_up
 from wfairl.studio.workers import Workers
 from wfairl.worlds.documents import environments
 from wfairl.worlds.registry import all_tasks
@@ -31,6 +33,8 @@ FAVICON = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="12" fill="none" '
     'stroke="#14735a" stroke-width="3"/><circle cx="16" cy="16" r="6" fill="#f0a434"/></svg>'
 )
+
+PARTS = (HEADING, PROGRESS, STAGE, MIND)
 
 LARGEST_MESSAGE = 2**20
 """Bytes of what a page may send at once."""
@@ -67,8 +71,8 @@ def serve(directory: Path, port: int, announce: Callable[[str], None], path: str
     os.environ.setdefault("NICEGUI_STORAGE_PATH", str(directory / ".nicegui"))  # it is read when NiceGUI is imported
     lock = lock_directory(directory)
     token = token_of(directory)
-    workers = Workers(processes)
-    application = make_application(House(directory, workers), token, port)
+    workers, makers = Workers(processes, warm_up), Workers()
+    application = make_application(House(directory, workers, makers), token, port)
     config = uvicorn.Config(
         application,
         ADDRESS,
@@ -97,6 +101,7 @@ def serve(directory: Path, port: int, announce: Callable[[str], None], path: str
         pass  # that is how it ends
     finally:
         workers.close()
+        makers.close()
         lock.close()
 
 
@@ -104,7 +109,7 @@ def make_application(house: House, token: str, port: int) -> Any:
     """The application behind its guard."""
     from nicegui import ui
 
-    parts = {name: _part_type(ui, name) for name in ("home", HEADING, STAGE, MIND)}
+    parts = {name: _part_type(ui, name) for name in ("home", *PARTS)}
     application = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     style = f"<style>{asset('style.css')}{(ASSETS / 'studio.css').read_text(encoding='utf-8')}</style>"
 
@@ -143,14 +148,12 @@ def make_application(house: House, token: str, port: int) -> Any:
             return PlainTextResponse(f"{error}\n", 404)
 
     @application.get("/download/{name}/{file}")
-    def fetch(name: str, file: str) -> Response:
-        from wfairl.studio.downloads import download  # figures are slow to import
-
+    async def fetch(name: str, file: str) -> Response:
         try:
-            content, kind, called = download(house.desk(name).session, file)
+            content, kind = await house.desk(name).download(file)
         except WfairlError as error:
             return PlainTextResponse(f"{error}\n", 404)
-        headers = {"content-disposition": f'attachment; filename="{called}"'}
+        headers = {"content-disposition": f'attachment; filename="{name}-{file}"'}
         return Response(content, media_type=kind, headers=headers)
 
     ui.run_with(
@@ -175,7 +178,7 @@ def _part_type(ui: Any, name: str) -> Any:
             self.show(view)
 
         def show(self, view: dict[str, Any]) -> None:
-            self._props["view"] = view
+            self._props["json"] = json.dumps(view)  # as text: NiceGUI would wrap every part of it
             self.update()
 
     return Part
@@ -184,15 +187,14 @@ def _part_type(ui: Any, name: str) -> Any:
 def _session_page(ui: Any, part_types: dict[str, Any], desk: Desk) -> None:
     """The page of one session: its stage and what was understood, which follow the desk."""
     with ui.element("main").classes("bench").props('id="content"'):
-        views = {HEADING: desk.heading_view, STAGE: desk.stage_view, MIND: desk.mind_view}
-        parts = {name: part_types[name](view()) for name, view in views.items()}
+        parts = {name: part_types[name](desk.view(name)) for name in PARTS}
     waiting: set[str] = set()
     client = ui.context.client
     loop = asyncio.get_running_loop()
 
     def flush() -> None:
         for name in sorted(waiting):
-            parts[name].show(views[name]())
+            parts[name].show(desk.view(name))
         waiting.clear()
 
     def listen(name: str) -> None:
@@ -204,5 +206,5 @@ def _session_page(ui: Any, part_types: dict[str, Any], desk: Desk) -> None:
         one.on("do", lambda event: desk.handle(event.args))
     desk.listeners.append(listen)
     client.on_delete(lambda: desk.listeners.remove(listen) if listen in desk.listeners else None)
-    background = asyncio.ensure_future(desk.catch_up())
+    background = asyncio.ensure_future(desk.ready())
     background.add_done_callback(lambda done: done.exception())

@@ -3,13 +3,14 @@
 import base64
 import io
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from wfairl.report.tiles import TILE, cut_tiles, with_palette
-from wfairl.worlds.world import Tiled, as_renderer, can_locate, can_render
+from wfairl.worlds.rendering import Tiled, as_renderer, can_locate, can_render
 
 KNOWN_TILES = 4_096
 """Pictures that are kept as addresses."""
@@ -54,6 +55,21 @@ class TileSheet:
                 self._numbers[key] = len(self.tiles)
                 self.tiles.append(_address(draw(key)))
         return [self._numbers[key] for key in keys]
+
+
+@dataclass(frozen=True)
+class Film:
+    """A frame for each state of a walk, and the tiles that they are made of."""
+
+    frames: tuple[dict[str, Any], ...]
+    tiles: tuple[str, ...]
+
+
+def film_walk(world: Any, states: Sequence[Any]) -> Film:
+    """The film of a walk through a world."""
+    sheet = TileSheet()
+    frames = tuple(sheet.frame(world, state) for state in states)
+    return Film(frames, tuple(sheet.tiles))
 
 
 @lru_cache(KNOWN_TILES)

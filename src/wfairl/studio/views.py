@@ -5,12 +5,12 @@ from dataclasses import asdict
 from typing import Any
 
 from wfairl.automata.words import compress, format_label
-from wfairl.demonstrations.demonstration import walk
 from wfairl.logic.explanation import explain_word
-from wfairl.logic.questions import Question
-from wfairl.studio.acting import Episode
-from wfairl.studio.session import JUDGES, RULE, Session
-from wfairl.studio.tiles import TileSheet
+from wfairl.logic.proposals import Proposal
+from wfairl.studio.events import JUDGES, RULE
+from wfairl.studio.keys import can_point, keys_of
+from wfairl.studio.screen import ANSWER, WATCH, Screen
+from wfairl.studio.session import Session
 from wfairl.worlds.documents import Inventive
 from wfairl.worlds.world import available_controls
 
@@ -27,32 +27,66 @@ def heading_view(session: Session) -> dict[str, Any]:
     }
 
 
-def show_view(session: Session, sheet: TileSheet) -> dict[str, Any]:
+def stage_view(session: Session, screen: Screen) -> dict[str, Any]:
+    """What is on the stage."""
+    is_there = not session.scenes.missing(session.assignment, [session.seed])
+    common = {
+        "mode": screen.mode,
+        "controls": keys_of(session.world.controls) if is_there else [],
+        "map": screen.map,
+        "has_model": session.model is not None,
+        "frames": [],
+        "tiles": [],
+        "is_there": is_there,
+    }
+    if screen.mode == WATCH:
+        return {**common, **_watch_view(screen)}
+    if screen.mode == ANSWER:
+        return {**common, **_question_view(session, screen)}
+    return {**common, **(_show_view(session, screen) if is_there else {"seed": session.seed})}
+
+
+def _show_view(session: Session, screen: Screen) -> dict[str, Any]:
     """The demonstration being made."""
-    state = session.states[-1]
-    frame = sheet.frame(session.world, state)
+    state, sheet = session.states[-1], screen.sheet_of(session.seed)
     path = [] if session.model is None else session.model.finite.run(session.labels)
+    proposal = screen.proposal
     return {
         "seed": session.seed,
-        "frames": [frame],
+        "frames": [sheet.frame(session.world, state)],
         "tiles": sheet.tiles,
         "steps": len(session.controls),
         "word": [format_label(label) for label in compress(session.labels)],
         "available": [bool(one) for one in available_controls(session.world, state)],
         "states": path[-2:],
-        "judge": session.judge,
+        "can_point": can_point(session.world),
         "can_pick": session.assignment.is_invented,
+        "can_propose": session.model is not None and "alternatives" in session.model.facts,
+        "proposal": [] if proposal is None or proposal.seed != session.seed else _ways(proposal),
     }
 
 
-def watch_view(session: Session, episode: Episode | None) -> dict[str, Any]:
+def _ways(proposal: Proposal) -> list[dict[str, Any]]:
+    """What the probable automata would have done in a proposed scene."""
+    return [
+        {
+            "text": way.text,
+            "weight": way.weight,
+            "word": [format_label(label) for label in compress(way.labels) if label],
+            "steps": len(way.labels),
+        }
+        for way in proposal.ways[:SHOWN_OPINIONS]
+    ]
+
+
+def _watch_view(screen: Screen) -> dict[str, Any]:
     """An episode of the agent, with its reasons."""
-    if episode is None or session.model is None:
-        return {"frames": [], "tiles": [], "episode": None}
-    _, labels = walk(session.task.make_world(episode.seed), episode.controls, episode.seed)
+    episode = screen.episode
+    if episode is None:
+        return {"episode": None}
     return {
         "seed": episode.seed,
-        **_film(session, episode.seed, episode.controls),
+        **asdict(screen.films[WATCH]),
         "episode": {
             "outcome": episode.outcome,
             "success": episode.is_success,
@@ -60,19 +94,20 @@ def watch_view(session: Session, episode: Episode | None) -> dict[str, Any]:
             "cost": episode.cost,
             "best_cost": episode.best_cost,
             "moments": [asdict(moment) for moment in episode.moments],
-            "explanation": explain_word(session.model, compress(labels)).sentences,
+            "explanation": list(episode.explanation),
             "controls": list(episode.controls),
         },
     }
 
 
-def question_view(session: Session, question: Question | None) -> dict[str, Any]:
+def _question_view(session: Session, screen: Screen) -> dict[str, Any]:
     """A walk that a person is asked about."""
+    question = screen.question
     if question is None or session.model is None:
-        return {"frames": [], "tiles": [], "question": None}
+        return {"question": None}
     return {
         "seed": question.seed,
-        **_film(session, question.seed, question.controls),
+        **asdict(screen.films[ANSWER]),
         "question": {
             "controls": list(question.controls),
             "labels": [None, *map(format_label, question.labels)],
@@ -85,13 +120,14 @@ def question_view(session: Session, question: Question | None) -> dict[str, Any]
     }
 
 
-def _film(session: Session, seed: int, controls: tuple[int, ...]) -> dict[str, Any]:
-    """A frame for each state along controls."""
-    world = session.task.make_world(seed)
-    states, _ = walk(world, controls, seed)
-    sheet = TileSheet()
-    frames = [sheet.frame(world, state) for state in states]
-    return {"frames": frames, "tiles": sheet.tiles}
+def mind_view(session: Session, screen: Screen, understanding: dict[str, Any] | None, has_cost: bool) -> dict[str, Any]:
+    """What was understood and what it rests on."""
+    return {
+        "model": understanding,
+        "tried": [{"seed": seed, "outcome": outcome, "steps": steps} for seed, outcome, steps in screen.tried],
+        "has_cost": has_cost,
+        **told_view(session),
+    }
 
 
 def told_view(session: Session) -> dict[str, Any]:
@@ -112,10 +148,7 @@ def told_view(session: Session) -> dict[str, Any]:
             }
             for number, one in enumerate(session.shown)
         ],
-        "corrections": [
-            {"sentence": one.correction.sentence, "law": one.is_law, "answers": len(one.answers)}
-            for one in session.corrected
-        ],
+        "corrections": [{"sentence": one.correction.sentence, "law": one.is_law} for one in session.corrected],
         "answers": [{"seed": one.seed, "right": one.is_right} for one in session.answered],
         "propositions": _propositions_view(session),
         "judge": session.judge,
@@ -124,10 +157,15 @@ def told_view(session: Session) -> dict[str, Any]:
 
 
 def _propositions_view(session: Session) -> dict[str, Any]:
-    own, world = session.assignment.propositions, session.world
+    own = session.assignment.propositions
     menu: list[dict[str, Any]] = []
-    if session.assignment.is_invented and isinstance(world, Inventive):
-        menu = [{"text": text, "is": one} for text, one in world.proposition_menu()]
+    if session.assignment.is_invented and not session.scenes.missing(session.assignment, [session.seed]):
+        world = session.world
+        menu = (
+            [{"text": text, "is": one} for text, one in world.proposition_menu()]
+            if isinstance(world, Inventive)
+            else []
+        )
     texts = {str(one["is"]): one["text"] for one in menu}
     return {
         "invented": session.assignment.is_invented,

@@ -17,6 +17,7 @@ from wfairl.report.figures import write_figures
 from wfairl.report.page import check_page_file, write_page
 from wfairl.report.provenance import provenance
 from wfairl.suites.cell import gather, learn_task, run_cell, stored_result
+from wfairl.suites.comparisons import comparisons_of
 from wfairl.suites.directory import (
     CSV,
     FIGURES,
@@ -162,6 +163,7 @@ def _tables(protocol: Protocol, directory: Path, failures: tuple[Failure, ...], 
         automata_of(results, protocol.successes),
         {**provenance(command), "core_seconds": sum(map(_seconds_of, places))},
         {failure.name: failure.reason for failure in failures},
+        comparisons_of(suite, protocol, results),
     )
 
 

@@ -24,7 +24,6 @@ from wfairl.report.blocks import Command, Facts, figure_of, prose
 from wfairl.report.figures import write_figures
 from wfairl.report.page import Block, Page, Section, check_page_file, write_page
 from wfairl.report.provenance import provenance
-from wfairl.report.tables import Column, Table
 from wfairl.suites.data_suite import OUTCOME_VERSION, DataSuite, Fit, Outcome, Outcomes, find_data_suite
 from wfairl.suites.directory import (
     CSV,
@@ -218,10 +217,7 @@ FORM = Form(
 
 def _page(results: DataResults, figures: list[Any]) -> Page:
     suite, made = find_data_suite(results.suite), results.made
-    tables: list[Block] = [
-        Table((Column(table.head[0]), *(Column(name, "right") for name in table.head[1:])), table.body, table.title)
-        for table in results.tables
-    ]
+    tables: list[Block] = [table.to_block() for table in results.tables]
     missing = [prose(f"Not computed: {name}: {reason}") for name, reason in results.failures.items()]
     facts = (
         ("Data", suite.source.where),

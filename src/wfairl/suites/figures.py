@@ -31,6 +31,7 @@ from wfairl.report.figures import (
     read_history,
 )
 from wfairl.report.figures.unseen_word import NoUnseenWordError
+from wfairl.report.preference import NoPreferenceError, check_preference
 from wfairl.report.text import counted
 from wfairl.suites.cell import stored_result
 from wfairl.suites.directory import demonstrations_file, run_directory
@@ -61,8 +62,10 @@ def draw_figures(tables: Tables, directory: Path) -> Figures:
             drawn.append(draw(name))
         except NoUnseenWordError as error:
             missing[name] = f"No scene shows an agent that does not know the word of the expert: {error.reason}."
+        except NoPreferenceError as error:
+            missing[name] = f"There are no maps of the cost of {name.removeprefix('costs-')}: {error}."
         except WfairlError as error:
-            missing[name] = f"There is no figure {name}: {error}."
+            missing[name] = f"There is no figure {name}: {str(error).rstrip('.')}."
     return Figures(tuple(drawn), missing)
 
 
@@ -233,8 +236,10 @@ def _automaton(source: Source, task: str, data: str, name: str) -> CaptionedFigu
 
 
 def _costs(source: Source, task: str, data: str, name: str) -> CaptionedFigure:
-    run = source.run(task, data)
-    drawn = draw_cost_maps(find_task(task), source.scene, run.task_model.finite, run.cost.as_cost(), name=name)
+    run, found = source.run(task, data), find_task(task)
+    automaton, cost = run.task_model.finite, run.cost.as_cost()
+    check_preference(found, source.protocol.test_seeds, automaton, cost)
+    drawn = draw_cost_maps(found, source.scene, automaton, cost, name=name)
     return _with_note(drawn, f"Automaton and cost were learned from {taught_by(data, task)}.")
 
 

@@ -11,13 +11,13 @@ fails does not stop the others.
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from wfairl.errors import WfairlError
+from wfairl.errors import NO_MEMORY, WfairlError, is_out_of_memory
 from wfairl.executors import WorkerDiedError, Workers
 from wfairl.files import write_atomically
 from wfairl.suites.directory import RESULT
@@ -26,6 +26,9 @@ from wfairl.worlds.registry import load_tasks, loaded_sources
 
 AHEAD = 2
 """Jobs that are submitted for each worker: one to do and one to go on with."""
+
+WRITERS = 4
+"""Threads that write what came back from workers without a disk in common."""
 
 REFRESH_SECONDS = 0.5
 """How often the display learns which jobs run."""
@@ -87,26 +90,35 @@ def run_jobs(jobs: Sequence[Job], directory: Path, workers: Workers, title: str)
         return ()
     waiting = sorted(jobs, key=lambda job: -job.seconds)
     submitted: dict[Future[Outcome], Job] = {}
+    storing: dict[Future[None], tuple[Job, Outcome]] = {}
     failures, counted = [], -REFRESH_SECONDS
-    with Display(title, {job.name: job.seconds for job in jobs}) as display:
-        while waiting or submitted:
+    # Files that came back are written beside: a disk takes its time, and workers shall not wait for it.
+    with Display(title, {job.name: job.seconds for job in jobs}) as display, ThreadPoolExecutor(WRITERS) as writers:
+        while waiting or submitted or storing:
             if time.monotonic() - counted >= REFRESH_SECONDS:  # a cluster is asked over the network
                 display.workers, counted = workers.count(), time.monotonic()
             while waiting and len(submitted) < AHEAD * max(1, display.workers):
                 job = waiting.pop(0)
                 submitted[_submit(job, directory, workers)] = job
-            done, _ = wait(submitted, REFRESH_SECONDS, FIRST_COMPLETED)
-            for future, job in submitted.items():
-                if future.running():
+            wait([*submitted, *storing], REFRESH_SECONDS, FIRST_COMPLETED)
+            for future, job in list(submitted.items()):
+                if future.done():
+                    outcome = _outcome(future)
+                    storing[writers.submit(_store, outcome, directory)] = submitted.pop(future), outcome
+                elif future.running():
                     display.started(job.name)
-            for future in done:
-                job, outcome = submitted.pop(future), _outcome(future)
-                for path, content in outcome.files.items():
-                    write_atomically(directory / path, content)
+            for stored in [one for one in storing if one.done()]:
+                job, outcome = storing.pop(stored)
+                stored.result()
                 display.finished(job.name, outcome.seconds, outcome.reason)
                 if outcome.reason is not None:
                     failures.append(Failure(job.name, outcome.reason))
     return tuple(failures)
+
+
+def _store(outcome: Outcome, directory: Path) -> None:
+    for path, content in outcome.files.items():
+        write_atomically(directory / path, content)
 
 
 def worker_setup() -> Callable[[], None]:
@@ -147,8 +159,8 @@ def _do(job: Job, directory: Path) -> Outcome:
         job.work(directory)
     except WfairlError as error:
         reason = str(error)
-    except Exception:
-        reason = traceback.format_exc()
+    except Exception as error:
+        reason = NO_MEMORY if is_out_of_memory(error) else traceback.format_exc()
     return Outcome(time.monotonic() - begun, reason)
 
 

@@ -54,12 +54,11 @@ def _metric_sections(tables: Tables, figures: Figures) -> list[Section]:
     rules = {METRICS[name].title for name in tables.suite.automaton_metrics}
     shown: dict[bool, list[Block]] = {False: [], True: []}
     for table in tables.metric_tables():
-        columns = (Column(table.head[0]), *(Column(name, "right") for name in table.head[1:]))
         about_rules = any(table.title.lower().startswith(title) for title in rules)
-        shown[about_rules].append(Table(columns, table.body, table.title))
+        shown[about_rules].append(table.to_block())
     missing = [prose(("Not computed: ", Code(name), f": {reason}")) for name, reason in tables.failures.items()]
     return [
-        Section("Results", (*shown[False], *missing)),
+        Section("Results", (*shown[False], *_comparison_tables(tables), *missing)),
         Section("The rules", (*_pictures(_starting(figures, "automaton-"), figures), *shown[True])),
     ]
 
@@ -67,9 +66,13 @@ def _metric_sections(tables: Tables, figures: Figures) -> list[Section]:
 def _returns_section(tables: Tables, figures: Figures) -> Section:
     key_figures = tuple(_key_figures(tables))
     blocks: list[Block] = [KeyFigures(key_figures)] if key_figures else []
-    blocks += [_returns_table(tables), *_pictures(("returns",), figures)]
+    blocks += [_returns_table(tables), *_pictures(("returns",), figures), *_comparison_tables(tables)]
     blocks += [prose(("Not computed: ", Code(name), f": {reason}")) for name, reason in tables.failures.items()]
     return Section("Returns", tuple(blocks))
+
+
+def _comparison_tables(tables: Tables) -> list[Block]:
+    return [table.to_block() for table in tables.comparison_tables()]
 
 
 def _key_figures(tables: Tables) -> Iterable[KeyFigure]:
@@ -102,7 +105,7 @@ def _returns_table(tables: Tables) -> Table:
     best = _best(tables)
     return Table(
         (Column(""), *(Column(find_task(task).title, "right") for task in protocol.tasks)),
-        tuple((name, *(_return_cell(row, best, tables.suite.source) for row in rows)) for name, rows in lines),
+        tuple((name, *(_return_cell(row, best, tables) for row in rows)) for name, rows in lines),
         f"Mean return on {counted(protocol.test_scenes, 'test scene')} ± its standard error over scenes and"
         f" {counted(protocol.seeds, 'training seed')}{_beside(tables)}. The best that was learned from a data set"
         " stands out.",
@@ -113,11 +116,12 @@ def _beside(tables: Tables) -> str:
     return f"; the figure of {tables.suite.source} below it" if tables.suite.source else ""
 
 
-def _return_cell(row: Row | None, best: Sequence[Row], source: str) -> Cell:
+def _return_cell(row: Row | None, best: Sequence[Row], tables: Tables) -> Cell:
     if row is None:
         return Cell(ABSENT)
-    note: Text = "" if row.published is None else (f"{source.removeprefix('the ')} ", number(row.published))
-    return Cell(with_error(row.mean_return, row.standard_error), note, row in best)
+    source = tables.suite.source.removeprefix("the ")
+    note: Text = "" if row.published is None else (f"{source} ", number(row.published))
+    return Cell(with_error(row.mean_return, tables.error_of(row)), note, row in best)
 
 
 def _best(tables: Tables) -> list[Row]:

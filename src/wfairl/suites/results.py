@@ -205,7 +205,7 @@ def rows_of(suite: Suite, results: Sequence[CellResult], table_successes: int) -
                 key = (trial.task, cell.data, cell.method, cell.successes, variant)
                 recovery = result.recovery if trial.task == cell.task else None  # it is about what was learned
                 groups.setdefault(key, []).append(_Tested(trial, recovery))
-    least = _least_costs(results)
+    least = least_costs(results)
     rows = []
     for (task, data, method, successes, variant), group in groups.items():
         trials = [one.trial for one in group]
@@ -241,7 +241,7 @@ class _Tested:
     recovery: Recovery | None
 
 
-def _least_costs(results: Sequence[CellResult]) -> dict[str, tuple[float, ...]]:
+def least_costs(results: Sequence[CellResult]) -> dict[str, tuple[float, ...]]:
     """The least true cost in each test scene of a task: what the plan with the true rule and the true cost costs."""
     optimal = [trial for result in results if result.cell.method == OPTIMAL for trial in result.trials]
     return {

@@ -9,6 +9,9 @@ from typing import Any
 
 from wfairl.documents import Count, Form, Name, NotNegative, unchanged
 from wfairl.methods import CHOSEN
+from wfairl.report.tables import Column, Table
+from wfairl.report.text import counted
+from wfairl.suites.comparisons import SCORES, Compared
 from wfairl.suites.directory import MADE, RESULTS
 from wfairl.suites.metrics import METRICS
 from wfairl.suites.results import BrokenResultsError, CellResult, Row, find_row
@@ -43,6 +46,10 @@ class TextTable:
         lines = [self.head, ("---",) * len(self.head), *self.body]
         return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
+    def to_block(self) -> Table:
+        """For a page."""
+        return Table((Column(self.head[0]), *(Column(name, "right") for name in self.head[1:])), self.body, self.title)
+
 
 @dataclass(frozen=True)
 class Tables:
@@ -54,6 +61,7 @@ class Tables:
         automata: for each (task, data set) the rank, rows and cols of each training seed.
         made: when, on what and with which versions.
         failures: what could not be computed, and why.
+        comparisons: every entry beside the first one, over all tasks.
     """
 
     protocol: Protocol
@@ -61,6 +69,7 @@ class Tables:
     automata: Mapping[tuple[str, str], tuple[tuple[int, int, int], ...]]
     made: Mapping[str, Any]
     failures: Mapping[str, str]
+    comparisons: tuple[Compared, ...] = ()
 
     @property
     def suite(self) -> Suite:
@@ -83,6 +92,7 @@ class Tables:
             "rows": [asdict(row) for row in self.rows],
             "automata": automata,
             "failures": dict(self.failures),
+            "comparisons": [asdict(one) for one in self.comparisons],
         }
 
     def to_csv(self) -> str:
@@ -103,7 +113,10 @@ class Tables:
         return "\n\n".join(parts) + "\n"
 
     def shown(self) -> tuple[TextTable, ...]:
-        """The tables for people: of the suite's metrics, or of returns where it has none."""
+        """The tables for people: of the suite's metrics, or of returns where it has none; then the comparisons."""
+        return (*self._figures_shown(), *self.comparison_tables())
+
+    def _figures_shown(self) -> tuple[TextTable, ...]:
         if self.suite.metrics:
             return self.metric_tables()
         source = self.suite.source
@@ -128,6 +141,29 @@ class Tables:
             tables.append(self._metric_table(title, data, learners, suite.automaton_metrics))
         tables.append(self._curve_table(f"{acting}, against the number of demonstrations."))
         return tuple(table for table in tables if table.body)
+
+    def comparison_tables(self) -> tuple[TextTable, ...]:
+        """Every entry beside the first one over all tasks, a table per data set."""
+        score, explanation = SCORES[bool(self.suite.metrics)]
+        first = self.title(self.protocol.methods[0])
+        head = ("", f"{score}, interquartile mean", f"{first} above it, per scene", f"{first} better in a scene")
+        tables = []
+        for data in dict.fromkeys(one.data for one in self.comparisons):
+            lines = [one for one in self.comparisons if one.data == data]
+            title = (
+                f"Over {counted(lines[0].tasks, 'task')}, from {self.describe(data)}: interquartile mean of"
+                f" {explanation}; mean difference of {first} in the same scenes; and the probability that it does"
+                " better in one, half for a tie. With 95 % intervals of a stratified bootstrap over scenes and training"
+                " seeds."
+            )
+            tables.append(TextTable(title, head, tuple(map(self._comparison_line, lines))))
+        return tuple(tables)
+
+    def _comparison_line(self, one: Compared) -> tuple[str, ...]:
+        if one.beside is None:
+            return (self.title(one.method), one.mean.text(), ABSENT, ABSENT)
+        difference, improvement = one.beside.difference.text(sign="+"), one.beside.improvement.text(2)
+        return (self.title(one.method), one.mean.text(), difference, improvement)
 
     def describe(self, data: str) -> str:
         """A data set in words."""
@@ -176,13 +212,13 @@ class Tables:
         """Head and body of the table of returns: one line per entry and data set, one column per task."""
         body = []
         for method in REFERENCES:
-            body.append([method, *(format_row(self.row(task, "", method)) for task in self.protocol.tasks)])
+            body.append([method, *(self._format(self.row(task, "", method)) for task in self.protocol.tasks)])
         for method in self.protocol.methods:
             for data in filter(self.suite.entries[method].learns_from, self.protocol.data_sets):
-                cells = [format_row(self.row(task, data, method)) for task in self.protocol.tasks]
+                cells = [self._format(self.row(task, data, method)) for task in self.protocol.tasks]
                 body.append([f"{self.suite.entries[method].title}, from {data}", *cells])
                 for variant in self.variants(method, data):
-                    cells = [format_row(self.row(task, data, method, variant)) for task in self.protocol.tasks]
+                    cells = [self._format(self.row(task, data, method, variant)) for task in self.protocol.tasks]
                     body.append([f"&nbsp;&nbsp;{variant}", *cells])
         return _head(self.protocol.tasks), body
 
@@ -198,6 +234,18 @@ class Tables:
                 line.append(f"{text} ({'/'.join(map(str, published))})" if published else text)
             body.append(line)
         return _head(self.protocol.tasks), body
+
+    def error_of(self, row: Row) -> float | None:
+        """The standard error of a row; None for one of a single episode, which has none."""
+        return None if self.protocol.test_scenes * row.seeds == 1 else row.standard_error
+
+    def _format(self, row: Row | None) -> str:
+        """Mean, standard error and the published figure: `0.795 ± 0.005 (0.798)`."""
+        if row is None:
+            return ABSENT
+        error = self.error_of(row)
+        text = f"{row.mean_return:.3f}{'' if error is None else f' ± {error:.3f}'}"
+        return text if row.published is None else f"{text} ({row.published:.3f})"
 
     def row(self, task: str, data: str, method: str, variant: str = CHOSEN) -> Row | None:
         """A row of the main table."""
@@ -249,7 +297,7 @@ def read_tables(directory: Path) -> Tables:
     """
     stored, made = FORM.read(directory / RESULTS), PROVENANCE.read(directory / MADE)
     automata = {(one.task, one.data): one.rank_rows_cols for one in stored.automata}
-    return Tables(stored.protocol, stored.rows, automata, asdict(made), stored.failures)
+    return Tables(stored.protocol, stored.rows, automata, asdict(made), stored.failures, stored.comparisons)
 
 
 @dataclass(frozen=True)
@@ -270,6 +318,7 @@ class _Stored:
     rows: tuple[Row, ...]
     automata: tuple[_Automata, ...]
     failures: Mapping[str, Name]
+    comparisons: tuple[Compared, ...] = ()
 
     def __post_init__(self) -> None:
         find_suite(self.protocol.suite).check(self.protocol)
@@ -291,18 +340,16 @@ class _Made:
 AGAIN = "the `wfairl reproduce` that made them computes them again"
 
 FORM = Form(
-    "wfairl-reproduction", "the results of a reproduction", 5, _Stored, BrokenResultsError, AGAIN, {4: unchanged}
+    "wfairl-reproduction",
+    "the results of a reproduction",
+    6,
+    _Stored,
+    BrokenResultsError,
+    AGAIN,
+    {4: unchanged, 5: unchanged},
 )
 
 PROVENANCE = Form("wfairl-made", "how results were made", 2, _Made, BrokenResultsError, AGAIN, {None: unchanged})
-
-
-def format_row(row: Row | None) -> str:
-    """Mean, standard error and the published figure: `0.795 ± 0.005 (0.798)`."""
-    if row is None:
-        return ABSENT
-    text = f"{row.mean_return:.3f} ± {row.standard_error:.3f}"
-    return text if row.published is None else f"{text} ({row.published:.3f})"
 
 
 def format_metrics(row: Row | None, metrics: Sequence[str]) -> str:

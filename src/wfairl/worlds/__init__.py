@@ -1,12 +1,13 @@
 """What can happen: states, controls and labels; scenes, and tasks in them."""
 
+from wfairl.worlds.compiled import TooManyNodesError
 from wfairl.worlds.exploring import explore_world
 from wfairl.worlds.graph import GraphWorld
 from wfairl.worlds.registry import all_tasks, find_task, load_tasks, register_task
 from wfairl.worlds.simulator import ModelSimulator, Observation, Simulator
 from wfairl.worlds.task import ModelTask, Task, check_task
 from wfairl.worlds.transitions import TransitionTable
-from wfairl.worlds.world import BrokenLawError, TooManyNodesError, World, check_world
+from wfairl.worlds.world import BrokenLawError, World, check_world
 
 __all__ = [
     "BrokenLawError",

@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import UNAVAILABLE
+from wfairl.worlds.compiled import TooManyNodesError
 from wfairl.worlds.graph import DEFAULT_MAX_STATES, GraphWorld
 from wfairl.worlds.transitions import LabelNumbers, TransitionTable
-from wfairl.worlds.world import TooManyNodesError, World, check_world
+from wfairl.worlds.world import World, check_world
 
 CHECKED_STATES = 100
 """States on which the laws of a world in plain Python are tested before it is explored."""

@@ -21,17 +21,10 @@ from numpy.typing import NDArray
 
 from wfairl.automata.automaton import UNAVAILABLE, Automaton, Label
 from wfairl.errors import BadInputError
+from wfairl.worlds.compiled import Exploration, LabelTable, TooManyNodesError
 from wfairl.worlds.graph_search import IGNORE_LABELS, explore_pairs
+from wfairl.worlds.rendering import as_located, as_renderer, can_locate, can_render
 from wfairl.worlds.transitions import BrokenGraphError, LabelNumbers, TransitionTable, as_label
-from wfairl.worlds.world import (
-    Exploration,
-    LabelTable,
-    TooManyNodesError,
-    as_located,
-    as_renderer,
-    can_locate,
-    can_render,
-)
 
 DEFAULT_MAX_STATES = 5_000_000
 

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from wfairl.automata.automaton import ACCEPTED, DEAD, UNAVAILABLE, Label
 from wfairl.errors import BadInputError
+from wfairl.worlds.compiled import LabelTable
 from wfairl.worlds.graph import GraphWorld
 from wfairl.worlds.scene_pool import RUNNING, SUCCEEDED, Bank, Columns, Rows, ScenePool
 from wfairl.worlds.task import Task
 from wfairl.worlds.transitions import TransitionTable
-from wfairl.worlds.world import LabelTable
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,11 +1,11 @@
 """The compiled walk through the pairs of a state of a graph and a state of an automaton."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import UNAVAILABLE
 from wfairl.automata.guarded import GuardedAutomaton
+from wfairl.compiling import njit
 
 UNSEEN = -4
 """In the search: a pair of states that has no node yet."""

@@ -22,20 +22,12 @@ from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Automaton
 from wfairl.errors import BadInputError
+from wfairl.worlds.compiled import CompiledWorld
 from wfairl.worlds.exploring import explore_world
 from wfairl.worlds.graph import GraphWorld
+from wfairl.worlds.rendering import as_located, as_renderer, can_locate, can_render
 from wfairl.worlds.simulator import ModelSimulator, Simulator
-from wfairl.worlds.world import (
-    BrokenLawError,
-    CompiledWorld,
-    World,
-    as_located,
-    as_renderer,
-    available_controls,
-    can_locate,
-    can_render,
-    check_world,
-)
+from wfairl.worlds.world import BrokenLawError, World, available_controls, check_world
 
 FeatureCost = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """From features of transitions, shape [transitions, features], to their costs, shape [transitions]."""

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from wfairl.automata.automaton import UNAVAILABLE, Label
 from wfairl.errors import BadInputError
-from wfairl.worlds.world import MAX_LABELS, TooManyNodesError
+from wfairl.worlds.compiled import MAX_LABELS, TooManyNodesError
 
 
 class BrokenGraphError(BadInputError):

@@ -1,24 +1,38 @@
 "use strict";
 
-// Steps through recorded episodes. Each player is a [data-player] element with its data inside, as JSON.
-for (const root of document.querySelectorAll("[data-player]")) {
-  const data = JSON.parse(root.querySelector("script").textContent);
-  if (data.atlas === null) {
-    startPlayer(root, data, null);
-    continue;
+// Steps through recorded episodes. Each player is a [data-player] element with its data inside, as compressed JSON.
+// A link to a step is the page's address with #scene=5003&step=7&policy=optimal; of several players, the first with that
+// scene (and, with &task=..., of that task) follows it.
+const players = [...document.querySelectorAll("[data-player]")].map(async (root) => {
+  const data = await unpack(root.querySelector("script").textContent);
+  let atlas = null;
+  if (data.atlas !== null) {
+    atlas = new Image();
+    atlas.src = data.atlas.image;
+    await atlas.decode();
   }
-  const atlas = new Image();
-  atlas.src = data.atlas.image;
-  atlas.decode().then(() => startPlayer(root, data, atlas));
+  return startPlayer(root, data, atlas);
+});
+Promise.all(players).then((started) => {
+  const follow = () => {
+    const link = new URLSearchParams(location.hash.slice(1));
+    if (link.has("scene")) started.some((player) => player.follow(link));
+  };
+  addEventListener("hashchange", follow);
+  follow();
+});
+
+async function unpack(text) {
+  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
 }
 
 function startPlayer(root, data, atlas) {
   const MILLISECONDS = 420;  // between two steps while it plays
-  const TALLEST = 26;  // rem of a frame's height
   const part = (name) => root.querySelector(`[data-part="${name}"]`);
   const [policy, scene, slider, canvas, said] = ["policy", "scene", "slider", "frame", "said"].map(part);
   const playButton = root.querySelector('[data-go="play"]');
-  const episodes = data.episodes.map((episode) => ({ ...episode, frames: atlas && unfold(episode) }));
+  const episodes = data.episodes;
   let episode = episodes[data.first];
   let moment = 0;
   let timer = null;
@@ -32,7 +46,7 @@ function startPlayer(root, data, atlas) {
   };
   const keys = { ArrowLeft: "back", ArrowRight: "forward", Home: "first", End: "last", " ": "play" };
 
-  fill(policy, [...new Set(episodes.map((one) => one.policy))]);
+  fill(policy, [...new Set(episodes.map((one) => one.policy))], (name) => name, (name) => name);
   policy.addEventListener("change", () => choose(policy.value, Number(scene.value)));
   scene.addEventListener("change", () => choose(policy.value, Number(scene.value)));
   slider.addEventListener("input", () => { pause(); goTo(Number(slider.value)); });
@@ -49,6 +63,7 @@ function startPlayer(root, data, atlas) {
   });
   show(episode);
   root.dataset.ready = "";
+  return { follow };
 
   function lastMoment() { return episode.moments.length - 1; }
 
@@ -59,16 +74,30 @@ function startPlayer(root, data, atlas) {
     show(own.find((one) => one.seed === seed) ?? own[0]);
   }
 
+  // Shows the step that a link is to, and says whether it is here.
+  function follow(link) {
+    const seed = Number(link.get("scene"));
+    const here = episodes.filter((one) => one.seed === seed && one.task === (link.get("task") ?? one.task));
+    if (here.length === 0) return false;
+    const wanted = link.get("policy") ?? episode.policy;
+    pause();
+    show(here.find((one) => one.policy === wanted) ?? here[0]);
+    goTo(Number(link.get("step")) || 0);
+    root.scrollIntoView({ block: "nearest" });
+    return true;
+  }
+
   function show(chosen) {
     episode = chosen;
+    if (atlas) episode.frames ??= unfold(episode);
     policy.value = episode.policy;
-    fill(scene, episodes.filter((one) => one.policy === episode.policy).map((one) => one.seed));
+    fill(scene, episodes.filter((one) => one.policy === episode.policy), (one) => one.seed, sceneName);
     scene.value = episode.seed;
     slider.max = lastMoment();
     if (atlas) {
       canvas.width = episode.columns * data.atlas.tile;
       canvas.height = episode.rows * data.atlas.tile;
-      canvas.style.width = `min(100%, ${(TALLEST * episode.columns) / episode.rows}rem)`;
+      canvas.style.width = `min(100%, var(--tallest) * ${episode.columns / episode.rows})`;
     }
     const steps = `${lastMoment()} ${lastMoment() === 1 ? "step" : "steps"}`;
     const outcomes = { success: `succeeds in ${steps}`, horizon: `out of time after ${steps}`, lost: `lost after ${steps}` };
@@ -93,6 +122,8 @@ function startPlayer(root, data, atlas) {
     slider.setAttribute("aria-valuetext", `step ${moment} of ${lastMoment()}`);
     part("count").textContent = `${moment} / ${lastMoment()}`;
     said.textContent = describe(now);
+    const here = { scene: episode.seed, step: moment, policy: episode.policy, task: episode.task };
+    part("link").href = `#${new URLSearchParams(here)}`;
     if (episode.automaton !== null) drawAutomaton(now, moment > 0 ? episode.moments[moment - 1].state : null);
     if (moment === lastMoment()) pause();
   }
@@ -108,6 +139,7 @@ function startPlayer(root, data, atlas) {
 
   function drawBars(now) {
     const shares = now.probabilities ?? episode.control_names.map(() => 0);
+    part("bars").classList.toggle("unknown", now.probabilities === null && now.control !== null);
     [...part("bars").children].forEach((row, control) => {
       const share = shares[control];
       row.classList.toggle("taken", control === now.control);
@@ -128,12 +160,14 @@ function startPlayer(root, data, atlas) {
     }
     const box = drawing.querySelector(".scroll");
     const here = drawing.querySelector(".here");
-    if (box && here && box.scrollWidth > box.clientWidth) {
-      const middle = here.getBoundingClientRect();
-      const frame = box.getBoundingClientRect();
+    if (box && here) {
+      const [middle, frame] = [here.getBoundingClientRect(), box.getBoundingClientRect()];
       const smooth = matchMedia("(prefers-reduced-motion: no-preference)").matches;
-      const left = box.scrollLeft + middle.left + middle.width / 2 - frame.left - frame.width / 2;
-      box.scrollTo({ left, behavior: smooth ? "smooth" : "instant" });
+      box.scrollTo({
+        left: box.scrollLeft + middle.left + middle.width / 2 - frame.left - frame.width / 2,
+        top: box.scrollTop + middle.top + middle.height / 2 - frame.top - frame.height / 2,
+        behavior: smooth ? "smooth" : "instant",
+      });
     }
   }
 
@@ -178,12 +212,16 @@ function drawFrame(canvas, episode, frame, atlas, { tile, columns }) {
   });
 }
 
-function fill(select, values) {
-  select.replaceChildren(...values.map((value) => {
-    const option = element("option", value);
-    option.value = value;
+function fill(select, choices, valueOf, nameOf) {
+  select.replaceChildren(...choices.map((choice) => {
+    const option = element("option", nameOf(choice));
+    option.value = valueOf(choice);
     return option;
   }));
+}
+
+function sceneName(episode) {
+  return episode.success ? episode.seed : `${episode.seed} (failed)`;
 }
 
 function bar(name) {

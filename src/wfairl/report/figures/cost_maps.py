@@ -40,8 +40,8 @@ from wfairl.report.figures.style import (
     write_at,
 )
 from wfairl.report.text import counted
+from wfairl.worlds.rendering import Located, Oriented, as_located
 from wfairl.worlds.task import Task
-from wfairl.worlds.world import Located, Oriented, as_located
 
 MAPS_PER_ROW = 3
 SCENE, GAP, TITLE, SCALE, TALLEST = 1.7, 0.14, 0.19, 0.5, 1.6

@@ -12,8 +12,8 @@ from wfairl.report.figures.captioned import CaptionedFigure
 from wfairl.report.figures.style import INK, NORMAL, PAGE, QUIET, SMALL, new_figure, place, show_image, write_at
 from wfairl.report.text import counted
 from wfairl.worlds.registry import all_tasks
+from wfairl.worlds.rendering import NoRendererError, Renderer, can_render
 from wfairl.worlds.task import Task
-from wfairl.worlds.world import NoRendererError, Renderer, can_render
 
 TALLEST = 1.55
 """Inches of a scene at most: what the paper's three tasks in a row have. Fewer do not grow beyond that."""

@@ -36,8 +36,9 @@ from wfairl.report.figures.style import (
     write,
     write_at,
 )
+from wfairl.worlds.rendering import as_renderer, can_render
 from wfairl.worlds.task import Task
-from wfairl.worlds.world import World, as_renderer, can_render
+from wfairl.worlds.world import World
 
 SCENE = 2.1
 TOP, BAR, GAP, NAMES, SCALE = 0.22, 0.155, 0.14, 0.5, 0.3

@@ -34,8 +34,8 @@ from wfairl.report.figures.style import (
     write,
 )
 from wfairl.report.text import counted
+from wfairl.worlds.rendering import Located, as_located, can_locate
 from wfairl.worlds.task import Task
-from wfairl.worlds.world import Located, as_located, can_locate
 
 FADING = 0.65
 CHAIN = 1.35

@@ -1,7 +1,8 @@
 export default {
-  props: { view: Object },
+  props: { json: String },
   emits: ["do"],
   data: () => ({ naming: false, name: "" }),
+  computed: { view() { return JSON.parse(this.json); } },
   methods: {
     begin() {
       this.naming = true;

@@ -1,5 +1,5 @@
 export default {
-  props: { view: Object },
+  props: { json: String },
   template: `
     <main class="home" id="content">
       <header class="top">
@@ -35,7 +35,8 @@ export default {
         </ul>
       </section>
     </main>`,
-  data() { return { other: this.view.others[0] }; },
+  data() { return { other: JSON.parse(this.json).others[0] }; },
+  computed: { view() { return JSON.parse(this.json); } },
   methods: { go() { location.href = `/begin/${this.other}`; } },
   mounted() { document.documentElement.dataset.ready = ""; },
 };

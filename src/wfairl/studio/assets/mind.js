@@ -1,6 +1,6 @@
 // What was understood, and what it rests on: automaton, propositions, demonstrations, corrections, files.
 export default {
-  props: { view: Object },
+  props: { json: String },
   emits: ["do"],
   data: () => ({ name: "", said: "", kind: "never", first: "", second: "", law: "law" }),
   template: `
@@ -10,11 +10,7 @@ export default {
           <h2 id="understood">What it understands</h2>
           <p v-if="view.model && view.model.weight !== null" class="outcome" :data-success="view.model.weight > 0.8" :title="'its share of the posterior among the automata that were kept'">{{ percent(view.model.weight) }} sure</p>
         </div>
-        <div class="thinking" role="status" :class="{ idle: !view.thinking }">
-          <template v-if="view.thinking"><span class="spinner" aria-hidden="true"></span><span>{{ capital(view.thinking.what) }}… {{ view.thinking.reports > 1 ? "step " + view.thinking.reports : "" }}</span>
-          <button type="button" class="quiet" @click="tell({ do: 'cancel' })">Stop</button></template>
-          <template v-else-if="!view.is_current"><span>This is behind what was shown.</span><button type="button" class="quiet" @click="tell({ do: 'learn' })">Understand now</button></template>
-        </div>
+        <p v-if="!view.is_current && !view.is_busy" class="behind-hint"><span>This is behind what was shown.</span><button type="button" class="quiet" @click="tell({ do: 'learn' })">Understand now</button></p>
         <template v-if="view.model">
           <p class="sentence">{{ view.model.sentence }}</p>
           <div class="automaton scroll" ref="drawing" tabindex="0" role="group" aria-label="The automaton" v-html="view.model.svg"></div>
@@ -42,7 +38,7 @@ export default {
             <li class="hint">{{ view.tried.filter((one) => one.outcome === "success").length }} of {{ view.tried.length }} done</li>
           </ol>
         </template>
-        <p v-else-if="!view.thinking" class="hint">Nothing yet. Show the task once, and say that it was right.</p>
+        <p v-else class="hint">Nothing yet. {{ view.propositions.names.length ? "Show the task once, and say that it was right." : "First say what matters in this world, then show the task once." }}</p>
       </section>
 
       <section class="card" aria-labelledby="labels">
@@ -55,7 +51,7 @@ export default {
         <form v-if="view.propositions.invented" class="form" @submit.prevent="propose">
           <label><span>Name</span><input v-model="name" maxlength="40" autocomplete="off" placeholder="corner"></label>
           <label><span>It holds when the agent is</span><select v-model="said" aria-label="What it is about">
-            <option value="">on a cell that I choose</option>
+            <option value="">on a cell I choose</option>
             <option v-for="(one, i) in view.propositions.menu" :key="i" :value="String(i)">{{ one.text }}</option></select></label>
           <button type="submit">{{ said === "" ? "Choose the cell" : "Add" }}</button>
         </form>
@@ -79,7 +75,7 @@ export default {
       <section class="card" aria-labelledby="correct">
         <h2 id="correct">Correct it</h2>
         <ul class="rows" v-if="view.corrections.length">
-          <li v-for="(one, i) in view.corrections" :key="i"><span><b>{{ one.sentence }}</b> <span class="hint">{{ one.law ? "law" : "evidence, " + one.answers + " counterexamples" }}</span></span>
+          <li v-for="(one, i) in view.corrections" :key="i"><span><b>{{ one.sentence }}</b> <span class="hint">{{ one.law ? "law" : "evidence" }}</span></span>
             <button type="button" class="quiet" :aria-label="'Withdraw: ' + one.sentence" @click="tell({ do: 'withdraw', correction: i })">Withdraw</button></li>
         </ul>
         <form class="form" @submit.prevent="correct">
@@ -89,6 +85,7 @@ export default {
           <label><span>It is</span><select v-model="law"><option value="law">law</option><option value="evidence">evidence</option></select></label>
           <button type="submit" :disabled="!view.model">Correct</button>
         </form>
+        <p class="hint correct-hint">{{ law === "law" ? "Law holds whatever is shown." : "Evidence counts for all that was shown so far, and yields to what is shown later." }} <i>Not this</i> beside an edge is taken in the same way.</p>
       </section>
 
       <section class="card" aria-labelledby="keep">
@@ -102,6 +99,7 @@ export default {
       </section>
     </div>`,
   computed: {
+    view() { return JSON.parse(this.json); },
     session: () => location.pathname.split("/").pop(),
     files() {
       if (!this.view.demonstrations.length) return [{ file: "journal.jsonl", text: "journal" }];
@@ -115,7 +113,6 @@ export default {
   methods: {
     tell(message) { this.$emit("do", message); },
     percent: (share) => `${Math.round(100 * share)}%`,
-    capital: (text) => text.charAt(0).toUpperCase() + text.slice(1),
     propose() {
       const name = this.name.trim();
       if (this.said === "") window.dispatchEvent(new CustomEvent("studio:pick", { detail: { name } }));

@@ -15,7 +15,7 @@ async function decoded(address) {
 }
 
 export default {
-  props: { view: Object },
+  props: { json: String },
   emits: ["do"],
   data: () => ({ moment: 0, timer: null, chosen: null, picking: null, cursor: [0, 0], drawn: 0 }),
   template: `
@@ -28,24 +28,33 @@ export default {
         <span>{{ line }}</span>
         <span v-if="view.episode" class="outcome" :data-success="view.episode.success">{{ view.episode.outcome }}</span>
       </p>
-      <div class="view" ref="view" tabindex="0" role="group" :aria-label="described" :class="{ picking: picking !== null }">
+      <div class="view" ref="view" tabindex="0" role="group" :aria-label="described" :class="{ picking: picking !== null || (view.mode === 'show' && view.can_point) }">
         <canvas v-show="hasFrame && frame.cells" ref="canvas" role="img" :aria-label="'Scene ' + view.seed" @click="clicked"></canvas>
         <p v-if="hasFrame && frame.text !== undefined" class="state">{{ frame.text }}</p>
-        <p v-if="!hasFrame" class="empty">{{ view.busy ? "One moment…" : "Nothing to see yet." }}</p>
+        <p v-if="!hasFrame" class="empty">{{ view.busy ? "One moment…" : view.mode === "answer" ? "No question yet." : "Nothing to see yet." }}
+          <button v-if="!view.busy && !view.is_there" type="button" class="quiet" @click="tell({ do: 'ready' })">Make the scene</button></p>
       </div>
       <p v-if="picking !== null" class="pick" role="status">Choose the cell: click it, or move with the arrow keys and press
         <kbd>Enter</kbd>. <button type="button" class="quiet" @click="stopPicking">Cancel</button></p>
 
-      <template v-if="view.mode === 'show'">
-        <div class="pads" role="group" aria-label="Controls">
-          <button v-for="one in view.controls" :key="one.control" type="button" :disabled="!view.available[one.control]"
-            @click="tell({ do: 'control', control: one.control })"><b>{{ one.name }}</b><kbd>{{ one.symbol }}</kbd></button>
+      <template v-if="view.mode === 'show' && hasFrame">
+        <div v-if="view.can_point" class="pads" role="group" aria-label="Directions">
+          <button v-for="one in arrows" :key="one.key" type="button" @click="tell({ do: 'point', key: one.key })"><b>{{ one.name }}</b><kbd>{{ one.symbol }}</kbd></button>
         </div>
+        <component :is="view.can_point ? 'details' : 'div'"><summary v-if="view.can_point">All {{ offered.length }} controls; or click where to go</summary>
+          <div class="pads" role="group" aria-label="Controls">
+            <button v-for="one in offered" :key="one.control" type="button" :disabled="!view.available[one.control]"
+              @click="tell({ do: 'control', control: one.control })"><b>{{ one.name }}</b><kbd v-if="one.symbol">{{ one.symbol }}</kbd></button>
+          </div>
+        </component>
         <div class="actions">
           <button type="button" :disabled="!view.steps" @click="tell({ do: 'undo' })">Undo<kbd>U</kbd></button>
           <button type="button" :disabled="!view.steps" @click="tell({ do: 'reset' })">Start over<kbd>R</kbd></button>
           <button type="button" @click="tell({ do: 'next' })">Next scene<kbd>N</kbd></button>
+          <button v-if="view.can_propose" type="button" title="the new scene whose demonstration is expected to say most about the task" @click="tell({ do: 'propose' })">Most telling scene<kbd>T</kbd></button>
         </div>
+        <div v-if="view.proposal.length" class="why" role="status"><p><b>What you do here tells most.</b> The studio is undecided between:</p>
+          <ul class="opinions"><li v-for="one in view.proposal" :key="one.text">{{ one.weight < 0.005 ? "under 1%" : percent(one.weight) }}: you would do <b>{{ one.word.join(", then ") || "nothing that labels tell" }}</b> in {{ one.steps }} steps, if the task is <code>{{ one.text }}</code></li></ul></div>
         <h3 id="word-so-far">Labels so far</h3>
         <ol class="word" aria-labelledby="word-so-far">
           <li v-for="(label, i) in view.word" :key="i" :class="{ nothing: label === '-' }">{{ label === "-" ? "nothing" : label }}</li>
@@ -98,7 +107,7 @@ export default {
 
       <template v-if="view.mode === 'answer' && view.question">
         <p class="question">Would this have been right?</p>
-        <p class="hint" v-if="view.question.probability === null">Nothing is left in doubt. This is what the agent would do: check it.</p>
+        <p class="hint" v-if="view.question.probability === null">Whatever else the task might be, it would be done alike in the scenes it looked at. This is what the agent would do: check it.</p>
         <p class="hint" v-else>The studio believes so with {{ percent(view.question.probability) }}. Of all the walks it looked at, your answer to this one tells it most.</p>
         <ol class="word" aria-label="Labels of this walk">
           <li v-for="(label, i) in asked" :key="i" :class="{ nothing: label === '-' }">{{ label === "-" ? "nothing" : label }}</li>
@@ -117,8 +126,12 @@ export default {
       <p class="said" role="status" aria-live="polite">{{ view.notice }}</p>
     </section>`,
   computed: {
+    view() { return JSON.parse(this.json); },
     modes: () => [{ mode: "show", name: "Demonstrate" }, { mode: "watch", name: "Watch" }, { mode: "answer", name: "Answer" }],
     hasFrame() { return this.view.frames.length > 0; },
+    arrows: () => [["left", "ArrowLeft", "←"], ["right", "ArrowRight", "→"], ["up", "ArrowUp", "↑"], ["down", "ArrowDown", "↓"]].map(([name, key, symbol]) => ({ name, key, symbol })),
+    offered() { return this.view.controls.filter((one) => !this.view.can_point || this.view.available[one.control]); },
+    canPropose() { return this.view.mode === "show" && this.view.can_propose; },
     frame() { return this.view.frames[Math.min(this.moment, this.view.frames.length - 1)] ?? {}; },
     last() { return this.view.frames.length - 1; },
     playable() { return this.view.mode !== "show" && this.hasFrame && this.last > 0; },
@@ -130,6 +143,7 @@ export default {
       return `Scene ${this.view.seed}${steps}`;
     },
     described() {
+      if (this.view.mode === "show" && this.view.can_point) return "The scene. Arrow keys point where to go";
       if (this.view.mode === "show") return `The scene. Keys: ${this.view.controls.map((one) => `${one.symbol} ${one.name}`).join(", ")}`;
       return "The scene. Arrow keys step, space plays";
     },
@@ -223,13 +237,15 @@ export default {
     },
     keyAction(key) {
       const small = key.length === 1 ? key.toLowerCase() : key;
+      if (this.view.mode === "show" && !this.hasFrame) return null;
       const control = this.view.mode === "show" && this.view.controls.find((one) => one.key === small);
       if (control) return () => this.view.available[control.control] && this.tell({ do: "control", control: control.control });
+      if (this.view.mode === "show" && this.view.can_point && key.startsWith("Arrow")) return () => this.tell({ do: "point", key });
       const mode = { 1: "show", 2: "watch", 3: "answer" }[small];
       if (mode) return () => this.tell({ do: "mode", mode });
       const steps = { ArrowLeft: () => this.go(this.moment - 1), ArrowRight: () => this.go(this.moment + 1), Home: () => this.go(0), End: () => this.go(this.last), " ": () => this.toggle() };
       const keys = {
-        show: { u: () => this.tell({ do: "undo" }), Backspace: () => this.tell({ do: "undo" }), r: () => this.tell({ do: "reset" }), n: () => this.tell({ do: "next" }), Enter: () => this.keep(true), x: () => this.keep(false) },
+        show: { u: () => this.tell({ do: "undo" }), Backspace: () => this.tell({ do: "undo" }), r: () => this.tell({ do: "reset" }), n: () => this.tell({ do: "next" }), t: () => this.canPropose && this.tell({ do: "propose" }), Enter: () => this.view.steps && this.keep(true), x: () => this.view.steps && this.keep(false) },
         watch: { ...steps, n: () => this.tell({ do: "watch" }) },
         answer: { ...steps, y: () => this.view.question && this.tell({ do: "answer", right: true }), n: () => this.view.question && this.tell({ do: "answer", right: false }) },
       };
@@ -251,9 +267,11 @@ export default {
       return { Enter: () => this.pick(...this.cursor), Escape: () => this.stopPicking() }[key];
     },
     clicked(event) {
-      if (this.picking === null) return;
+      if (this.picking === null && !(this.view.mode === "show" && this.view.can_point)) return;
       const box = this.$refs.canvas.getBoundingClientRect();
-      this.pick(Math.floor((event.clientX - box.left) / box.width * this.frame.columns), Math.floor((event.clientY - box.top) / box.height * this.frame.rows));
+      const [column, row] = [(event.clientX - box.left) / box.width * this.frame.columns, (event.clientY - box.top) / box.height * this.frame.rows];
+      if (this.picking !== null) this.pick(Math.floor(column), Math.floor(row));
+      else this.tell({ do: "point", x: column * TILE, y: row * TILE });
     },
     pick(column, row) {
       this.tell({ do: "cell", name: this.picking.name, x: column * TILE + TILE / 2, y: row * TILE + TILE / 2 });
@@ -299,7 +317,7 @@ export default {
     // The drawing of the automaton, elsewhere on the page, shows where it stands.
     tellState() {
       let [before, here] = [null, null];
-      if (this.view.mode === "show") [before, here] = (this.view.states.length > 1 ? this.view.states : [null, this.view.states[0] ?? null]);
+      if (this.view.mode === "show") [before, here] = !this.hasFrame ? [null, null] : (this.view.states.length > 1 ? this.view.states : [null, this.view.states[0] ?? null]);
       else if (this.view.episode) [before, here] = [this.moment ? this.view.episode.moments[this.moment - 1].state : null, this.now.state];
       else if (this.view.question) [before, here] = [this.moment ? this.view.question.states[this.moment - 1] : null, this.view.question.states[this.moment]];
       window.studioState = { before, here };

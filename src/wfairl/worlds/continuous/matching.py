@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import UNAVAILABLE, Label
+from wfairl.compiling import njit
 from wfairl.errors import BadInputError
 from wfairl.worlds.continuous.floor_plan import path_lengths, resample
 from wfairl.worlds.continuous.shapes import Chains, Points, chain_lengths

@@ -5,10 +5,10 @@ scenes are rows of one table, padded at the end, and so are the fields of their 
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import ACCEPTED, DEAD
+from wfairl.compiling import njit
 from wfairl.worlds.minigrid.rules import (
     AGENT,
     BALL,

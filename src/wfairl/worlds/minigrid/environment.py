@@ -64,14 +64,19 @@ def make_environment(environment_id: str, **settings: Any) -> gymnasium.Env[Any,
         raise BadInputError(f"environment {environment_id!r} cannot be made: {str(error).splitlines()[0]}") from None
 
 
-def reset(environment: gymnasium.Env[Any, Any], seed: int) -> None:
-    """Reset an environment; what BabyAI prints while it looks for a mission is not for our user."""
+def reset(environment: gymnasium.Env[Any, Any], seed: int | None) -> None:
+    """Reset an environment, without a seed to its next scene; what BabyAI prints meanwhile is not for our user."""
     if not type(environment.unwrapped).__module__.startswith("minigrid.envs.babyai"):
         environment.reset(seed=seed)
         return
     # Redirecting is for the whole process, so two threads must not do it at once.
     with _RESETTING, contextlib.redirect_stdout(io.StringIO()):
         environment.reset(seed=seed)
+
+
+def kinds_in(environment: gymnasium.Env[Any, Any]) -> set[str]:
+    """The kinds of objects that lie in a scene."""
+    return {thing.type for thing in unwrap(environment).grid.grid if thing is not None}
 
 
 @dataclass(frozen=True)

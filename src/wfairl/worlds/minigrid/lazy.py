@@ -9,18 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Automaton, Label
-from wfairl.worlds.minigrid.abstraction import IDLE, UNKNOWN
+from wfairl.worlds.lazy_world import Sight
+from wfairl.worlds.minigrid.abstraction import UNKNOWN, Abstraction
+from wfairl.worlds.minigrid.corridor import Corridor
 from wfairl.worlds.minigrid.packing import unpack
-from wfairl.worlds.minigrid.patterns import Abstraction, abstract_scene
+from wfairl.worlds.minigrid.patterns import ScenePatterns, price_count
 from wfairl.worlds.minigrid.search import FIRST_CAPACITY, MaskNumbers, add_node, expand_nodes, grown, make_tables
 from wfairl.worlds.minigrid.situations import Situations
 from wfairl.worlds.minigrid.world import MiniGridWorld
-from wfairl.worlds.world import Sight
 
 NO_LIMIT = 2**31 - 1
 
 PATTERN_STATES = (100_000, 250_000, 700_000)
 """Of the abstraction: at first, and where searches turn out to be hard."""
+
+CORRIDOR_STATES = (0, 30_000, 300_000)
+"""Of the corridor, likewise."""
 
 
 class MiniGridLazyProduct:
@@ -33,6 +37,7 @@ class MiniGridLazyProduct:
         self._count, self._situated = 0, 0
         self._effort = 0
         self._abstraction: Abstraction | None = None
+        self._corridor: Corridor | None = None
         self._situation_numbers = np.zeros(FIRST_CAPACITY, np.int32)
         self.add(*start)
 
@@ -99,35 +104,53 @@ class MiniGridLazyProduct:
     def abstraction(self) -> Abstraction:
         """The abstraction, as seen from the first node."""
         if self._abstraction is None:
-            world = self.world
-            self._abstraction = abstract_scene(
-                world.layout, world.atoms, world.propositions, self._first_fields, self.automaton,
-                int(self.automaton_states[0]), PATTERN_STATES[self._effort],
-            )  # fmt: skip
+            self._abstraction = self._patterns.abstract(PATTERN_STATES[self._effort])
         return self._abstraction
+
+    @cached_property
+    def _patterns(self) -> ScenePatterns:
+        world = self.world
+        return ScenePatterns(
+            world.layout, world.atoms, world.propositions, self._first_fields, self.automaton,
+            int(self.automaton_states[0]),
+        )  # fmt: skip
 
     def refine(self) -> bool:
         """See `LazyProduct`."""
         if self.sight is Sight.WHOLE or self._effort + 1 == len(PATTERN_STATES):
             return False
-        self._effort, self._abstraction = self._effort + 1, None
+        self._effort += 1
+        if self.abstraction.keep.atoms != self._patterns.atoms_used():
+            self._abstraction = None
         return True
 
-    def abstract(self, first: int) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
+    def abstract(self, first: int) -> tuple[NDArray[np.int32], NDArray[np.uint64], NDArray[np.float64]]:
         """See `LazyProduct`."""
+        count = self._count - first
         if self.sight is Sight.WHOLE:
-            count = self._count - first
-            return np.full(count, UNKNOWN, np.int32), np.zeros(count, np.uint64)
-        return self.abstraction.number(self._tables[0][first : self._count], self.automaton_states[first:])
+            return np.full(count, UNKNOWN, np.int32), np.zeros(count, np.uint64), np.zeros(count)
+        states, automaton_states = self._tables[0][first : self._count], self.automaton_states[first:]
+        bounds = np.zeros(count) if self._corridor is None else self._corridor.bound(states, automaton_states)
+        return *self.abstraction.number(states, automaton_states), bounds
 
-    def least_costs(self, costs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    def least_costs(self, costs: NDArray[np.float64]) -> tuple[NDArray[np.float64], float] | None:
         """See `LazyProduct`; nothing is known of costs that look at the whole state."""
         if self.sight is Sight.WHOLE:
             return None
         if self.sight is Sight.LOCAL:
-            return self._situations.least_costs(costs, self.abstraction)
-        least = np.append(costs[0], costs.min())
-        return least[self.abstraction.price % (IDLE + 1)], np.full(len(self.abstraction.places.obstacles), costs.min())
+            prices, self._removal = self._situations.least_costs(costs)
+        else:
+            count = price_count(self.world.layout)
+            prices, self._removal = np.resize(np.append(costs[0], costs.min()), count), float(costs.min())
+        self._prices, self._corridor = prices, None
+        return prices[self.abstraction.price], self._removal
+
+    def deepen(self, cost_to_go: NDArray[np.float64]) -> None:
+        """See `LazyProduct`; only where searches turned out to be hard."""
+        if self._effort:
+            self._corridor = self._patterns.corridor(
+                self.abstraction, cost_to_go, self._prices, self._removal, CORRIDOR_STATES[self._effort]
+            )
 
     @cached_property
     def _situations(self) -> Situations:

@@ -1,9 +1,9 @@
 """States of a MiniGrid as 64-bit words: small, hashable, and fast to compare."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from wfairl.compiling import njit
 from wfairl.worlds.minigrid.rules import (
     BITS,
     DOORS_COUNT,

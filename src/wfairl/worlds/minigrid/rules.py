@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from wfairl.compiling import njit
 
 LEFT, RIGHT, FORWARD, PICKUP, DROP, TOGGLE = range(6)
 CONTROLS = ("left", "right", "forward", "pickup", "drop", "toggle")

@@ -10,10 +10,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Automaton
+from wfairl.compiling import njit
+from wfairl.worlds.compiled import LabelTable
+from wfairl.worlds.lazy_world import UNEXPANDED
 from wfairl.worlds.minigrid.packing import fields_count, pack, unpack
 from wfairl.worlds.minigrid.propositions import to_label
 from wfairl.worlds.minigrid.rules import (
@@ -36,7 +38,6 @@ from wfairl.worlds.minigrid.rules import (
     has_events,
     label_mask,
 )
-from wfairl.worlds.world import UNEXPANDED, LabelTable
 
 EMPTY_SLOT = 0
 """A slot's second entry is its node + 1."""

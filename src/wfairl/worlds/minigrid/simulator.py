@@ -16,10 +16,17 @@ class MiniGridSimulator:
         world: the model.
         rewarded: whether the environment has rewarded what was done so far.
         succeeded: whether it has said by its reward that the task is fulfilled; None if it is no judge.
+        mission_ends: whether an episode ends with the environment's own mission, and not on goals and lava alone.
     """
 
-    def __init__(self, environment: gymnasium.Env[Any, Any], world: MiniGridWorld, is_judge: bool = False):
-        self.environment, self.world = environment, world
+    def __init__(
+        self,
+        environment: gymnasium.Env[Any, Any],
+        world: MiniGridWorld,
+        is_judge: bool = False,
+        mission_ends: bool = True,
+    ):
+        self.environment, self.world, self.mission_ends = environment, world, mission_ends
         self.rewarded, self.succeeded = False, False if is_judge else None
         self._state = world.initial_state
 
@@ -30,4 +37,5 @@ class MiniGridSimulator:
         if self.succeeded is not None:
             self.succeeded = bool(terminated and float(reward) > 0)
         before, self._state = self._state, self.world.state_of(self.environment)
-        return Observation(self._state, self.world.label(before, control, self._state), bool(terminated))
+        ended = bool(terminated) and (self.mission_ends or self.world.is_final(self._state))
+        return Observation(self._state, self.world.label(before, control, self._state), ended)

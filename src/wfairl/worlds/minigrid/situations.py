@@ -8,13 +8,13 @@ which it may happen; see `abstraction`.
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from wfairl.compiling import njit
 from wfairl.worlds.minigrid import rules
-from wfairl.worlds.minigrid.abstraction import AHEADS, ANY_HAND, IDLE, WILD
 from wfairl.worlds.minigrid.packing import fields_count, pack, unpack
-from wfairl.worlds.minigrid.patterns import Abstraction, price_classes
+from wfairl.worlds.minigrid.pattern import AHEADS, ANY_HAND, IDLE, WILD
+from wfairl.worlds.minigrid.patterns import price_classes
 from wfairl.worlds.minigrid.rules import CONTROLS, NOTHING, Layout, Table, cell_entry
 from wfairl.worlds.minigrid.view import CLOSED_DOOR, FLOORS, HANDS, LOCKED_DOOR, OPEN_DOOR, SIGHTS
 
@@ -65,10 +65,8 @@ class Situations:
         """The situations of packed states, shape [states]."""
         return number_situations(self.layout.table, self.number_of, states)
 
-    def least_costs(
-        self, costs: NDArray[np.float64], abstraction: Abstraction
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """See `LazyProduct`."""
+    def least_costs(self, costs: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+        """The least cost of each price, and to remove an obstacle; shape [prices]."""
         table = np.full((int(np.prod(SIZES)), len(CONTROLS)), np.inf)
         table[self.dense] = costs
         table = table.reshape(*SIZES, len(CONTROLS))
@@ -83,22 +81,19 @@ class Situations:
             lies = terrain in (rules.EMPTY, rules.FLOOR, rules.GOAL)
             least[:, WILD + terrain, :ANY_HAND, :IDLE] = np.minimum(may, things) if lies else may
         least[:, :, ANY_HAND] = least[:, :, 1:ANY_HAND].min(axis=2)
+        # To carry something that does not matter is of no use: then a plan that moves an obstacle is no cheaper for it.
+        least[:, :, 0] = np.minimum(least[:, :, 0], least[:, :, ANY_HAND])
         least[..., IDLE] = least[..., :IDLE].min(axis=3)
-        return least.reshape(-1)[abstraction.price], self._removal(seen, abstraction)
+        return least.reshape(-1), self._removal(seen)
 
-    def _removal(self, seen: NDArray[np.float64], abstraction: Abstraction) -> NDArray[np.float64]:
-        """The least cost to remove each obstacle: to open a door, or to pick up an object or open a box."""
-        toggles = seen[..., rules.TOGGLE].min(axis=(0, 2))
-        takes = seen[..., rules.PICKUP].min(axis=(0, 2))
-        removal = []
-        for _, group in abstraction.places.obstacles.tolist():
-            if group == NOTHING:
-                removal.append(min(toggles[CLOSED_DOOR], toggles[LOCKED_DOOR]))
-                continue
-            kind = int(self.layout.objects[group, rules.KIND])
-            sight = LOCKED_DOOR + 1 + kind
-            removal.append(min(takes[sight], toggles[sight]) if kind == rules.BOX else takes[sight])
-        return np.array(removal)
+    def _removal(self, seen: NDArray[np.float64]) -> float:
+        """The least cost to remove an obstacle, whatever it is: to open a door, to pick up an object or open a box.
+
+        It is one for all, since some are not counted, and nobody knows which; see `Places.spare`.
+        """
+        toggles, takes = seen[..., rules.TOGGLE].min(axis=(0, 2)), seen[..., rules.PICKUP].min(axis=(0, 2))
+        opened = (CLOSED_DOOR, LOCKED_DOOR, LOCKED_DOOR + 1 + rules.BOX)
+        return float(min(*(toggles[sight] for sight in opened), takes[LOCKED_DOOR + 1 :].min()))
 
 
 def _arrange(

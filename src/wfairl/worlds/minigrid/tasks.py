@@ -24,11 +24,15 @@ import gymnasium
 
 from wfairl.automata.automaton import Automaton
 from wfairl.automata.rules import visit_in_order
-from wfairl.worlds.minigrid.environment import make_environment, reset
+from wfairl.errors import BadInputError
+from wfairl.worlds.minigrid.environment import kinds_in, make_environment, reset
 from wfairl.worlds.minigrid.propositions import AgentOn, AwayFromDoor, Carrying, DoorOpen, Facing, Proposition
 from wfairl.worlds.minigrid.simulator import MiniGridSimulator
 from wfairl.worlds.minigrid.world import MiniGridWorld
 from wfairl.worlds.task import FeatureCost, check_horizon
+
+MOST_DRAWS = 100
+"""Scenes of one seed that are looked at for one that has all that a task needs."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,8 @@ class MiniGridTask:
     Attributes:
         environment_id: Gymnasium's id.
         scene_propositions: of an environment just reset, its propositions by name.
+        mission_ends: whether the environment's own mission ends an episode; False where the task is another one.
+        needs: kinds of objects that every scene must have: one that lacks some is drawn again.
     """
 
     name: str
@@ -49,6 +55,8 @@ class MiniGridTask:
     title: str = ""
     default_cost: str = "local"
     true_cost: FeatureCost | None = None
+    mission_ends: bool = True
+    needs: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", self.title or self.name)
@@ -66,13 +74,17 @@ class MiniGridTask:
     def make_simulator(self, seed: int) -> MiniGridSimulator:
         """See `Task`: the real environment."""
         environment = self.make_environment(seed)
-        return MiniGridSimulator(environment, self._world_of(environment))
+        return MiniGridSimulator(environment, self._world_of(environment), mission_ends=self.mission_ends)
 
     def make_environment(self, seed: int, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
         """The real environment of one seed, reset, with the task's horizon instead of its own limit."""
         environment = make_environment(self.environment_id, render_mode=render_mode, max_steps=self.horizon)
         reset(environment, seed)
-        return environment
+        for _ in range(MOST_DRAWS):
+            if self.needs <= kinds_in(environment):
+                return environment
+            reset(environment, None)  # the next scene of the same random numbers
+        raise BadInputError(f"{self.name}: no scene of seed {seed} has {', '.join(sorted(self.needs))}")
 
     def _world_of(self, environment: gymnasium.Env[Any, Any]) -> MiniGridWorld:
         return MiniGridWorld.from_environment(environment, self.scene_propositions(environment.unwrapped))
@@ -126,6 +138,8 @@ MAZE_ERRANDS = MiniGridTask(
     scene_propositions=lambda _: {"key": Facing("key"), "ball": Carrying("ball"), "box": Facing("box")},
     rule=visit_in_order("key", "ball", "box"),
     horizon=150,
+    mission_ends=False,
+    needs=frozenset({"key", "ball", "box"}),
 )
 
 TASKS = (DOORKEY, MULTIROOM, BLOCKED_UNLOCK_PICKUP)

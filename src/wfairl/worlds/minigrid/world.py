@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Automaton, Label
 from wfairl.errors import BadInputError
+from wfairl.worlds.compiled import Exploration, TooManyNodesError
 from wfairl.worlds.graph_search import IGNORE_LABELS
+from wfairl.worlds.lazy_world import LazyProduct, Sight
 from wfairl.worlds.minigrid import rules
 from wfairl.worlds.minigrid.environment import (
     TILE_PIXELS,
@@ -43,7 +45,6 @@ from wfairl.worlds.minigrid.rules import COLORS, CONTROLS, NOTHING, OBJECTS, TER
 from wfairl.worlds.minigrid.search import MaskNumbers, cells_after, explore, walk
 from wfairl.worlds.scene_pool import ScenePool
 from wfairl.worlds.task import Task
-from wfairl.worlds.world import Exploration, LazyProduct, Sight, TooManyNodesError
 
 DEFAULT_MAX_NODES = 20_000_000
 

@@ -1,0 +1,72 @@
+"""An episode that was evaluated, once more: its controls are known, so that nobody has to plan again."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.automata.automaton import Label
+from wfairl.errors import FailedRunError
+from wfairl.evaluation.evaluate import Episode, episode_rng
+from wfairl.evaluation.rollout import LOST, STOPPED_EARLY, UNSATISFIABLE, Trajectory, roll_out
+from wfairl.planning.agent import Status
+from wfairl.planning.plan import UnsatisfiableTaskError
+from wfairl.worlds.task import Task
+from wfairl.worlds.world import World
+
+ENDINGS = {LOST: Status.LOST, STOPPED_EARLY: Status.ACCEPTED}
+"""Where the agent of an episode believed to stand after its last control, where that is what ended it."""
+
+
+class OtherEpisodeError(FailedRunError):
+    """The same controls led elsewhere than when they were evaluated."""
+
+
+def replay(task: Task, episode: Episode) -> Trajectory:
+    """What happened in an episode; how likely its controls were is not known, so that those numbers are NaN.
+
+    Raises:
+        OtherEpisodeError: the simulator no longer does what it did.
+    """
+    trajectory = roll_out(task, _Replay(episode), episode.seed, episode_rng(episode.seed))
+    if (trajectory.controls, trajectory.word, trajectory.outcome) != (episode.controls, episode.word, episode.outcome):
+        raise OtherEpisodeError(
+            f"scene {episode.seed} of {task.name} ends otherwise than when it was evaluated ({trajectory.outcome} after"
+            f" {len(trajectory)} steps, then {episode.outcome} after {episode.steps}): has the task changed since?"
+        )
+    return trajectory
+
+
+@dataclass(frozen=True)
+class _Replay:
+    """A policy that does what was done."""
+
+    episode: Episode
+    name: str = "replay"
+
+    def actor(self, world: World[Any], rng: np.random.Generator) -> "_ReplayActor":  # noqa: ARG002 - it draws nothing
+        if self.episode.outcome == UNSATISFIABLE:
+            raise UnsatisfiableTaskError("no plan was found when this was evaluated")
+        return _ReplayActor(self.episode, len(world.controls))
+
+
+class _ReplayActor:
+    def __init__(self, episode: Episode, controls: int):
+        self._episode, self._controls, self._done = episode, controls, 0
+
+    def choose(self) -> int:
+        if self._done == len(self._episode.controls):
+            raise OtherEpisodeError(f"scene {self._episode.seed} goes on after the last control that was evaluated")
+        control = self._episode.controls[self._done]
+        if control >= self._controls:
+            raise OtherEpisodeError(f"scene {self._episode.seed} has no control {control}")
+        return control
+
+    def probabilities(self) -> NDArray[np.float64]:
+        return np.full(self._controls, np.nan)
+
+    def observe(self, state: Any, label: Label) -> Status:  # noqa: ARG002 - it knows no task
+        self._done += 1
+        is_over = self._done == len(self._episode.controls)
+        return ENDINGS.get(self._episode.outcome, Status.RUNNING) if is_over else Status.RUNNING

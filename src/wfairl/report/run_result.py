@@ -1,0 +1,161 @@
+"""How well the policies of a run did: the figures, a chart, a table, and scene by scene beside each other."""
+
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from wfairl.evaluation.comparison import Estimate, compare_evaluations
+from wfairl.evaluation.evaluate import Evaluation
+from wfairl.experiment import EVALUATION
+from wfairl.report.blocks import KeyFigure, KeyFigures, prose
+from wfairl.report.charts import Interval, IntervalChart
+from wfairl.report.page import Block, Section
+from wfairl.report.run_files import RunFiles, is_learned
+from wfairl.report.tables import Column, Table
+from wfairl.report.text import Code, Inline, Text, capitalised, counted, number, percent, with_error
+from wfairl.worlds.task import Task
+
+NONE = "–"  # noqa: RUF001
+"""In a table: there is no such number."""
+
+
+def result_section(run: RunFiles, task: Task) -> Section:
+    """How well the policies did."""
+    if not run.evaluation:
+        command = Code(shlex.join(["wfairl", "evaluate", run.config.task, "--policy", str(run.directory), "--save"]))
+        missing = "The policy has not been evaluated here: there is no "
+        return Section("Result", (prose((missing, Code(EVALUATION), ". ", command, " does.")),))
+    learned = [name for name in run.evaluation if is_learned(name)]
+    chart = IntervalChart(
+        tuple(
+            Interval(shown_name(name, task), one.mean_return, _error_of(one), name in learned)
+            for name, one in run.evaluation.items()
+        ),
+        caption="Mean return with one standard error to both sides; 1 would be success without a single step, "
+        "0 is failure.",
+    )
+    blocks: tuple[Block, ...] = (
+        prose(_headline(run.evaluation, learned, task)),
+        KeyFigures(tuple(_key_figures(run, learned, task))),
+        chart,
+        evaluation_table(run.evaluation, learned, task),
+        *_scene_by_scene(run.evaluation, learned, task),
+    )
+    return Section("Result", blocks)
+
+
+def shown_name(policy: str, task: Task) -> str:
+    """The name of a policy for the reader, who is told what is best about the optimal one."""
+    if policy != "optimal":
+        return policy
+    return "optimal (fewest steps)" if task.true_cost is None else "optimal (least true cost)"
+
+
+def evaluation_table(evaluations: dict[str, Evaluation], learned: Sequence[str], task: Task) -> Table:
+    """One row per policy, the learned ones highlighted."""
+    has_learned_cost = any(one.mean_learned_cost is not None for one in evaluations.values())
+    names = ("return", "± s.e.", "success", "mean steps", "true cost", *(["learned cost"] if has_learned_cost else []))
+    columns = (
+        Column("policy"),
+        *(Column(name, "right") for name in (*names, "episodes")),
+        Column("how they ended"),
+    )
+    rows: list[tuple[Text, ...]] = []
+    for name, one in evaluations.items():
+        ends = Counter(episode.outcome for episode in one.episodes)
+        costs = (one.mean_cost, one.mean_learned_cost) if has_learned_cost else (one.mean_cost,)
+        rows.append(
+            (
+                shown_name(name, task),
+                number(one.mean_return),
+                NONE if (error := _error_of(one)) is None else number(error),
+                percent(one.success_rate),
+                number(sum(episode.steps for episode in one.episodes) / len(one.episodes), 1),
+                *(NONE if cost is None else number(cost, 2) for cost in costs),
+                number(len(one.episodes)),
+                ", ".join(f"{count} {outcome}" for outcome, count in ends.most_common()),
+            )
+        )
+    truth = "every control truly costs 1 in this task" if task.true_cost is None else "the true cost is the task's own"
+    caption = f"Costs are means over the episodes that succeeded; {truth}."
+    marked = frozenset(i for i, name in enumerate(evaluations) if name in learned)
+    return Table(columns, tuple(rows), caption, marked)
+
+
+def _scene_by_scene(evaluations: dict[str, Evaluation], learned: Sequence[str], task: Task) -> tuple[Block, ...]:
+    """The first learned policy beside each other one that was evaluated in the same scenes."""
+    first = evaluations[learned[0]] if learned else None
+    if first is None or len(first.episodes) == 1:
+        return ()
+    rows: list[tuple[Text, ...]] = []
+    for name, one in evaluations.items():
+        if name != learned[0] and {each.seed for each in one.episodes} == {each.seed for each in first.episodes}:
+            found = compare_evaluations(first, one)
+            rows.append((shown_name(name, task), *map(_with_interval, (found.difference, found.improvement), (3, 2))))
+    caption = (
+        f"{capitalised(learned[0])} beside each of the others in the same scenes: mean difference of the return, and"
+        " the probability of doing better in a scene, half for a tie; 95 % bootstrap intervals over scenes."
+    )
+    columns = (Column("beside"), Column("difference of return", "right"), Column("better", "right"))
+    return (Table(columns, tuple(rows), caption),) if rows else ()
+
+
+def _with_interval(estimate: Estimate, digits: int) -> Text:
+    value = number(estimate.value + 0.0, digits)
+    if estimate.low == estimate.high:
+        return value
+    return (value, " [", number(estimate.low + 0.0, digits), ", ", number(estimate.high + 0.0, digits), "]")
+
+
+def _headline(evaluations: dict[str, Evaluation], learned: Sequence[str], task: Task) -> Text:
+    """One sentence: the first learned policy beside the references that there are."""
+    if not learned:
+        return "Only reference policies were evaluated."
+    first = evaluations[learned[0]]
+    has_cost = task.true_cost is not None
+    scenes = counted(len(first.episodes), "scene")
+    others: list[Inline] = []
+    for name in ("optimal", "expert", "random"):
+        if name in evaluations:
+            start = "; " if others else ". For comparison: "
+            one = evaluations[name]
+            others += [f"{start}{shown_name(name, task)} ", number(one.mean_return)]
+            others += [" at ", number(one.mean_cost, 2)] if has_cost and one.mean_cost is not None else []
+    return (
+        f"On {scenes} that it has never seen, the learned policy "
+        f"({learned[0].partition(', ')[2] or 'as trained'}) succeeds in ",
+        percent(first.success_rate),
+        " and returns ",
+        *with_error(first.mean_return, _error_of(first)),
+        *((", at a true cost of ", number(first.mean_cost, 2)) if has_cost and first.mean_cost is not None else ()),
+        *others,
+        ".",
+    )
+
+
+def _error_of(evaluation: Evaluation) -> float | None:
+    """The standard error of the mean return, which a single episode has none of."""
+    return None if len(evaluation.episodes) == 1 else evaluation.standard_error
+
+
+def _key_figures(run: RunFiles, learned: Sequence[str], task: Task) -> Iterator[KeyFigure]:
+    for name in (*learned[:1], "optimal"):
+        if name in run.evaluation:
+            one = run.evaluation[name]
+            error = _error_of(one)
+            note: Text = "return of one episode" if error is None else ("mean return, ± ", number(error))
+            yield KeyFigure(capitalised(shown_name(name, task)), number(one.mean_return), note, name in learned)
+    if learned:
+        one = run.evaluation[learned[0]]
+        succeeded = sum(episode.success for episode in one.episodes)
+        note = f"{succeeded} of {counted(len(one.episodes), 'new scene')}"
+        yield KeyFigure("Success", percent(one.success_rate), note)
+        if task.true_cost is not None and one.mean_cost is not None:
+            best = run.evaluation["optimal"].mean_cost if "optimal" in run.evaluation else None
+            beside: Text = "mean of the successes" if best is None else ("optimal ", number(best, 2))
+            yield KeyFigure("True cost", number(one.mean_cost, 2), beside)
+    if run.task_model is not None:
+        summary = run.task_model.summary
+        how: Text = f"states, {run.task_model.learner}"
+        rank: Text = how if summary.rank is None else ("states, rank ", number(summary.rank))
+        yield KeyFigure("Automaton", number(summary.states), rank)

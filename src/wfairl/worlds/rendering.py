@@ -1,0 +1,93 @@
+"""What a world may offer to be looked at: pictures of its states, and where the agent is in them."""
+
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.errors import BadInputError
+
+
+class NoRendererError(BadInputError):
+    """A world cannot show its states, or where the agent is in them."""
+
+
+@runtime_checkable
+class Renderer(Protocol):
+    """A world that can show its states."""
+
+    def render(self, state: Any) -> NDArray[np.uint8]:
+        """The state as an image, shape [height, width, 3]; the same shape for all states of a world."""
+        ...
+
+
+@runtime_checkable
+class Tiled(Renderer, Protocol):
+    """A world whose pictures are made of tiles, few of which change in a step: it can be shown without drawing all."""
+
+    def tile_keys(self, state: Any) -> NDArray[np.integer]:
+        """A number for what every cell shows, shape [rows, columns]; cells of the same number look the same."""
+        ...
+
+    def render_tile(self, key: int) -> NDArray[np.uint8]:
+        """The picture of a cell of a number."""
+        ...
+
+
+@runtime_checkable
+class Located(Renderer, Protocol):
+    """A world that can also tell where the agent is in the picture of a state."""
+
+    def locate(self, state: Any) -> tuple[float, float]:
+        """The pixel (x, y) of the agent, from the upper left corner of what `render` gives."""
+        ...
+
+
+@runtime_checkable
+class Oriented(Located, Protocol):
+    """A world whose agent also faces somewhere."""
+
+    def heading(self, state: Any) -> float:
+        """Degrees from the right, clockwise in the picture: 0, 90, 180 or 270."""
+        ...
+
+
+def can_render(world: Any) -> bool:
+    """Whether a world can show its states; `has_renderer` is False where its `render` has nothing to draw with."""
+    return isinstance(world, Renderer) and bool(getattr(world, "has_renderer", True))
+
+
+def can_locate(world: Any) -> bool:
+    """Whether a world can also tell where the agent is in the picture of a state; see `can_render`."""
+    return can_render(world) and isinstance(world, Located) and bool(getattr(world, "has_location", True))
+
+
+def as_renderer(world: Any) -> Renderer:
+    """The world, if it can show its states.
+
+    Raises:
+        NoRendererError: it cannot; says what to add.
+    """
+    if not can_render(world):
+        raise NoRendererError(f"{_source_name(world)} has no renderer: give it a method `render(state)` -> image")
+    return world
+
+
+def as_located(world: Any) -> Located:
+    """The world, if it can tell where the agent is in the picture of a state.
+
+    Raises:
+        NoRendererError: it cannot; says what to add.
+    """
+    as_renderer(world)
+    if not can_locate(world):
+        raise NoRendererError(
+            f"{_source_name(world)} does not say where the agent is: give it a method `locate(state)` -> pixel (x, y)"
+        )
+    return world
+
+
+def _source_name(world: Any) -> str:
+    """The class that a user would add a method to."""
+    source = getattr(world, "source", None)
+    return f"the world {type(world if source is None else source).__name__}"

@@ -1,0 +1,93 @@
+"""A command in a process of its own: a new one, or a fork of this one, which has imported everything already.
+
+Importing takes seconds and does nothing that could be lost; a fork spends all of its time on the command itself.
+"""
+
+import multiprocessing
+import os
+import pkgutil
+import subprocess
+import sys
+import tempfile
+import time
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import wfairl
+from wfairl.cli import main
+
+FORK = multiprocessing.get_context("fork")
+
+
+class Attempt:
+    """A command that has been started.
+
+    Args:
+        arguments: of `wfairl`.
+        directory: where it runs; its temporary files go beside it, where they can be seen.
+        is_warm: whether it is a fork.
+        settings: environment variables.
+    """
+
+    def __init__(self, arguments: tuple[str, ...], directory: Path, is_warm: bool, **settings: str):
+        self.log = scratch(directory).with_suffix(".log")
+        settings = {"TMPDIR": str(scratch(directory)), "OMP_NUM_THREADS": "1", **settings}
+        self._process: Any
+        if is_warm:
+            ready = FORK.Event()
+            self._process = FORK.Process(target=_run, args=(arguments, directory, self.log, settings, ready))
+            self._process.start()
+            ready.wait()
+        else:
+            with self.log.open("wb") as log:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-m", "wfairl", *arguments],
+                    cwd=directory, env={**os.environ, **settings}, stdout=log, stderr=log, start_new_session=True,
+                )  # fmt: skip
+        self.is_warm, self.pid, self.begun = is_warm, self._process.pid, time.monotonic()
+
+    def exit_code(self, seconds: float | None = None) -> int | None:
+        """The exit code when it ends within some time; None if it does not."""
+        if self.is_warm:
+            self._process.join(seconds)
+            return self._process.exitcode
+        try:
+            return self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return None
+
+    @property
+    def said(self) -> str:
+        """What it printed."""
+        return self.log.read_text(errors="replace")
+
+
+def scratch(directory: Path) -> Path:
+    """Where temporary files of a command go."""
+    place = directory.parent / f"{directory.name} scratch"
+    place.mkdir(exist_ok=True)
+    return place
+
+
+def import_everything() -> None:
+    """What forks shall not have to import."""
+    for module in pkgutil.walk_packages(wfairl.__path__, "wfairl."):
+        if "__main__" not in module.name and "studio" not in module.name and "ompl" not in module.name:
+            import_module(module.name)
+
+
+def _run(arguments: tuple[str, ...], directory: Path, log: Path, settings: dict[str, str], ready: Any) -> None:
+    """In a fork: be the command."""
+    os.setsid()
+    os.chdir(directory)
+    os.environ.update(settings)
+    tempfile.tempdir = None
+    output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w", buffering=1)
+    sys.argv = ["wfairl", *arguments]
+    sys.path = [one for one in sys.path if one]
+    ready.set()
+    main()

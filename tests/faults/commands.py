@@ -1,0 +1,153 @@
+"""The commands that take long, each on inputs so small that it can be stopped hundreds of times."""
+
+import hashlib
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from faults.attempts import Attempt, import_everything, scratch
+from wfairl.suites.directory import MADE, TIMING
+
+TIMES = (TIMING, MADE)
+"""Files that say when something was made and how long it took; everything else is a result."""
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+WORLD, SUITE = "own_world.py", "own_suite.py"
+"""Examples: a tiny world with its task, and a suite of five cells in it."""
+
+LOG = '{"seed": 20000, "controls": [1, 1, 1, 2, 0, 0, 0, 0]}\n' * 40
+
+
+@dataclass(frozen=True)
+class LongCommand:
+    """A command.
+
+    Attributes:
+        name: for people.
+        arguments: of `wfairl`, with paths relative to the directory that it runs in.
+        needs: files and directories, made by the commands before, that it reads.
+        resume: what to add to the arguments to go on after it was stopped.
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+    resume: tuple[str, ...] = ()
+
+
+def command(name: str, line: str, needs: str = "", resume: str = "") -> LongCommand:
+    tasks = SUITE if name == "reproduce" else WORLD
+    return LongCommand(name, ("--tasks", tasks, *line.split()), tuple(needs.split()), tuple(resume.split()))
+
+
+COMMANDS = (
+    command("demos", "demos corridor --successes 8 --failures 8 -o demos.safetensors"),
+    command("demos-import", "demos-import corridor log.jsonl -o imported.safetensors", "log.jsonl"),
+    command("learn-task, rational", "learn-task demos.safetensors -o task.json", "demos.safetensors"),
+    command(
+        "learn-task, spectral",
+        "learn-task demos.safetensors --learner spectral -o spectral.json",
+        "demos.safetensors",
+    ),
+    command(
+        "train, wfa-irl",
+        "train demos.safetensors --task-model task.json --epochs 20 -o run",
+        "demos.safetensors task.json",
+        "--resume",
+    ),
+    command(
+        "train, bc",
+        "train demos.safetensors --method bc --networks 2 --epochs 10 --validation-scenes 2 -o cloned",
+        "demos.safetensors",
+        "--resume",
+    ),
+    command(
+        "train, gail",
+        "train demos.safetensors --method gail --scenes demonstrated --iterations 4 --environments 4 --rollout 8"
+        " --pretraining 1 --validation-scenes 2 -o gail",
+        "demos.safetensors",
+        "--resume",
+    ),
+    command("evaluate", "evaluate corridor --policy run --seeds 5000:5008 --save", "run"),
+    command("report", "report run", "run"),
+    command("plan", "plan corridor --seed 3 --task-model task.json -o plan.png", "task.json"),
+    command(
+        "run",
+        "run corridor --successes 4 --failures 4 --epochs 3 --test-scenes 2 -o whole",
+        resume="--resume",
+    ),
+    command("reproduce", "reproduce --suite corridor --quick --jobs 2 -o suite", SUITE),
+)
+"""In an order in which each finds what it needs."""
+
+
+@dataclass(frozen=True)
+class Undisturbed:
+    """A command that ran to its end.
+
+    Attributes:
+        seconds: that it took as a fork of this process (True), and as a process of its own (False).
+        results: what was in its directory in the end: digests by path, without times.
+        left: names of what it left among temporary files; torch has a cache there.
+    """
+
+    seconds: dict[bool, float]
+    results: dict[str, str]
+    left: frozenset[str]
+
+
+class Workshop:
+    """What the commands need, and what each gives when nothing disturbs it."""
+
+    def __init__(self, place: Path, commands: tuple[LongCommand, ...] = COMMANDS):
+        self.shelf, self.rooms = place / "shelf", place / "rooms"
+        self.shelf.mkdir(parents=True)
+        (self.shelf / "log.jsonl").write_text(LOG)
+        for name in (WORLD, SUITE):
+            shutil.copy2(EXAMPLES / name, self.shelf / name)
+        import_everything()
+        self.undisturbed = {command.name: self._run(command) for command in commands}
+
+    def furnish(self, command: LongCommand, directory: Path) -> None:
+        """Make a directory with what a command needs."""
+        directory.mkdir(parents=True)
+        for name in (WORLD, *command.needs):
+            _copy(self.shelf / name, directory / name)
+
+    def _run(self, command: LongCommand) -> Undisturbed:
+        """As a process of its own, which compiles what has to be, and as a fork; what it wrote goes to the shelf."""
+        seconds, results, left = {}, {}, frozenset[str]()
+        for is_warm in (False, True):
+            room = self.rooms / f"{command.name} {is_warm}"
+            self.furnish(command, room)
+            begun = time.monotonic()
+            complete(command, room, is_warm)
+            seconds[is_warm], results[is_warm] = time.monotonic() - begun, digests(room)
+            left |= {path.name for path in scratch(room).iterdir()}
+        assert results[True] == results[False], f"{command.name}: not the same twice"
+        for path in room.iterdir():
+            if not (self.shelf / path.name).exists():
+                _copy(path, self.shelf / path.name)
+        return Undisturbed(seconds, results[True], left)
+
+
+def _copy(source: Path, target: Path) -> None:
+    (shutil.copytree if source.is_dir() else shutil.copy2)(source, target)
+
+
+def complete(command: LongCommand, directory: Path, is_warm: bool = True, *more: str) -> None:
+    """Run a command to its end, which must be a good one."""
+    attempt = Attempt((*command.arguments, *more), directory, is_warm)
+    code = attempt.exit_code()
+    assert code == 0, f"{command.name}: exit code {code}: {attempt.said[-2_000:]}"
+
+
+def digests(directory: Path) -> dict[str, str]:
+    """What is in a directory, without times."""
+    return {
+        str(path.relative_to(directory)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(directory.rglob("*"))
+        if path.is_file() and path.name not in TIMES and "__pycache__" not in path.parts
+    }
