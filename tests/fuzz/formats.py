@@ -52,8 +52,8 @@ from wfairl.learning.feature_costs import LinearCost
 from wfairl.learning.grid_costs import LocalCost
 from wfairl.learning.run_directory import RunConfig, read_config, write_config
 from wfairl.learning.storage import load_cost, save_cost
-from wfairl.logic.caution import goals_of
 from wfairl.logic.demonstrated import demonstrated_words
+from wfairl.logic.goals import goals_of
 from wfairl.logic.hypotheses import hypotheses_of
 from wfairl.logic.learners import RationalTaskLearner
 from wfairl.logic.support import untested_labels
@@ -202,7 +202,7 @@ def read_rational_model(path: Path) -> Any:
         return model
     labels = (NOTHING, frozenset({"parcel"}), frozenset({"home"}), frozenset({"parcel", "home"}))
     hypotheses = [(one.text, one.weight) for one in hypotheses_of(model, labels)]
-    goals = [(goal.automaton.to_document(), goal.chosen_states) for goal in goals_of(model)]
+    goals = [(goal.missing, goal.joint.automaton.to_document()) for goal in goals_of(model)]
     words = demonstrated_words(model)
     return model, untested_labels(model), hypotheses, goals, None if words is None else words.next_states
 
