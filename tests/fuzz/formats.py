@@ -343,6 +343,8 @@ def read_checkpoint_file(path: Path) -> Any:
     model = LinearCost(3, 2)
     adam = Adam(model, 0.01)
     checkpoint = read_checkpoint(path, "a fingerprint")
+    if checkpoint is None:  # where there is none, a run begins anew
+        raise run_directory.BadInputError(f"{path}: no checkpoint")
     try:
         checkpoint.restore(model, adam)
     except run_directory.BadInputError as error:

@@ -223,7 +223,7 @@ def test_text_can_be_read_in_both_themes(opened, report, scheme):
 def test_the_numbers_on_the_screen_are_those_of_the_files(opened, report, finished_run):
     page = opened(report)
     rows = page.evaluate(
-        """() => [...document.querySelectorAll('#result tbody tr')].map((row) => [row.querySelector('th').innerText,
+        """() => [...document.querySelector('#result table').tBodies[0].rows].map((row) => [row.cells[0].innerText,
              ...[...row.querySelectorAll('data')].map((one) => [Number(one.value), one.innerText])])"""
     )
     evaluations = json.loads((finished_run / "evaluation.json").read_text())["policies"]
