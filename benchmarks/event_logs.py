@@ -32,7 +32,7 @@ from wfairl.automata.finite import NoAcceptedWordError
 from wfairl.automata.minimise import conjunction, same_language
 from wfairl.automata.spectral import SpectralLearner
 from wfairl.automata.weighted import WeightedAutomaton
-from wfairl.automata.word_learners import Reading, find_learner
+from wfairl.automata.word_learners import Reading, find_word_learner
 from wfairl.automata.words import sort_labels
 
 EVENTS = tuple(f"event{i:02d}" for i in range(15))
@@ -65,7 +65,7 @@ def main() -> None:
 def warm_up() -> None:
     """Compile what is compiled at its first call."""
     words = draw_logs(np.random.default_rng(0), 50)
-    find_learner("merging").fit(words, [float(len(word) > MEAN_LENGTH) for word in words])
+    find_word_learner("merging").fit(words, [float(len(word) > MEAN_LENGTH) for word in words])
 
 
 def measure_rule(seed: int, edsm: bool) -> list:
@@ -85,7 +85,7 @@ def measure_rule(seed: int, edsm: bool) -> list:
 
 def judge_learner(name: str, rule: list, words: list, flags: np.ndarray, other: list, truth: np.ndarray) -> dict:
     started = time.perf_counter()
-    task = find_learner(name, Reading(keep_repeats=True)).fit(words, flags.astype(float).tolist())
+    task = find_word_learner(name, Reading(keep_repeats=True)).fit(words, flags.astype(float).tolist())
     seconds = time.perf_counter() - started
     said = np.array(task.model.values(other)) >= 0.5
     return {
@@ -181,7 +181,7 @@ def measure_growth(count: int) -> dict:
     words = draw_logs(rng, count)
     flags = (kept(rule, words) ^ (rng.random(count) < WRONG_FLAGS)).astype(float).tolist()
     started = time.perf_counter()
-    task = find_learner("declare", Reading(keep_repeats=True)).fit(words, flags)
+    task = find_word_learner("declare", Reading(keep_repeats=True)).fit(words, flags)
     seconds = time.perf_counter() - started
     said = sorted(task.model.sentences) == sorted(constraint.sentence for constraint in rule)
     return {"words": count, "seconds": seconds, "said": said}

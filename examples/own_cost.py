@@ -11,11 +11,9 @@ import numpy as np
 import torch
 from own_world import TASK
 
-from wfairl import CostModel, collect, find_plan
-from wfairl.learning import Settings, prepare_scenes, train
-from wfairl.learning.cost_model import NodeInputs
-from wfairl.learning.storage import register_cost_model
-from wfairl.planning.cost import feature_cost
+from wfairl import collect, find_plan
+from wfairl.learning import CostModel, NodeInputs, Settings, prepare_scenes, register_cost_model, train
+from wfairl.planning import feature_cost
 
 
 class FeeCost(CostModel):

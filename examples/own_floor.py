@@ -49,7 +49,7 @@ TASK = ModelTask(
 
 if __name__ == "__main__":
     from wfairl import build_product, find_plan
-    from wfairl.planning.cost import true_cost
+    from wfairl.planning import true_cost
 
     world = TASK.make_world(0)
     product = build_product(world, TASK.rule)

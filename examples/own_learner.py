@@ -9,8 +9,8 @@ default, also asks which of it the demonstrators went out of their way for.)
 import numpy as np
 from own_world import TASK
 
-from wfairl import TaskModel, collect, unit_cost, visit_in_order
-from wfairl.logic.learners import find_learner, register_learner
+from wfairl import TaskModel, collect, find_learner, unit_cost, visit_in_order
+from wfairl.logic import register_learner
 
 
 class CommonOrder:

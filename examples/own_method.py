@@ -10,10 +10,10 @@ from pathlib import Path
 
 from own_world import TASK
 
-from wfairl import Method, PlannedPolicy, TaskModel, unit_cost
-from wfairl.automata.word_learners import find_learner
-from wfairl.learning.run_directory import RunConfig, check_free, seen_tests, write_config
-from wfairl.methods import Trained, register_method
+from wfairl import PlannedPolicy, TaskModel, unit_cost
+from wfairl.automata import find_word_learner
+from wfairl.learning import RunConfig, check_free, seen_tests, write_config
+from wfairl.methods import Method, Trained, register_method
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class SmallRule(Method):
         settings, shown = self.make_settings(request.settings), request.dataset
         config = RunConfig(self.name, shown.task, shown.temperature, asdict(settings), seen_tests(shown))
         check_free(request.directory, config, request.resume)
-        model = find_learner(settings.learner).fit(shown.words, shown.scores).model
+        model = find_word_learner(settings.learner).fit(shown.words, shown.scores).model
         write_config(request.directory, config)
         model.save(request.directory / "task.json")
         return Trained({"states": model.finite.states}, [("automaton", f"{model.finite.states} states")])

@@ -10,7 +10,7 @@ from own_world import TASK
 from scipy.special import logsumexp
 
 from wfairl import PlannedPolicy, build_product, evaluate, unit_cost
-from wfairl.automata.automaton import ACCEPTED
+from wfairl.automata import ACCEPTED
 from wfairl.planning import UnsatisfiableTaskError
 
 

@@ -5,8 +5,7 @@ wfairl --tasks examples/own_world.py run corridor
 
 import numpy as np
 
-from wfairl.automata.rules import visit_in_order
-from wfairl.worlds import ModelTask, check_world
+from wfairl import ModelTask, check_world, visit_in_order
 
 
 class Corridor:

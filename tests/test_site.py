@@ -41,7 +41,7 @@ def test_no_page_loads_anything_from_elsewhere(site):
 
 def test_every_public_name_is_in_the_reference(site):
     page = (site / "api.html").read_text()
-    for name, module in wfairl._PUBLIC.items():
+    for name, module in wfairl._MODULES.items():
         assert f'id="wfairl.{module}.{name}"' in page, name
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wfairl.automata.event_logs import LogColumns, is_log, read_csv, read_log, read_xes
+from wfairl.automata.event_logs import LogColumns, is_log, read_csv, read_event_log, read_xes
 from wfairl.automata.words import MalformedWordsError
 from wfairl.errors import BadInputError
 
@@ -111,7 +111,7 @@ def test_traces_are_words_and_only_complete_events_count(tmp_path):
 
 def test_packed_logs_are_the_same(tmp_path):
     (tmp_path / "log.xes.gz").write_bytes(gzip.compress(XES.encode()))
-    assert read_log(tmp_path / "log.xes.gz") == read_log(write(tmp_path, XES, "log.xes"))
+    assert read_event_log(tmp_path / "log.xes.gz") == read_event_log(write(tmp_path, XES, "log.xes"))
 
 
 @pytest.mark.parametrize(
@@ -135,4 +135,4 @@ def test_what_is_wrong_with_xes_is_named_and_nothing_is_expanded(tmp_path, text,
 def test_a_file_of_another_kind_is_refused():
     assert is_log(Path("a.XES.gz"))
     with pytest.raises(BadInputError, match="not an event log"):
-        read_log(Path("words.jsonl"))
+        read_event_log(Path("words.jsonl"))

@@ -7,7 +7,7 @@ from oracles_constraints import keeps
 
 from wfairl.automata.spectral import BadWordsError
 from wfairl.automata.task_model import TaskModel
-from wfairl.automata.word_learners import LEARNERS, MergingLearner, Reading, find_learner, hold_out
+from wfairl.automata.word_learners import LEARNERS, MergingLearner, Reading, find_word_learner, hold_out
 from wfairl.errors import BadInputError
 
 EVENTS = ("order", "pay", "ship", "note", "call")
@@ -24,7 +24,7 @@ def draw_log(count, seed=0):
 @pytest.mark.parametrize("name", list(LEARNERS))
 def test_every_learner_gives_a_model_that_is_saved_and_read_again(name, tmp_path):
     words, scores = draw_log(120)
-    task = find_learner(name).fit(words, scores)
+    task = find_word_learner(name).fit(words, scores)
     task.model.save(tmp_path / "task.json")
     again = TaskModel.load(tmp_path / "task.json")
     assert again.values(words) == pytest.approx(task.model.values(words))
@@ -36,11 +36,11 @@ def test_every_learner_gives_a_model_that_is_saved_and_read_again(name, tmp_path
 
 def test_the_shortest_description_is_the_rule_in_words():
     words, scores = draw_log(300)
-    task = find_learner("shortest").fit(words, scores)
+    task = find_word_learner("shortest").fit(words, scores)
     assert set(task.model.sentences) == {"ship happens", "ship only after pay"}
     assert task.model.finite.states == 3
     assert not task.memorised
-    found = hold_out(find_learner("declare"), words, scores, np.random.default_rng(0))
+    found = hold_out(find_word_learner("declare"), words, scores, np.random.default_rng(0))
     assert (found.accuracy, found.words) == (1, 60)
     assert 0.5 <= found.base_rate < 1
 
@@ -48,16 +48,16 @@ def test_the_shortest_description_is_the_rule_in_words():
 def test_where_there_is_no_rule_what_was_shown_is_kept():
     words, _ = draw_log(8)
     scores = [1.0, 0, 1, 0, 1, 0, 0, 0]
-    task = find_learner("shortest").fit(words, scores)
+    task = find_word_learner("shortest").fit(words, scores)
     assert task.memorised
     assert task.model.learner == "spectral"
-    assert hold_out(find_learner("shortest"), words, scores, np.random.default_rng(0)) is None
+    assert hold_out(find_word_learner("shortest"), words, scores, np.random.default_rng(0)) is None
 
 
 def test_a_log_of_successes_alone_has_a_rule_too():
     words, scores = draw_log(1_000)
     good = [word for word, score in zip(words, scores, strict=True) if score]
-    task = find_learner("shortest", Reading(keep_repeats=True)).fit(good, [1.0] * len(good))
+    task = find_word_learner("shortest", Reading(keep_repeats=True)).fit(good, [1.0] * len(good))
     assert {"ship happens", "ship only after pay"} <= set(task.model.sentences)
 
 
@@ -79,13 +79,13 @@ def test_repeats_are_read_as_they_were_learned(keep_repeats):
 @pytest.mark.parametrize("name", list(LEARNERS))
 def test_words_that_cannot_be_learned_are_named(name):
     with pytest.raises(BadWordsError):
-        find_learner(name).fit([], [])
+        find_word_learner(name).fit([], [])
     with pytest.raises(BadWordsError):
-        find_learner(name).fit([(frozenset("a"),)], [0.0])
+        find_word_learner(name).fit([(frozenset("a"),)], [0.0])
     with pytest.raises(BadWordsError):
-        find_learner(name).fit([(frozenset("a"),)], [1.0, 1.0])
+        find_word_learner(name).fit([(frozenset("a"),)], [1.0, 1.0])
 
 
 def test_an_unknown_learner_is_named():
     with pytest.raises(BadInputError, match="no learner 'best'; there are shortest, declare"):
-        find_learner("best")
+        find_word_learner("best")

@@ -18,7 +18,7 @@ from corridors import corridor_task
 from fuzz import mutations
 from fuzz.mutations import Mutation, change_value, split_safetensors
 from wfairl.automata import task_model as task_models
-from wfairl.automata.event_logs import read_log as read_event_log
+from wfairl.automata.event_logs import read_event_log
 from wfairl.automata.formats import FORMATS as AUTOMATON_FORMATS
 from wfairl.automata.formats import read_automaton, write_automaton
 from wfairl.automata.rules import all_of, avoid, visit_in_order

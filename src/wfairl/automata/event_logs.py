@@ -29,7 +29,7 @@ from wfairl.errors import BadInputError
 from wfairl.files import read_bytes, read_text
 
 LOG_SUFFIXES = (".csv", ".tsv", ".xes", ".xes.gz")
-"""Endings of the names of files that `read_log` reads."""
+"""Endings of the names of files that `read_event_log` reads."""
 
 OUTCOMES = {
     **dict.fromkeys(("success", "succeeded", "ok", "good", "true", "yes", "positive"), 1.0),
@@ -76,7 +76,7 @@ def is_log(path: Path) -> bool:
     return path.name.lower().endswith(LOG_SUFFIXES)
 
 
-def read_log(path: Path, columns: LogColumns | None = None) -> EventLog:
+def read_event_log(path: Path, columns: LogColumns | None = None) -> EventLog:
     """Read a CSV or XES file, whichever its name says.
 
     Raises:

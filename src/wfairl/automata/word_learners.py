@@ -1,6 +1,6 @@
 """Learners of tasks from scored words, all behind one contract, and by name.
 
-    task = find_learner("declare").fit(words, scores)        task.model is a `TaskModel`
+    task = find_word_learner("declare").fit(words, scores)        task.model is a `TaskModel`
 
 `declare`, `merging` and `completion` say something of words that were never shown; `spectral` gives back the scores of
 those that were, and 0 for all others. `shortest` takes whichever of `declare` and `merging` has the shorter
@@ -66,7 +66,7 @@ class LearnedTask:
     trivial: bool = False
 
 
-class TaskLearner(Protocol):
+class WordLearner(Protocol):
     """Learns a task from scored words."""
 
     def fit(self, words: Sequence[Word], scores: Sequence[float]) -> LearnedTask:
@@ -157,7 +157,7 @@ class SpectralSettings:
 
 
 @dataclass(frozen=True)
-class SpectralTaskLearner:
+class SpectralWordLearner:
     """The paper's weighted automaton, with the values of unseen words at zero; see `fit_task_model`."""
 
     reading: Reading = field(default_factory=Reading)
@@ -206,22 +206,22 @@ class ShortestLearner:
         if not shortest.trivial:
             return shortest
         try:
-            return SpectralTaskLearner(self.reading, self.spectral).fit(words, scores)
+            return SpectralWordLearner(self.reading, self.spectral).fit(words, scores)
         except (FailedRunError, BadWordsError):  # too many words to be remembered, or none clearly a success
             return shortest
 
 
-LEARNERS: dict[str, Callable[[Reading], TaskLearner]] = {
+LEARNERS: dict[str, Callable[[Reading], WordLearner]] = {
     SHORTEST: ShortestLearner,
     DECLARE: DeclareLearner,
     MERGING: MergingLearner,
     COMPLETION: CompletionLearner,
-    SPECTRAL: SpectralTaskLearner,
+    SPECTRAL: SpectralWordLearner,
 }
 """The learners by name; each takes its `Reading`, and settings of its own as a second argument."""
 
 
-def find_learner(name: str, reading: Reading | None = None) -> TaskLearner:
+def find_word_learner(name: str, reading: Reading | None = None) -> WordLearner:
     """The learner of that name, with its own defaults.
 
     Raises:
@@ -248,7 +248,7 @@ class HeldOut:
 
 
 def hold_out(
-    learner: TaskLearner,
+    learner: WordLearner,
     words: Sequence[Word],
     scores: Sequence[float],
     rng: np.random.Generator,

@@ -17,7 +17,7 @@ from wfairl.errors import BadInputError
 
 if TYPE_CHECKING:
     from wfairl.automata.selection import Setting
-    from wfairl.automata.word_learners import Reading, TaskLearner
+    from wfairl.automata.word_learners import Reading, WordLearner
     from wfairl.automata.words import ScoredWords
 
 app = command_group()
@@ -108,7 +108,7 @@ def learn_task(
     """Learn an automaton from scored words."""
     from wfairl.automata.event_logs import LogColumns, is_log
     from wfairl.automata.selection import preset as preset_setting
-    from wfairl.automata.word_learners import Reading, SpectralSettings, SpectralTaskLearner, find_learner
+    from wfairl.automata.word_learners import Reading, SpectralSettings, SpectralWordLearner, find_word_learner
 
     settings: dict[str, object] = {
         "--rank": rank,
@@ -149,9 +149,9 @@ def learn_task(
         if preset is not None or select:
             setting = preset_setting(preset) if preset is not None else _select(data, words, reading.keep_repeats, seed)
             spectral = replace(spectral, rank=setting.rank, rows=setting.rows, cols=setting.cols)
-        _learn(data, SpectralTaskLearner(reading, spectral), output, threshold, seed, as_json)
+        _learn(data, SpectralWordLearner(reading, spectral), output, threshold, seed, as_json)
     else:
-        _learn(data, find_learner(learner, reading), output, threshold, seed, as_json)
+        _learn(data, find_word_learner(learner, reading), output, threshold, seed, as_json)
 
 
 def _learn_registered(name: str, demos: Path, output: Path, jobs: int, as_json: bool) -> None:
@@ -196,7 +196,7 @@ def _choose_learner(
 
 
 def _learn(
-    data: "ScoredWords", learner: "TaskLearner", output: Path, threshold: float, seed: int, as_json: bool
+    data: "ScoredWords", learner: "WordLearner", output: Path, threshold: float, seed: int, as_json: bool
 ) -> None:
     """Learn, write the model, and say what it is worth."""
     import numpy as np

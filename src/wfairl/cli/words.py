@@ -20,7 +20,7 @@ OutcomeColumn = Annotated[str, typer.Option("--outcome-column", help="Of a log: 
 
 def read_words(path: Path, columns: "LogColumns") -> "ScoredWords":
     """The words in a file, with scores if it has them."""
-    from wfairl.automata.event_logs import is_log, read_log
+    from wfairl.automata.event_logs import is_log, read_event_log
     from wfairl.automata.words import ScoredWords, read_jsonl
 
     if of_episodes(path):
@@ -28,7 +28,7 @@ def read_words(path: Path, columns: "LogColumns") -> "ScoredWords":
 
         dataset = load(path)
         return ScoredWords(tuple(demonstration.labels for demonstration in dataset), dataset.scores)
-    return read_log(path, columns) if is_log(path) else read_jsonl(path)
+    return read_event_log(path, columns) if is_log(path) else read_jsonl(path)
 
 
 def of_episodes(path: Path) -> bool:

@@ -1,5 +1,6 @@
 """What was seen: demonstrations, who made them, and where they are kept."""
 
+from wfairl.demonstrations.answers import Answer
 from wfairl.demonstrations.collection import FIRST_TRAINING_SEED, collect
 from wfairl.demonstrations.demonstration import Dataset, Demonstration, merge, replay
 from wfairl.demonstrations.expert import Expert, solve
@@ -8,6 +9,7 @@ from wfairl.demonstrations.storage import load, save
 
 __all__ = [
     "FIRST_TRAINING_SEED",
+    "Answer",
     "Dataset",
     "Demonstration",
     "Expert",

@@ -1,33 +1,42 @@
 """What the demonstrator cared about: cost models, and how they are learned through the planner."""
 
-from wfairl.learning.cost_model import CostModel
-from wfairl.learning.feature_costs import LinearCost, SharedLinearCost, TabularCost
-from wfairl.learning.gradient import control_cost_to_go, log_likelihood, trace_paths
-from wfairl.learning.grid_costs import LocalCost, PaperCost
-from wfairl.learning.run_directory import Run, RunConfig, load_run, train_run
-from wfairl.learning.scene import Scene, prepare_scenes
-from wfairl.learning.storage import load_cost, save_cost
-from wfairl.learning.trainer import Settings, TrainingResult, train
+from wfairl.lazy_names import load_lazily
 
-__all__ = [
-    "CostModel",
-    "LinearCost",
-    "LocalCost",
-    "PaperCost",
-    "Run",
-    "RunConfig",
-    "Scene",
-    "Settings",
-    "SharedLinearCost",
-    "TabularCost",
-    "TrainingResult",
-    "control_cost_to_go",
-    "load_cost",
-    "load_run",
-    "log_likelihood",
-    "prepare_scenes",
-    "save_cost",
-    "trace_paths",
-    "train",
-    "train_run",
-]
+_MODULES = {
+    "ChoiceModel": "choice_models",
+    "Choices": "choices",
+    "CostFamily": "estimation",
+    "CostModel": "cost_model",
+    "ExactChoice": "choice_models",
+    "LinearCost": "feature_costs",
+    "LocalCost": "grid_costs",
+    "NodeInputs": "cost_model",
+    "PaperCost": "grid_costs",
+    "Run": "run_directory",
+    "RunConfig": "run_directory",
+    "Scene": "scene",
+    "Settings": "trainer",
+    "SharedLinearCost": "feature_costs",
+    "SoftChoice": "choice_models",
+    "TabularCost": "feature_costs",
+    "TrainingResult": "trainer",
+    "check_free": "run_directory",
+    "control_cost_to_go": "gradient",
+    "fit": "estimation",
+    "flat_estimate": "estimation",
+    "load_cost": "storage",
+    "load_run": "run_directory",
+    "log_likelihood": "gradient",
+    "parameters_of": "estimation",
+    "prepare_scenes": "scene",
+    "register_cost_model": "storage",
+    "save_cost": "storage",
+    "seen_tests": "run_directory",
+    "trace_paths": "gradient",
+    "train": "trainer",
+    "train_run": "run_directory",
+    "write_config": "run_directory",
+}
+
+__all__ = [*_MODULES]
+__getattr__, __dir__ = load_lazily(__name__, _MODULES)

@@ -1,42 +1,30 @@
 """The logic of a task from a few good demonstrations: the automaton under which the demonstrators look rational."""
 
-from typing import Any
+from wfairl.lazy_names import load_lazily
 
-from wfairl.logic.caution import CautiousPolicy
-from wfairl.logic.evidence import BadSceneError, Scene
-from wfairl.logic.learners import TaskLearner, find_learner, register_learner
-from wfairl.logic.rational import (
-    Alternative,
-    NothingExplainedError,
-    RationalLearner,
-    RationalResult,
-    RationalSettings,
-)
-from wfairl.logic.search import SearchSettings
-from wfairl.logic.support import Support
+_MODULES = {
+    "Alternative": "rational",
+    "BadSceneError": "evidence",
+    "Before": "corrections",
+    "CautiousPolicy": "caution",
+    "Explanation": "alternation",
+    "NothingExplainedError": "rational",
+    "RationalLearner": "rational",
+    "RationalResult": "rational",
+    "RationalSettings": "rational",
+    "Scene": "evidence",
+    "SearchSettings": "search",
+    "Support": "support",
+    "TaskLearner": "learners",
+    "correction_of_document": "corrections",
+    "find_learner": "learners",
+    "find_question": "questions",
+    "find_scene": "proposals",
+    "learn_logic_and_cost": "alternation",
+    "obey": "corrections",
+    "register_learner": "learners",
+    "take_answer": "questions",
+}
 
-__all__ = [
-    "Alternative",
-    "BadSceneError",
-    "CautiousPolicy",
-    "Explanation",
-    "NothingExplainedError",
-    "RationalLearner",
-    "RationalResult",
-    "RationalSettings",
-    "Scene",
-    "SearchSettings",
-    "Support",
-    "TaskLearner",
-    "find_learner",
-    "learn_logic_and_cost",
-    "register_learner",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name in ("Explanation", "learn_logic_and_cost"):
-        from wfairl.logic import alternation  # torch is slow to import, and most of this room does without it
-
-        return getattr(alternation, name)
-    raise AttributeError(f"module 'wfairl.logic' has no attribute {name!r}")
+__all__ = [*_MODULES]
+__getattr__, __dir__ = load_lazily(__name__, _MODULES)

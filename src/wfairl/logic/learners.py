@@ -10,8 +10,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from wfairl.automata.task_model import SPECTRAL, TaskModel, fit_task_model
-from wfairl.automata.word_learners import COMPLETION, DECLARE, MEMORISED, MERGING, Reading
-from wfairl.automata.word_learners import find_learner as find_word_learner
+from wfairl.automata.word_learners import COMPLETION, DECLARE, MEMORISED, MERGING, Reading, find_word_learner
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.errors import BadInputError
 from wfairl.logic.demonstrated import DEMONSTRATED

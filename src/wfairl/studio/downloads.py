@@ -31,12 +31,10 @@ TEMPLATE = '''"""Learn {name} again from what was shown and said in the studio, 
 It needs nothing but wfairl: python repeat.py
 """
 
-from wfairl import CautiousPolicy, Dataset, evaluate, find_task
-from wfairl.demonstrations import replay
-from wfairl.demonstrations.answers import Answer
-from wfairl.logic.corrections import correction_of_document, obey
-from wfairl.logic.learners import find_learner
-from wfairl.planning.cost import nominal_cost
+from wfairl import CautiousPolicy, Dataset, evaluate, find_learner, find_task
+from wfairl.demonstrations import Answer, replay
+from wfairl.logic import correction_of_document, obey
+from wfairl.planning import nominal_cost
 {imports}
 SHOWN = [  # scene, controls, whether that was right
 {shown}

@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
+__all__ = ["GraphDrawing", "cell_centre", "draw_grid"]
+
 Cell = tuple[int, int]
 """(column, row), the row counted from the top."""
 

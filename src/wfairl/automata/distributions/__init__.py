@@ -1,1 +1,10 @@
 """Distributions over words: n-grams, Baum-Welch, their spectral start, and the learner that chooses among sizes."""
+
+from wfairl.lazy_names import load_lazily
+
+_MODULES = {
+    "DistributionLearner": "distribution",
+}
+
+__all__ = [*_MODULES]
+__getattr__, __dir__ = load_lazily(__name__, _MODULES)

@@ -16,6 +16,23 @@ from wfairl.automata.layout import lay_out
 from wfairl.errors import BadInputError, WfairlError
 from wfairl.files import read_text, write_atomically
 
+__all__ = [
+    "FORMATS",
+    "Format",
+    "from_hoa",
+    "from_ltlf",
+    "from_reward_machine",
+    "read_automaton",
+    "to_dot",
+    "to_hoa",
+    "to_ltlf",
+    "to_png",
+    "to_python",
+    "to_reward_machine",
+    "to_svg",
+    "write_automaton",
+]
+
 
 class UnknownFormatError(BadInputError):
     """Neither a name nor the suffix of a file says which format is meant."""
