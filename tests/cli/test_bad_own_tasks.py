@@ -60,6 +60,15 @@ BROKEN_TASKS = {
     "has features that are none": (SWITCH.replace("next(calls) % 2", "True").replace("ones(1)", "inf"), "features"),
     "has dangling edges": (RING.replace("(2, 0)]", "(2, 3)]"), "dangling: no edge leads out of 3"),
     "has a mark on no node": (RING.replace("{2:", "{7:"), "dangling: the mark on 7 is on a node that no edge has"),
+    "has a true cost of nothing": (
+        RING.replace(" 9, ring)", " 9, ring, true_cost=lambda features: features[:, 0] - 1)"),
+        "true_cost: every transition must cost a finite number above zero, also one that does nothing; it is 0.0 at"
+        " state 0 under control 'edge 0'",
+    ),
+    "has one cost for all": (
+        RING.replace(" 9, ring)", " 9, ring, nominal_cost=lambda features: 1.0)"),
+        "nominal_cost: from features of shape (3, 1) it must give an array of shape (3,), not ()",
+    ),
     "has a horizon of nothing": (RING.replace(" 9,", " 0,"), "horizon of the task 'ring' must be 1 or more"),
 }
 

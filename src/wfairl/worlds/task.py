@@ -162,7 +162,7 @@ def check_task(task: Task, seed: int = 0) -> None:
         ) from error
     if not isinstance(world, GraphWorld):
         check_world(world, CHECKED_STATES)
-    _check_true_cost(task, world)
+    _check_costs(task, world)
     _check_pictures(task, world)
     if tuple(world.propositions) != tuple(task.propositions):
         raise BrokenLawError(
@@ -171,22 +171,48 @@ def check_task(task: Task, seed: int = 0) -> None:
         )
 
 
-def _check_true_cost(task: Task, world: World[Any]) -> None:
-    """See that the true cost gives one number above zero for each transition, on those of the initial state."""
-    if task.true_cost is None:
+def _check_costs(task: Task, world: World[Any]) -> None:
+    """See that the task's costs give one number above zero for each transition of the first states."""
+    costs = {name: getattr(task, name, None) for name in ("true_cost", "nominal_cost")}
+    if not any(costs.values()):
         return
-    state = world.initial_state
-    controls = np.flatnonzero(available_controls(world, state)).tolist()
-    features = np.array([world.features(state, control, world.step(state, control)) for control in controls])
-    try:
-        costs = np.asarray(task.true_cost(features), np.float64)
-    except Exception as error:
-        raise BrokenLawError(f"task {task.name!r}: true_cost: it fails ({type(error).__name__}: {error})") from error
-    if costs.shape != (len(controls),) or not (np.isfinite(costs).all() and (costs > 0).all()):
-        raise BrokenLawError(
-            f"task {task.name!r}: true_cost: of features of shape {features.shape} it must give {len(controls)} finite"
-            f" numbers above zero, not {costs.tolist()}"
-        )
+    transitions = _first_transitions(world)
+    features = np.array([world.features(*one) for one in transitions])
+    for name, cost in costs.items():
+        if cost is None:
+            continue
+        wrong = f"task {task.name!r}: {name}:"
+        try:
+            values = np.asarray(cost(features), np.float64)
+        except Exception as error:
+            raise BrokenLawError(f"{wrong} it fails ({type(error).__name__}: {error})") from error
+        if values.shape != (len(transitions),):
+            raise BrokenLawError(
+                f"{wrong} from features of shape {features.shape} it must give an array of shape"
+                f" ({len(transitions)},), not {values.shape}"
+            )
+        bad = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
+        if len(bad):
+            state, control, _ = transitions[bad[0]]
+            shown = getattr(world, "name", repr)(state)
+            raise BrokenLawError(
+                f"{wrong} every transition must cost a finite number above zero, also one that does nothing; it is"
+                f" {values[bad[0]]} at state {shown} under control {world.controls[control]!r}"
+            )
+
+
+def _first_transitions(world: World[Any]) -> list[tuple[Any, int, Any]]:
+    """The transitions of the first `CHECKED_STATES` states, breadth first."""
+    states, found = [world.initial_state], []
+    seen = set(states)
+    for state in states:
+        for control in np.flatnonzero(available_controls(world, state)).tolist():
+            following = world.step(state, control)
+            found.append((state, control, following))
+            if following not in seen and len(states) < CHECKED_STATES:
+                seen.add(following)
+                states.append(following)
+    return found
 
 
 def _check_pictures(task: Task, world: World[Any]) -> None:
