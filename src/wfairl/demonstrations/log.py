@@ -2,11 +2,13 @@
 
     {"seed": 7, "controls": ["left", "forward", 5], "score": 1.0}
     {"states": [[2, false], [3, false], [3, true]]}
+    {"states": [{"floor": 2, "door": "open"}, {"floor": 2, "door": "closed"}]}
     {"seed": 7, "path": [[1.5, 2.0], [1.6, 2.2], [1.8, 2.3]]}
 
 What was done is told by the controls, each a name or an index, or by the states that were passed, as the world has
-them: the control between two states is then the one that leads from the first to the second. The seed says which scene
-of the task it was, 0 if the task has only one. Without a score, the task's rule decides: 1 for success, 0 for failure.
+them: tuples and sets as lists, records (dataclasses, named tuples) as lists or objects, an enum by name or value.
+The control between two states is then the one that leads from the first to the second. The seed says which scene of the
+task it was, 0 if the task has only one. Without a score, the task's rule decides: 1 for success, 0 for failure.
 On a roadmap it is told by the path of the robot, its places (x, y) or (x, y, heading) in order, which is snapped to the
 roadmap; how far off that is, is kept. In a CSV file a row is a place, with the columns `x`, `y` and, if they are there,
 `heading`, `seed`, `score` and `episode`; rows of one episode (or of one seed, without that column) stand together.
@@ -14,9 +16,11 @@ An `environment_id`, where a line has one, must be the task's.
 """
 
 import csv
+import json
 import math
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from enum import Enum
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -173,22 +177,24 @@ def _check_entry(entry: Any, task: Task) -> None:
 
 def _controls_between(world: World[Any], states: Sequence[Any]) -> list[int]:
     """The controls that lead from each state to the next; the first that does, where several do."""
-    told = [_from_json(state) for state in states]
-    if not told:
+    if not states:
         raise MalformedLogError("states must begin with the one in which the scene starts")
     state = world.initial_state
-    if _named(world, state) != told[0]:
-        raise MalformedLogError(f"the scene starts in {_named(world, state)!r}, not in {told[0]!r}")
+    if not _is_told(states[0], _named(world, state)):
+        here = _named(world, state)
+        raise MalformedLogError(f"the scene starts in {here!r}, not in {json.dumps(states[0])}")
     controls = []
-    for step, wanted in enumerate(told[1:]):
+    for step, wanted in enumerate(states[1:]):
         for control in available_controls(world, state).nonzero()[0].tolist():
             after = world.step(state, control)
-            if _named(world, after) == wanted:
+            if _is_told(wanted, _named(world, after)):
                 controls.append(control)
                 state = after
                 break
         else:
-            raise MalformedLogError(f"step {step}: no control leads from {_named(world, state)!r} to {wanted!r}")
+            raise MalformedLogError(
+                f"step {step}: no control leads from {_named(world, state)!r} to {json.dumps(wanted)}"
+            )
     return controls
 
 
@@ -212,13 +218,17 @@ def _named(world: World[Any], state: Any) -> Any:
     return world.name(state) if isinstance(world, GraphWorld) else state
 
 
-def _from_json(state: Any) -> Hashable:
-    """A state as a world has it: lists are tuples there."""
-    if isinstance(state, list):
-        return tuple(_from_json(part) for part in state)
-    if isinstance(state, dict):
-        raise MalformedLogError("a state is a number, a text or a list of them, not an object")
-    return state
+def _is_told(told: Any, state: Any) -> bool:
+    """Whether a value of JSON tells a state."""
+    names = [one.name for one in fields(state)] if is_dataclass(state) else getattr(state, "_fields", ())
+    parts = [getattr(state, name) for name in names] or state
+    if isinstance(told, dict):
+        return told.keys() == set(names) and all(map(_is_told, (told[name] for name in names), parts))
+    if isinstance(told, list) and isinstance(state, frozenset):
+        return len(told) == len(state) and all(any(_is_told(one, member) for member in state) for one in told)
+    if isinstance(told, list):
+        return isinstance(parts, list | tuple) and len(told) == len(parts) and all(map(_is_told, told, parts))
+    return told in (state.name, state.value) if isinstance(state, Enum) else bool(told == state)
 
 
 def _score(score: Any) -> float:
