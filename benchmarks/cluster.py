@@ -29,7 +29,8 @@ from rich.console import Console
 from rich.table import Table
 
 from wfairl.executors import LOCAL, open_workers
-from wfairl.suites.jobs import Job, run_jobs, worker_setup
+from wfairl.suites.jobs import Job, run_jobs
+from wfairl.worlds.elsewhere import worker_setup
 
 DATA, RUN = 400_000, 200_000
 """Bytes of a data set that travels to a worker, and of a run that comes back."""

@@ -1,6 +1,7 @@
 """A suite on a real Dask cluster whose workers come and go is the suite on this machine, byte for byte."""
 
 import json
+import shutil
 import subprocess
 import sys
 import threading
@@ -11,10 +12,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from public_data_files import write_borlange
 
+from wfairl.automata.rules import visit_in_order
+from wfairl.public_data.borlange import read_borlange
+from wfairl.public_data.trajectories import save_trajectories
 from wfairl.suites.compute import reproduce
+from wfairl.suites.data_compute import reproduce_on_data
+from wfairl.suites.data_suite import find_data_suite
 from wfairl.suites.directory import DEMONSTRATIONS, MARKDOWN, RESULTS, RUNS, TASK_MODELS, TIMING
 from wfairl.suites.paper import FULL, PAPER
+from wfairl.worlds.documents import invented_document
 
 PROTOCOL = replace(
     FULL,
@@ -112,3 +120,58 @@ def test_a_suite_on_a_cluster_gives_the_same_bytes_though_workers_die_and_join(t
     ours, theirs = results_in(local), results_in(remote)
     assert ours.keys() == theirs.keys()
     assert [name for name in ours if ours[name] != theirs[name]] == []
+
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.mark.slow
+def test_collections_and_folds_on_a_cluster_give_the_same_bytes(tmp_path):
+    """Through the command line, with tasks of one's own: a Python file and a document, which both travel."""
+    place = tmp_path / "cluster"
+    place.mkdir()
+    rule = visit_in_order("key", "goal")
+    propositions = {"key": {"is": "carrying", "kind": "key"}, "goal": {"is": "on", "terrain": "goal"}}
+    document = invented_document("mine", "MiniGrid-DoorKey-5x5-v0", propositions, rule)
+    (tmp_path / "mine.task.json").write_text(json.dumps(document))
+    shutil.copy(EXAMPLES / "own_world.py", tmp_path)
+
+    def wfairl(*arguments: str) -> None:
+        subprocess.run([sys.executable, "-m", "wfairl", *arguments], cwd=tmp_path, check=True, capture_output=True)
+
+    with started_cluster(place) as cluster:
+        for _ in range(2):
+            cluster.add_worker()
+        executor = ("--executor", cluster.address.replace("tcp://", "dask://"))
+        for tasks, name in ("own_world.py", "corridor"), ("mine.task.json", "mine"):
+            collect = ("--tasks", tasks, "demos", name, "--successes", "6", "--failures", "9", "-o")
+            wfairl(*collect, f"{name}-here.safetensors")
+            wfairl(*collect, f"{name}-there.safetensors", *executor)
+            assert_same(tmp_path / f"{name}-here.safetensors", tmp_path / f"{name}-there.safetensors")
+        select = ("learn-task", "corridor-here.safetensors", "--select", "-o")
+        wfairl(*select, "here.json")
+        wfairl(*select, "there.json", *executor)
+    assert_same(tmp_path / "here.json", tmp_path / "there.json")
+
+
+@pytest.mark.slow
+def test_a_suite_on_data_on_a_cluster_gives_the_same_bytes(tmp_path):
+    data, place = tmp_path / "data", tmp_path / "cluster"
+    place.mkdir()
+    save_trajectories(read_borlange(write_borlange(tmp_path / "source")), data)
+    suite = find_data_suite("borlange")
+    reproduce_on_data(suite, data, tmp_path / "here", True, 2, "here")
+    with started_cluster(place) as cluster:
+        for _ in range(2):
+            cluster.add_worker()
+        address = cluster.address.replace("tcp://", "dask://")
+        reproduce_on_data(suite, data, tmp_path / "there", True, 1, "there", address)
+    fits = sorted(path.name for path in (tmp_path / "here" / "fits").iterdir())
+    assert fits == sorted(path.name for path in (tmp_path / "there" / "fits").iterdir())
+    for name in (RESULTS, MARKDOWN, *(f"fits/{fit}" for fit in fits)):
+        assert_same(tmp_path / "here" / name, tmp_path / "there" / name)
+    assert not (tmp_path / "there" / "borlange.safetensors").exists()
+
+
+def assert_same(one: Path, other: Path) -> None:
+    assert one.read_bytes() == other.read_bytes(), one.name

@@ -6,6 +6,7 @@ leading part of that of any higher rank, so all ranks are judged for the price o
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,7 @@ def select_setting(
     folds: int = 5,
     tolerance: float = 1e-3,
     track: Callable[[Iterable[Any], str, int], Iterable[Any]] | None = None,
+    mapping: Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]] = map,
 ) -> Selection:
     """Choose rank, rows and cols by cross-validation, among the ranks that all words together have.
 
@@ -98,6 +100,7 @@ def select_setting(
         folds: each is held out once; fewer if there are fewer words with a score other than zero.
         tolerance: settings within it of the best loss count as equally good.
         track: wraps the iteration in a progress bar, such as `wfairl.progress.track`.
+        mapping: judges the folds, in their order, such as `map_on` some workers; it changes nothing in the result.
 
     Raises:
         BadWordsError: fewer than two words have a score other than zero, or all are too long for the bases.
@@ -109,10 +112,10 @@ def select_setting(
         bases = [(k, k) for k in range(1, min(longest, LONGEST_BASIS + 1))] + [(None, None)]
     jobs = [(basis, fold) for basis in bases for fold in range(int(fold_of.max()) + 1)]
     losses = {basis: np.zeros(max_rank) for basis in bases}
-    for basis, fold in track(jobs, "choosing rank and basis", len(jobs)) if track else jobs:
-        held_out = fold_of == fold
-        fold_losses = _losses_by_rank(words, values, held_out, basis, max_rank)
-        losses[basis] += fold_losses * held_out.mean()
+    judged = mapping(partial(_losses_of_fold, words, values, fold_of, max_rank), jobs)
+    found = track(judged, "choosing rank and basis", len(jobs)) if track else judged
+    for (basis, fold), fold_losses in zip(jobs, found, strict=True):
+        losses[basis] += fold_losses * (fold_of == fold).mean()
     candidates = tuple(
         Candidate(Setting(rank + 1, rows, cols), float(losses[rows, cols][rank]))
         for rows, cols in bases
@@ -141,14 +144,24 @@ def _deal(scores: NDArray[np.float64], folds: int, rng: np.random.Generator) -> 
     return fold_of
 
 
-def _losses_by_rank(
+def _losses_of_fold(
     words: Sequence[Word],
     scores: NDArray[np.float64],
-    held_out: NDArray[np.bool_],
-    basis: tuple[int | None, int | None],
+    fold_of: NDArray[np.int64],
     max_rank: int,
+    job: tuple[tuple[int | None, int | None], int],
 ) -> NDArray[np.float64]:
-    """The held-out loss of ranks 1 .. max_rank, shape [max_rank]; beyond the rank of the block it stays."""
+    """The held-out loss of ranks 1 .. max_rank, shape [max_rank]; beyond the rank of the block it stays.
+
+    Args:
+        words: all words.
+        scores: of each.
+        fold_of: the fold of each.
+        max_rank: the highest rank.
+        job: the basis, and the fold to hold out.
+    """
+    basis, fold = job
+    held_out = fold_of == fold
     learned = [words[i] for i in np.flatnonzero(~held_out).tolist()]
     judged = [words[i] for i in np.flatnonzero(held_out).tolist()]
     automaton = _learn(learned, scores[~held_out], basis, max_rank)

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from wfairl.automata.words import format_word
 from wfairl.cli.app import AsJson, command_group, out, print_json
+from wfairl.cli.workers import ExecutorOption, workers_at
 from wfairl.demonstrations.collection import collect
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.demonstrations.log import disagreements, read_recordings
@@ -35,6 +36,7 @@ def demos(
     temperature: Annotated[float, typer.Option(help="Of the expert: 0 is optimal (D1), 0.5 is D2.", min=0)] = 0.5,
     seed: Annotated[int, typer.Option(help="Of the collection; another seed, other scenes.", min=0)] = 0,
     jobs: Annotated[int, typer.Option(help="Scenes to work on at once.")] = 2,
+    executor: ExecutorOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Collect demonstrations of a task: successes of an expert, failures of a random walk.
@@ -44,7 +46,9 @@ def demos(
     _check_suffix(output)
     if successes + failures == 0:
         raise BadInputError("there is nothing to collect: give --successes or --failures")
-    dataset = collect(find_task(task_name), successes, failures, temperature, seed, n_jobs=jobs)
+    task = find_task(task_name)
+    with workers_at(executor, jobs) as workers:
+        dataset = collect(task, successes, failures, temperature, seed, n_jobs=jobs, workers=workers)
     save(dataset, output)
     _describe(dataset, output, as_json)
 

@@ -3,6 +3,7 @@
 import sys
 from dataclasses import replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,7 @@ from wfairl.cli.app import AsJson, command_group, out, print_json
 from wfairl.cli.learned import print_recurrent, print_summary, recurrent_document, summary_document
 from wfairl.cli.rational import learn_rational
 from wfairl.cli.words import CaseColumn, EventColumn, OutcomeColumn, TimeColumn, of_episodes, read_scored
+from wfairl.cli.workers import ExecutorOption, workers_at
 from wfairl.errors import BadInputError
 
 if TYPE_CHECKING:
@@ -99,6 +101,7 @@ def learn_task(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the words held out, and of a network.")] = 0,
     jobs: Annotated[int, typer.Option(help="Worlds to explore at once, for rational.")] = 2,
+    executor: ExecutorOption = None,
     case_column: CaseColumn = "case",
     event_column: EventColumn = "event",
     time_column: TimeColumn = "time",
@@ -122,6 +125,8 @@ def learn_task(
         _learn_registered(learner, words, output, jobs, as_json)
         return
     chosen = None if learner is None else Learner(learner)
+    if executor is not None and not select:
+        raise BadInputError("--executor: for --select, whose folds are independent; leave it out")
     learner = _choose_learner(chosen, settings, max_states, of_episodes(words))
     if chosen is None and learner is Learner.SPECTRAL:
         sys.stderr.write("wfairl: these settings are of --learner spectral, which is taken\n")
@@ -147,7 +152,11 @@ def learn_task(
             optional_start=of_episodes(words),
         )
         if preset is not None or select:
-            setting = preset_setting(preset) if preset is not None else _select(data, words, reading.keep_repeats, seed)
+            setting = (
+                _select(data, words, reading.keep_repeats, seed, executor, jobs)
+                if preset is None
+                else preset_setting(preset)
+            )
             spectral = replace(spectral, rank=setting.rank, rows=setting.rows, cols=setting.cols)
         _learn(data, SpectralWordLearner(reading, spectral), output, threshold, seed, as_json)
     else:
@@ -267,16 +276,21 @@ def _learn_recurrent(
         print_recurrent(learned, reading.threshold, output, kept)
 
 
-def _select(data: "ScoredWords", path: Path, keep_repeats: bool, seed: int) -> "Setting":
+def _select(
+    data: "ScoredWords", path: Path, keep_repeats: bool, seed: int, executor: str | None, jobs: int
+) -> "Setting":
     """The setting that held-out words choose, on the words that the model will be learned from."""
     import numpy as np
 
     from wfairl.automata.selection import select_setting
     from wfairl.automata.words import compress, with_optional_start
     from wfairl.progress import track
+    from wfairl.worlds.elsewhere import map_on
 
     assert data.scores is not None
     words, scores = list(data.words if keep_repeats else map(compress, data.words)), list(data.scores)
     if of_episodes(path):
         words, scores = with_optional_start(words, scores)
-    return select_setting(words, scores, np.random.default_rng(seed), track=track).chosen
+    with workers_at(executor, jobs) as workers:
+        mapping = map if workers is None else partial(map_on, workers)
+        return select_setting(words, scores, np.random.default_rng(seed), track=track, mapping=mapping).chosen

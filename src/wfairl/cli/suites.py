@@ -33,7 +33,7 @@ everything in minutes. Examples:
     wfairl reproduce --tasks doorkey --methods wfa-irl,bc
 
 The suites labyrinth, borlange and shanghai measure on public data that `wfairl data` has converted; for them --data is
-the directory where they are, and of the other options only --quick, --jobs and -o apply:
+the directory where they are, and of the other options only --quick, --jobs, --executor and -o apply:
 
     wfairl reproduce --suite borlange --data public-data
 """
@@ -69,12 +69,11 @@ def reproduce_command(
 ) -> None:
     """Compute a suite."""
     if suite in DATA_SUITES:
-        elsewhere = None if executor == "local" else executor
-        given = {"--executor": elsewhere, "--tasks": tasks, "--methods": methods, "--seeds": seeds, "--cost": cost}
+        given = {"--tasks": tasks, "--methods": methods, "--seeds": seeds, "--cost": cost}
         refused = [option for option, value in given.items() if value is not None]
         if refused:
             raise BadInputError(f"the suite {suite} has a fixed protocol: {refused[0]} does not apply")
-        _reproduce_on_data(suite, data, output, quick, jobs, as_json)
+        _reproduce_on_data(suite, data, output, quick, jobs, executor, as_json)
         return
     from wfairl.suites.compute import reproduce
 
@@ -109,7 +108,7 @@ def reproduce_command(
 
 
 def _reproduce_on_data(
-    suite: str, data: str | None, output: Path | None, quick: bool, jobs: int, as_json: bool
+    suite: str, data: str | None, output: Path | None, quick: bool, jobs: int, executor: str, as_json: bool
 ) -> None:
     from wfairl.suites.data_compute import notice, reproduce_on_data
     from wfairl.suites.data_suite import find_data_suite
@@ -118,7 +117,7 @@ def _reproduce_on_data(
     directory = Path("runs", f"{suite}-quick" if quick else suite) if output is None else output
     command = command_of(quick, {"--suite": suite, "--data": data, "-o": output})
     place = None if data is None else Path(data)
-    results = reproduce_on_data(find_data_suite(suite), place, directory, quick, jobs, command)
+    results = reproduce_on_data(find_data_suite(suite), place, directory, quick, jobs, command, executor)
     if as_json:
         print_json({**results.to_document(), "made": dict(results.made)})
     else:

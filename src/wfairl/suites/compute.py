@@ -33,11 +33,12 @@ from wfairl.suites.directory import (
     task_model_file,
 )
 from wfairl.suites.figures import draw_figures
-from wfairl.suites.jobs import Failure, Job, run_jobs, worker_setup
+from wfairl.suites.jobs import Failure, Job, run_jobs
 from wfairl.suites.page import reproduction_page
 from wfairl.suites.results import TIMES, rows_of
 from wfairl.suites.suite import REFERENCES, Cell, Protocol, find_suite
 from wfairl.suites.tables import Tables, automata_of, read_tables, write_results
+from wfairl.worlds.elsewhere import worker_setup
 
 COLLECTION_SECONDS, AUTOMATON_SECONDS, REFERENCE_SECONDS = 5.0, 5.0, 5.0
 """How long a job may take, as a first guess for the display of what is left; methods have their own."""

@@ -17,7 +17,7 @@ from typing import Any
 from wfairl import __version__
 from wfairl.documents import Form, unchanged
 from wfairl.errors import BadInputError
-from wfairl.executors import open_workers
+from wfairl.executors import LOCAL, Workers, open_workers
 from wfairl.files import hold, read_bytes, write_atomically
 from wfairl.public_data.trajectories import load_trajectories
 from wfairl.report.blocks import Command, Facts, figure_of, prose
@@ -35,9 +35,10 @@ from wfairl.suites.directory import (
     UnfinishedReproductionError,
     check_free,
 )
-from wfairl.suites.jobs import Job, run_jobs, worker_setup
+from wfairl.suites.jobs import Job, run_jobs
 from wfairl.suites.results import BrokenResultsError
 from wfairl.suites.tables import AGAIN, PROVENANCE, TextTable
+from wfairl.worlds.elsewhere import worker_setup
 
 FITS = "fits"
 
@@ -98,7 +99,13 @@ class DataResults:
 
 
 def reproduce_on_data(
-    suite: DataSuite, data: Path | None, directory: Path, quick: bool, n_jobs: int, command: str
+    suite: DataSuite,
+    data: Path | None,
+    directory: Path,
+    quick: bool,
+    n_jobs: int,
+    command: str,
+    executor: str = LOCAL,
 ) -> DataResults:
     """Compute every fit that is not there yet, and write tables, figures and page.
 
@@ -109,6 +116,7 @@ def reproduce_on_data(
         quick: only a part of it.
         n_jobs: fits to work on at once, each in a process of its own; it changes nothing in the result.
         command: what to type to have the same again, for the page.
+        executor: what works on them instead of processes of this machine, see `open_workers`; likewise.
 
     Raises:
         NoDataError: there are no data; says where to get them.
@@ -122,22 +130,19 @@ def reproduce_on_data(
             f" {suite.source.where}, then `wfairl data {suite.name} SOURCE -o DIR`, then"
             f" `wfairl reproduce --suite {suite.name} --data DIR`"
         )
-    digest = hashlib.sha256(read_bytes(data / f"{suite.name}.safetensors")).hexdigest()
-    with hold(directory):
-        return _compute(suite, data, directory, quick, n_jobs, command, digest)
+    file = data.resolve() / f"{suite.name}.safetensors"
+    with hold(directory), open_workers(executor, n_jobs, worker_setup()) as workers:
+        return _compute(suite, file, directory, quick, workers, command)
 
 
-def _compute(
-    suite: DataSuite, data: Path, directory: Path, quick: bool, n_jobs: int, command: str, digest: str
-) -> DataResults:
-    fits = suite.fits(quick)
+def _compute(suite: DataSuite, file: Path, directory: Path, quick: bool, workers: Workers, command: str) -> DataResults:
+    fits, digest = suite.fits(quick), hashlib.sha256(read_bytes(file)).hexdigest()
     jobs = [
-        Job(fit.name, fit.seconds, partial(run_fit, suite.name, fit, data.resolve(), digest))
+        Job(fit.name, fit.seconds, partial(run_fit, suite.name, fit, file.parent, digest), (file,))
         for fit in fits
         if Outcome.load(fit_file(directory, fit.name), key_of(fit, digest)) is None
     ]
-    with open_workers(n_jobs=n_jobs, prepare=worker_setup()) as workers:
-        failures = {failure.name: failure.reason for failure in run_jobs(jobs, directory, workers, suite.name)}
+    failures = {failure.name: failure.reason for failure in run_jobs(jobs, directory, workers, suite.name)}
     stored = {fit.name: Outcome.load(fit_file(directory, fit.name), key_of(fit, digest)) for fit in fits}
     outcomes = {name: one for name, one in stored.items() if one is not None}
     results = DataResults(suite.name, quick, outcomes, failures, provenance(command))
@@ -150,8 +155,9 @@ def _compute(
 
 
 def run_fit(suite: str, fit: Fit, data: Path, digest: str, directory: Path) -> None:
-    """Compute a fit and leave its outcome in the directory."""
-    fit.run(load_trajectories(data, suite)).save(fit_file(directory, fit.name), key_of(fit, digest))
+    """Compute a fit and leave its outcome in the directory, where the data are if they travelled."""
+    place = directory if (directory / f"{suite}.safetensors").exists() else data
+    fit.run(load_trajectories(place, suite)).save(fit_file(directory, fit.name), key_of(fit, digest))
 
 
 def key_of(fit: Fit, digest: str) -> dict[str, Any]:

@@ -13,7 +13,6 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -23,7 +22,7 @@ from wfairl.executors import WorkerDiedError, Workers
 from wfairl.files import write_atomically
 from wfairl.suites.directory import RESULT
 from wfairl.suites.display import Display
-from wfairl.worlds.registry import load_tasks, loaded_sources
+from wfairl.worlds.elsewhere import Sources, set_up, travelling_sources
 
 AHEAD = 2
 """Jobs that are submitted for each worker: one to do and one to go on with."""
@@ -43,7 +42,8 @@ class Job:
         name: what the display calls it.
         seconds: how long it may take, as a first guess; the display corrects it by what it sees.
         work: a function that can travel to another process; given a directory, it leaves its result in files there.
-        inputs: the files that it reads, relative to the directory; one that is missing it makes itself.
+        inputs: the files that it reads, relative to the directory, where one that is missing it makes itself; or
+            somewhere else, with the whole path, of which those that travel arrive in the directory.
     """
 
     name: str
@@ -123,24 +123,15 @@ def _store(outcome: Outcome, directory: Path) -> None:
         write_atomically(directory / path, content)
 
 
-def worker_setup() -> Callable[[], None]:
-    """What a process of this machine does before its first job: one thread alone, and the tasks that are known here."""
-    return partial(_set_up, loaded_sources())
-
-
-def _set_up(sources: tuple[str, ...]) -> None:
-    import torch
-
-    torch.set_num_threads(1)  # there are as many workers as cores
-    for source in sources:
-        load_tasks(source)
-
-
 def _submit(job: Job, directory: Path, workers: Workers) -> Future[Outcome]:
     if workers.share_disk:
         return workers.executor.submit(_do, job, directory)
-    files = {str(path): (directory / path).read_bytes() for path in job.inputs if (directory / path).exists()}
-    return workers.executor.submit(_do_elsewhere, job, files, _travelling(loaded_sources()))
+    files = {
+        path.name if path.is_absolute() else str(path): (directory / path).read_bytes()
+        for path in job.inputs
+        if (directory / path).exists()
+    }
+    return workers.executor.submit(_do_elsewhere, job, files, travelling_sources())
 
 
 def _outcome(future: Future[Outcome]) -> Outcome:
@@ -166,13 +157,11 @@ def _do(job: Job, directory: Path) -> Outcome:
     return Outcome(time.monotonic() - begun, reason)
 
 
-def _do_elsewhere(job: Job, files: Mapping[str, bytes], sources: tuple[tuple[str, bytes | None], ...]) -> Outcome:
+def _do_elsewhere(job: Job, files: Mapping[str, bytes], sources: Sources) -> Outcome:
     """On a worker of a cluster: do the job in a directory of its own."""
     with TemporaryDirectory(prefix="wfairl-") as name:
-        directory = Path(name)
-        _set_up(_arrived(sources, directory / "sources"))
-        place = directory / "job"
-        place.mkdir()
+        place = Path(name)
+        set_up(sources)
         for path, content in files.items():
             (place / path).parent.mkdir(parents=True, exist_ok=True)
             (place / path).write_bytes(content)
@@ -180,27 +169,3 @@ def _do_elsewhere(job: Job, files: Mapping[str, bytes], sources: tuple[tuple[str
         written = sorted((path for path in place.rglob("*") if path.is_file()), key=lambda path: path.name == RESULT)
         contents = {str(path.relative_to(place)): path.read_bytes() for path in written}
         return replace(outcome, files={path: one for path, one in contents.items() if files.get(path) != one})
-
-
-def _travelling(sources: Sequence[str]) -> tuple[tuple[str, bytes | None], ...]:
-    """Files of tasks with their contents; modules by name, which must be installed where they arrive."""
-    return tuple((one, Path(one).read_bytes() if one.endswith(".py") else None) for one in sources)
-
-
-_arrived_files: dict[bytes, str] = {}
-"""In a worker: the files of tasks that it has loaded, by their content."""
-
-
-def _arrived(sources: tuple[tuple[str, bytes | None], ...], directory: Path) -> tuple[str, ...]:
-    """What to load of it here: a file that an earlier job brought is loaded already."""
-    found = []
-    for source, content in sources:
-        if content is None:
-            found.append(source)
-            continue
-        if content not in _arrived_files:
-            path = directory / Path(source).name
-            write_atomically(path, content)
-            _arrived_files[content] = str(path)
-        found.append(_arrived_files[content])
-    return tuple(found)
