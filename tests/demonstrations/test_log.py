@@ -59,11 +59,11 @@ GOOD = {"environment_id": ENVIRONMENT, "seed": 1, "controls": ["left"]}
         ({**GOOD, "seed": 2**63}, "line 2: seed must be a whole number"),
         ("[" * 100_000, "line 2: not JSON"),
         ('{"seed": ' + "1" * 5_000 + "}", "line 2: not JSON"),
-        ({**GOOD, "score": 10**400}, "line 2: score must be a number of ordinary size"),
+        ({**GOOD, "score": 10**400}, "line 2: score must be a finite number"),
         ({**GOOD, "seed": "7"}, "line 2: seed must be a whole number"),
         ({**GOOD, "controls": ["left", "jump"]}, "line 2: step 1: 'jump' is not a control; there are 6, left"),
         ({**GOOD, "controls": [6]}, "line 2: step 0: 6 is not a control"),
-        ({**GOOD, "score": "good"}, "line 2: score must be a number"),
+        ({**GOOD, "score": "good"}, "line 2: score must be a finite number"),
         (json.dumps({**GOOD, "score": float("nan")}), "line 2: .*finite"),
     ],
 )

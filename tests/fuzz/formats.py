@@ -3,6 +3,7 @@
 import gzip
 import json
 import random
+import runpy
 import shutil
 import warnings
 from collections.abc import Callable, Mapping
@@ -14,16 +15,17 @@ from typing import Any
 import numpy as np
 import torch
 from corridors import corridor_task
+from public_data_files import write_labyrinth, write_shanghai
 
 from fuzz import mutations
-from fuzz.mutations import Mutation, change_value, split_safetensors
+from fuzz.mutations import Mutation, change_array, change_value, rearrange, split_safetensors
 from wfairl.automata import task_model as task_models
 from wfairl.automata.event_logs import read_event_log
 from wfairl.automata.formats import FORMATS as AUTOMATON_FORMATS
 from wfairl.automata.formats import read_automaton, write_automaton
 from wfairl.automata.rules import all_of, avoid, visit_in_order
 from wfairl.automata.task_model import TaskModel, fit_task_model
-from wfairl.automata.words import ScoredWords, read_jsonl, read_pautomac, write_jsonl
+from wfairl.automata.words import ScoredWords, read_jsonl, read_pautomac, read_pautomac_solution, write_jsonl
 from wfairl.baselines.feature_encoder import FeatureEncoder
 from wfairl.baselines.gail.checkpoint import GROUPS, GailCheckpoint, IterationMetrics
 from wfairl.baselines.policy_run import ModelSelection, PolicyRun, finish_run, load_policy_run
@@ -31,9 +33,10 @@ from wfairl.baselines.recurrent import RecurrentLearner
 from wfairl.baselines.recurrent_storage import KeptNetwork
 from wfairl.demonstrations import Dataset, Demonstration, collect, load, save
 from wfairl.demonstrations.answers import Answer, read_answers, write_answers
-from wfairl.demonstrations.log import read_log
+from wfairl.demonstrations.log import read_log, read_recordings
 from wfairl.demonstrations.minari import export_minari, import_minari
 from wfairl.documents import DIGEST, Form
+from wfairl.errors import BadInputError
 from wfairl.evaluation import Evaluation
 from wfairl.evaluation.evaluate import Episode
 from wfairl.experiment import CONFIGURATION, EVALUATIONS, Config, read_evaluations, read_experiment, write_evaluations
@@ -57,8 +60,14 @@ from wfairl.logic.goals import goals_of
 from wfairl.logic.hypotheses import hypotheses_of
 from wfairl.logic.learners import RationalTaskLearner
 from wfairl.logic.support import untested_labels
+from wfairl.public_data import labyrinth
+from wfairl.public_data.shanghai import read_shanghai
+from wfairl.public_data.trajectories import load_trajectories, save_trajectories
 from wfairl.report.figures.curves import read_history
 from wfairl.safetensors_files import ENTRY, write_arrays
+from wfairl.studio.assignment import Assignment
+from wfairl.studio.scenes import Scenes
+from wfairl.studio.session import JOURNAL, Session
 from wfairl.suites import data_compute, data_suite, results, tables
 from wfairl.suites.data_suite import Outcome
 from wfairl.suites.directory import MADE, RESULTS
@@ -70,6 +79,7 @@ from wfairl.suites.tables import Tables, read_tables, write_results
 from wfairl.worlds import registry
 from wfairl.worlds.documents import invented_document
 from wfairl.worlds.registry import find_task, load_tasks
+from wfairl.worlds.task import Task
 
 Read = Callable[[Path], Any]
 
@@ -109,7 +119,7 @@ def sealed(name: str, file: str, write: Callable[[Path], None], read: Read, form
         document = {
             key: value for key, value in json.loads(content).items() if key not in ("format", "version", DIGEST)
         }
-        changed = change_value(document, rng)
+        changed = rng.choice((change_value, rearrange))(document, rng)
         text = json.dumps(changed, sort_keys=True, separators=(",", ":"))
         if not isinstance(changed, dict):
             return text.encode()
@@ -146,24 +156,9 @@ def tensors(name: str, file: str, write: Callable[[Path], None], read: Read) -> 
         header = json.loads(split_safetensors(content)[0]["__metadata__"][ENTRY])
         arrays = dict(load_bytes(content))
         if rng.random() < 0.6:
-            header["header"] = change_value(header["header"], rng)
+            header["header"] = rng.choice((change_value, rearrange))(header["header"], rng)
         else:
-            name = rng.choice(list(arrays))
-            array = arrays[name]
-            arrays[name] = rng.choice(
-                [
-                    np.zeros_like(array, np.float16),
-                    array.astype(np.int8),
-                    array.reshape(-1)[:-1],
-                    array[None],
-                    array * 0 - 1,
-                    array[:0],
-                ]
-                if array.ndim
-                else [array.astype(np.float16), array[None], array * 0 - 1]
-            )
-            if rng.random() < 0.2:
-                arrays[rng.choice(("other", "model.x", "0.y", ""))] = arrays.pop(name)
+            change_array(arrays, rng)
         if not isinstance(header["header"], dict):
             return b""
         with tempfile.TemporaryDirectory() as place:
@@ -306,6 +301,61 @@ def read_suite(path: Path) -> Any:
     return found, found.to_markdown(), found.to_csv()
 
 
+def write_fit(path: Path) -> None:
+    OUTCOME.save(path.with_suffix(".json"), {"name": "a"})
+
+
+def write_roads(path: Path) -> None:
+    save_trajectories(read_shanghai(write_shanghai(path.parent / "roads")), path.parent)
+
+
+def read_roads(path: Path) -> Any:
+    """As suites on public data do."""
+    found = load_trajectories(path.parent, path.stem)
+    return found, [found.split(name) for name in found.splits], [found.demonstration(i) for i in range(len(found))]
+
+
+def write_mice(pickled: bool) -> Callable[[Path], None]:
+    return lambda path: write_labyrinth(path.parent, pickled) and None
+
+
+def read_plain_mice(path: Path) -> str:
+    """What is compared with the digest of published figures."""
+    return labyrinth._digest(labyrinth._from_npz(path))
+
+
+def read_pickled_mice(path: Path) -> str:
+    return labyrinth._digest(labyrinth._from_authors(path.parent, "restricted", path))
+
+
+@cache
+def floor_task() -> Task:
+    return runpy.run_path(str(Path(__file__).parents[2] / "examples" / "own_floor.py"))["TASK"]
+
+
+SCENES = Scenes()
+
+
+def write_journal(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    session = Session(path.parent, Assignment("doorkey"), SCENES)
+    for controls in (2, 1, 2), (0, 0):
+        for control in controls:
+            session.do({"do": "control", "control": control})
+        session.do({"do": "keep", "right": False, "by": "person"})
+    session.do({"do": "answer", "seed": session.seed, "controls": [2, 1], "right": False})
+    session.do({"do": "control", "control": 1})
+
+
+def read_journal(path: Path) -> Any:
+    """As the studio does when it opens a session."""
+    session = Session(path.parent, scenes=SCENES)
+    try:
+        return session.dataset, session.labels
+    except BadInputError as error:  # on the screen it stands under the name of the session
+        raise BadInputError(f"{path}: {error}") from None
+
+
 HISTORY = tuple(EpochMetrics(epoch, 0.01, 0.9 - 0.1 * epoch, 0.8 - 0.1 * epoch) for epoch in range(4))
 
 
@@ -391,6 +441,11 @@ XES = """<?xml version="1.0" encoding="UTF-8"?>
 </log>
 """
 LOG = '{"seed": 7, "controls": ["left", "forward", 5], "score": 1.0}\n{"seed": 3, "controls": [0, 1]}\n'
+PATHS = (
+    '{"seed": 7, "path": [[1.0, 3.0], [1.5, 2.5], [1.5, 2.0]], "score": 1.0}\n'
+    '{"seed": 3, "path": [[1.0, 4.0], [2.0, 5.0]]}\n'
+)
+PATHS_CSV = "episode,seed,x,y,score\n1,7,1.0,3.0,1\n1,7,1.5,2.5,\n2,3,1.0,4.0,\n2,3,2.0,5.0,\n"
 PAUTOMAC = "3 4\n2 0 1\n0\n3 3 2 1\n"
 RULE = all_of(visit_in_order("a", "b"), avoid("c"))
 
@@ -497,6 +552,20 @@ FORMATS: tuple[FileFormat, ...] = (
     ),
     FileFormat(
         "log of controls", "log.jsonl", text(LOG), lambda p: read_log(p, find_task("doorkey")), mutations.JSON_LINES
+    ),
+    FileFormat(
+        "log of paths", "paths.jsonl", text(PATHS), lambda p: read_recordings(p, floor_task()), mutations.JSON_LINES
+    ),
+    FileFormat("paths, CSV", "paths.csv", text(PATHS_CSV), lambda p: read_recordings(p, floor_task()), mutations.TEXT),
+    FileFormat("journal of a session", f"some-session/{JOURNAL}", write_journal, read_journal, mutations.JSON_LINES),
+    tensors("arrays of a fit", "fit.safetensors", write_fit, lambda p: Outcome.load(p.with_suffix(".json"))),
+    tensors("trajectories", "shanghai.safetensors", write_roads, read_roads),
+    FileFormat("mice, arrays", "restricted.npz", write_mice(False), read_plain_mice, mutations.BYTES),
+    FileFormat(
+        "mice, pickled", "water_restricted_mice_trajs.pickle", write_mice(True), read_pickled_mice, mutations.BYTES
+    ),
+    FileFormat(
+        "probabilities of PAutomaC", "words.txt", text("3\n0.5\n0.25\n1e-9\n"), read_pautomac_solution, mutations.TEXT
     ),
     FileFormat("words of PAutomaC", "words.pautomac", text(PAUTOMAC), read_pautomac, mutations.TEXT),
     FileFormat("event log, CSV", "log.csv", text(CSV), read_event_log, mutations.TEXT),

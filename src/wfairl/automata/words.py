@@ -177,8 +177,10 @@ def read_pautomac_solution(path: Path) -> NDArray[np.float64]:
         count, *values = (float(line) for line in read_text(path).split())
     except ValueError as error:
         raise MalformedWordsError(f"{path}: not a list of probabilities ({error})") from None
-    if int(count) != len(values):
-        raise MalformedWordsError(f"{path}: {len(values)} probabilities where {int(count)} are promised")
+    if count != len(values):
+        raise MalformedWordsError(f"{path}: {len(values)} probabilities where {count:g} are promised")
+    if not all(0 <= value <= 1 for value in values):
+        raise MalformedWordsError(f"{path}: a probability lies between 0 and 1")
     return np.array(values)
 
 

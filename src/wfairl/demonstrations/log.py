@@ -17,7 +17,7 @@ An `environment_id`, where a line has one, must be the task's.
 
 import csv
 import json
-import math
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
@@ -88,6 +88,8 @@ def read_recordings(path: Path, task: Task) -> Log:
             demonstration, match = _episode(entry() if callable(entry) else entry, task)
         except BadInputError as error:
             raise MalformedLogError(f"{path}: line {line}: {error}") from None
+        except RecursionError:
+            raise MalformedLogError(f"{path}: line {line}: nested too deeply") from None
         demonstrations.append(demonstration)
         if match is not None:
             matches[number] = match
@@ -116,26 +118,43 @@ def _json_entries(path: Path) -> Iterator[tuple[int, Callable[[], Any]]]:
 
 def _csv_entries(path: Path) -> Iterator[tuple[int, Any]]:
     """The line on which each episode of a table begins, and the episode as a line of JSON would tell it."""
-    reader = csv.DictReader(read_text(path).splitlines())
-    columns = reader.fieldnames or []
-    unknown = [name for name in columns if name not in COLUMNS]
-    if unknown or not {"x", "y"} <= set(columns):
-        raise MalformedLogError(f"{path}: a table of paths has the columns x and y, and may have {', '.join(COLUMNS)}")
-    rows = ((reader.line_num, row) for row in reader)
-    for _, together in groupby(rows, key=lambda one: (one[1].get("episode"), one[1].get("seed"))):
+    columns, rows = _csv_rows(path)
+    places = [name for name in ("x", "y", "heading") if name in columns]
+    seen = set()
+    for key, together in groupby(rows, key=lambda one: (one[1].get("episode"), one[1].get("seed"))):
         episode = list(together)
         line, first = episode[0]
+        if "episode" in columns and key in seen:
+            raise MalformedLogError(f"{path}: line {line}: episode {key[0]} again; its rows stand together")
+        seen.add(key)
         try:
             entry: dict[str, Any] = {"seed": int(first.get("seed") or 0)}
             if first.get("score"):
                 entry["score"] = float(first["score"])
-            places = [name for name in ("x", "y", "heading") if name in columns]
             for at, row in episode:
                 line = at
                 entry.setdefault("path", []).append([float(row[name]) for name in places])
-        except (TypeError, ValueError):
+        except ValueError:
             raise MalformedLogError(f"{path}: line {line}: it holds something that is not a number") from None
         yield episode[0][0], entry
+
+
+def _csv_rows(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
+    """The columns of a table, and its rows with the number of the line of each."""
+    reader = csv.reader(read_text(path).splitlines())
+    try:
+        columns = next(reader, [])
+        if not {"x", "y"} <= set(columns) <= set(COLUMNS) or len(set(columns)) < len(columns):
+            raise MalformedLogError(
+                f"{path}: a table of paths has the columns x and y, and may have {', '.join(COLUMNS)}"
+            )
+        rows = [(reader.line_num, row) for row in reader if row]
+    except csv.Error as error:
+        raise MalformedLogError(f"{path}: line {reader.line_num}: not a table ({error})") from None
+    for line, row in rows:
+        if len(row) != len(columns):
+            raise MalformedLogError(f"{path}: line {line}: {len(row)} columns where the header has {len(columns)}")
+    return columns, [(line, dict(zip(columns, row, strict=True))) for line, row in rows]
 
 
 def _episode(entry: Any, task: Task) -> tuple[Demonstration, Match | None]:
@@ -211,7 +230,8 @@ def _match(world: World[Any], path: Sequence[Any]) -> Match:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    """Whether it is a finite number of ordinary size."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 def _named(world: World[Any], state: Any) -> Any:
@@ -232,9 +252,6 @@ def _is_told(told: Any, state: Any) -> bool:
 
 
 def _score(score: Any) -> float:
-    if not isinstance(score, int | float) or isinstance(score, bool):
-        raise MalformedLogError(f"score must be a number, not {score!r}")
-    try:
-        return float(score)
-    except OverflowError:
-        raise MalformedLogError("score must be a number of ordinary size") from None
+    if not _is_number(score):
+        raise MalformedLogError(f"score must be a finite number, not {str(score)[:40]}")
+    return float(score)

@@ -120,7 +120,7 @@ def _from_npz(path: Path) -> Mice:
     try:
         with np.load(io.BytesIO(read_bytes(path)), allow_pickle=False) as file:
             return {name: _integers(file[name], path) for name in names}
-    except (ValueError, KeyError, EOFError, OSError, zipfile.BadZipFile, zlib.error) as error:
+    except (ValueError, KeyError, EOFError, OSError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
         told = ", ".join(names)
         raise BrokenTrajectoriesError(f"{path}: cut short, or not plain arrays of {told} ({error})") from None
 
@@ -157,7 +157,8 @@ def plain_unpickle(content: bytes, path: Path) -> Any:
     except BrokenTrajectoriesError as error:
         raise BrokenTrajectoriesError(f"{path}: {error}") from None
     except Exception as error:  # a broken pickle fails in any way
-        raise BrokenTrajectoriesError(f"{path}: cut short, or not a pickle of arrays ({error})") from None
+        told = " ".join(str(error).split())
+        raise BrokenTrajectoriesError(f"{path}: cut short, or not a pickle of arrays ({told})") from None
 
 
 class _Dtype:

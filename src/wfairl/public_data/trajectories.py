@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Label
 from wfairl.demonstrations.demonstration import SUCCESS_SCORE, Demonstration, replay
+from wfairl.documents import Name, parse
 from wfairl.errors import BadInputError
 from wfairl.safetensors_files import read_arrays, write_arrays
 from wfairl.worlds.graph import GraphWorld
@@ -56,6 +57,8 @@ class TrajectorySet:
     marks: Mapping[int, Label] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if len(self.states) != len(self.controls) or not len(self.first) or not len(self.states):
+            raise BrokenTrajectoriesError(f"{self.name}: its arrays do not fit each other")
         if not (np.diff(self.first) > 0).all() or self.first[0] != 0 or self.first[-1] != len(self.states):
             raise BrokenTrajectoriesError(f"{self.name}: a trajectory needs at least one step")
         successors = self.table.successors
@@ -63,6 +66,14 @@ class TrajectorySet:
             raise BrokenTrajectoriesError(f"{self.name}: a state is none of the {len(successors)} of the table")
         if not (self.controls.min() >= 0 and self.controls.max() < successors.shape[1]):
             raise BrokenTrajectoriesError(f"{self.name}: a control is none of the {successors.shape[1]} of the table")
+        numbers = np.concatenate([*self.splits.values(), [0]])
+        if not (numbers.min() >= 0 and numbers.max() < len(self)):
+            raise BrokenTrajectoriesError(f"{self.name}: a split has a trajectory that is none of the {len(self)}")
+        if any(not 0 <= state < len(successors) for state in self.marks):
+            raise BrokenTrajectoriesError(f"{self.name}: a mark is at none of the {len(successors)} states")
+        shown = frozenset().union(*self.table.labels)
+        if not shown <= (frozenset().union(*self.marks.values()) or {ARRIVED}):
+            raise BrokenTrajectoriesError(f"{self.name}: its labels hold what no mark says")
         ahead = successors[self.states, self.controls]
         goes_on = np.ones(len(self.states), bool)
         goes_on[self.first[1:] - 1] = False
@@ -171,6 +182,31 @@ def save_trajectories(data: TrajectorySet, directory: Path) -> Path:
     return path
 
 
+ARRAYS: Mapping[str, Any] = {
+    "successors": np.int32, "label_index": np.uint16, "feature_index": np.int32, "features": np.float64,
+    "first": np.int64, "states": np.int32, "chosen": np.int16,
+}  # fmt: skip
+"""The arrays that a file must have, and their types."""
+
+
+@dataclass(frozen=True)
+class _Header:
+    """What a file says of its trajectories."""
+
+    name: Name
+    controls: tuple[str, ...]
+    labels: tuple[Label, ...]
+    feature_names: tuple[str, ...]
+    marks: Mapping[str, Label]
+    splits: tuple[str, ...]
+
+
+def _numbers(array: NDArray[Any]) -> NDArray[np.int64]:
+    if array.ndim != 1 or array.dtype.kind != "i":
+        raise BrokenTrajectoriesError("its arrays do not fit each other")
+    return array.astype(np.int64)
+
+
 def load_trajectories(directory: Path, name: str) -> TrajectorySet:
     """Read what `wfairl data NAME` wrote.
 
@@ -179,21 +215,27 @@ def load_trajectories(directory: Path, name: str) -> TrajectorySet:
         BadInputError: there is no such file.
     """
     path = directory / f"{name}.safetensors"
-    _, header, arrays = read_arrays(path, FORMAT, (VERSION,), BrokenTrajectoriesError)
+    _, content, arrays = read_arrays(path, FORMAT, (VERSION,), BrokenTrajectoriesError)
     try:
+        header: _Header = parse(_Header, content)
+        for part, kind in ARRAYS.items():
+            if arrays[part].dtype != kind:
+                raise BrokenTrajectoriesError(f"the array {part!r} is of the wrong type")
         table = TransitionTable(
-            controls=tuple(header["controls"]),
+            controls=header.controls,
             successors=arrays["successors"],
             label_index=arrays["label_index"],
-            labels=tuple(frozenset(label) for label in header["labels"]),
+            labels=header.labels,
             feature_index=arrays["feature_index"],
             features=arrays["features"],
-            feature_names=tuple(header["feature_names"]),
+            feature_names=header.feature_names,
             positions=arrays.get("positions"),
         )
-        splits = {split: arrays[f"split {i}"] for i, split in enumerate(header["splits"])}
-        marks = {int(state): frozenset(label) for state, label in header["marks"].items()}
-        first, states, chosen = (arrays[part].astype(np.int64) for part in ("first", "states", "chosen"))
-        return TrajectorySet(header["name"], table, first, states, chosen, splits, marks)
-    except (KeyError, TypeError, AttributeError) as error:
+        splits = {split: _numbers(arrays[f"split {i}"]) for i, split in enumerate(header.splits)}
+        marks = {int(state): label for state, label in header.marks.items()}
+        first, states, chosen = (_numbers(arrays[part]) for part in ("first", "states", "chosen"))
+        return TrajectorySet(header.name, table, first, states, chosen, splits, marks)
+    except BadInputError as error:
+        raise BrokenTrajectoriesError(f"{path}: {error}") from None
+    except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
         raise BrokenTrajectoriesError(f"{path}: not the trajectories of a data set ({error})") from None

@@ -62,7 +62,7 @@ def task_of_document(document: Any) -> Task:
         BadInputError: says what is wrong with it.
     """
     kind = document.get("kind") if isinstance(document, dict) else None
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise BadInputError(f"not a task in JSON, whose kind is {' or '.join(KINDS)}")
     task: Task = _module(kind).task_of_document(document)
     return task

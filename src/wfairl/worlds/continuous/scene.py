@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from wfairl.automata.automaton import Label
 from wfairl.automata.words import Word, compress
 from wfairl.worlds.continuous.floor_plan import path_lengths
-from wfairl.worlds.continuous.matching import Match, match_path
+from wfairl.worlds.continuous.matching import Match, NoMatchError, match_path
 from wfairl.worlds.continuous.shapes import Points, ShapeSet
 
 if TYPE_CHECKING:
@@ -59,6 +59,11 @@ class FloorScene:
 
     def match_path(self, path: Points, start: int) -> Match:
         """A recorded path as a walk over the roadmap; see `matching`."""
+        plan = self.roadmap.plan
+        low, high = np.array(plan.bounds[:2]) - plan.size, np.array(plan.bounds[2:]) + plan.size
+        beyond = np.flatnonzero(((path < low) | (path > high)).any(axis=1))
+        if len(beyond):
+            raise NoMatchError(f"place {beyond[0]} of the path lies far from the floor; are these metres?")
         return match_path(self.roadmap, path, start, self.roadmap.marks(self.meanings), self.recorded_word(path))
 
     def recorded_word(self, path: Points) -> Word:
