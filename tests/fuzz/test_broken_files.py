@@ -167,7 +167,7 @@ def test_what_is_no_file_is_refused(form, kind, tmp_path):
     NO_FILES[kind](path)
     with limits():
         # Without evaluations, a page says that there are none.
-        outcome = _outcome(form, path, [plain({})] if form.file == "evaluation.json" else [], must_be_same=True)
+        outcome = _outcome(form, path, [plain({})] if form.file == "evaluation.json" else [None], must_be_same=True)
     assert outcome in GOOD
 
 
