@@ -27,6 +27,7 @@ from wfairl.studio.keys import can_point, headed, keys_of, pointed_at
 from wfairl.studio.session import Session
 from wfairl.studio.understanding import known_edges
 from wfairl.worlds import registry
+from wfairl.worlds.documents import task_of_document
 from wfairl.worlds.registry import find_task
 
 
@@ -112,6 +113,48 @@ def test_a_control_that_breaks_a_law_says_so(desk):
     assert (lost["success"], lost["cost"], lost["moments"][-1]["state"]) == (False, None, -1)
 
 
+def test_a_drawn_way_leads_through_its_places_by_the_fewest_steps(desk):
+    stage = tell(desk, {"do": "watch", "seed": 5000}).view("stage")
+    columns, wall, begun = stage["frames"][0]["columns"], 0, 4
+    own = [frame["agent"] for frame in stage["frames"]]
+    cells = [own[begun + 6], wall, own[begun]]  # on, into a wall, which is passed over, and back again
+    places = [[32 * (cell % columns) + 16, 32 * (cell // columns) + 16] for cell in cells]
+    controls = stage["episode"]["controls"]
+    message = {"do": "watch", "seed": 5000, "controls": controls[:begun], "places": places}
+    drawn = tell(desk, message).view("stage")
+    way = drawn["episode"]["controls"]
+    assert way[:begun] == controls[:begun]
+
+    world = find_task("errand").make_world(5000)
+    state = world.initial_state
+    for control in way[:begun]:
+        state = world.step(state, control)
+    cell = begun
+    for goal in (cells[0], cells[2]):
+        on, state = fewest_steps(world, state, lambda one, goal=goal: agent_cell(world, one, columns) == goal)
+        cell += on
+        assert drawn["frames"][cell]["agent"] == goal
+    assert drawn["episode"]["imposed"] == cell
+    assert drawn["episode"]["cost"] == len(way) > stage["episode"]["cost"]
+    assert "nothing leads there" in tell(desk, {**message, "places": [[1, 1]]}).notice.lower()
+
+
+def agent_cell(world, state, columns):
+    x, y = world.locate(state)
+    return int(y // 32) * columns + int(x // 32)
+
+
+def fewest_steps(world, start, is_there):
+    layer, seen = [start], {start}
+    for steps in range(1000):
+        arrived = [state for state in layer if is_there(state)]
+        if arrived:
+            return steps, arrived[0]
+        layer = list({world.step(state, control) for state in layer for control in range(3)} - seen)
+        seen |= set(layer)
+    raise AssertionError
+
+
 def shortest_to_goal(seed):
     world = find_task("errand").make_world(seed)
     queue, seen = deque([(world.initial_state, [])]), {world.initial_state}
@@ -163,10 +206,26 @@ def test_a_map_shows_the_least_cost_from_every_cell(desk):
     assert {one for one in steps if one is not None} == {1.0}
 
 
+def test_the_agent_is_watched_on_after_its_cost_was_learned(desk, monkeypatch):
+    monkeypatch.setattr("wfairl.studio.jobs.learn_cost", lambda *_: "twice as dear")
+    stage = tell(desk, {"do": "watch", "seed": 5000}, {"do": "cost"}).view("stage")
+    assert (stage["mode"], stage["seed"], stage["episode"] is None) == ("watch", 5000, False)
+    assert "twice as dear" in stage["notice"]
+
+
+def test_a_cell_that_nobody_can_stand_on_is_refused(desk):
+    journal = (desk.session.directory / "journal.jsonl").read_text()
+    assert "There is a wall" in tell(desk, {"do": "cell", "x": 5, "y": 5, "name": "w"}).notice
+    assert "There is a wall" in tell(desk, {"do": "cell", "x": -40, "y": 99999, "name": "w"}).notice
+    assert (desk.session.directory / "journal.jsonl").read_text() == journal
+
+
 @pytest.mark.parametrize(
     "message",
     [None, 3, [], {}, {"do": "x"}, {"do": "mode", "mode": "../x"}, {"do": "watch", "seed": "a"},
-     {"do": "cell", "x": "a"}, {"do": "watch", "controls": [99]}, {"do": "map", "kind": "x"},
+     {"do": "watch", "seed": float("inf")}, {"do": "watch", "places": [[float("inf"), 0]]},
+     {"do": "watch", "places": [[1]]}, {"do": "cell", "x": "a"}, {"do": "watch", "controls": [99]},
+     {"do": "map", "kind": "x"},
      {"do": "edge", "source": 9, "text": "x", "law": True}, {"do": "keep", "right": "yes"},
      {"do": "correct", "correction": {"kind": "never", "proposition": ["x"]}, "law": True}],
 )  # fmt: skip
@@ -284,6 +343,9 @@ def test_the_automaton_is_given_in_formats_of_other_tools(desk, tmp_path):
             (tmp_path / name).write_bytes(content)
             again = read_automaton(tmp_path / name)
             assert all(again.accepts(one.labels) for one in desk.session.dataset)
+    assert finish(desk.download("scene.prism"))[0].decode().count("\nmdp\n") == 1
+    document = json.loads(finish(desk.download("my-fourrooms.task.json"))[0])
+    assert all(task_of_document(document).rule.accepts(one.labels) for one in desk.session.dataset)
     with pytest.raises(BadInputError):
         download(desk.session, "../journal.jsonl")
 

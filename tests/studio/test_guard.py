@@ -3,6 +3,7 @@
 import json
 import re
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -33,6 +34,8 @@ def test_the_token_goes_from_the_address_into_a_cookie(known):
     assert (first.status_code, first.headers["location"]) == (303, f"/begin/{FOUR_ROOMS}")
     assert "HttpOnly" in first.headers["set-cookie"]
     assert "SameSite=Strict" in first.headers["set-cookie"]
+    strange = httpx.get(f"{origin}/%5Cevil.example%0d%0ax: y?token={token}")
+    assert strange.headers["location"] == "/%5Cevil.example%0D%0Ax%3A%20y"  # never another host, never another header
     answer = admitted.get("/")
     assert token not in answer.text
     policy = answer.headers["content-security-policy"]
@@ -140,6 +143,13 @@ def test_events_of_a_websocket_cannot_upload_or_name_files(known):
     assert {path for path in directory.rglob("*") if directory / name not in path.parents} == before
     lines = (directory / name / "journal.jsonl").read_text().removeprefix(journal).splitlines()
     assert [json.loads(line) for line in lines] == [{"do": "judge", "by": "environment"}]
+
+
+def test_people_who_begin_at_once_have_sessions_of_their_own(known):
+    _, _, admitted, _ = known
+    with ThreadPoolExecutor(12) as people:
+        begun = list(people.map(lambda _: admitted.get("/begin/errand", follow_redirects=False), range(12)))
+    assert len({one.headers["location"] for one in begun}) == 12
 
 
 def test_a_directory_has_one_server_at_a_time(tmp_path):

@@ -125,12 +125,34 @@ def test_two_demonstrations_are_enough_to_be_understood_and_a_reload_loses_nothi
     assert page.inner_text(".transport output").split(" / ")[0] == str(len(errand_plan(person.scene)))
     assert page.locator(".automaton .here").get_attribute("data-state") == "2"
     check_looks(page, 1200)
+    draw_another_way(page, person)
     page.reload()
     page.wait_for_selector("[data-ready]", state="attached")
     assert page.inner_text(".sentence") == "corner, then goal"
     assert page.locator("section[aria-labelledby=demonstrations] .rows li").count() == 2
     name = urlsplit(page.url).path.split("/")[-1]
     assert len(load(studio[1] / name / "demos.safetensors")) == 2
+
+
+def draw_another_way(page, person):
+    """With keys, then with the pointer: there and back again cannot be cheaper than the agent's own way."""
+    person.press("Home", "d", "ArrowLeft", "ArrowLeft", "ArrowRight", "ArrowRight", "Enter")
+    page.wait_for_selector(".why:has-text('Your way costs')")
+    assert int(page.inner_text(".transport output").split(" / ")[0]) >= 4
+    page.click("text=Back to its own plan")
+    page.wait_for_selector("text=Back to its own plan", state="detached")
+    person.press("End")
+    last = int(page.inner_text(".transport output").split(" / ")[0])
+    person.press("Home")
+    page.click("text=Draw another way")
+    box = page.locator("canvas").bounding_box()
+    cell = box["width"] / 19
+    page.mouse.move(box["x"] + 1.5 * cell, box["y"] + 17.5 * cell)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 17.5 * cell, box["y"] + 17.5 * cell)
+    page.mouse.up()
+    page.wait_for_selector(".why:has-text('more than its own')")
+    assert int(page.inner_text(".transport output").split(" / ")[1]) > last
 
 
 @pytest.mark.slow
@@ -179,7 +201,7 @@ def test_the_whole_way_by_key_presses_alone(visited, studio, width, scheme):
     page.wait_for_selector(".thinking.idle", state="attached")
 
     person.tab_to(f"{CORRECT} select")  # a correction
-    page.keyboard.type("one before")
+    page.keyboard.type("in this")
     person.press("Tab")
     page.keyboard.type("corner")
     person.press("Tab")

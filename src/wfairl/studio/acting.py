@@ -18,6 +18,7 @@ from wfairl.logic.support import untested_steps
 from wfairl.planning.agent import Agent, Status
 from wfairl.planning.cost import Cost
 from wfairl.planning.path import walk_path
+from wfairl.studio.drawing import Place, lead_through
 from wfairl.studio.tiles import Film, film_walk
 from wfairl.worlds.task import Task
 from wfairl.worlds.world import World, available_controls
@@ -74,14 +75,24 @@ class Episode:
 
 
 def explain_episode(
-    task: Task, model: TaskModel, seed: int, imposed: Sequence[int], cost: Cost
+    task: Task, model: TaskModel, seed: int, imposed: Sequence[int], cost: Cost, places: Sequence[Place] = ()
 ) -> tuple[Episode, Film]:
-    """What the agent does in a scene, with its reasons, after controls that a person imposes; and its film.
+    """What the agent does in a scene, with its reasons, and its film.
+
+    Args:
+        task: what the scene is of.
+        model: what was understood.
+        seed: the scene.
+        imposed: controls that a person chooses, before the agent's own.
+        cost: what steps cost.
+        places: of the picture, which a person leads the agent through after that.
 
     Raises:
+        BadInputError: the person's way cannot be gone.
         UnsatisfiableTaskError: nothing fulfils the task there.
     """
     world = task.make_world(seed)
+    imposed = lead_through(world, imposed, places, seed)
     policy = policy_of(model, cost, task)
     automaton, price = policy.choose(world) if isinstance(policy, CautiousPolicy) else (model.finite, cost)
     agent = Agent(automaton, price, 0.0, np.random.default_rng(seed))

@@ -14,7 +14,7 @@ from wfairl.errors import BadInputError, WfairlError
 from wfairl.logic.corrections import correction_of_document, obey, without_edge
 from wfairl.studio import jobs, views
 from wfairl.studio.assignment import Assignment
-from wfairl.studio.downloads import ARCHIVE, REPORT, Material, archive, download, report_page
+from wfairl.studio.downloads import ARCHIVE, REPORT, SCENE, Material, archive, download, report_page
 from wfairl.studio.events import PERSON
 from wfairl.studio.keys import can_point, headed, pointed_at
 from wfairl.studio.progress import Progress, StoppedError
@@ -45,7 +45,7 @@ class Desk:
         self.session, self._workers, self._makers = session, workers, makers
         self.listeners: list[LISTENING] = []
         self.screen = Screen()
-        self.notice = ""
+        self.notice, self._handled = "", 0
         self._progress = Progress(lambda: self._changed(PROGRESS))
         self._turn = asyncio.Lock()
         self._understanding: dict[str, Any] | None = None
@@ -94,11 +94,12 @@ class Desk:
             "cell": self._cell,
         }
         self.notice = ""
+        self._handled += 1
         try:
             await actions.get(message["do"], self._tell)(message)
         except WfairlError as error:
             self._say(error)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
             self.notice = f"That was not understood ({error!r})."
         self._changed(STAGE)
 
@@ -119,7 +120,7 @@ class Desk:
         if not missing or self._makers is None:
             return
         doing = "making the scene" if len(missing) == 1 else f"making {len(missing)} scenes"
-        scenes.unpack(assignment, await self._progress.run(self._makers, doing, make_scenes, assignment, missing))
+        scenes.unpack(assignment, await self._wait(self._makers, doing, make_scenes, assignment, missing))
 
     def _look_ahead(self) -> None:
         """Have the next scene made while the person is busy with this one."""
@@ -208,6 +209,10 @@ class Desk:
         model, self._understanding = await self._run("understanding", jobs.learn, *arguments)
         session.learned(model)
         self.screen.clear()
+        await self._watch_again()
+
+    async def _watch_again(self) -> None:
+        """Show what the agent does now in the scene that is watched."""
         if self.screen.mode == WATCH:
             await self._watch({"seed": self.screen.watched})
 
@@ -220,15 +225,16 @@ class Desk:
         screen.mode, screen.map = mode, None
         self._changed(STAGE)
         if mode == WATCH and screen.episode is None:
-            await self._watch({"seed": screen.watched})
+            await self._watch_again()
         elif mode == ANSWER and screen.question is None:
             await self._ask(message)
 
     async def _watch(self, message: Mapping[str, Any]) -> None:
-        """Watch the agent in a scene: the next one, a certain one, or one in which a person chooses some controls."""
+        """Watch the agent in a scene: the next one, a certain one, or one in which a person leads it at first."""
         seed = int(message.get("seed", self.screen.watched + 1))
         imposed = tuple(int(one) for one in message.get("controls", ()))
-        arguments = self.session.assignment, self._model, seed, imposed, self._cost
+        places = tuple((float(x), float(y)) for x, y in message.get("places", ()))
+        arguments = self.session.assignment, self._model, seed, self._cost, imposed, places
         self.screen.show_episode(*await self._run("planning", jobs.act, *arguments))
 
     async def _try(self, message: Mapping[str, Any]) -> None:  # noqa: ARG002
@@ -278,6 +284,7 @@ class Desk:
         arguments = session.assignment, self._model, session.dataset, session.directory / RUN
         said = await self._run("learning the cost", jobs.learn_cost, *arguments)
         self.screen.episode = self.screen.map = None
+        await self._watch_again()
         self.notice = f"The cost is learned: {said}."
         self._changed(MIND)
 
@@ -288,9 +295,7 @@ class Desk:
             return
         if kind not in ("step", "to_go"):
             raise BadInputError("there is no such map")
-        episode = screen.episode if screen.mode == WATCH else None
-        seed = self.session.seed if episode is None else episode.seed
-        arguments = self.session.assignment, self._model, seed, state, self._cost
+        arguments = self.session.assignment, self._model, self._seed, state, self._cost
         found = await self._run("mapping", jobs.map_scene, *arguments)
         screen.map = {"kind": kind, "state": state, "values": getattr(found, kind)}
 
@@ -315,6 +320,9 @@ class Desk:
         await self.ready()
         if file == REPORT:
             return (await self._page()).encode(), "text/html"
+        if file == SCENE:
+            arguments = self.session.assignment, self._model, self._seed, self._cost
+            return (await self._run("writing the model", jobs.write_prism, *arguments)).encode(), "text/plain"
         if file == ARCHIVE:
             return archive(self.session, None if self.session.model is None else await self._page()), "application/zip"
         return download(self.session, file)
@@ -335,13 +343,18 @@ class Desk:
         if part == PROGRESS:
             return {"job": self._progress.view()}
         if part == STAGE:
-            return {"notice": self.notice, "busy": self._progress.doing, **views.stage_view(self.session, self.screen)}
+            told = {"notice": self.notice, "handled": self._handled, "busy": self._progress.doing}
+            return {**told, **views.stage_view(self.session, self.screen)}
         known = views.mind_view(self.session, self.screen, self._understanding, self._cost is not None)
         return {**known, "is_busy": self._progress.doing is not None}
 
     async def _run(self, doing: str, job: Callable[..., Any], *arguments: Any) -> Any:
+        return await self._wait(self._workers, doing, job, *arguments)
+
+    async def _wait(self, workers: Workers, doing: str, job: Callable[..., Any], *arguments: Any) -> Any:
+        self._changed(STAGE, MIND)  # they tell that something is under way
         try:
-            return await self._progress.run(self._workers, doing, job, *arguments)
+            return await self._progress.run(workers, doing, job, *arguments)
         finally:
             self._changed(STAGE, MIND)
 
@@ -350,6 +363,12 @@ class Desk:
         if self.session.model is None:
             raise BadInputError("Show it once first.")
         return self.session.model
+
+    @property
+    def _seed(self) -> int:
+        """The scene that is seen."""
+        episode = self.screen.episode if self.screen.mode == WATCH else None
+        return self.session.seed if episode is None else episode.seed
 
     @property
     def _cost(self) -> Path | None:

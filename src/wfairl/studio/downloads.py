@@ -24,7 +24,7 @@ from wfairl.studio.workers import Report
 
 RECORDED_SCENES = 3
 
-REPORT, SCRIPT, ARCHIVE = "report.html", "repeat.py", "session.zip"
+REPORT, SCRIPT, SCENE, ARCHIVE = "report.html", "repeat.py", "scene.prism", "session.zip"
 
 TEMPLATE = '''"""Learn {name} again from what was shown and said in the studio, and try it in new scenes.
 
@@ -70,6 +70,8 @@ def download(session: Session, file: str) -> tuple[bytes, str]:
         BadInputError: there is no such file; a path is none.
     """
     kinds = {JOURNAL: "application/jsonl", DEMONSTRATIONS: "application/octet-stream", TASK_MODEL: "application/json"}
+    if session.assignment.is_invented:
+        kinds[session.task_file] = "application/json"
     specified = {f"task{form.suffixes[0]}": form for form in FORMATS.values()}
     if file in kinds:
         return read_bytes(session.directory / file), kinds[file]

@@ -12,7 +12,7 @@ import hmac
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import parse_qs, quote, urlencode
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -82,7 +82,7 @@ class Guard:
 
     async def _admit(self, scope: Scope, send: Send, query: str) -> None:
         """Put the token into a cookie, and the browser to the same address without it."""
-        path = "/" + scope["path"].lstrip("/")  # never //elsewhere
+        path = quote("/" + scope["path"].lstrip("/"))  # never //elsewhere
         place = path + (f"?{query}" if query else "")
         cookie = f"{self._cookie}={self._token}; Path=/; HttpOnly; SameSite=Strict"
         headers = [(b"location", place.encode()), (b"set-cookie", cookie.encode()), (b"content-length", b"0")]

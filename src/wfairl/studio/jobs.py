@@ -24,9 +24,12 @@ from wfairl.logic.proposals import Proposal, find_scene
 from wfairl.logic.questions import NothingToAskError, Question, find_question
 from wfairl.planning.cost import Cost, nominal_cost
 from wfairl.planning.planner import ExactPlanner
+from wfairl.planning.prism import to_prism
+from wfairl.planning.product import build_product
 from wfairl.report.tiles import TILE, cut_tiles
 from wfairl.studio.acting import Episode, explain_episode, policy_of
 from wfairl.studio.assignment import Assignment
+from wfairl.studio.drawing import Place
 from wfairl.studio.tiles import Film, film_walk
 from wfairl.studio.understanding import describe
 from wfairl.studio.workers import Report
@@ -79,7 +82,7 @@ def _own_plan(
 ) -> Question:
     asked = {(one.seed, one.controls) for one in dataset.answers}
     for seed in seeds:
-        episode, _ = act(report, assignment, model, seed, (), None)
+        episode, _ = act(report, assignment, model, seed, None)
         if (seed, episode.controls) not in asked:
             break
     _, labels = walk(assignment.task.make_world(seed), episode.controls, seed)
@@ -122,11 +125,17 @@ def try_scenes(
 
 
 def act(
-    report: Report, assignment: Assignment, model: TaskModel, seed: int, imposed: Sequence[int], run: Path | None
+    report: Report,
+    assignment: Assignment,
+    model: TaskModel,
+    seed: int,
+    run: Path | None,
+    imposed: Sequence[int] = (),
+    places: Sequence[Place] = (),
 ) -> tuple[Episode, Film]:
     """What the agent does in a scene, with its reasons; see `explain_episode`."""
     report()
-    return explain_episode(assignment.task, model, seed, imposed, cost_of(run, assignment.task))
+    return explain_episode(assignment.task, model, seed, imposed, cost_of(run, assignment.task), places)
 
 
 @dataclass(frozen=True)
@@ -173,6 +182,13 @@ def map_scene(
     return SceneMap(_finite(mean), _finite(to_go))
 
 
+def write_prism(report: Report, assignment: Assignment, model: TaskModel, seed: int, run: Path | None) -> str:
+    """The task in a scene, for PRISM and Storm; see `to_prism`."""
+    product = build_product(assignment.task.make_world(seed), model.finite)
+    report()
+    return to_prism(product, cost_of(run, assignment.task)(product), f"task {assignment.name}, seed {seed}")
+
+
 def learn_cost(report: Report, assignment: Assignment, model: TaskModel, dataset: Dataset, directory: Path) -> str:
     """Learn what steps cost, as a run that other commands read; what it says in a line."""
     from wfairl.methods import TrainingRequest, find_method  # torch is slow to import
@@ -196,7 +212,7 @@ def warm_up(report: Report) -> None:
     assignment = Assignment("errand")
     dataset = collect(assignment.task, 2, 0, 0.0, 0, n_jobs=1)
     model, _ = learn(report, assignment, dataset, ())
-    act(report, assignment, model, 0, (), None)
+    act(report, assignment, model, 0, None)
 
 
 def _finite(values: NDArray[np.float64]) -> tuple[float | None, ...]:

@@ -141,7 +141,7 @@ def make_application(house: House, token: str, port: int) -> Any:
         return None
 
     @application.get("/begin/{what:path}")
-    def begin(what: str) -> Response:
+    async def begin(what: str) -> Response:
         try:
             return RedirectResponse(f"/session/{house.begin(what).session.name}", 303)
         except WfairlError as error:

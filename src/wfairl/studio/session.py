@@ -183,7 +183,7 @@ class Session(Story):
         if isinstance(event, Proposed | Forgot):
             (self.directory / TASK_MODEL).unlink(missing_ok=True)  # it speaks of other propositions
         if isinstance(event, Named):
-            (self.directory / self._task_file).unlink(missing_ok=True)
+            (self.directory / self.task_file).unlink(missing_ok=True)
         self.apply(event)
         if isinstance(event, Proposed | Forgot):
             self.model = None
@@ -207,10 +207,11 @@ class Session(Story):
 
     def _save_task(self) -> None:
         if self.assignment.is_invented:
-            write_json(self.directory / self._task_file, self.assignment.to_document(self.model))
+            write_json(self.directory / self.task_file, self.assignment.to_document(self.model))
 
     @property
-    def _task_file(self) -> str:
+    def task_file(self) -> str:
+        """Where an invented task is kept."""
         return f"{self.assignment.name}.task.json"
 
     def _check_in_worlds(self, event: Event) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from wfairl.report.tiles import TILE, cut_tiles, with_palette
+from wfairl.worlds.documents import Inventive
 from wfairl.worlds.rendering import Tiled, as_renderer, can_locate, can_render
 
 KNOWN_TILES = 4_096
@@ -59,17 +60,28 @@ class TileSheet:
 
 @dataclass(frozen=True)
 class Film:
-    """A frame for each state of a walk, and the tiles that they are made of."""
+    """A frame for each state of a walk, the tiles that they are made of, and the cell in their upper left corner."""
 
     frames: tuple[dict[str, Any], ...]
     tiles: tuple[str, ...]
+    corner: tuple[int, int] | None
 
 
 def film_walk(world: Any, states: Sequence[Any]) -> Film:
     """The film of a walk through a world."""
     sheet = TileSheet()
     frames = tuple(sheet.frame(world, state) for state in states)
-    return Film(frames, tuple(sheet.tiles))
+    return Film(frames, tuple(sheet.tiles), corner_of(world))
+
+
+def corner_of(world: Any) -> tuple[int, int] | None:
+    """The cell in the upper left corner of a world's pictures; None where nobody speaks of cells."""
+    has_cells = isinstance(world, Inventive) and can_locate(world)
+    if not has_cells:
+        return None
+    x, y = world.locate(world.initial_state)
+    column, row = world.cell_at(x, y)
+    return column - int(x // TILE), row - int(y // TILE)
 
 
 @lru_cache(KNOWN_TILES)

@@ -11,6 +11,7 @@ from wfairl.studio.events import JUDGES, RULE
 from wfairl.studio.keys import can_point, keys_of
 from wfairl.studio.screen import ANSWER, WATCH, Screen
 from wfairl.studio.session import Session
+from wfairl.studio.tiles import corner_of
 from wfairl.worlds.documents import Inventive
 from wfairl.worlds.world import available_controls
 
@@ -38,6 +39,11 @@ def stage_view(session: Session, screen: Screen) -> dict[str, Any]:
         "frames": [],
         "tiles": [],
         "is_there": is_there,
+        "places": [
+            {"name": name, "x": one["x"], "y": one["y"]}
+            for name, one in session.assignment.propositions.items()
+            if one["is"] == "at"
+        ],
     }
     if screen.mode == WATCH:
         return {**common, **_watch_view(screen)}
@@ -55,6 +61,7 @@ def _show_view(session: Session, screen: Screen) -> dict[str, Any]:
         "seed": session.seed,
         "frames": [sheet.frame(session.world, state)],
         "tiles": sheet.tiles,
+        "corner": corner_of(session.world),
         "steps": len(session.controls),
         "word": [format_label(label) for label in compress(session.labels)],
         "available": [bool(one) for one in available_controls(session.world, state)],
@@ -137,6 +144,7 @@ def told_view(session: Session) -> dict[str, Any]:
     outliers = facts.get("outlier_probabilities", []) if is_current else []
     return {
         "is_current": is_current,
+        "task_file": session.task_file if session.assignment.is_invented else None,
         "demonstrations": [
             {
                 "number": number + 1,

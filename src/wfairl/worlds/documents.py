@@ -31,7 +31,11 @@ class Inventive(Protocol):
         ...
 
     def cell_at(self, x: float, y: float) -> tuple[int, int]:
-        """The cell at a pixel of the scene's picture."""
+        """The cell at a pixel of the scene's picture.
+
+        Raises:
+            BadInputError: the agent can never be there.
+        """
         ...
 
 

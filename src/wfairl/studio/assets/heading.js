@@ -11,7 +11,7 @@ export default {
     },
     rename() {
       this.naming = false;
-      this.$emit("do", { do: "name", name: this.name.trim().toLowerCase().replace(/[^a-z0-9]+/g, "-") });
+      this.$emit("do", { do: "name", name: this.name.trim().toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "") });
     },
   },
   template: `

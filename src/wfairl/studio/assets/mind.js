@@ -28,7 +28,7 @@ export default {
             <ul class="opinions"><li v-for="one in view.model.apart" :key="one">{{ one }}</li></ul></details>
           <p v-if="view.model.untested.length" class="hint">Not tested by any demonstration: {{ view.model.untested.join("; ") }}.</p>
           <details v-if="view.model.alternatives.length"><summary>What else it might be</summary>
-            <ul class="opinions"><li v-for="one in view.model.alternatives" :key="one.text">{{ percent(one.weight) }} <code>{{ one.text }}</code></li></ul></details>
+            <ul class="opinions"><li v-for="one in view.model.alternatives" :key="one.text">{{ one.weight < 0.005 ? "under 1%" : percent(one.weight) }} <code>{{ one.text }}</code></li></ul></details>
           <div class="actions">
             <button type="button" @click="tell({ do: 'try' })">Try ten new scenes</button>
             <button type="button" @click="tell({ do: 'cost' })">{{ view.has_cost ? "Learn the cost again" : "Learn what steps cost" }}</button>
@@ -38,6 +38,7 @@ export default {
             <li class="hint">{{ view.tried.filter((one) => one.outcome === "success").length }} of {{ view.tried.length }} done</li>
           </ol>
         </template>
+        <p v-else-if="view.is_busy && view.demonstrations.length" class="hint">One moment…</p>
         <p v-else class="hint">Nothing yet. {{ view.propositions.names.length ? "Show the task once, and say that it was right." : "First say what matters in this world, then show the task once." }}</p>
       </section>
 
@@ -61,7 +62,7 @@ export default {
         <h2 id="demonstrations">Demonstrations</h2>
         <ul class="rows">
           <li v-for="one in view.demonstrations" :key="one.number">
-            <span><b>#{{ one.number }}</b> scene {{ one.seed }}, {{ one.steps }} steps, {{ one.right ? "right" : "wrong" }} <span class="hint">says the {{ one.judge }}</span>
+            <span><b>#{{ one.number }}</b> scene {{ one.seed }}, {{ one.steps }} steps, {{ one.right ? "right" : "wrong" }} <span class="hint">{{ { rule: "says the rule", environment: "says the environment", person: "you said so" }[one.judge] }}</span>
               <span v-if="one.outlier >= 0.5" class="badge warn">looks wrong, {{ percent(one.outlier) }}</span></span>
             <button type="button" class="quiet" :aria-label="'Remove demonstration ' + one.number" @click="tell({ do: 'drop', demonstration: one.number - 1 })">Remove</button></li>
           <li v-if="!view.demonstrations.length" class="hint">None yet.</li>
@@ -79,7 +80,7 @@ export default {
             <button type="button" class="quiet" :aria-label="'Withdraw: ' + one.sentence" @click="tell({ do: 'withdraw', correction: i })">Withdraw</button></li>
         </ul>
         <form class="form" @submit.prevent="correct">
-          <label><span>Rule</span><select v-model="kind"><option value="never">never</option><option value="before">one before the other</option></select></label>
+          <label><span>Rule</span><select v-model="kind"><option value="never">never</option><option value="before">in this order</option></select></label>
           <label><span>{{ kind === "never" ? "Proposition" : "First" }}</span><select v-model="first" required><option value="" disabled>choose</option><option v-for="one in view.propositions.names" :key="one.name">{{ one.name }}</option></select></label>
           <label v-if="kind === 'before'"><span>Then</span><select v-model="second" required><option value="" disabled>choose</option><option v-for="one in view.propositions.names" :key="one.name">{{ one.name }}</option></select></label>
           <label><span>It is</span><select v-model="law"><option value="law">law</option><option value="evidence">evidence</option></select></label>
@@ -93,8 +94,9 @@ export default {
         <p class="hint">Ordinary files that every <code>wfairl</code> command reads.</p>
         <p class="downloads"><a v-for="one in files" :key="one.file" :href="'/download/' + session + '/' + one.file">{{ one.text }}</a></p>
         <template v-if="view.model">
-          <p class="hint">The automaton alone, for other tools:</p>
-          <p class="downloads"><a v-for="one in ['svg', 'png', 'dot', 'hoa', 'ltlf', 'rm', 'py']" :key="one" :href="'/download/' + session + '/task.' + one">{{ { rm: "reward machine", py: "Python", ltlf: "LTLf" }[one] ?? one.toUpperCase() }}</a></p>
+          <p class="hint for-tools">The automaton alone, for other tools:</p>
+          <p class="downloads"><a v-for="one in ['svg', 'png', 'dot', 'hoa', 'ltlf', 'rm', 'py']" :key="one" :href="'/download/' + session + '/task.' + one">{{ { rm: "reward machine", py: "Python", ltlf: "LTLf" }[one] ?? one.toUpperCase() }}</a>
+            <a :href="'/download/' + session + '/scene.prism'">PRISM, in the scene on the stage</a></p>
         </template>
       </section>
     </div>`,
@@ -104,7 +106,8 @@ export default {
     files() {
       if (!this.view.demonstrations.length) return [{ file: "journal.jsonl", text: "journal" }];
       const learned = this.view.model ? [{ file: "task.json", text: "task model" }, { file: "report.html", text: "report page" }, { file: "repeat.py", text: "script" }] : [];
-      return [{ file: "demos.safetensors", text: "demonstrations" }, ...learned, { file: "session.zip", text: "everything" }];
+      const invented = this.view.task_file ? [{ file: this.view.task_file, text: "task" }] : [];
+      return [{ file: "demos.safetensors", text: "demonstrations" }, ...invented, ...learned, { file: "session.zip", text: "everything" }];
     },
   },
   mounted() { window.addEventListener("studio:state", this.mark); this.mark(); },

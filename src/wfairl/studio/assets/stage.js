@@ -3,6 +3,7 @@ const TILE = 32;
 const TALLEST = 28;  // rem of a frame's height
 const STEP_MILLISECONDS = 420;
 const NARROWEST = 0.05;  // costs that differ by a smaller part are not spread over all colours
+const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const images = new Map();  // address of a tile -> its image, decoded once
 
 async function decoded(address) {
@@ -17,7 +18,7 @@ async function decoded(address) {
 export default {
   props: { json: String },
   emits: ["do"],
-  data: () => ({ moment: 0, timer: null, chosen: null, picking: null, cursor: [0, 0], drawn: 0 }),
+  data: () => ({ notice: "", moment: 0, timer: null, chosen: null, picking: null, sketch: null, cursor: [0, 0], drawn: 0 }),
   template: `
     <section class="card stage-card" id="stage" aria-label="Stage" @keydown="pressed">
       <div class="modes" role="tablist" aria-label="What to do">
@@ -28,16 +29,24 @@ export default {
         <span>{{ line }}</span>
         <span v-if="view.episode" class="outcome" :data-success="view.episode.success">{{ view.episode.outcome }}</span>
       </p>
-      <div class="view" ref="view" tabindex="0" role="group" :aria-label="described" :class="{ picking: picking !== null || (view.mode === 'show' && view.can_point) }">
-        <canvas v-show="hasFrame && frame.cells" ref="canvas" role="img" :aria-label="'Scene ' + view.seed" @click="clicked"></canvas>
+      <div class="view" ref="view" tabindex="0" role="group" :aria-label="described" :class="{ picking: picking !== null || sketch !== null || (view.mode === 'show' && view.can_point) }">
+        <canvas v-show="hasFrame && frame.cells" ref="canvas" role="img" :aria-label="'Scene ' + view.seed" @click="clicked"
+          @pointerdown="startLine" @pointermove="drawLine" @pointerup="endLine" @pointercancel="sketch = null" :class="{ drawing: sketch !== null }"></canvas>
         <p v-if="hasFrame && frame.text !== undefined" class="state">{{ frame.text }}</p>
         <p v-if="!hasFrame" class="empty">{{ view.busy ? "One moment…" : view.mode === "answer" ? "No question yet." : "Nothing to see yet." }}
           <button v-if="!view.busy && !view.is_there" type="button" class="quiet" @click="tell({ do: 'ready' })">Make the scene</button></p>
       </div>
-      <p v-if="picking !== null" class="pick" role="status">Choose the cell: click it, or move with the arrow keys and press
+      <p v-if="picking !== null" class="pick" role="status">Choose the cell: click or tap it, or move with the arrow keys and press
         <kbd>Enter</kbd>. <button type="button" class="quiet" @click="stopPicking">Cancel</button></p>
+      <p v-if="sketch !== null" class="pick" role="status">Draw from the agent on, or click where it should go. With keys: arrows, then
+        <kbd>Enter</kbd>. <button type="button" class="quiet" @click="sketch = null">Cancel</button></p>
 
       <template v-if="view.mode === 'show' && hasFrame">
+        <div class="so-far"><h3 id="word-so-far">Labels so far</h3>
+          <ol class="word" ref="word" aria-labelledby="word-so-far">
+            <li v-for="(label, i) in view.word" :key="i" :class="{ nothing: label === '-' }">{{ label === "-" ? "nothing" : label }}</li>
+            <li v-if="!view.word.length" class="nothing">nothing yet</li>
+          </ol></div>
         <div v-if="view.can_point" class="pads" role="group" aria-label="Directions">
           <button v-for="one in arrows" :key="one.key" type="button" @click="tell({ do: 'point', key: one.key })"><b>{{ one.name }}</b><kbd>{{ one.symbol }}</kbd></button>
         </div>
@@ -54,12 +63,7 @@ export default {
           <button v-if="view.can_propose" type="button" title="the new scene whose demonstration is expected to say most about the task" @click="tell({ do: 'propose' })">Most telling scene<kbd>T</kbd></button>
         </div>
         <div v-if="view.proposal.length" class="why" role="status"><p><b>What you do here tells most.</b> The studio is undecided between:</p>
-          <ul class="opinions"><li v-for="one in view.proposal" :key="one.text">{{ one.weight < 0.005 ? "under 1%" : percent(one.weight) }}: you would do <b>{{ one.word.join(", then ") || "nothing that labels tell" }}</b> in {{ one.steps }} steps, if the task is <code>{{ one.text }}</code></li></ul></div>
-        <h3 id="word-so-far">Labels so far</h3>
-        <ol class="word" aria-labelledby="word-so-far">
-          <li v-for="(label, i) in view.word" :key="i" :class="{ nothing: label === '-' }">{{ label === "-" ? "nothing" : label }}</li>
-          <li v-if="!view.word.length" class="nothing">nothing yet</li>
-        </ol>
+          <ul class="opinions"><li v-for="one in view.proposal" :key="one.text">{{ percent(one.weight) }}: you would do <b>{{ one.word.join(", then ") || "nothing that labels tell" }}</b> in {{ one.steps }} steps, if the task is <code>{{ one.text }}</code></li></ul></div>
         <div class="actions verdict">
           <button type="button" class="primary" :disabled="!view.steps" @click="keep(true)">This was right<kbd>Enter</kbd></button>
           <button type="button" :disabled="!view.steps" @click="keep(false)">This was wrong<kbd>X</kbd></button>
@@ -98,6 +102,7 @@ export default {
         <details><summary>What it makes of this walk</summary><ol class="opinions"><li v-for="(one, i) in view.episode.explanation" :key="i">{{ one }}</li></ol></details>
         <div class="actions">
           <button type="button" class="primary" @click="tell({ do: 'watch' })">Next scene<kbd>N</kbd></button>
+          <button v-if="frame.agent != null && now.control !== null" type="button" :aria-pressed="sketch !== null" @click="beginLine">Draw another way<kbd>D</kbd></button>
           <button type="button" :aria-pressed="isMap('to_go')" @click="tell({ do: 'map', kind: 'to_go', state: Math.max(0, now.state) })">Map: cost to go</button>
           <button type="button" :aria-pressed="isMap('step')" @click="tell({ do: 'map', kind: 'step', state: Math.max(0, now.state) })">Map: cost of a step</button>
         </div>
@@ -123,7 +128,7 @@ export default {
         </ul>
       </template>
       <div v-if="view.mode === 'answer' && !view.question && !view.busy" class="actions"><button type="button" class="primary" @click="tell({ do: 'ask' })">Ask me a question</button></div>
-      <p class="said" role="status" aria-live="polite">{{ view.notice }}</p>
+      <div class="said" role="status" aria-live="polite"><p v-if="notice"><span>{{ notice }}</span><button type="button" class="quiet" aria-label="Close this message" @click="notice = ''">✕</button></p></div>
     </section>`,
   computed: {
     view() { return JSON.parse(this.json); },
@@ -133,6 +138,7 @@ export default {
     offered() { return this.view.controls.filter((one) => !this.view.can_point || this.view.available[one.control]); },
     canPropose() { return this.view.mode === "show" && this.view.can_propose; },
     frame() { return this.view.frames[Math.min(this.moment, this.view.frames.length - 1)] ?? {}; },
+    here() { return this.cellOf(this.frame); },
     last() { return this.view.frames.length - 1; },
     playable() { return this.view.mode !== "show" && this.hasFrame && this.last > 0; },
     now() { return this.view.episode ? this.view.episode.moments[Math.min(this.moment, this.last)] : {}; },
@@ -166,9 +172,8 @@ export default {
       }));
     },
     detour() {
-      const { cost, best_cost: best, imposed } = this.view.episode;
-      const controls = imposed === 1 ? "control" : "controls";
-      if (cost === null) return `With your ${imposed} ${controls} the task is not done.`;
+      const { cost, best_cost: best, moments, explanation } = this.view.episode;
+      if (cost === null) return `Your way does not do the task. ${moments[this.last].state < 0 ? explanation.at(-2) : ""}`;
       const more = cost - best;
       return more < 1e-6 ? "Your way costs no more than its own." : `Your way costs ${Number(cost.toFixed(2))}: ${Number(more.toFixed(2))} more than its own.`;
     },
@@ -179,8 +184,12 @@ export default {
   },
   watch: {
     view(next, before) {
-      if (next.mode !== before.mode || next.seed !== before.seed || next.frames.length !== before.frames.length) {
+      if (next.notice !== before.notice || next.handled !== before.handled) this.showNotice(next.notice);
+      this.$nextTick(() => this.$refs.word?.scrollTo({ left: this.$refs.word.scrollWidth }));
+      const walk = (one) => [one.mode, one.seed, (one.episode ?? one.question)?.controls].join();
+      if (walk(next) !== walk(before)) {
         this.pause();
+        this.sketch = null;
         this.chosen = null;
         this.moment = next.episode?.imposed ?? 0;
         if (next.mode !== before.mode) this.$refs.view.focus({ preventScroll: true });
@@ -190,6 +199,7 @@ export default {
     moment() { this.draw(); },
     picking() { this.draw(); },
     cursor() { this.draw(); },
+    sketch: { handler() { this.draw(); }, deep: true },
   },
   mounted() {
     window.addEventListener("keydown", this.fromAnywhere);
@@ -203,9 +213,13 @@ export default {
     this.pause();
   },
   methods: {
+    showNotice(notice) {
+      this.notice = notice;
+      setTimeout(() => { if (this.notice === notice) this.notice = ""; }, 4000 + 80 * notice.length);
+    },
     tell(message) { this.$emit("do", message); },
     keep(right) { this.tell({ do: "keep", right }); },
-    percent: (share) => `${Math.round(100 * share)}%`,
+    percent: (share) => (share > 0 && share < 0.005 ? "under 1%" : `${Math.round(100 * share)}%`),
     isMap(kind) { return this.view.map !== null && this.view.map.kind === kind; },
     impose() {
       const controls = [...this.view.episode.controls.slice(0, this.moment), this.chosen];
@@ -230,7 +244,7 @@ export default {
     pressed(event) {
       if (event.altKey || event.ctrlKey || event.metaKey || event.target.matches("input:not([type=range]), select, textarea, a")) return;
       if (event.target.matches("button") && ["Enter", " "].includes(event.key)) return;
-      const action = this.picking !== null ? this.pickKey(event.key) : this.keyAction(event.key);
+      const action = this.picking !== null ? this.pickKey(event.key) : this.sketch !== null ? this.lineKey(event.key) : this.keyAction(event.key);
       if (!action) return;
       event.preventDefault();
       action();
@@ -246,7 +260,7 @@ export default {
       const steps = { ArrowLeft: () => this.go(this.moment - 1), ArrowRight: () => this.go(this.moment + 1), Home: () => this.go(0), End: () => this.go(this.last), " ": () => this.toggle() };
       const keys = {
         show: { u: () => this.tell({ do: "undo" }), Backspace: () => this.tell({ do: "undo" }), r: () => this.tell({ do: "reset" }), n: () => this.tell({ do: "next" }), t: () => this.canPropose && this.tell({ do: "propose" }), Enter: () => this.view.steps && this.keep(true), x: () => this.view.steps && this.keep(false) },
-        watch: { ...steps, n: () => this.tell({ do: "watch" }) },
+        watch: { ...steps, n: () => this.tell({ do: "watch" }), d: () => this.frame.agent != null && this.now.control !== null && this.beginLine() },
         answer: { ...steps, y: () => this.view.question && this.tell({ do: "answer", right: true }), n: () => this.view.question && this.tell({ do: "answer", right: false }) },
       };
       return keys[this.view.mode][small];
@@ -262,20 +276,54 @@ export default {
     },
     stopPicking() { this.picking = null; },
     pickKey(key) {
-      const moves = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-      if (key in moves) return () => { this.cursor = [0, 1].map((i) => Math.min(Math.max(this.cursor[i] + moves[key][i], 0), (i ? this.frame.rows : this.frame.columns) - 1)); };
+      if (key in MOVES) return () => { this.cursor = this.beside(this.cursor, key); };
       return { Enter: () => this.pick(...this.cursor), Escape: () => this.stopPicking() }[key];
+    },
+    cellOf: (frame) => [frame.agent % frame.columns, Math.floor(frame.agent / frame.columns)],
+    beside(cell, key) { return [0, 1].map((i) => Math.min(Math.max(cell[i] + MOVES[key][i], 0), (i ? this.frame.rows : this.frame.columns) - 1)); },
+    place(event) {
+      const box = this.$refs.canvas.getBoundingClientRect();
+      return [(event.clientX - box.left) / box.width * this.frame.columns, (event.clientY - box.top) / box.height * this.frame.rows];
     },
     clicked(event) {
       if (this.picking === null && !(this.view.mode === "show" && this.view.can_point)) return;
-      const box = this.$refs.canvas.getBoundingClientRect();
-      const [column, row] = [(event.clientX - box.left) / box.width * this.frame.columns, (event.clientY - box.top) / box.height * this.frame.rows];
+      const [column, row] = this.place(event);
       if (this.picking !== null) this.pick(Math.floor(column), Math.floor(row));
       else this.tell({ do: "point", x: column * TILE, y: row * TILE });
     },
     pick(column, row) {
       this.tell({ do: "cell", name: this.picking.name, x: column * TILE + TILE / 2, y: row * TILE + TILE / 2 });
       this.picking = null;
+    },
+
+    // Drawing another way than the agent's, from where it is at this moment.
+    beginLine() {
+      this.pause();
+      this.sketch = this.sketch === null ? { cells: [this.here], isHeld: false } : null;
+      this.$refs.view.focus();
+      this.$refs.view.scrollIntoView({ block: "nearest" });
+    },
+    startLine(event) {
+      if (this.sketch === null) return;
+      event.target.setPointerCapture(event.pointerId);
+      this.sketch = { cells: [this.here], isHeld: true };
+      this.drawLine(event);
+    },
+    drawLine(event) {
+      if (this.sketch?.isHeld) this.extendLine(this.place(event).map(Math.floor));
+    },
+    extendLine(cell) {
+      if (String(cell) !== String(this.sketch.cells.at(-1))) this.sketch.cells.push(cell);
+    },
+    endLine() {
+      if (this.sketch === null) return;
+      const places = this.sketch.cells.slice(1).map((cell) => cell.map((one) => one * TILE + TILE / 2));
+      this.sketch = null;
+      if (places.length) this.tell({ do: "watch", seed: this.view.seed, controls: this.view.episode.controls.slice(0, this.moment), places });
+    },
+    lineKey(key) {
+      if (key in MOVES) return () => this.extendLine(this.beside(this.sketch.cells.at(-1), key));
+      return { Enter: () => this.endLine(), Escape: () => { this.sketch = null; } }[key];
     },
 
     async draw() {
@@ -296,12 +344,48 @@ export default {
       const context = canvas.getContext("2d");
       frame.cells.forEach((number, cell) => context.drawImage(ready[number], (cell % frame.columns) * TILE, Math.floor(cell / frame.columns) * TILE));
       if (this.view.map) this.drawMap(context, frame);
+      if (this.view.mode !== "show") this.drawWay(context, ready[frame.cells[frame.agent]]);
+      this.drawPlaces(context, frame);
       if (this.picking !== null) {
         context.strokeStyle = "#f0a434";
         context.lineWidth = 5;
         context.strokeRect(this.cursor[0] * TILE + 2, this.cursor[1] * TILE + 2, TILE - 4, TILE - 4);
       }
+      if (this.sketch !== null) {
+        this.drawLineThrough(context, this.sketch.cells, "#f0a434", 7);
+        context.strokeRect(...this.sketch.cells.at(-1).map((one) => one * TILE + 3), TILE - 6, TILE - 6);
+      }
       canvas.dataset.drawn = `${this.view.seed}/${this.view.mode === "show" ? this.view.steps : this.moment}`;
+    },
+    // The way of a walk: gone so far, still to go, and in another colour what a person chose.
+    drawWay(context, agent) {
+      const cells = this.view.frames.map((frame) => (frame.agent === null ? null : this.cellOf(frame)));
+      if (cells.includes(null)) return;
+      const imposed = this.view.episode?.imposed ?? 0;
+      const cuts = [0, Math.min(imposed, this.moment), Math.max(imposed, this.moment), this.last];
+      cuts.slice(1).forEach((end, i) => {
+        if (end <= cuts[i]) return;
+        context.setLineDash(cuts[i] < this.moment ? [] : [1, 9]);
+        this.drawLineThrough(context, cells.slice(cuts[i], end + 1), cuts[i] < imposed ? "#f0a434" : "#3fb894", 4);
+      });
+      context.setLineDash([]);
+      context.drawImage(agent, ...this.here.map((one) => one * TILE));
+    },
+    // Cells that labels speak of, with the first letter of what they say.
+    drawPlaces(context, frame) {
+      if (!this.view.corner) return;
+      Object.assign(context, { strokeStyle: "#7fb2ff", fillStyle: "#7fb2ff", lineWidth: 2.5, font: "700 20px sans-serif", textAlign: "center", textBaseline: "middle" });
+      for (const { name, x, y } of this.view.places) {
+        const [column, row] = [x - this.view.corner[0], y - this.view.corner[1]];
+        context.strokeRect(column * TILE + 3, row * TILE + 3, TILE - 6, TILE - 6);
+        if (frame.agent !== row * frame.columns + column) context.fillText([...name][0], (column + 0.5) * TILE, (row + 0.55) * TILE);
+      }
+    },
+    drawLineThrough(context, cells, colour, width) {
+      Object.assign(context, { strokeStyle: colour, lineWidth: width, lineCap: "round", lineJoin: "round" });
+      context.beginPath();
+      for (const cell of cells) context.lineTo(...cell.map((one) => (one + 0.5) * TILE));
+      context.stroke();
     },
     drawMap(context, frame) {
       const [low, high] = this.mapRange;

@@ -92,7 +92,7 @@ def invented_document(
         "version": VERSION,
         "kind": KIND,
         "name": name,
-        "summary": f"a task of one's own in {environment}",
+        "summary": f"a task of your own in {environment}",
         "environment": environment,
         "horizon": INVENTED_HORIZON,
         "rule": None if rule is None else rule.to_document(),

@@ -213,9 +213,13 @@ class MiniGridWorld:
         return (x - left + 0.5) * TILE_PIXELS, (y - top + 0.5) * TILE_PIXELS
 
     def cell_at(self, x: float, y: float) -> tuple[int, int]:
-        """The cell (x, y) of the map at a pixel of the picture; the reverse of `locate`."""
-        left, top, _, _ = self._window
-        return int(x // TILE_PIXELS) + left, int(y // TILE_PIXELS) + top
+        """The cell (x, y) of the map at a pixel of the picture; the reverse of `locate`. See `Inventive`."""
+        left, top, right, bottom = self._window
+        column, row = int(x // TILE_PIXELS) + left, int(y // TILE_PIXELS) + top
+        is_inside = left <= column < right and top <= row < bottom
+        if not is_inside or self.layout.cells[row * self.layout.width + column, rules.TERRAIN] == rules.WALL:
+            raise BadInputError("there is a wall: choose a cell that one can stand on")
+        return column, row
 
     def proposition_menu(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """What can be said about the scene; see `Inventive`."""
