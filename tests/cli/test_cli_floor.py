@@ -39,6 +39,7 @@ def recorded(task, seed, noise=0.01):
     return path + noise * rng.uniform(-1, 1, path.shape), controls
 
 
+@pytest.mark.slow
 def test_paths_become_a_rule_prices_and_a_refined_plan(wfairl, serve, tmp_path):
     log, demos, model, run = (tmp_path / name for name in ("paths.jsonl", "d.safetensors", "task.json", "run"))
     lines = [{"seed": seed, "path": recorded(serve, seed)[0].tolist()} for seed in range(FIRST, FIRST + 12)]

@@ -35,16 +35,24 @@ def test_a_job_that_fails_is_reported_and_stops_no_other(tmp_path):
     jobs = [
         Job("refused", 3, refuse),
         Job("broken", 2, stumble),
-        Job("killed", 2, die),
         *(Job(f"good {i}", 1, partial(write, str(i))) for i in range(3)),
     ]
     with open_workers("local", n_jobs=2) as workers:
         failures = {failure.name: failure.reason for failure in run_jobs(jobs, tmp_path, workers, "test")}
     assert {path.name for path in tmp_path.iterdir()} == {"0", "1", "2"}
-    assert failures.keys() == {"refused", "broken", "killed"}
-    assert "memory" in failures["killed"]
+    assert failures.keys() == {"refused", "broken"}
     assert failures["refused"] == "there is no such thing"
     assert "ZeroDivisionError" in failures["broken"]
+
+
+@pytest.mark.slow  # three workers have to begin and die
+def test_a_job_that_kills_every_worker_is_reported_and_stops_no_other(tmp_path):
+    jobs = [Job("killed", 2, die), *(Job(f"good {i}", 1, partial(write, str(i))) for i in range(3))]
+    with open_workers("local", n_jobs=2) as workers:
+        (failure,) = run_jobs(jobs, tmp_path, workers, "test")
+    assert {path.name for path in tmp_path.iterdir()} == {"0", "1", "2"}
+    assert failure.name == "killed"
+    assert "memory" in failure.reason
 
 
 def die_once(directory: Path) -> None:
