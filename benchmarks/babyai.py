@@ -17,6 +17,7 @@ import json
 import resource
 import statistics
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from rich.table import Table
 
 from wfairl.planning.cost import unit_cost
 from wfairl.planning.focused import DEFAULT_MAX_NODES, FocusedPlanner, TooManyNodesMetError
-from wfairl.planning.plan import UnsatisfiableTaskError
+from wfairl.planning.plan import Plan, UnsatisfiableTaskError
 from wfairl.progress import track
 from wfairl.worlds.minigrid import babyai
 from wfairl.worlds.minigrid.environment import make_environment, reset
@@ -81,19 +82,19 @@ def measure(
 
 def measure_scene(level: babyai.BabyAITask, planner: FocusedPlanner, seed: int) -> dict[str, Any]:
     """Steps of the plan and of the bot, None where there are none; and why, and what it took."""
-    began, outcome, controls = time.process_time(), "planned", ()
+    began, outcome, found = time.process_time(), "planned", None
     try:
-        controls = plan(level, planner, seed)
+        found = plan(level, planner, seed)
     except UnsatisfiableTaskError:
         outcome = "impossible"
     except TooManyNodesMetError:
         outcome = "given up"
     took = time.process_time() - began
-    is_planned = outcome == "planned"
     return {
         "outcome": outcome,
-        "steps": carry_out(level, seed, controls) if is_planned else None,
-        "bot steps": follow_bot(level, seed) if is_planned else None,
+        "steps": None if found is None else carry_out(level, seed, found.path.controls),
+        "at least": None if found is None else found.lower_bound,
+        "bot steps": None if found is None else follow_bot(level, seed),
         "ms": 1e3 * took,
         "peak MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
@@ -110,6 +111,9 @@ def summarize(level: babyai.BabyAITask, rows: list[dict[str, Any]]) -> dict[str,
         "impossible scenes": [row["seed"] for row in rows if row["outcome"] == "impossible"],
         "given up scenes": [row["seed"] for row in rows if row["outcome"] == "given up"],
         "accepted": len(accepted),
+        "not proven optimal": {
+            row["seed"]: row["steps"] - row["at least"] for row in accepted if row["steps"] > row["at least"]
+        },
         "refused scenes": [row["seed"] for row in planned if row["steps"] is None],
         "bot failed": sum(row["bot steps"] is None for row in planned),
         "shorter": sum(ours < bot for ours, bot in pairs.values()),
@@ -124,11 +128,11 @@ def summarize(level: babyai.BabyAITask, rows: list[dict[str, Any]]) -> dict[str,
     }
 
 
-def plan(level: babyai.BabyAITask, planner: FocusedPlanner, seed: int) -> tuple[int, ...]:
-    return planner.solve(level.make_world(seed), level.rule, unit_cost).plan().path.controls
+def plan(level: babyai.BabyAITask, planner: FocusedPlanner, seed: int) -> Plan:
+    return planner.solve(level.make_world(seed), level.rule, unit_cost).plan()
 
 
-def carry_out(level: babyai.BabyAITask, seed: int, controls: tuple[int, ...]) -> int | None:
+def carry_out(level: babyai.BabyAITask, seed: int, controls: Sequence[int]) -> int | None:
     """The steps until the verifier of the real environment says success, None if it does not."""
     simulator = level.make_simulator(seed)
     for step, control in enumerate(controls, start=1):

@@ -6,6 +6,7 @@ import torch
 
 from wfairl.demonstrations.collection import collect
 from wfairl.learning.feature_costs import LinearCost
+from wfairl.learning.gradient import sums_along_paths, trace_focused, weights_along_paths
 from wfairl.learning.grid_costs import LocalCost
 from wfairl.learning.scene import prepare_scenes
 from wfairl.learning.trainer import Settings, _log_likelihoods, _view_scenes, train
@@ -37,6 +38,25 @@ def test_likelihood_and_gradient_agree_with_the_exact_ones(name, kind):
     np.testing.assert_allclose(focused, exact, rtol=1e-9)
     for one, other in zip(focused_gradients, exact_gradients, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-8)
+
+
+def test_what_is_too_hard_to_prove_is_differentiated_along_the_best_path_found():
+    task = find_task("blocked-unlock-pickup")
+    demonstrations = collect(task, 2, 0, temperature=0.5, seed=3, n_jobs=1).demonstrations
+    for scene in prepare_scenes(demonstrations, task.make_world, task.rule, 0.5, 1, "focused").scenes:
+        assert scene.search is not None
+        scene.search.patience = 0
+        costs = np.random.default_rng(0).uniform(0.5, 1.5, scene.product.successors.shape)
+        scene.search.set_costs(costs)
+        paths = trace_focused(scene.search, scene.nodes)
+        assert scene.search.unproven > 0
+        assert np.isfinite(paths.control_cost_to_go[np.arange(len(scene.nodes)), scene.controls]).all()
+        paid = sums_along_paths(paths, costs.reshape(-1, 1)[paths.transitions])[:, :, 0]
+        is_live = np.isfinite(paths.control_cost_to_go)
+        np.testing.assert_allclose(paid[is_live], paths.control_cost_to_go[is_live])
+        weights = np.where(is_live, np.random.default_rng(1).normal(size=is_live.shape), 0.0)
+        along = weights_along_paths(paths, weights) @ costs.reshape(-1)[paths.transitions]
+        assert along == pytest.approx((weights[is_live] * paths.control_cost_to_go[is_live]).sum())
 
 
 def test_training_in_a_world_too_large_to_enumerate_explains_the_demonstrations_better():

@@ -162,7 +162,8 @@ def _plan_cautiously(
     found, effort = _plan(world, automaton, priced, planner)
     path = walk_path(world, model.finite, found.path.controls, world.initial_state)
     paid = cost(states_alone(world, path.states[:-1]))
-    return Plan(path, float(sum(paid[step, control] for step, control in enumerate(path.controls)))), effort
+    total = float(sum(paid[step, control] for step, control in enumerate(path.controls)))
+    return Plan(path, total, total - (found.cost - found.lower_bound)), effort
 
 
 def _document(controls: Any, plan: "Plan") -> dict[str, Any]:
@@ -175,6 +176,7 @@ def _document(controls: Any, plan: "Plan") -> dict[str, Any]:
         "word": [sorted(label) for label in compress(path.labels)],
         "automaton_states": list(path.automaton_states),
         "cost": plan.cost,
+        "lower_bound": plan.lower_bound,
         "steps": len(path.controls),
     }
 
@@ -184,7 +186,8 @@ def _print(controls: Sequence[str], plan: "Plan", effort: dict[str, int], output
 
     path = plan.path
     out.print(path_table(controls, path))
-    out.print(f"cost  {plan.cost:g} in {len(path.controls)} steps")
+    proof = "" if plan.is_optimal else f"; not proven to be the least, which is {plan.lower_bound:g} or more"
+    out.print(f"cost  {plan.cost:g} in {len(path.controls)} steps{proof}")
     out.print(f"word  {format_word(compress(path.labels))}")
     out.print(", ".join(f"{number:,} {what.replace('_', ' ')}" for what, number in effort.items()))
     if output is not None:

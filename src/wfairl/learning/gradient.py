@@ -65,13 +65,18 @@ def trace_paths(successors: NDArray[np.int32], solution: CostToGo, nodes: NDArra
 def trace_focused(search: FocusedSearch, nodes: NDArray[np.int64]) -> OptimalPaths:
     """The same of a focused search, which is asked for the nodes now, the last first: it is nearest to the end.
 
-    The transitions are situation * controls + control, as costs are given to the search.
+    The transitions are situation * controls + control, as costs are given to the search. Where a search was too hard
+    to be proven optimal, the path is the best one that was found, and Q what it costs.
     """
     Q = np.array([search.control_cost_to_go(int(node)) for node in nodes[::-1]])[::-1].copy()
     paths = trace_best(search.lazy.successors, search.best_control, nodes, Q)
     controls = Q.shape[1]
     at, control = np.divmod(paths.transitions, controls)
-    return replace(paths, transitions=search.lazy.situations[at].astype(np.int64) * controls + control)
+    paths = replace(paths, transitions=search.lazy.situations[at].astype(np.int64) * controls + control)
+    if search.unproven == 0:
+        return paths
+    paid = sums_along_paths(paths, search.costs.reshape(-1, 1)[paths.transitions])[:, :, 0]
+    return replace(paths, control_cost_to_go=np.where(np.isinf(Q), np.inf, paid))
 
 
 def trace_best(

@@ -5,15 +5,20 @@
 The product is built where searches look (`LazyProduct`) and kept, and so is what one search learns for the next. The
 lower bounds that direct them come from the world, where it offers any: the exact cost-to-go of an abstraction of it
 under the least cost that each of its transitions can have.
+
+Where A* has spent its patience, weighted A* goes on, with lower and lower weights, directed by estimates; and where it
+gets stuck, a way is found in parts, from one change of the automaton to the next. Then V(s) is the cost of the best way
+that was found, and it is known what the optimum is at least.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.automata.automaton import Automaton
+from wfairl.automata.automaton import DEAD, Automaton
 from wfairl.compiling import njit
 from wfairl.errors import FailedRunError
 from wfairl.planning import search_kernel as kernel
@@ -29,8 +34,22 @@ from wfairl.worlds.world import World
 DEFAULT_MAX_NODES = 2_000_000
 """Nodes that the searches of one scene may meet, 150 to 300 bytes each."""
 
+DEFAULT_PATIENCE = 50_000
+"""Nodes that the searches of one scene may expand under one cost to prove that what they find is optimal."""
+
 HARD = (1_000, 30_000)
 """Nodes that one search meets at which the abstraction is refined for it, and refined once more."""
+
+WEIGHTS = (3.0, 2.0, 1.5, 1.2, 1.1)
+"""Of bounds, one after the other, where nothing is proven."""
+
+SHORT = 1_000
+"""Nodes that any search may expand, however many others have, unless the patience is less."""
+
+MOST_PARTS, PART_NODES = 20, 300_000
+"""Where a way is found in parts: how many there may be, and nodes that the searches of one may meet."""
+
+NO_LIMIT = 2**63 - 1
 
 LOOK_AT_ONCE = 4096
 """Nodes expanded together, at most."""
@@ -46,9 +65,11 @@ class FocusedPlanner:
 
     Attributes:
         max_nodes: give up on a scene whose searches meet more nodes than this.
+        patience: nodes to expand for a scene under one cost before plans need not be optimal; see `Plan.lower_bound`.
     """
 
     max_nodes: int = DEFAULT_MAX_NODES
+    patience: int = DEFAULT_PATIENCE
 
     def solve(
         self, world: World[Any], automaton: Automaton, cost: Cost, start: tuple[Any, int] | None = None
@@ -62,7 +83,7 @@ class FocusedPlanner:
         check_initial_state(automaton)
         automaton.check_propositions(world.propositions)
         begin = (world.initial_state, 0) if start is None else start
-        search = FocusedSearch(world, automaton, begin, sight_of(cost), self.max_nodes)
+        search = FocusedSearch(world, automaton, begin, sight_of(cost), self.max_nodes, self.patience)
         return FocusedSolution(search, cost)
 
 
@@ -92,7 +113,7 @@ class FocusedSolution:
             raise unsatisfiable(self.search.lazy.automaton, self.search.shown_labels())
 
     def plan(self) -> Plan:
-        """A cheapest plan from where the solution begins.
+        """A plan from where the solution begins, a cheapest one unless it says that this is not proven.
 
         Raises:
             UnsatisfiableTaskError: there is none.
@@ -100,8 +121,9 @@ class FocusedSolution:
         self.check_satisfiable()
         lazy = self.search.lazy
         start, first = lazy.state(0), int(lazy.automaton_states[0])
-        path = walk_path(lazy.world, lazy.automaton, self.search.best_controls(0), start, first)
-        return Plan(path, self.search.cost_to_go(0))
+        controls, cost = self.search.best_way(0)
+        path = walk_path(lazy.world, lazy.automaton, controls, start, first)
+        return Plan(path, cost, min(cost, float(self.search.bounds[0])))
 
     @property
     def effort(self) -> dict[str, int]:
@@ -119,7 +141,9 @@ class FocusedSearch:
 
     Attributes:
         lazy: the product, as far as it was met.
+        costs: of the situations, shape [situations, controls].
         searches, expansions: how many there were under the present cost.
+        unproven: after how many of the searches the cost-to-go may be less than what was found.
     """
 
     def __init__(
@@ -129,14 +153,17 @@ class FocusedSearch:
         start: tuple[Any, int],
         sight: Sight,
         max_nodes: int = DEFAULT_MAX_NODES,
+        patience: int = DEFAULT_PATIENCE,
     ) -> None:
         self.lazy: LazyProduct = (
             world.lazy_product(automaton, start, sight)
             if isinstance(world, LazyWorld)
             else PlainLazyProduct(world, automaton, start)
         )
-        self.max_nodes = max_nodes
-        self.searches, self.expansions = 0, 0
+        self.max_nodes, self.patience, self.sight = max_nodes, patience, sight
+        self._cost: Cost | None = None
+        self._is_part = False
+        self.searches = self.expansions = self.unproven = 0
         self._room = _Room(0)
         self._heap = _Heap(1024)
         self._look = np.empty(LOOK_AT_ONCE, np.int64)
@@ -153,7 +180,7 @@ class FocusedSearch:
 
     def price(self, cost: Cost) -> None:
         """Begin anew with a cost."""
-        self._cost: Cost | None = cost
+        self._cost = cost
         self.set_costs(cost(self.situations))
 
     def set_costs(self, costs: NDArray[np.float64]) -> None:
@@ -163,51 +190,56 @@ class FocusedSearch:
             BadCostError: they are not all finite and above zero.
         """
         _check(costs)
-        self._costs = np.ascontiguousarray(costs, np.float64)
+        self.costs: NDArray[np.float64] = np.ascontiguousarray(costs, np.float64)
         self._abstract_cost_to_go, self._removal = self._bound_costs()
         self._room = _Room(max(1024, len(self.lazy)))
-        self.searches = self.expansions = self._known = 0
+        self.searches = self.expansions = self.unproven = self._taken_in = 0
+        self._settled: set[int] = set()
+        self._is_guided = False
         self._take_in()
 
     def control_cost_to_go(self, node: int) -> NDArray[np.float64]:
         """Q of every control at a node, inf for one that leads nowhere; shape [controls]."""
         self._expand(np.array([node]))
         successors = self.lazy.successors[node].copy()
-        costs = self._costs[self.lazy.situations[node]]
+        costs = self.costs[self.lazy.situations[node]]
         ahead = [self.cost_to_go(int(after)) if after >= 0 else np.inf for after in successors]
         Q = costs + np.where(successors == kernel.ACCEPTED, 0.0, ahead)
-        if self._room.best[node] == NO_CONTROL and Q.min() < np.inf:
-            self._room.best[node], self._room.bounds[node] = Q.argmin(), Q.min()
+        room = self._room
+        if Q.min() < room.known[node]:
+            room.best[node], room.known[node] = Q.argmin(), Q.min()
+        least = costs + np.where(successors >= 0, room.bounds[successors], Q - costs)
+        room.bounds[node] = min(room.known[node], max(room.bounds[node], least.min()))
         return Q
 
     def cost_to_go(self, node: int) -> float:
-        """V of a node, inf if acceptance cannot be reached."""
+        """The cost of the best way found from a node, inf if there is none; V if it is not below `bounds`."""
         self._take_in()
-        room = self._room
-        if room.best[node] == NO_CONTROL and room.bounds[node] < np.inf:
+        if not self._is_proven(node) and node not in self._settled:
             self._search(node)
-        return float(self._room.bounds[node])
+            self._settled.add(node)
+        return float(self._room.known[node])
 
     @property
     def bounds(self) -> NDArray[np.float64]:
-        """What is known of the cost-to-go of each node: that it is at least this; shape [nodes]."""
+        """What the cost-to-go of each node is at least; shape [nodes]."""
         self._take_in()
         return self._room.bounds[: len(self.lazy)]
 
     @property
     def best_control(self) -> NDArray[np.int32]:
-        """The best control of each node whose cost-to-go is known, else `NO_CONTROL`; shape [nodes]."""
+        """The control with which the best way known from each node begins, else `NO_CONTROL`; shape [nodes]."""
         self._take_in()
         return self._room.best[: len(self.lazy)]
 
-    def best_controls(self, node: int) -> list[int]:
-        """The controls of a cheapest path from a node, which must have one."""
-        self.cost_to_go(node)
-        controls = []
+    def best_way(self, node: int) -> tuple[list[int], float]:
+        """The controls of the best path found from a node, which must have one, and what they cost."""
+        cost, controls, paid = self.cost_to_go(node), [], 0.0
         while node >= 0:
             controls.append(int(self._room.best[node]))
+            paid += float(self.costs[self.lazy.situations[node], controls[-1]])
             node = int(self.lazy.successors[node, controls[-1]])
-        return controls
+        return controls, min(cost, paid)
 
     def shown_labels(self) -> dict[int, set[frozenset[str]]]:
         """The labels that transitions of expanded nodes show, by the automaton state in which they do."""
@@ -221,42 +253,122 @@ class FocusedSearch:
         self.searches += 1
         known = len(self.lazy)
         for stage, hard in enumerate(HARD, start=1):
-            if self._search_once(start, known + hard):
+            if self._search_with(1.0, start, known + hard, self._left(self.patience)):
                 return
-            if self.lazy.refine(stage):
+            if self.expansions < self.patience and self.lazy.refine(stage):
                 self._abstract_cost_to_go, self._removal = self._bound_costs(start)
                 self._bound(0, len(self.lazy))
-        self._search_once(start, self.max_nodes)
+        if not self._search_with(1.0, start, self.max_nodes, self._left(self.patience)):
+            self._approach(start)
 
-    def _search_once(self, start: int, most: int) -> bool:
-        """Search with the present abstraction; False if more nodes were met, and a finer one is called for."""
+    def _left(self, patience: int) -> int:
+        """What is left of it, and at least a little."""
+        return max(min(SHORT, self.patience), patience - self.expansions)
+
+    def _approach(self, start: int) -> None:
+        """Find a way, and better ones while it is not too hard."""
+        self._is_guided = True
+        self._guide(0, len(self.lazy))
+        quick = len(self.lazy) + HARD[-1]
+        if not self._search_with(WEIGHTS[0], start, quick, NO_LIMIT) and self._room.known[start] == np.inf:
+            self._go_in_parts(start)
+        if self._room.known[start] == np.inf:
+            self._search_with(WEIGHTS[0], start, self.max_nodes, NO_LIMIT)
+        for weight in WEIGHTS[1:]:  # once more as much for better ways
+            if self._is_proven(start):
+                return
+            if not self._search_with(weight, start, self.max_nodes, self._left(2 * self.patience)):
+                break
+        self.unproven += not self._is_proven(start)
+
+    def _go_in_parts(self, start: int) -> None:
+        """Find a way from one change of the automaton to the next, each by searches of its own."""
+        lazy = self.lazy
+        state, read = lazy.state(start), int(lazy.automaton_states[start])
+        controls: list[int] = []
+        for _ in range(MOST_PARTS):
+            until_change = replace(lazy.automaton, accepting=np.arange(lazy.automaton.states) != read)  # type: ignore[type-var]
+            part = self._part(lazy.world, until_change, (state, read))
+            if part is None:
+                parts = (self._part(world, rule, (state, 0)) for world, rule in lazy.preparations(state))
+                part = next((one for one in parts if one), None)
+            if part is None:
+                return
+            for control in part:
+                before, state = state, lazy.world.step(state, control)
+                read = lazy.automaton.read(read, lazy.world.label(before, control, state))
+                controls.append(control)
+                if read == DEAD:
+                    return
+                if lazy.automaton.accepting[read]:
+                    self.take_way(start, controls)
+                    return
+
+    def _part(self, world: World[Any], automaton: Automaton, start: tuple[Any, int]) -> list[int] | None:
+        """The controls of a way, None if it is too hard to find or there is none."""
+        if self._cost is None or self._is_part:
+            return None
+        search = FocusedSearch(world, automaton, start, self.sight, PART_NODES, self.patience // 4)
+        search._is_part = True
+        search.price(self._cost)
+        try:
+            return search.best_way(0)[0] if search.cost_to_go(0) < np.inf else None
+        except TooManyNodesMetError:
+            return None
+
+    def take_way(self, start: int, controls: Sequence[int]) -> None:
+        """Take in a way from a node to acceptance."""
+        node, nodes = start, []
+        for control in controls:
+            nodes.append(node)
+            self._expand(np.array([node]))
+            node = int(self.lazy.successors[node, control])
+        self._take_in()
+        room, ahead = self._room, 0.0
+        for node, control in zip(reversed(nodes), reversed(controls), strict=True):
+            ahead += float(self.costs[self.lazy.situations[node], control])
+            if ahead < room.known[node]:
+                room.known[node], room.best[node] = ahead, control
+            ahead = float(room.known[node])
+
+    def _search_with(self, weight: float, start: int, met: int, expanded: int) -> bool:
+        """One search with the present bounds; False if it would meet or expand more nodes."""
         self._number += 1
         room, heap, number = self._room, self._heap, self._number
         room.paid[start], room.seen_by[start] = 0.0, number
-        heap.keys[0], heap.paid[0], heap.nodes[0] = room.bounds[start], 0.0, start
-        size, done, why = 1, 0, kernel.LOOK
+        heap.keys[0], heap.paid[0], heap.nodes[0] = weight * room.bounds[start], 0.0, start
+        size, done, why, below = 1, 0, kernel.LOOK, room.known[start]
         while why in (kernel.LOOK, kernel.NO_ROOM):
             room, heap = self._room, self._heap
-            why, end, total, size, done, found = kernel.run(
-                self.lazy.successors, self.lazy.situations, self._costs, room.bounds, room.best, room.paid,
-                room.seen_by, room.parents, number, heap.keys, heap.paid, heap.nodes, size, heap.closed, done,
-                self._look,
+            why, last, least, size, done, found = kernel.run(
+                self.lazy.successors, self.lazy.situations, self.costs, room.bounds, room.known,
+                room.bounds if weight == 1.0 else room.guide, room.paid, room.seen_by, room.parents, number, weight,
+                below, expanded, heap.keys, heap.paid, heap.nodes, size, heap.closed, done, self._look,
             )  # fmt: skip
             if why == kernel.LOOK:
                 self._expand(self._look[:found])
-                if len(self.lazy) > most:
-                    return False
+                if len(self.lazy) > met:
+                    why = kernel.STOPPED
             elif why == kernel.NO_ROOM:
                 self._heap = heap.twice()
         self.expansions += done
         room = self._room
-        kernel.learn(
-            self.lazy.situations, self._costs, room.bounds, room.best, room.paid, room.parents, start, end, total,
-            self._heap.closed[:done],
-        )  # fmt: skip
-        if total == np.inf:
-            room.bounds[start] = np.inf
-        return True
+        if why == kernel.FOUND:
+            kernel.learn_way(
+                self.lazy.successors, self.lazy.situations, self.costs, room.known, room.best, room.parents, start,
+                last,
+            )  # fmt: skip
+        if weight == 1.0 or why == kernel.NO_WAY:
+            kernel.learn_bounds(room.bounds, room.known, room.paid, least, self._heap.closed[:done])
+            if why != kernel.STOPPED and room.known[start] < np.inf:
+                kernel.prove_way(self.lazy.successors, room.bounds, room.known, room.best, start)
+            elif why == kernel.NO_WAY:
+                room.bounds[start] = np.inf
+        return why != kernel.STOPPED
+
+    def _is_proven(self, node: int) -> bool:
+        """Whether the cost-to-go of a node is known."""
+        return bool(self._room.known[node] <= self._room.bounds[node])
 
     def _expand(self, nodes: NDArray[np.int64]) -> None:
         wanted = nodes[self.lazy.successors[nodes, 0] == UNEXPANDED]
@@ -272,34 +384,41 @@ class FocusedSearch:
 
     def _take_in(self) -> None:
         """Make room for new nodes, and bound them."""
-        nodes, known = len(self.lazy), self._known
+        nodes, known = len(self.lazy), self._taken_in
         if known == nodes:
             return
         if nodes > len(self._room.bounds):
             self._room = self._room.grown(nodes)
-        if self.lazy.situations[known:nodes].max() >= len(self._costs):
+        if self.lazy.situations[known:nodes].max() >= len(self.costs):
             assert self._cost is not None
-            new = states_alone(self.lazy.world, self.lazy.situation_states[len(self._costs) :])
+            new = states_alone(self.lazy.world, self.lazy.situation_states[len(self.costs) :])
             more = self._cost(new)
             _check(more)
-            self._costs = np.vstack([self._costs, more])
-        self._room.bounds[known:nodes] = 0.0
+            self.costs = np.vstack([self.costs, more])
+        self._room.bounds[known:nodes], self._room.known[known:nodes] = 0.0, np.inf
         self._bound(known, nodes)
-        self._known = nodes
+        if self._is_guided:
+            self._guide(known, nodes)
+        self._taken_in = nodes
 
     def _bound(self, first: int, end: int) -> None:
         numbers, in_the_way, sharper = self.lazy.abstract(first)
         _raise_bounds(
-            self._abstract_cost_to_go, self._removal, numbers, in_the_way, sharper, self._room.best[first:end],
+            self._abstract_cost_to_go, self._removal, numbers, in_the_way, sharper, self._room.known[first:end],
             self._room.bounds[first:end],
         )  # fmt: skip
+
+    def _guide(self, first: int, end: int) -> None:
+        """Estimate nodes, as a search does that need not be optimal."""
+        estimates = self.lazy.estimate(first, self._abstract_cost_to_go)
+        self._room.guide[first:end] = np.maximum(estimates, self._room.bounds[first:end])
 
     def _bound_costs(self, start: int = 0) -> tuple[NDArray[np.float64], float]:
         """The cost-to-go of abstract states under the least costs, and the least cost to remove an obstacle.
 
         Where searches are hard, bounds become sharper around the ways from the node that a search begins with.
         """
-        found = self.lazy.least_costs(self._costs)
+        found = self.lazy.least_costs(self.costs)
         if found is None:
             return np.zeros(1), 0.0
         transitions, removal = found
@@ -314,7 +433,8 @@ class _Room:
     """What searches know of nodes; see `search_kernel.run`."""
 
     def __init__(self, nodes: int) -> None:
-        self.bounds, self.paid = np.empty(nodes), np.empty(nodes)
+        self.bounds, self.known, self.guide = np.empty(nodes), np.empty(nodes), np.empty(nodes)
+        self.paid = np.empty(nodes)
         self.best = np.full(nodes, NO_CONTROL, np.int32)
         self.seen_by, self.parents = np.zeros(nodes, np.int64), np.empty(nodes, np.int64)
 
@@ -346,20 +466,20 @@ def _raise_bounds(
     numbers: NDArray[np.int32],
     in_the_way: NDArray[np.uint64],
     sharper: NDArray[np.float64],
-    best: NDArray[np.int32],
+    known: NDArray[np.float64],
     bounds: NDArray[np.float64],
 ) -> None:
     """Lower bounds of nodes, by their abstract states (negative ones are not known) and what is in their way."""
     for i in range(numbers.size):
         if numbers[i] == LOST:
             bounds[i] = np.inf
-        if best[i] != NO_CONTROL or numbers[i] < 0:
+        if numbers[i] < 0:
             continue
         bound, obstacles = cost_to_go[numbers[i]], in_the_way[i]
         while obstacles:
             obstacles &= obstacles - np.uint64(1)
             bound += removal
-        bounds[i] = max(bounds[i], bound, sharper[i])
+        bounds[i] = min(known[i], max(bounds[i], bound, sharper[i]))
 
 
 def _check(costs: NDArray[np.float64]) -> None:

@@ -98,6 +98,14 @@ class PlainLazyProduct:
         count = len(self) - first
         return np.full(count, -1, np.int32), np.zeros(count, np.uint64), np.zeros(count)
 
+    def estimate(self, first: int, cost_to_go: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ARG002
+        """See `LazyProduct`: nothing is known of any node."""
+        return np.zeros(len(self) - first)
+
+    def preparations(self, state: Any) -> tuple[()]:  # noqa: ARG002
+        """See `LazyProduct`: nothing is known of any."""
+        return ()
+
     def refine(self, stage: int) -> bool:  # noqa: ARG002 - part of the contract
         """See `LazyProduct`: there is no abstraction."""
         return False

@@ -19,10 +19,22 @@ class UnsatisfiableTaskError(FailedRunError):
 
 @dataclass(frozen=True)
 class Plan:
-    """A path that fulfils the task, and what it costs."""
+    """A path that fulfils the task.
+
+    Attributes:
+        path: the path.
+        cost: what it costs.
+        lower_bound: what every path costs at least: the same as `cost` where this one is known to be a cheapest.
+    """
 
     path: Path
     cost: float
+    lower_bound: float
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether it is known to be a cheapest path."""
+        return self.lower_bound >= self.cost
 
 
 def find_plan(product: Product, costs: NDArray[np.float64]) -> Plan:
@@ -41,7 +53,8 @@ def find_plan(product: Product, costs: NDArray[np.float64]) -> Plan:
 def follow_best(product: Product, solution: CostToGo) -> Plan:
     """A cheapest path from the start of a product that is solved; see `find_plan`."""
     check_satisfiable(product, solution)
-    return Plan(product.follow(best_controls(product, solution)), float(solution.cost_to_go[0]))
+    cost = float(solution.cost_to_go[0])
+    return Plan(product.follow(best_controls(product, solution)), cost, cost)
 
 
 def best_controls(product: Product, solution: CostToGo) -> list[int]:

@@ -1,12 +1,16 @@
 """A* over a product that is built where it looks, compiled; what it learns serves the next search of the same scene.
 
-A search goes from one node to acceptance, or to a node whose cost-to-go V is known from an earlier search. Nodes are
-put off by g + h with h a lower bound on V. After a search of total cost C (*adaptive A**, Koenig and Likhachev),
+A search goes from one node to acceptance, or to a node from which a way is known. Of every node it knows an interval
 
-    V(s) = C - g(s)     on the path that was found,
-    V(s) >= C - g(s)    at every other node that was expanded,
+    h(s) <= V(s) <= U(s),     U(s) the cost of the best way that is known, inf without one; V is known where h = U,
 
-which makes the bounds of the next search sharper. Where the bounds are not consistent, nodes are expanded again.
+and nodes are put off by g + w h. With w = 1 the first way that comes up is a cheapest one. With w > 1 (*weighted A**,
+Pohl) it comes up sooner and costs at most w times the optimum. If the optimum from the start is at least C, then
+
+    V(s) >= C - g(s)
+
+at every node that was met with g(s) paid (*adaptive A**, Koenig and Likhachev), which makes the bounds of the next
+search sharper. Where the bounds are not consistent, nodes are expanded again.
 """
 
 import numpy as np
@@ -14,11 +18,10 @@ from numpy.typing import NDArray
 
 from wfairl.automata.automaton import ACCEPTED
 from wfairl.compiling import njit
-from wfairl.planning.shortest_path import NO_CONTROL
 from wfairl.worlds.lazy_world import UNEXPANDED
 
-FOUND, LOOK, NO_WAY, NO_ROOM = range(4)
-"""Why a search stopped: it is over, nodes must be expanded first, nothing is left, the heap is full."""
+FOUND, LOOK, NO_WAY, NO_ROOM, STOPPED = range(5)
+"""Why a search stopped: it is over, nodes must be expanded first, nothing is left, the heap is full, it takes long."""
 
 
 @njit(cache=True, nogil=True)
@@ -27,11 +30,15 @@ def run(
     situations: NDArray[np.int32],
     costs: NDArray[np.float64],
     bounds: NDArray[np.float64],
-    best: NDArray[np.int32],
+    known: NDArray[np.float64],
+    guide: NDArray[np.float64],
     paid: NDArray[np.float64],
     seen_by: NDArray[np.int64],
     parents: NDArray[np.int64],
     number: int,
+    weight: float,
+    below: float,
+    most: int,
     keys: NDArray[np.float64],
     heap_paid: NDArray[np.float64],
     heap: NDArray[np.int64],
@@ -46,87 +53,120 @@ def run(
         successors: as far as they are known, shape [nodes, controls].
         situations: row of `costs` of each node, shape [nodes].
         costs: c, shape [situations, controls].
-        bounds: h, or V where it is known; shape [nodes].
-        best: the best control of a node whose V is known, else `NO_CONTROL`; shape [nodes].
+        bounds, known: h and U; shape [nodes] each.
+        guide: what nodes are put off by instead of h; shape [nodes].
         paid, seen_by, parents: g of each node, the search that it is of, and the transition before it; shape [nodes].
         number: of this search.
-        keys, heap_paid, heap: g + h, g and node of a heap's entries; acceptance is -1 - transition.
+        weight: w.
+        below: only ways that cost less are of interest.
+        most: stop when so many nodes were expanded.
+        keys, heap_paid, heap: g + w h, g and node of a heap's entries; the end of a way is -1 - its last transition.
         size: of the heap.
         closed, done: the nodes that were expanded, and how many.
         look: becomes the nodes that must be expanded first, the best ones.
 
     Returns:
-        Why it stopped, the node at which V is known or -1 - the last transition, the total cost, the size of the
-        heap, how many nodes were expanded, and how many there are to look at.
+        Why it stopped, the transition after which the way on is known, the least key, the size of the heap, how many
+        nodes were expanded, and how many there are to look at.
     """
     controls = successors.shape[1]
     while size > 0:
-        if size + controls > keys.size or done >= closed.size:
-            return NO_ROOM, 0, 0.0, size, done, 0
+        if size + 2 * controls > keys.size or done >= closed.size:
+            return NO_ROOM, 0, keys[0], size, done, 0
         g, node = heap_paid[0], heap[0]
         if node < 0:
-            return FOUND, node, keys[0], size, done, 0
+            return FOUND, -1 - node, keys[0], size, done, 0
         if seen_by[node] != number or g > paid[node]:
             size = _pop(keys, heap_paid, heap, size)
             continue
-        if best[node] != NO_CONTROL:
-            return FOUND, node, keys[0], size, done, 0
+        if done >= most:
+            return STOPPED, 0, keys[0], size, done, 0
         if successors[node, 0] == UNEXPANDED:
-            wanted = min(look.size, 1 + done // 8)
-            size, found = _gather(successors, best, paid, seen_by, number, keys, heap_paid, heap, size, look[:wanted])
+            wanted, least = min(look.size, 1 + done // 8), keys[0]
+            size, found = _gather(successors, paid, seen_by, number, keys, heap_paid, heap, size, look[:wanted])
             for i in range(found):
-                size = _push(keys, heap_paid, heap, size, paid[look[i]] + bounds[look[i]], paid[look[i]], look[i])
-            return LOOK, 0, 0.0, size, done, found
+                key = paid[look[i]] + weight * guide[look[i]]
+                size = _push(keys, heap_paid, heap, size, key, paid[look[i]], look[i])
+            return LOOK, 0, least, size, done, found
         size = _pop(keys, heap_paid, heap, size)
         closed[done] = node
         done += 1
         row = situations[node]
         for control in range(controls):
             after = successors[node, control]
-            total = g + costs[row, control]
+            total, transition = g + costs[row, control], node * controls + control
             if after == ACCEPTED:
-                size = _push(keys, heap_paid, heap, size, total, total, -1 - (node * controls + control))
-            elif after >= 0 and bounds[after] < np.inf and (seen_by[after] != number or total < paid[after]):
-                seen_by[after], paid[after], parents[after] = number, total, node * controls + control
-                size = _push(keys, heap_paid, heap, size, total + bounds[after], total, after)
-    return NO_WAY, 0, np.inf, 0, done, 0
+                if total < below:
+                    size = _push(keys, heap_paid, heap, size, total, total, -1 - transition)
+            elif after >= 0 and total + bounds[after] < below and (seen_by[after] != number or total < paid[after]):
+                seen_by[after], paid[after], parents[after] = number, total, transition
+                if total + known[after] < below:
+                    size = _push(keys, heap_paid, heap, size, total + known[after], total, -1 - transition)
+                if bounds[after] < known[after]:
+                    size = _push(keys, heap_paid, heap, size, total + weight * guide[after], total, after)
+    return NO_WAY, 0, below, 0, done, 0
 
 
 @njit(cache=True, nogil=True)
-def learn(
-    situations: NDArray[np.int32],
-    costs: NDArray[np.float64],
+def learn_bounds(
     bounds: NDArray[np.float64],
-    best: NDArray[np.int32],
+    known: NDArray[np.float64],
     paid: NDArray[np.float64],
-    parents: NDArray[np.int64],
-    start: int,
-    end: int,
-    total: float,
+    optimum: float,
     closed: NDArray[np.int64],
 ) -> None:
-    """Take in what a search has found; arguments as in `run`, `closed` being the nodes that were expanded."""
-    controls = costs.shape[1]
+    """Take in that the optimum from the start is at least this; `closed` are the nodes that were expanded."""
     for node in closed:
-        if best[node] == NO_CONTROL:
-            bounds[node] = max(bounds[node], total - paid[node])
-    if total == np.inf or end == start:
-        return
-    value = bounds[end] if end >= 0 else 0.0
-    transition = parents[end] if end >= 0 else -1 - end
+        bounds[node] = min(known[node], max(bounds[node], optimum - paid[node]))
+
+
+@njit(cache=True, nogil=True)
+def learn_way(
+    successors: NDArray[np.int32],
+    situations: NDArray[np.int32],
+    costs: NDArray[np.float64],
+    known: NDArray[np.float64],
+    best: NDArray[np.int32],
+    parents: NDArray[np.int64],
+    start: int,
+    transition: int,
+) -> None:
+    """Take in a way that ends with a transition; `best` is the control with which the best known way begins.
+
+    A node that knows a better way keeps it, so that U falls along every way and none is a circle.
+    """
+    controls = costs.shape[1]
+    after = successors[transition // controls, transition % controls]
+    ahead = 0.0 if after == ACCEPTED else known[after]
     while True:
         node, control = transition // controls, transition % controls
-        value += costs[situations[node], control]
-        bounds[node], best[node] = value, control
+        ahead += costs[situations[node], control]
+        if ahead < known[node]:
+            known[node], best[node] = ahead, control
+        ahead = known[node]
         if node == start:
             return
         transition = parents[node]
 
 
 @njit(cache=True, nogil=True)
+def prove_way(
+    successors: NDArray[np.int32],
+    bounds: NDArray[np.float64],
+    known: NDArray[np.float64],
+    best: NDArray[np.int32],
+    start: int,
+) -> None:
+    """Take in that the way that is known from a node is a cheapest one: so it is from every node along it."""
+    node = start
+    while node != ACCEPTED and (node == start or bounds[node] < known[node]):
+        bounds[node] = known[node]
+        node = successors[node, best[node]]
+
+
+@njit(cache=True, nogil=True)
 def _gather(
     successors: NDArray[np.int32],
-    best: NDArray[np.int32],
     paid: NDArray[np.float64],
     seen_by: NDArray[np.int64],
     number: int,
@@ -143,7 +183,7 @@ def _gather(
         if node < 0:
             break
         if seen_by[node] == number and heap_paid[0] <= paid[node]:
-            if best[node] != NO_CONTROL or successors[node, 0] != UNEXPANDED:
+            if successors[node, 0] != UNEXPANDED:
                 break
             look[found] = node
             found += 1

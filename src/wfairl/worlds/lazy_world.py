@@ -84,6 +84,23 @@ class LazyProduct(Protocol):
         """
         ...
 
+    def estimate(self, first: int, cost_to_go: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What the cost-to-go of the nodes from a number on may be: no bounds, 0 where nothing is known.
+
+        Args:
+            first: the first node.
+            cost_to_go: of abstract states under the least costs.
+        """
+        ...
+
+    def preparations(self, state: Any) -> Sequence[tuple[World[Any], Automaton]]:
+        """What may be done first where a task is hard, such as to open a door: tasks in worlds of the same states.
+
+        Args:
+            state: where it would begin.
+        """
+        ...
+
     def refine(self, stage: int) -> bool:
         """Make the abstraction as fine as a hard search, or a harder one, asks for; False if there is none.
 

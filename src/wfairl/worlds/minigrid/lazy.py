@@ -9,9 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Automaton, Label
+from wfairl.automata.rules import visit_in_order
 from wfairl.worlds.lazy_world import Sight
+from wfairl.worlds.minigrid import rules
 from wfairl.worlds.minigrid.abstraction import UNKNOWN, Abstraction
 from wfairl.worlds.minigrid.corridor import Corridor
+from wfairl.worlds.minigrid.estimate import count_ways, estimate_states
 from wfairl.worlds.minigrid.packing import unpack
 from wfairl.worlds.minigrid.patterns import ScenePatterns, price_count
 from wfairl.worlds.minigrid.search import FIRST_CAPACITY, MaskNumbers, add_node, expand_nodes, grown, make_tables
@@ -104,7 +107,7 @@ class MiniGridLazyProduct:
     def abstraction(self) -> Abstraction:
         """The abstraction, as seen from the first node."""
         if self._abstraction is None:
-            self._abstraction = self._patterns.abstract(PATTERN_STATES[self._effort])
+            self._abstraction = self._patterns.abstract(PATTERN_STATES[self._effort], self._effort > 1)
         return self._abstraction
 
     @cached_property
@@ -119,7 +122,7 @@ class MiniGridLazyProduct:
         """See `LazyProduct`."""
         if self.sight is Sight.WHOLE:
             return False
-        if stage > self._effort and self.abstraction.keep.atoms != self._patterns.atoms_used():
+        if stage > self._effort and (stage > 1 or self.abstraction.keep.atoms != self._patterns.atoms_used()):
             self._abstraction = None
         self._effort = max(self._effort, stage)
         return True
@@ -133,6 +136,23 @@ class MiniGridLazyProduct:
         bounds = np.zeros(count) if self._corridor is None else self._corridor.bound(states, automaton_states)
         return *self.abstraction.number(states, automaton_states), bounds
 
+    def estimate(self, first: int, cost_to_go: NDArray[np.float64]) -> NDArray[np.float64]:
+        """See `LazyProduct`."""
+        if self.sight is Sight.WHOLE:
+            return np.zeros(self._count - first)
+        states, automaton_states = self._tables[0][first : self._count], self.automaton_states[first:]
+        return estimate_states(self.abstraction, cost_to_go, self._step * self._ways, states, automaton_states)
+
+    def preparations(self, state: int) -> list[tuple[MiniGridWorld, Automaton]]:
+        """See `LazyProduct`: to open each of the doors that are still locked."""
+        fields = self.world.layout.largest_values.astype(np.int32)
+        unpack(self.world.layout.table, self.world.pack(state), fields)
+        doors = fields[rules.FIRST_OBJECT + len(self.world.layout.objects) :]
+        return [
+            (self.world.asking({"open": (rules.DOOR_IS_OPEN, int(door), 0, 0, 0)}), visit_in_order("open"))
+            for door in np.flatnonzero(doors & rules.IS_LOCKED)
+        ]
+
     def least_costs(self, costs: NDArray[np.float64]) -> tuple[NDArray[np.float64], float] | None:
         """See `LazyProduct`; nothing is known of costs that look at the whole state."""
         if self.sight is Sight.WHOLE:
@@ -142,7 +162,7 @@ class MiniGridLazyProduct:
         else:
             count = price_count(self.world.layout)
             prices, self._removal = np.resize(np.append(costs[0], costs.min()), count), float(costs.min())
-        self._prices, self._corridor = prices, None
+        self._prices, self._step, self._corridor = prices, float(costs.mean()), None
         return prices[self.abstraction.price], self._removal
 
     def deepen(self, cost_to_go: NDArray[np.float64], start: int) -> None:
@@ -152,6 +172,10 @@ class MiniGridLazyProduct:
                 self.abstraction, cost_to_go, self._prices, self._removal, CORRIDOR_STATES[self._effort],
                 self._fields(start), int(self.automaton_states[start]),
             )  # fmt: skip
+
+    @cached_property
+    def _ways(self) -> NDArray[np.float64]:
+        return count_ways(self.world.layout.table, self.abstraction.pattern.table)
 
     @cached_property
     def _situations(self) -> Situations:

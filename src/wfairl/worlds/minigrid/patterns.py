@@ -100,20 +100,31 @@ class ScenePatterns:
         )
         self.door_cells = self.door_cells[: layout.doors]
 
-    def abstract(self, most_states: int) -> Abstraction:
-        """An abstraction of at most so many states, refined where its cheapest plan meets what it has forgotten."""
+    def abstract(self, most_states: int, is_hard: bool = False) -> Abstraction:
+        """An abstraction of at most so many states, refined where its cheapest plan meets what it has forgotten.
+
+        Args:
+            most_states: at most.
+            is_hard: use all of them for locked doors.
+        """
         keep = Keep(self.atoms_used(), *self.needed())
         found = self.build(keep, most_states)
         while found is None:
             keep = keep.coarser()
             found = self.build(keep, most_states)
-        while 2 * len(found) <= most_states // REFINED_PART:
-            finer = next(self.flaws(found), None)
-            refined = None if finer is None else self.build(finer, most_states)
+        while True:
+            has_room = 2 * len(found) <= most_states // REFINED_PART
+            finer = next(self.flaws(found), None) if has_room or is_hard else None
+            if finer is None or not (has_room or self._locks(finer) > self._locks(found.keep)):
+                return found
+            refined = self.build(finer, most_states)
             if refined is None:
                 return found
             found = refined
-        return found
+
+    def _locks(self, keep: Keep) -> int:
+        """How many locked doors are kept."""
+        return sum(bool(self.doors[door] & rules.IS_LOCKED) for door in keep.gates)
 
     def corridor(
         self,

@@ -40,7 +40,7 @@ from wfairl.worlds.minigrid.environment import (
     unwrap,
 )
 from wfairl.worlds.minigrid.packing import pack, unpack, unpack_all
-from wfairl.worlds.minigrid.propositions import MAX_PROPOSITIONS, Proposition, proposition_menu, to_label
+from wfairl.worlds.minigrid.propositions import MAX_PROPOSITIONS, Atom, Proposition, proposition_menu, to_label
 from wfairl.worlds.minigrid.rules import COLORS, CONTROLS, NOTHING, OBJECTS, TERRAINS, Layout
 from wfairl.worlds.minigrid.search import MaskNumbers, cells_after, explore, walk
 from wfairl.worlds.scene_pool import ScenePool
@@ -88,6 +88,12 @@ class MiniGridWorld:
         world = cls(layout, propositions or {}, fields_of(layout, contents))
         if has_own_step(type(scene)):
             _probe(world, scene)
+        return world
+
+    def asking(self, atoms: Mapping[str, Atom]) -> MiniGridWorld:
+        """The same scene with other propositions, given by their atoms."""
+        world = copy.copy(self)
+        world.propositions, world.atoms = tuple(atoms), np.array(list(atoms.values()), np.int32)
         return world
 
     def step(self, state: int, control: int) -> int:
