@@ -46,6 +46,17 @@ def test_a_png_shows_the_start_and_each_move_of_the_automaton(film, tmp_path: Pa
     assert all(quarter.any() for quarter in quarters)
 
 
+def test_a_png_also_shows_what_comes_to_hold_where_the_automaton_stays(film, tmp_path: Path):
+    world = TASK.make_world(1)
+    product = build_product(world, visit_in_order("goal"))
+    unmoved = film_path(world, product.follow(film.path.controls))
+    assert len(set(unmoved.path.automaton_states)) == 2
+    for one, name in ((film, "plan.png"), (unmoved, "unmoved.png")):
+        write_picture(one, tmp_path / name)
+    with Image.open(tmp_path / "plan.png") as picture, Image.open(tmp_path / "unmoved.png") as other:
+        assert picture.size == other.size
+
+
 def test_frames_are_those_of_the_real_environment(film):
     environment = TASK.make_environment(1, render_mode="rgb_array")
     environment.unwrapped.highlight = False

@@ -40,7 +40,7 @@ without one, every control costs 1 (on a roadmap: a metre). Scenes too large to
 enumerate, such as the levels of BabyAI, are searched only where it matters
 (--planner). With -o, a picture shows the world along the
 plan, if it has a renderer, and under each frame the automaton's state: .png for
-the frames where it moves on, .gif for all of them. On a roadmap, --refine makes
+the frames where it moves on or something comes to hold, .gif for all of them. On a roadmap, --refine makes
 the plan cheaper in the plane without changing what it shows, and the picture is
 of both. Examples:
 

@@ -1,6 +1,6 @@
 """Pictures of a plan: a frame of the world for each state, with the automaton's state under each.
 
-A PNG shows the frames at which the automaton moves on; a GIF shows them all.
+A PNG shows the frames at which the automaton moves on or something comes to hold; a GIF shows them all.
 """
 
 import io
@@ -26,6 +26,7 @@ TILE = 280  # pixels of a frame's longer side
 STRIP = 98  # pixels of what stands under it
 GAP = 16
 COLUMNS = 4
+MOST_TILES = 16  # beyond which a PNG shows only where the automaton moves on
 MILLISECONDS = 350
 INK, PALE, DONE, HERE, PAPER = "#1b1b1b", "#9a9a9a", "#c9d7f0", "#f2a33a", "#ffffff"
 
@@ -84,12 +85,12 @@ def write_picture(film: Film, output: FilePath) -> None:
 
 
 def _sheet(film: Film) -> Image.Image:
-    """The start, every step at which the automaton moves on, and the end."""
-    states = film.path.automaton_states
-    steps = [0, *(step for step in range(1, len(states)) if states[step] != states[step - 1])]
-    if steps[-1] != len(states) - 1:
-        steps.append(len(states) - 1)
-    tiles = [_tile(film, step) for step in steps]
+    """The start, every step at which the automaton moves on or something comes to hold, and the end."""
+    states, labels = film.path.automaton_states, (frozenset(), *film.path.labels)
+    last = len(states) - 1
+    moves = {0, last, *(step for step in range(1, last + 1) if states[step] != states[step - 1])}
+    events = moves | {step for step in range(1, last + 1) if labels[step] - labels[step - 1]}
+    tiles = [_tile(film, step) for step in sorted(events if len(events) <= MOST_TILES else moves)]
     width, height = tiles[0].size
     columns = min(COLUMNS, len(tiles))
     rows = -(-len(tiles) // columns)
