@@ -119,6 +119,13 @@ def test_what_cannot_be_asked_is_one_line_on_standard_error(wfairl, demos, tmp_p
         assert error.count("\n") == 1
 
 
+def test_of_an_event_log_the_cases_that_differ_are_to_be_asked_about(wfairl, tmp_path):
+    (tmp_path / "orders.csv").write_text("case,event\n1,pay\n")
+    code, output, error = wfairl("ask", tmp_path / "orders.csv")
+    assert (code, output) == (2, "")
+    assert "wfairl score --differing" in error
+
+
 def test_answers_are_for_the_rational_learner(wfairl, demos, tmp_path):
     code, _, error = wfairl("learn-task", demos, "--learner", "spectral", "--answers", tmp_path / "any.jsonl")
     assert code == 2

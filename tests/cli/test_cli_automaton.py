@@ -66,6 +66,7 @@ def test_score_gives_values_verdicts_and_where_words_were_lost(task, words):
     assert document["expected"][3] == ["door & key"]
     text = " ".join(run("score", task, words).replace("│", " ").split())
     assert "rejected at label 3, '-'" in text
+    assert "- \N{MULTIPLICATION SIGN}2, key," in text  # the second line, told briefly
 
 
 def test_score_names_the_cases_of_a_log_whose_outcome_the_model_contradicts(tmp_path):

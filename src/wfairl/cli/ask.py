@@ -12,6 +12,7 @@ from rich.table import Table
 
 from wfairl.cli.app import AsJson, command_group, out, print_json
 from wfairl.cli.planning import path_table
+from wfairl.cli.words import of_episodes
 from wfairl.errors import BadInputError
 
 if TYPE_CHECKING:
@@ -87,6 +88,11 @@ def ask(
         raise BadInputError("--demonstrate asks for a demonstration, which is no --answer")
     if output is not None:
         check_format(output)
+    if not of_episodes(demos):
+        raise BadInputError(
+            f"{demos}: questions are about plans in the worlds of demonstrations (.safetensors, by `wfairl demos`). Of "
+            "an event log, `wfairl score --differing` shows the cases to ask about"
+        )
     dataset = load(demos)
     task = find_task(dataset.task)
     kept_in = place_of_answers(demos) if answers is None else answers

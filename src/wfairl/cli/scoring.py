@@ -1,6 +1,7 @@
 """The command that judges words: score."""
 
 from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -88,18 +89,26 @@ def _print_verdicts(
     differing: bool,
 ) -> None:
     """A row for each word, with its case and what the file says of it where it does."""
-    from wfairl.automata.words import format_word
-
     differ = [given is not None and given[i] != verdict.accepted for i, verdict in enumerate(verdicts)]
     table = Table(*(["case"] if cases else []), "word", "value", *([] if given is None else ["in the file"]), "verdict")
     for i, (word, verdict) in enumerate(zip(words, verdicts, strict=True)):
         if differ[i] or not differing:
             known = [] if given is None else ["success" if given[i] else "failure"]
             value = f"{verdict.value:.4g}"
-            table.add_row(*([cases[i]] if cases else []), format_word(word), value, *known, _explain(word, verdict))
+            table.add_row(*([cases[i]] if cases else []), _tell(word), value, *known, _explain(word, verdict))
     out.print(table)
     if given is not None:
         out.print(f"{sum(differ)} of {len(words)}: the file says otherwise than the model")
+
+
+def _tell(word: "Word") -> str:
+    """The labels of a word, each with how often it is repeated in a row."""
+    from wfairl.automata.words import format_label, format_word
+
+    runs = [(format_label(label), len(list(run))) for label, run in groupby(word)]
+    return ", ".join(
+        text if times == 1 else f"{text} \N{MULTIPLICATION SIGN}{times}" for text, times in runs
+    ) or format_word(())
 
 
 def _explain(word: "Word", verdict: "Verdict") -> str:
