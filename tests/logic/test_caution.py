@@ -9,8 +9,9 @@ from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations import Dataset, collect
 from wfairl.evaluation import evaluate, expert_policy
 from wfairl.logic import CautiousPolicy, Support, find_learner, learn_logic_and_cost
-from wfairl.logic.caution import goals_of
-from wfairl.logic.support import untested_steps
+from wfairl.logic.caution import DoubtfulPlanError, goals_of
+from wfairl.logic.scene_risks import SceneRisks
+from wfairl.logic.support import support_of, untested_steps
 from wfairl.planning import UnsatisfiableTaskError, build_product, find_plan, unit_cost
 from wfairl.worlds import find_task
 
@@ -55,9 +56,10 @@ def test_what_is_hardly_probable_is_left_out_where_it_costs_more_than_it_is_wort
 
 def test_a_risky_label_is_read_only_where_the_way_round_is_longer_than_the_price():
     n = frozenset({"n"})
+    model = model_of([(OFFICE, 1.0)], {"n": 0.3})
     crossed = {
         price: sum(
-            n in word_of(CautiousPolicy("", model_of([(OFFICE, 1.0)], {"n": 0.3}), unit_cost, 0.0, price), seed)
+            n in word_of(CautiousPolicy("", model, unit_cost, 0.0, price, largest_doubt=1.0), seed)
             for seed in range(30)
         )
         for price in (0.0, 100.0)
@@ -141,6 +143,40 @@ def test_a_task_that_cannot_be_done_is_refused_with_its_reason():
     nowhere = world.scene(marks={})
     with pytest.raises(UnsatisfiableTaskError, match="g"):
         CautiousPolicy("", model_of([(OFFICE, 0.9), (COFFEE_THEN_OFFICE, 0.1)]), unit_cost, 0.0).choose(nowhere)
+
+
+def test_a_label_is_deadly_only_as_far_as_the_scene_can_be_done_without_it():
+    weights = {OFFICE: 0.7, visit_in_order("d", "g"): 0.3}
+    risk_of = dict(zip("abcden", (0.1, 0.2, 0.3, 0.4, 0.05, 0.15), strict=True))
+    model = model_of(list(weights.items()), risk=risk_of)
+    parts = set()
+    for seed in range(25):
+        world = TASK.make_world(seed)
+        risks = SceneRisks.in_world(support_of(model), model, world, 10_000)
+        for name, risk in risk_of.items():
+            part = sum(weight for rule, weight in weights.items() if can_be_done(world, all_of(rule, avoid(name))))
+            odds = part * risk / (1 - risk)
+            np.testing.assert_allclose(risks.by_label((frozenset({name}),)), odds / (1 + odds))
+            parts.add(round(part, 3))
+    assert parts == {0.0, 0.7, 1.0}
+
+
+def can_be_done(world, automaton):
+    try:
+        find_plan(product := build_product(world, automaton), unit_cost(product))
+    except UnsatisfiableTaskError:
+        return False
+    return True
+
+
+def test_a_plan_that_fails_too_probably_is_refused_with_its_reasons():
+    model = model_of([(OFFICE, 1.0)], need={"f": 0.3}, demonstrated=DEMONSTRATED)
+    world = TASK.make_world(3)
+    without_coffee = replace(world, marks={cell: label for cell, label in world.marks.items() if "f" not in label})
+    policy = CautiousPolicy("", model, unit_cost, 0.0, largest_doubt=0.31)
+    assert policy.choose(without_coffee)[0].accepts((frozenset({"g"}),))
+    with pytest.raises(DoubtfulPlanError, match="probability of 30%: it leaves out 'f', which may be needed"):
+        replace(policy, largest_doubt=0.29).choose(without_coffee)
 
 
 def test_a_plan_tells_the_steps_that_no_demonstration_tells_about():

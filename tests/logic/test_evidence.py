@@ -5,7 +5,8 @@ import pytest
 from oracles_logic import accepts, log_likelihood
 from strategies_logic import random_scene, random_table
 
-from wfairl.logic.evidence import BadSceneError, Evidence, log_mean
+from wfairl.logic.evidence import BadSceneError, Evidence
+from wfairl.logic.kernels import log_mean
 
 LABELS = tuple(frozenset({str(i)}) for i in range(4))
 TEMPERATURES = np.array([0.2, 0.7, 2.0])

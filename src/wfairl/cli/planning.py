@@ -40,9 +40,10 @@ without one, every control costs 1 (on a roadmap: a metre). Scenes too large to
 enumerate, such as the levels of BabyAI, are searched only where it matters
 (--planner). With -o, a picture shows the world along the
 plan, if it has a renderer, and under each frame the automaton's state: .png for
-the frames where it moves on or something comes to hold, .gif for all of them. On a roadmap, --refine makes
-the plan cheaper in the plane without changing what it shows, and the picture is
-of both. Examples:
+the frames where it moves on or something comes to hold, .gif for all of them. On
+a roadmap, --refine makes the plan cheaper in the plane without changing what it
+shows, and the picture is of both. Where few demonstrations leave so much open
+that every plan is doubtful, it is refused (--largest-doubt). Examples:
 
     wfairl plan doorkey --seed 7 --cost runs/doorkey -o plan.gif
     wfairl plan workshop --seed 7 --cost runs/workshop --refine -o plan.png
@@ -61,6 +62,14 @@ def plan(
         typer.Option(help="exact builds the whole product, focused only what it needs; auto chooses by size."),
     ] = PlannerName.auto,
     refine: Annotated[bool, typer.Option("--refine", help="On a roadmap: make the plan cheaper in the plane.")] = False,
+    largest_doubt: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="Refuse a plan that fails with a larger probability, by what demonstrations leave open; 1 for none.",
+        ),
+    ] = None,
     max_states: Annotated[int, typer.Option(min=1, help="Give up beyond this many states of the product.")] = 5_000_000,
     as_json: AsJson = False,
 ) -> None:
@@ -96,7 +105,7 @@ def plan(
         from wfairl.logic.demonstrated import demonstrated_words
         from wfairl.logic.support import untested_steps
 
-        found, effort = _plan_cautiously(world, model, transition_cost, chosen, found_task.horizon)
+        found, effort = _plan_cautiously(world, model, transition_cost, chosen, found_task.horizon, largest_doubt)
         untested, words = untested_steps(model, found.path), demonstrated_words(model)
         leaves_at = None if words is None else words.leaves_at(found.path.labels)
     else:
@@ -150,15 +159,16 @@ def _plan(world: Any, automaton: "Automaton", cost: "Cost", planner: "Planner") 
 
 
 def _plan_cautiously(
-    world: Any, model: "TaskModel", cost: "Cost", planner: "Planner", horizon: int
+    world: Any, model: "TaskModel", cost: "Cost", planner: "Planner", horizon: int, largest_doubt: float | None
 ) -> "tuple[Plan, dict[str, int]]":
     """A cautious plan, told in the states of the most probable automaton."""
-    from wfairl.logic.caution import CautiousPolicy
+    from wfairl.logic.caution import LARGEST_DOUBT, CautiousPolicy
     from wfairl.planning.path import walk_path
     from wfairl.planning.plan import Plan
     from wfairl.planning.product import states_alone
 
-    automaton, priced = CautiousPolicy("plan", model, cost, 0.0, horizon=horizon).choose(world)
+    doubt = LARGEST_DOUBT if largest_doubt is None else largest_doubt
+    automaton, priced = CautiousPolicy("plan", model, cost, 0.0, horizon=horizon, largest_doubt=doubt).choose(world)
     found, effort = _plan(world, automaton, priced, planner)
     path = walk_path(world, model.finite, found.path.controls, world.initial_state)
     paid = cost(states_alone(world, path.states[:-1]))

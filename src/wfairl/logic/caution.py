@@ -4,34 +4,40 @@ What the demonstrations leave open is priced, in units of the mean cost of a ste
 
 - **What is planned for** (`goals`): a demonstrated word, perhaps without labels that are hardly needed, or what several
   probable automata accept. Each goal knows how probable it is that the task asks for more.
-- **Labels** of which no demonstration tells where they lead may end the task. `Support` says how probable that is, and
-  reading one costs that part of the price, unless a demonstrated word goes on with it.
+- **Labels** of which no demonstration tells where they lead may end the task. `SceneRisks` says how probable that is,
+  and reading one costs that part of the price, unless a demonstrated word goes on with it.
 
     minimise over goals and plans    cost of the plan + price * sum of the risks of the labels that it reads
                                                       + price * probability that the goal is not enough
 
-Among the plans that keep the horizon, that is: one that takes longer fails as well.
+Among the plans that keep the horizon, that is: one that takes longer fails as well. The doubt of a plan is the
+probability that it fails, as far as anything is known,
+
+    doubt = 1 - (1 - probability that the goal is not enough) * prod over the labels that it reads of (1 - risk)
+
+Where even the best plan is too doubtful, the agent says so, and does nothing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from wfairl.automata.automaton import Automaton
+from wfairl.automata.automaton import Automaton, Label
 from wfairl.automata.task_model import TaskModel
+from wfairl.automata.words import format_label
 from wfairl.evaluation.policies import Actor
 from wfairl.logic.goals import Goal, Joint, goals_of, joint_of
-from wfairl.logic.support import Support, risk_by_label, support_of
+from wfairl.logic.scene_risks import SceneRisks
+from wfairl.logic.support import Support, support_of
 from wfairl.planning.agent import Agent
 from wfairl.planning.auto import is_large
 from wfairl.planning.cost import Cost
-from wfairl.planning.plan import best_controls
+from wfairl.planning.plan import UnsatisfiableTaskError, best_controls
 from wfairl.planning.planner import ExactPlanner
-from wfairl.planning.product import Product, ProductTooLargeError, build_product
+from wfairl.planning.product import ProductTooLargeError, build_product
 from wfairl.planning.shortest_path import cost_to_go
 from wfairl.worlds.world import World
 
@@ -41,9 +47,19 @@ DEFAULT_PRICE = 1000.0
 PRICE_CUTS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.0)
 """Parts of the price of risky labels that are tried until the plan for a goal keeps the horizon."""
 
+LARGEST_DOUBT = 0.21
+"""Plans that fail with a larger probability are refused; chosen once, on validation scenes of random offices."""
+
+WORTH_TELLING = 0.05
+"""Probability from which on a refusal tells what may go wrong."""
+
 MOST_NODES = 1_000_000
 """Goals whose product with the world is larger are left out. Where that of the most probable automaton has half as
 many, it is planned for alone."""
+
+
+class DoubtfulPlanError(UnsatisfiableTaskError):
+    """The best plan fails too probably, by what the demonstrations leave open."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +73,7 @@ class CautiousPolicy:
         temperature: eta.
         price: of a failure, in mean costs of a step.
         horizon: steps within which a plan must end, if there is one that does; None for any number.
+        largest_doubt: plans that fail with a larger probability are refused; 1 to refuse none.
     """
 
     name: str
@@ -65,6 +82,7 @@ class CautiousPolicy:
     temperature: float
     price: float = DEFAULT_PRICE
     horizon: int | None = None
+    largest_doubt: float = LARGEST_DOUBT
 
     @property
     def automaton(self) -> Automaton:
@@ -83,6 +101,7 @@ class CautiousPolicy:
 
         Raises:
             UnsatisfiableTaskError: not even the most probable automaton can be satisfied.
+            DoubtfulPlanError: it can, and by no plan that is sure enough.
         """
         if is_large(world):  # risks are of labels, and a focused search prices what the agent sees
             return self.automaton, self.cost
@@ -90,33 +109,64 @@ class CautiousPolicy:
         plain.check_satisfiable()
         price = self.price * float(self.cost(plain.product).mean())
         if 2 * len(plain.product) > MOST_NODES:
-            return self.automaton, self._priced(joint_of(self.model), price)
-        least = float(plain.solution.cost_to_go[0])
-        best = _Choice(True, np.inf, self.automaton, self.cost)
+            return self.automaton, self._priced(SceneRisks(self._support), joint_of(self.model), price)
+        risks = SceneRisks.in_world(self._support, self.model, world, MOST_NODES)
+        best = self._best(world, risks, price, least=float(plain.solution.cost_to_go[0]))
+        if best.doubt > self.largest_doubt:
+            raise self._refusal(best)
+        return best.joint.automaton, self._priced(risks, best.joint, best.price)
+
+    def _best(self, world: World[Any], risks: SceneRisks, price: float, least: float) -> "_Choice":
+        """The plan to follow; none costs less than `least`."""
+        best = _Choice(True, np.inf, 0.0, joint_of(self.model), 0.0, {})
         for goal in self._goals:  # sorted: what may be missing only grows
             if not best.is_late and least + price * goal.missing >= best.total:
                 break
-            best = min((best, *self._choices(world, goal, price)), key=lambda one: (one.is_late, one.total))
-        return best.automaton, best.cost
+            best = min((best, *self._choices(world, goal, risks, price)), key=lambda one: (one.is_late, one.total))
+        return best
 
-    def _choices(self, world: World[Any], goal: Goal, price: float) -> Iterator["_Choice"]:
+    def _choices(self, world: World[Any], goal: Goal, risks: SceneRisks, price: float) -> Iterator["_Choice"]:
         """The plan for a goal at the full price; where it takes longer than the horizon, those at lower prices too."""
         try:
             product = build_product(world, goal.joint.automaton, MOST_NODES)
         except ProductTooLargeError:
             return
-        full = self._priced(goal.joint, price)(product)
+        costs, chances = self.cost(product), risks.by_transition(goal.joint, product)
         for cut in PRICE_CUTS:
-            cost = self._priced(goal.joint, cut * price)
-            solution = cost_to_go(product.graph, cost(product))
+            solution = cost_to_go(product.graph, costs + cut * price * chances)
             if solution.cost_to_go[0] == np.inf:
                 return
             controls = best_controls(product, solution)
-            total = float(full[product.walk(controls)[:-1], controls].sum()) + price * goal.missing
+            path = product.walk(controls)[:-1], controls
+            read: dict[Label, float] = {}
+            for i, chance in zip(product.label_index[path].tolist(), chances[path].tolist(), strict=True):
+                read[product.labels[i]] = max(chance, read.get(product.labels[i], 0.0))
             is_late = self.horizon is not None and len(controls) > self.horizon
-            yield _Choice(is_late, total, product.automaton, cost)
+            yield _Choice(
+                is_late,
+                total=float(costs[path].sum() + price * (chances[path].sum() + goal.missing)),
+                doubt=1.0 - (1.0 - goal.missing) * float(np.prod([1.0 - chance for chance in read.values()])),
+                joint=goal.joint,
+                price=cut * price,
+                read=read,
+            )
             if not is_late:
                 return
+
+    def _refusal(self, best: "_Choice") -> DoubtfulPlanError:
+        """Says what is doubtful about a plan."""
+        support = self._support
+        need = {} if support is None else dict(zip(support.labels, support.need.tolist(), strict=True))
+        left_out = {label: chance for label, chance in need.items() if label not in best.read}
+        reasons = (
+            *(f"reads '{label}', which may end the task" for label in _likely(best.read)),
+            *(f"leaves out '{label}', which may be needed" for label in _likely(left_out)),
+        )
+        return DoubtfulPlanError(
+            f"by what was demonstrated, the best plan in this scene fails with a probability of {best.doubt:.0%}: it "
+            f"{' and '.join(reasons) or 'is not what all probable automata accept'}. Answer a question (`wfairl ask`), "
+            "demonstrate the task once more (`wfairl ask --demonstrate` says where), or allow a larger doubt"
+        )
 
     @cached_property
     def _goals(self) -> list[Goal]:
@@ -126,22 +176,9 @@ class CautiousPolicy:
     def _support(self) -> Support | None:
         return support_of(self.model)
 
-    def _priced(self, joint: Joint, price: float) -> Cost:
+    def _priced(self, risks: SceneRisks, joint: Joint, price: float) -> Cost:
         """The cost with the risk of labels priced in."""
-        support = self._support
-        if support is None or price == 0:
-            return self.cost
-
-        def priced(product: Product) -> NDArray[np.float64]:
-            states = joint.chosen_states[product.automaton_states]
-            risk = risk_by_label(support, product.labels)[states[:, None], product.label_index]
-            if joint.follows is not None:
-                words, word_states = joint.follows
-                here = word_states[product.automaton_states]
-                risk[words.goes_on(product.labels)[here[:, None], product.label_index]] = 0.0
-            return self.cost(product) + price * risk
-
-        return priced
+        return lambda product: self.cost(product) + price * risks.by_transition(joint, product)
 
 
 class _Choice(NamedTuple):
@@ -150,11 +187,21 @@ class _Choice(NamedTuple):
     Attributes:
         is_late: whether it takes longer than the horizon.
         total: its cost, with all that may go wrong at the full price.
-        automaton: what it is planned for.
-        cost: under which it is the cheapest.
+        doubt: probability that it fails, as far as anything is known.
+        joint: what it is planned for.
+        price: of the risk of labels, under which it is the cheapest.
+        read: the labels that it reads, with their risk.
     """
 
     is_late: bool
     total: float
-    automaton: Automaton
-    cost: Cost
+    doubt: float
+    joint: Joint
+    price: float
+    read: Mapping[Label, float]
+
+
+def _likely(chances: Mapping[Label, float]) -> list[str]:
+    """The labels whose chance is worth telling, the highest first, for people."""
+    ranked = sorted(chances, key=lambda label: -chances[label])
+    return [format_label(label) for label in ranked if chances[label] > WORTH_TELLING]

@@ -177,11 +177,6 @@ class Evidence:
         return sum(one.weight for one in self.answers if (kernels.read_word(table, one.word) > 0) != one.is_right)
 
 
-def log_mean(values: NDArray[np.float64]) -> float:
-    """log of the mean of exp(values), shape [temperatures]."""
-    return float(np.logaddexp.reduce(values) - np.log(len(values)))
-
-
 class _Packed(NamedTuple):
     """What `kernels.evaluate` takes of the scenes, in its order."""
 

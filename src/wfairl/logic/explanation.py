@@ -34,7 +34,7 @@ class ReadLabel:
 
 
 @dataclass(frozen=True)
-class Explanation:
+class WordExplanation:
     """What a model makes of a word.
 
     Attributes:
@@ -53,7 +53,7 @@ class Explanation:
         return [*(one.sentence for one in self.labels), self.conclusion]
 
 
-def explain_word(model: TaskModel, word: Word) -> Explanation:
+def explain_word(model: TaskModel, word: Word) -> WordExplanation:
     """What a model makes of a word.
 
     Raises:
@@ -72,7 +72,7 @@ def explain_word(model: TaskModel, word: Word) -> Explanation:
         if state == DEAD:
             break
     accepted = model.judge(word).accepted
-    return Explanation(accepted, tuple(read), _conclusion(model, word, state, len(read), accepted))
+    return WordExplanation(accepted, tuple(read), _conclusion(model, word, state, len(read), accepted))
 
 
 def _is_untested(model: TaskModel, support: Support | None, state: int, label: Label, after: int) -> bool:

@@ -1,12 +1,15 @@
 """What the task may be: the probable automata of a task model, as tables with their weights.
 
 The automata that a rational learner keeps differ in what demonstrations made it think about. Beside them stand those
-in which a label that no demonstration tests is deadly, with the odds that `Support` gives it,
+in which a label that no demonstration tests is deadly, and those in which one that demonstrations show is needed, with
+the odds that `Support` gives them,
 
     weight(l is deadly everywhere)      =  weight(chosen) * min_q odds(q, l)
     weight(l is deadly in the state q)  =  weight(chosen) * (odds(q, l) - min_q' odds(q', l))
+    weight(l is needed too)             =  weight(chosen) * odds(l)
 
-so that what is dangerous is asked about before an agent tries it.
+so that what is dangerous is asked about before an agent tries it, and what was perhaps no accident before an agent
+leaves it out.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +26,7 @@ from wfairl.errors import BadInputError
 from wfairl.logic import kernels
 from wfairl.logic.sketch import canonical
 from wfairl.logic.support import Support, support_of
-from wfairl.logic.tables import to_table
+from wfairl.logic.tables import requiring, to_table
 
 MAX_HYPOTHESES = 60
 """The most probable automata that are told apart."""
@@ -90,6 +93,10 @@ def _all(model: TaskModel, labels: tuple[Label, ...]) -> Iterator[Hypothesis]:
                 table = chosen.copy()
                 table[state, label] = DEAD
                 yield Hypothesis(f"{model.sentences[0]}, but {state} -{text}-> dead", canonical(table), weight * here)
+    for label, odds_of_need in enumerate(needed_odds(model, labels)):
+        if odds_of_need > 0:
+            text = f"{model.sentences[0]}, but {format_label(labels[label])} is needed too"
+            yield Hypothesis(text, canonical(requiring(chosen, label)), weight * odds_of_need)
 
 
 def chosen_table(model: TaskModel, labels: Sequence[Label]) -> NDArray[np.int32]:
@@ -118,7 +125,19 @@ def deadly_odds(model: TaskModel, labels: Sequence[Label]) -> NDArray[np.float64
     risk = np.array([_risk(support, label) for label in labels]).T
     in_question = (chosen != DEAD) & (risk < LARGEST_RISK) & (risk > SMALLEST_RISK)
     in_question &= np.array([bool(label) for label in labels])
-    return np.where(in_question, risk / np.maximum(1 - risk, 1 - LARGEST_RISK), 0.0)
+    return np.where(in_question, _odds(risk), 0.0)
+
+
+def needed_odds(model: TaskModel, labels: Sequence[Label]) -> NDArray[np.float64]:
+    """Odds that the task asks for a label though the automaton does not say so, 0 where it does; shape [labels]."""
+    support = support_of(model)
+    known = {} if support is None else dict(zip(support.labels, support.need.tolist(), strict=True))
+    need = np.array([known.get(label, 0.0) for label in labels])
+    return np.where(need > SMALLEST_RISK, _odds(need), 0.0)
+
+
+def _odds(probability: NDArray[np.float64]) -> NDArray[np.float64]:
+    return probability / np.maximum(1 - probability, 1 - LARGEST_RISK)
 
 
 def _risk(support: Support, label: Label) -> NDArray[np.float64]:

@@ -168,7 +168,7 @@ def evaluate(
         for k in range(number):
             result[i, k] = 0.0 if accepted[i] else log_outlier[i]
             total[k] += result[i, k]
-    if _log_mean(total) < needed:
+    if log_mean(total) < needed:
         return False
     into_first, into_source = sources_by_target(table)
     room = 0
@@ -205,7 +205,7 @@ def evaluate(
             low = min(log_follows + follows[k], log_outlier[i])
             result[i, k] = high + np.log1p(np.exp(low - high))
             total[k] += result[i, k]
-        if _log_mean(total) < needed:
+        if log_mean(total) < needed:
             return False
     return True
 
@@ -224,8 +224,8 @@ def _nodes(
 
 
 @njit(cache=True, nogil=True)
-def _log_mean(values: NDArray[np.float64]) -> float:
-    """log of the mean of exp(values)."""
+def log_mean(values: NDArray[np.float64]) -> float:
+    """log of the mean of exp(values), shape [temperatures]."""
     high, total = -np.inf, 0.0
     for value in values:
         high = max(high, value)

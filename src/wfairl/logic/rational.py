@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from wfairl.automata.automaton import Label
 from wfairl.automata.guarded import GuardedAutomaton
 from wfairl.errors import BadInputError, FailedRunError
-from wfairl.logic.evidence import Evidence, JudgedWord, Scene, log_mean
+from wfairl.logic.evidence import Evidence, JudgedWord, Scene
+from wfairl.logic.kernels import log_mean
 from wfairl.logic.search import Candidate, Posterior, SearchSettings, search
 from wfairl.logic.sketch import to_automaton
 from wfairl.logic.support import Support, measure_support
@@ -59,8 +60,8 @@ class RationalSettings:
     outlier_probability: float = 0.01
     failure_error: float = 0.05
     answer_error: float = DEFAULT_ANSWER_ERROR
-    deadly_odds: float = 0.15
-    needed_odds: float = 0.2
+    deadly_odds: float = 0.125
+    needed_odds: float = 0.25
     max_world_states: int = 200_000
     max_alternatives: int = 20
     search: SearchSettings = field(default_factory=SearchSettings)

@@ -18,7 +18,8 @@ from math import inf, log, log1p
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.logic.evidence import Evidence, log_mean
+from wfairl.logic.evidence import Evidence
+from wfairl.logic.kernels import log_mean
 from wfairl.logic.moves import neighbours, starts
 from wfairl.logic.prior import log_prior
 from wfairl.logic.sketch import Sketch, canonical, to_table

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from wfairl.automata.automaton import ACCEPTED, DEAD, Label
 from wfairl.automata.task_model import TaskModel
-from wfairl.logic.evidence import log_mean
+from wfairl.logic.kernels import log_mean
 from wfairl.logic.search import Posterior
 from wfairl.logic.sketch import Sketch, to_table
 from wfairl.logic.tables import is_forced, requiring
@@ -167,18 +167,3 @@ def untested_steps(model: TaskModel, path: Path) -> list[int]:
             steps.append(step)
         state = model.finite.read(state, label)
     return steps
-
-
-def risk_by_label(support: Support, labels: tuple[Label, ...]) -> NDArray[np.float64]:
-    """The risk of each label in each state, shape [states + 1, labels].
-
-    In the accepting state, the last, it is the highest of the others: who goes on after it does so because another
-    automaton may be the task.
-    """
-    known = {label: i for i, label in enumerate(support.labels)}
-    risk = np.full((len(support.risk) + 1, len(labels)), support.unknown_risk)
-    for i, label in enumerate(labels):
-        if label in known:
-            risk[:-1, i] = support.risk[:, known[label]]
-            risk[-1, i] = risk[:-1, i].max()
-    return risk

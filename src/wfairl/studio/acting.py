@@ -144,9 +144,9 @@ def explain_episode(
 
 
 def policy_of(model: TaskModel, cost: Cost, task: Task) -> Policy:
-    """The greedy policy of a model: cautious, where its learner keeps alternatives."""
+    """The greedy policy of a model: cautious, where its learner keeps alternatives; it refuses no doubtful plan."""
     if isinstance(model.finite, GuardedAutomaton):
-        return CautiousPolicy("learned", model, cost, 0.0, horizon=task.horizon)
+        return CautiousPolicy("learned", model, cost, 0.0, horizon=task.horizon, largest_doubt=1.0)
     return PlannedPolicy("learned", model.finite, cost, 0.0)
 
 

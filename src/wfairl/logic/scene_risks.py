@@ -1,0 +1,107 @@
+"""The risks of labels in one scene.
+
+`Support` says how probable it is that a label ends the task, by the demonstrations. A scene says more: whoever is asked
+to do the task there may take it that it can be done. If a label l were deadly, it would have to be done without l, so
+that the odds of l are multiplied by
+
+    P(the scene can be done | l is deadly)  =  weight of the automata that are satisfied there without reading l
+                                             / weight of those that are satisfied there at all
+
+over the probable automata. A label that nobody can avoid is no risk.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.automata.automaton import Label
+from wfairl.automata.guarded import GuardedAutomaton
+from wfairl.automata.task_model import TaskModel
+from wfairl.logic.goals import LEAST_WEIGHT, MOST_AUTOMATA, Joint
+from wfairl.logic.support import Support
+from wfairl.planning.product import Product, ProductTooLargeError, build_product
+from wfairl.planning.shortest_path import cost_to_go
+from wfairl.worlds.world import World
+
+SMALLEST = 1e-12
+
+LEAST_RISK = 0.005
+"""Labels of less risk are not looked at in a scene."""
+
+
+@dataclass(frozen=True, eq=False)
+class SceneRisks:
+    """How probable it is that labels end the task in failure, in one scene.
+
+    Attributes:
+        support: what the demonstrations say; None if the learner keeps no support.
+        avoidable: by label, the weight of the automata that can do without it; 1 for labels that are not there.
+    """
+
+    support: Support | None
+    avoidable: Mapping[Label, float] = field(default_factory=dict)
+
+    @classmethod
+    def in_world(cls, support: Support | None, model: TaskModel, world: World[Any], most_nodes: int) -> "SceneRisks":
+        """The risks in a world, by the probable automata of a model; those whose product is too large are left out."""
+        if support is None:
+            return cls(None)
+        risky = {label for label, risk in zip(support.labels, support.risk.T, strict=True) if (risk > LEAST_RISK).any()}
+        without, total = dict.fromkeys(risky, 0.0), 0.0
+        for one in model.facts["alternatives"][:MOST_AUTOMATA]:
+            if one["weight"] < LEAST_WEIGHT or not risky:
+                break
+            try:
+                product = build_product(world, GuardedAutomaton.from_document(one["automaton"]), most_nodes)
+            except ProductTooLargeError:
+                continue
+            if _can_do_without(product, None):
+                total += one["weight"]
+                for label in risky:
+                    without[label] += one["weight"] * _can_do_without(product, label)
+        return cls(support, {label: weight / total for label, weight in without.items()} if total else {})
+
+    def by_transition(self, joint: Joint, product: Product) -> NDArray[np.float64]:
+        """The risk of every transition of the product with a joint automaton, shape [nodes, controls].
+
+        What goes on with a demonstrated word is none, where the automaton follows one.
+        """
+        if self.support is None:
+            return np.zeros(product.successors.shape)
+        states = joint.chosen_states[product.automaton_states]
+        risks = self.by_label(product.labels)[states[:, None], product.label_index]
+        if joint.follows is not None:
+            words, word_states = joint.follows
+            here = word_states[product.automaton_states]
+            risks[words.goes_on(product.labels)[here[:, None], product.label_index]] = 0.0
+        return risks
+
+    def by_label(self, labels: tuple[Label, ...]) -> NDArray[np.float64]:
+        """The risk of each label in each state of the most probable automaton, shape [states, labels].
+
+        In the accepting state, the last, it is the highest of the others: who goes on after it does so because another
+        automaton may be the task.
+        """
+        support = self.support
+        assert support is not None
+        known = {label: i for i, label in enumerate(support.labels)}
+        risks = np.full((len(support.risk) + 1, len(labels)), support.unknown_risk)
+        for i, label in enumerate(labels):
+            if label in known:
+                risk, part = support.risk[:, known[label]], self.avoidable.get(label, 1.0)
+                odds = part * risk / np.maximum(1 - risk, SMALLEST)
+                risks[:-1, i] = np.where(risk < 1, odds / (1 + odds), 1.0)
+                risks[-1, i] = risks[:-1, i].max()
+        return risks
+
+
+def _can_do_without(product: Product, label: Label | None) -> bool:
+    """Whether acceptance can be reached without reading a label."""
+    longest = len(product)  # more controls than there are nodes are never needed
+    costs = np.ones(product.successors.shape)
+    if label in product.labels:
+        costs[product.label_index == product.labels.index(label)] += longest
+    return bool(cost_to_go(product.graph, costs).cost_to_go[0] <= longest)
