@@ -26,6 +26,7 @@ from wfairl.logic.questions import (
 )
 from wfairl.logic.rational import RationalSettings
 from wfairl.logic.scenes import worlds_of
+from wfairl.logic.support import support_of
 from wfairl.worlds.registry import find_task
 
 TASK = find_task("random-office-mail")
@@ -120,6 +121,26 @@ def test_a_true_answer_never_lowers_the_weight_of_the_truth(model, answered):
     assert weight_of_truth(after) >= weight_of_truth(model) > 0
     again = ask(after, told)
     assert weight_of_truth(learn(take_answer(told, again, is_right(again)))) >= weight_of_truth(after)
+
+
+def test_what_demonstrations_show_by_chance_or_not_is_among_the_hypotheses():
+    """Somebody passes coffee and mail on the way to the office: either may be needed."""
+    task = find_task("random-office-coffee-mail")
+    model = RationalTaskLearner().learn(collect(task, 1, 0, 0.5, seed=10, n_jobs=1), task, n_jobs=1)
+    labels = tuple(frozenset(name) for name in ("", *task.propositions))
+    support = support_of(model)
+    assert support is not None
+    hypotheses = hypotheses_of(model, labels)
+    (chosen,) = (one for one in hypotheses if one.text == model.sentences[0])
+    doubtful = {label: need for label, need in zip(support.labels, support.need, strict=True) if need > 0.1}
+    assert doubtful
+    for label, need in doubtful.items():
+        (needed,) = (one for one in hypotheses if f"but {''.join(label)} is needed too" in one.text)
+        assert needed.weight / chosen.weight == pytest.approx(need / (1 - need))
+        for word in (list("efg"), list("fg"), list("eg"), list("aefg")):
+            indices = np.array([labels.index(frozenset(name)) for name in word], np.int32)
+            accepted = model.finite.fulfilled_at([frozenset(name) for name in word]) is not None
+            assert needed.accepts(indices) == (accepted and label <= frozenset(word))
 
 
 def test_one_answer_teaches_what_four_demonstrations_did_not(model, answered):
