@@ -1,6 +1,6 @@
 """Large inputs on the command line: processor time and peak memory of learning and scoring, and how they grow.
 
-    python benchmarks/load.py [--json] [--largest 1.0] [--parts words,labels]
+    python benchmarks/load.py [--json] [--largest 1.0] [--parts words,labels] [--learner spectral]
 
 words           many words of a few labels, as an event log has them; the largest is 10^6
 long            20 words that grow to 10^4 labels each
@@ -48,12 +48,14 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--largest", type=float, default=1.0, help="part of the largest sizes to stop at")
     parser.add_argument("--parts", default=",".join(SIZES))
+    parser.add_argument("--learner", default="shortest", help="of `wfairl learn-task`")
     arguments = parser.parse_args()
     rows = []
     for part in arguments.parts.split(","):
         for size in (size for size in SIZES[part] if size <= arguments.largest * SIZES[part][-1]):
             with tempfile.TemporaryDirectory() as place:
-                rows.append(measure(part, size, Path(place)))
+                rows.append(measure(part, size, Path(place), arguments.learner))
+                sys.stderr.write(f"{json.dumps(rows[-1])}\n")
     for row, two, three in zip(rows, rows[1:], rows[2:], strict=False):
         if row["part"] == three["part"]:
             three["exponent of time"] = exponent(row, two, three, "learn, s")
@@ -68,10 +70,10 @@ def main() -> None:
     Console(width=160).print(table)
 
 
-def measure(part: str, size: int, place: Path) -> dict[str, Any]:
+def measure(part: str, size: int, place: Path, learner: str) -> dict[str, Any]:
     source = MAKERS[part](size, np.random.default_rng(0), place)
     model, one = place / "task.json", place / "one.jsonl"
-    learned = command("learn-task", source, "--learner", "spectral", "-o", model)
+    learned = command("learn-task", source, "--learner", learner, "-o", model)
     row = {"part": part, "size": size, "megabytes of input": source.stat().st_size / 1e6}
     row |= {"learn, s": learned.seconds, "learn, MB": learned.megabytes, "said": learned.said}
     if model.exists():
@@ -120,10 +122,15 @@ def drawn_words(rng: np.random.Generator, count: int, length: int, alphabet: lis
 
 
 def written(words: list[Any], place: Path) -> Path:
-    """Those whose first label comes again later are successes."""
+    """Those in which e1 comes after e0 are successes, as somebody's rule might be."""
     path = place / "words.jsonl"
-    write_jsonl(path, ScoredWords(tuple(words), tuple(float(word[0] in word[1:]) for word in words)))
+    write_jsonl(path, ScoredWords(tuple(words), tuple(float(succeeds(word)) for word in words)))
     return path
+
+
+def succeeds(word: tuple[frozenset[str], ...]) -> bool:
+    first = next((i for i, label in enumerate(word) if "e0" in label), len(word))
+    return any("e1" in label for label in word[first + 1 :])
 
 
 def events(count: int) -> list[frozenset[str]]:
@@ -150,7 +157,9 @@ def many_propositions(size: int, rng: np.random.Generator, place: Path) -> Path:
 
 def many_demonstrations(size: int, rng: np.random.Generator, place: Path) -> Path:
     words = drawn_words(rng, 200, 20, events(4))
-    walks = [Demonstration(tuple([0] * 20), words[i % 200], float(i % 2), 20_000 + i) for i in range(size)]
+    walks = [
+        Demonstration(tuple([0] * 20), words[i % 200], float(succeeds(words[i % 200])), 20_000 + i) for i in range(size)
+    ]
     path = place / "demos.safetensors"
     save(Dataset("doorkey", tuple(walks), 0.5), path)
     return path

@@ -1,5 +1,6 @@
 """Laws of weighted automata."""
 
+import base64
 import json
 
 import numpy as np
@@ -86,6 +87,15 @@ def test_json_keeps_every_bit(seed, rank, labels):
     assert (again.values(words) == automaton.values(words)).all()
 
 
+def test_many_weights_are_packed_and_keep_every_bit():
+    rng = np.random.default_rng(0)
+    weights = rng.normal(size=(3, 100, 100))
+    automaton = WeightedAutomaton((frozenset(), frozenset("a"), frozenset("b")), weights[0, 0], weights[1, 0], weights)
+    document = json.loads(json.dumps(automaton.to_document()))
+    assert np.frombuffer(base64.b64decode(document["transitions"]), "<f8").tolist() == weights.ravel().tolist()
+    assert (WeightedAutomaton.from_document(document).transitions == weights).all()
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -94,6 +104,10 @@ def test_json_keeps_every_bit(seed, rank, labels):
         {"final": ["a", "b"]},
         {"final": [1, float("nan")]},
         {"transitions": [[[1]]]},
+        {"transitions": "AAAAAAAA8D8="},
+        {"transitions": "AAA"},
+        {"transitions": "\u00bd" * 88},
+        {"transitions": base64.b64encode(np.full(8, np.nan).tobytes()).decode()},
         {"alphabet": "ab"},
         {"alphabet": [["a"], ["a"]]},
         {"alphabet": [[1], ["b"]]},

@@ -25,6 +25,7 @@ from wfairl.automata.formats import FORMATS as AUTOMATON_FORMATS
 from wfairl.automata.formats import read_automaton, write_automaton
 from wfairl.automata.rules import all_of, avoid, visit_in_order
 from wfairl.automata.task_model import TaskModel, fit_task_model
+from wfairl.automata.weighted import WeightedAutomaton
 from wfairl.automata.words import ScoredWords, read_jsonl, read_pautomac, read_pautomac_solution, write_jsonl
 from wfairl.baselines.feature_encoder import FeatureEncoder
 from wfairl.baselines.gail.checkpoint import GROUPS, GailCheckpoint, IterationMetrics
@@ -171,6 +172,14 @@ def tensors(name: str, file: str, write: Callable[[Path], None], read: Read) -> 
 
 def spectral_model() -> TaskModel:
     return fit_task_model(WORDS, SCORES)
+
+
+def packed_model() -> TaskModel:
+    """So many weights that they are not written as text."""
+    rng = np.random.default_rng(0)
+    weights = 0.01 * rng.random((2, 110, 110))
+    weighted = WeightedAutomaton((A, B), np.ones(110), np.ones(110), weights)
+    return TaskModel.of_weighted(weighted, "by hand", WORDS, SCORES, rows=1, cols=1, max_states=3)
 
 
 def guarded_model() -> TaskModel:
@@ -460,6 +469,7 @@ def written_automaton(name: str) -> Callable[[Path], None]:
 
 FORMATS: tuple[FileFormat, ...] = (
     *sealed("task model, spectral", "task.json", lambda p: spectral_model().save(p), read_task_model, task_models.FORM),
+    *sealed("task model, packed", "task.json", lambda p: packed_model().save(p), read_task_model, task_models.FORM),
     *sealed("task model, guards", "task.json", lambda p: guarded_model().save(p), read_task_model, task_models.FORM),
     FileFormat("task model, version 1", "task.json", write_task_version_1, read_task_model, mutations.JSON),
     *sealed(

@@ -26,7 +26,6 @@ from wfairl.automata.finite import (
     quotient,
 )
 from wfairl.automata.guarded import GuardedAutomaton
-from wfairl.automata.spectral import SpectralLearner, mean_squared_error
 from wfairl.automata.weighted import WeightedAutomaton
 from wfairl.automata.words import Word, compress, with_optional_start
 from wfairl.documents import Count, Form, NotNegative, unchanged
@@ -254,6 +253,8 @@ class TaskModel:
 
         The model may be one whose finite automaton does not close: `finite` then says so.
         """
+        from wfairl.automata.spectral import mean_squared_error  # with SciPy and scikit-learn: for those who learn
+
         read = _as_read(words, keep_repeats)
         finite = quotient(weighted, threshold, tolerance, max_states, keep_repeats, words=read, allow_open=True)
         successes = [word for word, score in zip(read, scores, strict=True) if score >= threshold]
@@ -308,6 +309,8 @@ def fit_task_model(
 
     The model may be one whose finite automaton does not close: `TaskModel.finite` then says so.
     """
+    from wfairl.automata.spectral import SpectralLearner
+
     read = _as_read(words, keep_repeats)
     shown = with_optional_start(read, scores) if optional_start else (read, scores)
     learner = SpectralLearner(rank=rank, rows=rows, cols=cols).fit(*shown)

@@ -6,6 +6,7 @@ A label that the automaton does not know has the matrix 0: every word with it ha
 """
 
 import math
+from base64 import b64decode, b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,6 +30,10 @@ SPARSE = 8
 """Transitions are written as edges if fewer than one entry in this many is not zero."""
 
 
+MANY = 20_000
+"""Transitions of more weights than this are written packed, since reading that many numbers as text takes seconds."""
+
+
 LARGEST = 1 << 26
 """Weights in all transitions of an automaton that is read: half a gigabyte."""
 
@@ -44,7 +49,7 @@ class WeightedDocument:
     alphabet: tuple[Label, ...]
     initial: Annotated[tuple[float, ...], MaxLen(LARGEST)]
     final: tuple[float, ...]
-    transitions: tuple[tuple[tuple[float, ...], ...], ...] | None = None
+    transitions: tuple[tuple[tuple[float, ...], ...], ...] | str | None = None
     edges: tuple[tuple[Count, Count, Count, float], ...] | None = None
 
 
@@ -153,7 +158,7 @@ class WeightedAutomaton:
         """The automaton as JSON data; floats keep every bit.
 
         Transitions that are nearly all zero, such as those of a finite automaton, are the list `edges` of
-        [label, from, to, weight] instead of whole matrices.
+        [label, from, to, weight] instead of whole matrices; many others are the base64 of float64, little end first.
         """
         document: dict[str, Any] = {
             "alphabet": [sorted(label) for label in self.alphabet],
@@ -164,6 +169,8 @@ class WeightedAutomaton:
         if SPARSE * len(places) < self.transitions.size:
             weights = self.transitions[tuple(places.T)].tolist()
             document["edges"] = [[*place, weight] for place, weight in zip(places.tolist(), weights, strict=True)]
+        elif self.transitions.size > MANY:
+            document["transitions"] = b64encode(self.transitions.astype("<f8").tobytes()).decode()
         else:
             document["transitions"] = self.transitions.tolist()
         return document
@@ -181,7 +188,9 @@ class WeightedAutomaton:
             if math.prod(shape) > LARGEST or (read.edges is None) == (read.transitions is None):
                 raise ValueError("too many of them, or none")
             transitions = np.zeros(shape)
-            if read.edges is None:
+            if isinstance(read.transitions, str):
+                transitions[...] = np.frombuffer(b64decode(read.transitions, validate=True), "<f8").reshape(shape)
+            elif read.edges is None:
                 transitions[...] = np.array(read.transitions, np.float64).reshape(shape)
             for label, before, after, weight in read.edges or ():
                 transitions[label, before, after] = weight
