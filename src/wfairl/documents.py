@@ -5,7 +5,7 @@
 A schema is a frozen dataclass: what is read is checked against its annotations, strictly (`true` is no number, `"1"`
 neither, no field is missing or unknown, numbers are finite), before anything is made of it. The digest is the SHA-256
 of name, version and all other fields as canonical JSON (sorted keys, no spaces), so that a changed figure is noticed
-and a changed line break is not. Documents of older versions have none, and are still read.
+and a changed line break is not. Documents of the first versions have none, and are still read.
 """
 
 import hashlib
@@ -57,7 +57,8 @@ class Form(Generic[Content]):
         schema: a dataclass of their fields.
         error: what to raise for a file that is not such a document.
         advice: what to do about such a file.
-        older: the versions without digest that are still read; None is the one that had neither name nor version.
+        older: the versions that are still read, the first of them without digest; None is the one that had neither name
+            nor version.
     """
 
     name: str
@@ -96,7 +97,8 @@ class Form(Generic[Content]):
             raise BadInputError(f"version {version!r} of {self.what}, where {self.version} is read")
         if (version is None) == ("format" in document):
             raise BadInputError(f"not {self.what} (its format or its version is missing)")
-        if document.get(DIGEST) != (self._digest(canonical(fields)) if version == self.version else None):
+        is_sealed = version == self.version or DIGEST in document
+        if is_sealed and document.get(DIGEST) != self._digest(canonical(fields), version):
             raise BadInputError(CHANGED)
         try:
             return parse(self.schema, fields if version == self.version else self.older[version](fields))
@@ -104,8 +106,8 @@ class Form(Generic[Content]):
             reason = f"no {problem}" if isinstance(problem, KeyError) else problem
             raise BadInputError(f"not {self.what} that can be read ({reason})") from None
 
-    def _digest(self, text: str) -> str:
-        return _sha256(f"{self.name}\n{self.version}\n{text}")
+    def _digest(self, text: str, version: int | None = None) -> str:
+        return _sha256(f"{self.name}\n{version or self.version}\n{text}")
 
 
 def unchanged(fields: dict[str, Any]) -> dict[str, Any]:
@@ -130,7 +132,7 @@ def parse(schema: Any, content: Any, *, finite: bool = True) -> Any:
         return _adapter(schema, finite).validate_json(f"[{_text(content, finite)}]")[0]
     except ValidationError as problem:
         first = problem.errors(include_url=False, include_input=False, include_context=False)[0]
-        place = ".".join(str(part) for part in first["loc"][1:])
+        place = " ".join(".".join(str(part) for part in first["loc"][1:]).split())  # a key may hold a line break
         raise BadInputError(f"{place}: {first['msg']}" if place else first["msg"]) from None
 
 

@@ -65,9 +65,9 @@ def check(form: FileFormat, directory: Path, whole: dict[str, bytes], cases: ran
     form.write(path)
     content = path.read_bytes()
     expected = [plain(form.read(path))]
-    kin = {one.name for one in FORMATS if one.file == form.file and one.is_sealed == form.is_sealed}
-    others = tuple(other for name, other in whole.items() if name not in kin)
-    siblings = [whole[name] for name in kin if name != form.name and "before" not in name]
+    kin = [one for one in FORMATS if one.file == form.file]
+    others = tuple(whole[one.name] for one in FORMATS if one not in kin)
+    siblings = [whole[one.name] for one in kin if one is not form and one.is_sealed == form.is_sealed]
     for sibling in siblings:  # a whole one of the same kind may be read as what it is
         path.write_bytes(sibling)
         with suppress(WfairlError):
