@@ -14,6 +14,7 @@ import pytest
 from fuzz.formats import FORMATS, FileFormat, plain
 from wfairl.cli import main
 from wfairl.errors import WfairlError
+from wfairl.learning.checkpoint import METRICS
 
 SECONDS, MEMORY = 5, 1 << 30
 
@@ -77,10 +78,13 @@ def check(form: FileFormat, directory: Path, whole: dict[str, bytes], cases: ran
         rng = random.Random(f"{form.name} {number}")
         disguised = form.disguise is not None and rng.random() < 0.15
         mutation = form.disguise if disguised else rng.choice(form.mutations)
-        path.write_bytes(mutation(content, rng, (*others, *siblings)))
+        broken = mutation(content, rng, (*others, *siblings))
+        path.write_bytes(broken)
+        # Lines that lost every digest are lines as an older version wrote them; other documents tell their version.
+        is_sealed = form.is_sealed and not disguised and (form.file != METRICS or b'"digest"' in broken)
         try:
             with limits():
-                outcome = _outcome(form, path, expected, form.is_sealed and not disguised)
+                outcome = _outcome(form, path, expected, is_sealed)
         except HungError:
             outcome = f"hung for {SECONDS} s"
         outcomes[outcome] += 1
