@@ -201,9 +201,10 @@ def all_controls(model: PaperCost, view: GridView, nodes: Tensor) -> Tensor:
 
 def path_cost(model: PaperCost, view: GridView, path: list[tuple[int, int]]) -> Tensor:
     nodes, controls = np.array(path).T
-    return ACTIVATIONS[model.activation](
-        model.concatenated(*gather(view, nodes), torch.from_numpy(controls)), model.floor
-    ).sum()
+    embeddings = (model.convolution, model.position, model.direction, model.carried, model.control)
+    inputs = (*gather(view, nodes), torch.from_numpy(controls))
+    hidden = model.dense(torch.cat([embed(one) for embed, one in zip(embeddings, inputs, strict=True)], dim=1))
+    return ACTIVATIONS[model.activation](model.head.from_hidden(hidden), model.floor).sum()
 
 
 def gather(view: GridView, nodes: NDArray[np.int64]) -> tuple[Tensor, Tensor, Tensor, Tensor]:

@@ -10,7 +10,7 @@ from wfairl.automata.automaton import DEAD
 from wfairl.automata.finite import NoAcceptedWordError, TooManyStatesError
 from wfairl.automata.task_model import TaskModel
 from wfairl.baselines.recurrent import RecurrentLearner
-from wfairl.baselines.recurrent_automaton import extract_automaton, fit_recurrent_task, likely_words
+from wfairl.baselines.recurrent_automaton import approximate_automaton, fit_recurrent_task, likely_words
 
 A, B, C = (frozenset({name}) for name in "abc")
 NOTHING, KEY = frozenset(), frozenset({"key"})
@@ -34,7 +34,8 @@ def barely_trained(seed):
 def test_network_and_automaton_agree_on_all_words_that_are_compared(seed, keep_repeats):
     learner = barely_trained(seed)
     words = words_up_to(5, (A, B, C))
-    finite = extract_automaton(learner, words, 0.5, keep_repeats)
+    finite, exact = approximate_automaton(learner, words, 0.5, keep_repeats)
+    assert exact
     read = words if keep_repeats else [without_repeats(word) for word in words]
     assert [finite.accepts(word) for word in words] == (learner.predict(read) >= 0.5).tolist()
 
@@ -44,13 +45,13 @@ def test_the_automaton_of_a_learned_language_is_the_smallest_one():
     words = words_up_to(6, (A, B))
     scores = [float(A in word and word[-1] == B) for word in words]
     learner = RecurrentLearner(hidden=16, embedding=8, held_out=0).fit(words, scores)
-    finite = extract_automaton(learner, words, keep_repeats=True)
-    assert finite.states == 3
+    finite, exact = approximate_automaton(learner, words, keep_repeats=True)
+    assert (finite.states, exact) == (3, True)
     assert [finite.accepts(word) for word in words] == np.array(scores, bool).tolist()
 
 
 def test_every_state_reaches_acceptance_and_labels_never_seen_are_dead():
-    finite = extract_automaton(barely_trained(0), words_up_to(3, (A, B, C)))
+    finite, _ = approximate_automaton(barely_trained(0), words_up_to(3, (A, B, C)))
     live = set(np.flatnonzero(finite.accepting).tolist())
     for _ in range(finite.states):
         live |= {source for source, _, target in finite.edges() if target in live}
@@ -59,16 +60,16 @@ def test_every_state_reaches_acceptance_and_labels_never_seen_are_dead():
 
 
 def test_reading_the_last_label_again_changes_nothing():
-    finite = extract_automaton(barely_trained(1), words_up_to(4, (A, B, C)))
+    finite, _ = approximate_automaton(barely_trained(1), words_up_to(4, (A, B, C)))
     for word in words_up_to(4, (A, B, C)):
         assert finite.accepts(tuple(label for label in word for _ in range(2))) == finite.accepts(word)
 
 
 def test_too_many_states_and_no_accepted_word_are_named():
-    with pytest.raises(TooManyStatesError, match="more than 2 states"):
-        extract_automaton(barely_trained(0), words_up_to(4, (A, B, C)), max_states=2)
+    with pytest.raises(TooManyStatesError, match="more than 1 states"):
+        approximate_automaton(barely_trained(0), words_up_to(4, (A, B, C)), max_states=1)
     with pytest.raises(NoAcceptedWordError):
-        extract_automaton(barely_trained(0), words_up_to(2, (A, B, C)), threshold=2.0)
+        approximate_automaton(barely_trained(0), words_up_to(2, (A, B, C)), threshold=2.0)
 
 
 def test_a_task_of_the_empty_word_alone_can_be_learned():

@@ -137,7 +137,11 @@ def test_sums_of_tables_give_what_the_concatenated_network_gives():
     grids = torch.from_numpy(view.grids[view.grid_numbers])
     parts = [torch.from_numpy(part) for part in (view.cells, view.directions, view.carried)]
     for control in range(6):
-        z = model.concatenated(grids, *parts, torch.full((len(scene.product),), control))
+        embeddings = (model.position, model.direction, model.carried, model.control)
+        inputs = (*parts, torch.full((len(scene.product),), control))
+        embedded = [embed(one) for embed, one in zip(embeddings, inputs, strict=True)]
+        hidden = model.dense(torch.cat([model.convolution(grids), *embedded], dim=1))
+        z = model.head.from_hidden(hidden).squeeze(1)
         costs = ACTIVATIONS["softplus"](z, model.floor).detach().numpy()
         assert model.as_cost()(scene.product)[:, control] == pytest.approx(costs, abs=1e-10)
 

@@ -81,15 +81,11 @@ class Completion:
         automaton: its weighted automaton.
         rows: length of the longest prefix of the table.
         cols: length of the longest suffix of the table.
-        known_error: mean squared error on the words that were fitted.
-        held_out_error: on the words that chose the rank; None if the rank was given or words were too few.
     """
 
     automaton: WeightedAutomaton
     rows: int
     cols: int
-    known_error: float
-    held_out_error: float | None
 
 
 def complete(known: Corpus, alphabet: tuple[Label, ...], settings: CompletionSettings | None = None) -> Completion:
@@ -104,33 +100,29 @@ def complete(known: Corpus, alphabet: tuple[Label, ...], settings: CompletionSet
     rng = np.random.default_rng(settings.seed)
     if len(known) > settings.max_words:
         known = _part(known, np.sort(rng.choice(len(known), settings.max_words, replace=False)))
-    rank, held_out_error = settings.rank, None
-    if rank is None:
-        rank, held_out_error = _choose_rank(known, alphabet, settings, rng)
+    rank = settings.rank or _choose_rank(known, alphabet, settings, rng)
     table = _Table.of(known, len(alphabet), settings)
-    automaton, error = _fit(table, known, alphabet, rank, settings)
-    return Completion(automaton, table.rows, table.cols, error, held_out_error)
+    return Completion(_fit(table, known, alphabet, rank, settings), table.rows, table.cols)
 
 
 def _choose_rank(
     known: Corpus, alphabet: tuple[Label, ...], settings: CompletionSettings, rng: np.random.Generator
-) -> tuple[int, float | None]:
+) -> int:
     """The smallest rank whose error on held-out words is nearly the lowest."""
     order = rng.permutation(len(known))
     count = round(settings.held_out * len(known))
     if count < 1 or count == len(known):
-        return 1, None
+        return 1
     judged, learned = _part(known, order[:count]), _part(known, np.sort(order[count:]))
     table = _Table.of(learned, len(alphabet), settings)
     enough = EXACT * float(np.mean(known.weights**2))
     errors: list[float] = []
     for rank in range(1, settings.max_rank + 1):
-        automaton, _ = _fit(table, learned, alphabet, rank, settings)
+        automaton = _fit(table, learned, alphabet, rank, settings)
         errors.append(float(np.mean((automaton.values_of_corpus(judged) - judged.weights) ** 2)))
         if errors[-1] <= enough or min(errors[-2:]) > min(errors):  # exact, or two in a row that are worse
             break
-    chosen = next(i for i, error in enumerate(errors) if error <= NEARLY * min(errors))
-    return chosen + 1, errors[chosen]
+    return 1 + next(i for i, error in enumerate(errors) if error <= NEARLY * min(errors))
 
 
 def _part(corpus: Corpus, indices: NDArray[np.int64]) -> Corpus:
@@ -192,8 +184,8 @@ def _most_frequent(corpus: Corpus, count: int) -> list[tuple[int, ...]]:
 
 def _fit(
     table: _Table, known: Corpus, alphabet: tuple[Label, ...], rank: int, settings: CompletionSettings
-) -> tuple[WeightedAutomaton, float]:
-    """Project, read off, fit; the automaton and its mean squared error on the known words."""
+) -> WeightedAutomaton:
+    """Project, read off, fit."""
     if len(table.known) < SPARSEST * table.words:
         return _least_squares(_near_the_mean(known, alphabet, rank, settings.seed), known, settings.evaluations)
     start = _read_off(_project(table, rank, settings.sweeps), table, alphabet, rank)
@@ -250,7 +242,7 @@ SMALL = 1e-8
 """Singular values below this share of the largest are rounding."""
 
 
-def _least_squares(start: WeightedAutomaton, known: Corpus, evaluations: int) -> tuple[WeightedAutomaton, float]:
+def _least_squares(start: WeightedAutomaton, known: Corpus, evaluations: int) -> WeightedAutomaton:
     """Fit all weights to the known values, from `start` on."""
     m, labels = start.rank, len(start.alphabet)
     padded = _pad(known, labels)
@@ -271,8 +263,7 @@ def _least_squares(start: WeightedAutomaton, known: Corpus, evaluations: int) ->
     first = np.concatenate([start.initial, start.final, start.transitions.reshape(-1)])
     with np.errstate(over="ignore", invalid="ignore"):
         found = least_squares(residuals, first, slopes, method="lm", max_nfev=evaluations)
-        errors = residuals(found.x)[: len(known)]
-    return unpack(found.x), float(np.mean(errors**2))
+    return unpack(found.x)
 
 
 LARGEST = 1e100

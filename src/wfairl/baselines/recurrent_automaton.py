@@ -81,7 +81,7 @@ def fit_recurrent_task(
         scores: of each word.
         threshold: words to which the network gives this value or more are accepted.
         keep_repeats: whether repeated labels are read again.
-        max_states: see `extract_automaton`.
+        max_states: see `approximate_automaton`.
         optional_start: see `fit_task_model`.
         learner: the settings; the defaults unless given.
         track: shows the progress to a person who waits.
@@ -145,34 +145,6 @@ def agreement(learner: RecurrentLearner, finite: FiniteAutomaton, words: Sequenc
     return float(np.mean(accepted == (learner.predict(words) >= threshold))) if len(words) else 1.0
 
 
-def extract_automaton(
-    learner: RecurrentLearner,
-    words: Sequence[Word] = (),
-    threshold: float = 0.5,
-    keep_repeats: bool = False,
-    max_states: int = DEFAULT_MAX_STATES,
-) -> FiniteAutomaton:
-    """The automaton that accepts the words to which a network gives at least `threshold`.
-
-    It agrees with the network on the given words, their beginnings, and `LIKELY_WORDS` likely ones.
-
-    Args:
-        learner: a trained network.
-        words: words that matter, as the network reads them; their labels are known to it.
-        threshold: xi of the paper.
-        keep_repeats: read a label also when it equals the last one.
-        max_states: the limit of states, live or not.
-
-    Raises:
-        TooManyStatesError: the words that are compared need more than `max_states` states.
-        NoAcceptedWordError: no word that was met is accepted.
-    """
-    finite, exact = approximate_automaton(learner, words, threshold, keep_repeats, max_states)
-    if not exact:
-        raise _too_many_states(max_states)
-    return finite
-
-
 def approximate_automaton(
     learner: RecurrentLearner,
     words: Sequence[Word] = (),
@@ -180,7 +152,17 @@ def approximate_automaton(
     keep_repeats: bool = False,
     max_states: int = DEFAULT_MAX_STATES,
 ) -> tuple[FiniteAutomaton, bool]:
-    """As `extract_automaton`, but at the limit of states the automaton that agreed most; and whether it is exact.
+    """The automaton that accepts the words to which a network gives at least `threshold`, and whether it is exact.
+
+    An exact one agrees with the network on the given words, their beginnings, and `LIKELY_WORDS` likely ones; at the
+    limit of states it is the one that agreed most.
+
+    Args:
+        learner: a trained network.
+        words: words that matter, as the network reads them; their labels are known to it.
+        threshold: xi of the paper.
+        keep_repeats: read a label also when it equals the last one.
+        max_states: the limit of states, live or not.
 
     Raises:
         TooManyStatesError: not even the first automaton, which asks only what is accepted at once, has so few states.

@@ -65,11 +65,6 @@ class Choices:
         """The number of steps."""
         return len(self.nodes)
 
-    @property
-    def trip_count(self) -> int:
-        """The number of trips."""
-        return len(np.unique(self.trips))
-
     def of_trips(self, trips: Collection[int] | NDArray[np.int64]) -> "Choices":
         """The steps of some trips."""
         kept = np.isin(self.trips, np.asarray(trips))

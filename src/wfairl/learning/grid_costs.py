@@ -94,18 +94,6 @@ class PaperCost(CostModel):
         )
         return self.head(tables, (grid, place, carried * len(CONTROLS) + rows % len(CONTROLS))).squeeze(1)
 
-    def concatenated(
-        self, grids: Tensor, cells: Tensor, directions: Tensor, carried: Tensor, controls: Tensor
-    ) -> Tensor:
-        """The same network the way the paper draws it, one concatenated input a row; for tests and benchmarks.
-
-        Args:
-            grids: shape [rows, height, width] of uint8.
-            cells, directions, carried, controls: shape [rows] each.
-        """
-        parts = (self.position(cells), self.direction(directions), self.carried(carried), self.control(controls))
-        return self.head.from_hidden(self.dense(torch.cat([self.convolution(grids), *parts], dim=1))).squeeze(1)
-
 
 class LocalCost(CostModel):
     """Looks only at the agent's cell, the cell in front, what it carries and the control: any map will do.
