@@ -80,7 +80,7 @@ def open_workers(address: str = LOCAL, n_jobs: int = 1, prepare: Callable[[], No
             try:
                 yield Workers(executor, share_disk=False, count=lambda: sum(client.nthreads().values()))
             finally:
-                executor.shutdown(wait=False)  # what still runs is of no use to anybody
+                executor.shutdown(wait=False)  # what still runs is no longer needed
     elif address == MPI:
         with _mpi_pool() as pool:
             yield Workers(pool, share_disk=False, count=lambda: pool.num_workers)
@@ -122,7 +122,7 @@ class LocalProcesses(Executor):
             thread.join()
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None:  # such as Ctrl-C: nobody waits for what runs
+        if kind is not None:  # such as Ctrl-C: do not wait for what runs
             self._is_stopped = True
             self.shutdown(wait=False, cancel_futures=True)
             while any(thread.is_alive() for thread in self._threads):  # one may just be starting its process

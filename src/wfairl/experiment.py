@@ -104,8 +104,8 @@ def run(
         answers: what was said of walks in this task, kept with the demonstrations; None for what is kept already.
 
     Raises:
-        RunExistsError: there is a run, and it shall not be resumed.
-        OtherConfigurationError: the run that is there has another configuration, or other answers.
+        RunExistsError: a run exists, and `resume` is off.
+        OtherConfigurationError: the existing run has another configuration, or other answers.
         BadInputError: the cost cannot be learned in the worlds of this task.
     """
     task = find_task(config.task)
@@ -150,10 +150,10 @@ def gather(
 
 
 def check_free(config: Config, directory: Path, resume: bool) -> None:
-    """See that there is no run yet, or one of the same configuration that shall be resumed.
+    """Check that there is no run yet, or one of the same configuration to resume.
 
     Raises:
-        RunExistsError: there is a run, and it shall not be resumed.
+        RunExistsError: a run exists, and `resume` is off.
         OtherConfigurationError: its configuration is another one, or unknown.
     """
     check_directory(directory)
@@ -250,7 +250,7 @@ def read_evaluations(directory: Path) -> dict[str, Evaluation]:
 
 
 def save_evaluations(evaluations: Sequence[Evaluation], directory: Path) -> Path:
-    """Write evaluations into a run's directory, in the place of those of the same names; others stay."""
+    """Write evaluations into a run's directory, replacing those of the same names."""
     path = directory / EVALUATION
     kept = {**read_evaluations(directory), **{one.policy: one for one in evaluations}}
     write_evaluations(kept, path)
@@ -258,7 +258,7 @@ def save_evaluations(evaluations: Sequence[Evaluation], directory: Path) -> Path
 
 
 def write_evaluations(evaluations: Mapping[str, Evaluation], path: Path) -> None:
-    """Write evaluations by the name of the policy, in the place of all that are there."""
+    """Write evaluations by the name of the policy, replacing all existing ones."""
     EVALUATIONS.write(path, {"policies": {name: one.to_document() for name, one in evaluations.items()}})
 
 

@@ -23,10 +23,10 @@ def map_in_threads(
     Args:
         function: the work for one item.
         items: what to map over.
-        n_jobs: how many at a time; -1 for one a core, None for what joblib is configured to (1 by default).
+        n_jobs: how many at a time; -1 for one per core, None for what joblib is configured to (1 by default).
     """
     if n_jobs == 0:
-        raise BadInputError("the number of jobs must not be 0: give 1 or more, or -1 for one a core")
+        raise BadInputError("the number of jobs must not be 0: give 1 or more, or -1 for one per core")
     workers = effective_n_jobs(n_jobs)
     if workers == 1:
         yield from map(function, items)

@@ -16,7 +16,7 @@ LONG = 2.0
 """Seconds after which a stage is worth a line at its end, where there is no terminal for a bar."""
 
 VERY_LONG = 60.0
-"""Seconds after which a stage that goes on has a line of its own, so that nobody takes it for stuck."""
+"""Seconds after which a long stage prints a line of its own, so that it does not look stuck."""
 
 
 class _StageLines(Progress):

@@ -138,7 +138,7 @@ def test_only_what_successful_demonstrations_show_is_the_experts(dataset):
     assert data.expert.absorbing == pytest.approx(1 - steps / (len(successes) * DOORKEY.horizon))
     assert set(data.pool.seeds.tolist()) == {one.seed for one in successes}
     failures = tuple(one for one in dataset if one.score == 0)
-    with pytest.raises(NoExpertError, match="nobody to imitate"):
+    with pytest.raises(NoExpertError, match="nothing to imitate"):
         prepare_data(DOORKEY, Dataset(DOORKEY.name, failures), GailConfig(), 1)
 
 

@@ -83,7 +83,7 @@ def test_score_names_the_cases_of_a_log_whose_outcome_the_model_contradicts(tmp_
     assert [case for case, given, accepted in told if given != accepted] == ["order-12"]
     shown = run("score", model, log, "--differing")
     assert [f"order-{case} " in shown for case in range(40)] == [case == 12 for case in range(40)]
-    assert "1 of 40: the file says otherwise than the model" in shown
+    assert "1 of 40: the file contradicts the model" in shown
 
 
 def test_repeats_are_kept_on_demand(words, tmp_path):

@@ -57,7 +57,7 @@ def compare(
         names: of the two.
         automata: the two.
         known: labels that words are made of, if such words tell them apart; any labels are tried otherwise.
-        most: so many words at the most.
+        most: largest number of words.
     """
     labels = known if known and next(differing_words(*automata, known), None) is not None else None
     words = tuple(islice(differing_words(*automata, labels), most))

@@ -154,7 +154,7 @@ class Diagrams:
 
 
 MOST_CASES = 120
-"""Up to so many cases, guards are shortened; the work grows with their cube."""
+"""Guards of up to this many cases are shortened; the work grows with their cube."""
 
 Case = tuple[int, int, int]
 """What holds and what does not, as sets of bits, and the value there."""

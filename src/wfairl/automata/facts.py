@@ -1,6 +1,6 @@
 """What a learner says beside the automaton in a task model, as far as others read it: the schema of such facts.
 
-A learner may say more than this, which nobody but people reads.
+A learner may add further facts for people to read.
 """
 
 from collections.abc import Mapping

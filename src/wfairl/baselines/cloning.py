@@ -14,7 +14,7 @@ few:
   so with ever more confidence, long before errors stop becoming fewer.
 - The demonstrations are split in parts. Each network of a committee is trained without one of them, which chooses its
   epoch; so all demonstrations teach, and all are held out. The committee acts with the mean of their probabilities.
-- The temperature at which it acts is chosen on validation scenes, which nobody is trained or tested on.
+- The temperature at which it acts is chosen on validation scenes, used for neither training nor testing.
 
 As in `learning.trainer`, nothing random is kept between epochs: a run that was killed resumes from its checkpoints,
 and ends as if it had never stopped, bit for bit.
@@ -77,17 +77,17 @@ class CloningConfig:
         view: how the network sees a grid: `agent` (see `grid_encoder`), or `map`, as in the paper. Other worlds are
             seen by their features.
         radius: how far the agent sees, in cells, or in steps where the world is no grid.
-        mirror: whether it learns from mirrored demonstrations too, in grids.
-        idle: whether it learns from steps that changed nothing too.
-        networks: size of the committee, and number of parts that the demonstrations are split into; at least 2.
+        mirror: also learn from mirrored demonstrations, in grids.
+        idle: also learn from steps that changed nothing.
+        networks: size of the ensemble, and number of folds of the demonstrations; at least 2.
         dropouts: dropout rates to choose from.
-        epochs: passes over the demonstrations, at most.
-        patience: epochs without a better one, by held-out errors and then loss, after which a network is done.
+        epochs: largest number of passes over the demonstrations.
+        patience: epochs without improvement (held-out errors, then loss) after which training stops.
         batch_size: demonstrations per Adam step.
-        learning_rate: of Adam at the beginning; it falls to zero along half a cosine.
-        weight_decay: of Adam, decoupled.
+        learning_rate: initial learning rate of Adam; it falls to zero along half a cosine.
+        weight_decay: decoupled weight decay of Adam.
         validation_scenes: number of scenes to choose the temperature on.
-        seed: of everything random.
+        seed: random seed.
     """
 
     view: str = "agent"
@@ -269,7 +269,7 @@ class _Training:
 
     @property
     def fingerprint(self) -> str:
-        """What is trained, from where, on what and how, as one number."""
+        """A digest of the initial weights, the data and the settings."""
         digest = hashlib.sha256()
         feed(digest, asdict(self.config), self.dropout, self.part, *self.network.state_dict().values())
         for batch in (*self.kept, *self.held_out):

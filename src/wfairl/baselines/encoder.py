@@ -48,7 +48,7 @@ class Observations:
 
 
 def join(batches: Iterable[Observations]) -> Observations:
-    """Several batches as one, in their order."""
+    """Concatenate batches."""
     banks, columns, count = [], [], 0
     for batch in batches:
         shifted = batch.columns.clone()

@@ -75,7 +75,7 @@ def imitation_batch(task: Task, demonstration: Demonstration, encoder: Encoder) 
 
 
 def concatenate(batches: Sequence[ImitationBatch]) -> ImitationBatch:
-    """Several batches as one, in their order."""
+    """Concatenate batches."""
     return ImitationBatch(
         join(batch.observations for batch in batches),
         torch.cat([batch.controls for batch in batches]),

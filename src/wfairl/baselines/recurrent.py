@@ -116,7 +116,7 @@ class RecurrentLearner(RegressorMixin, BaseEstimator):
         Args:
             words: the words.
             scores: of each word.
-            track: shows the progress to a person who waits.
+            track: shows progress.
 
         Raises:
             BadWordsError: no words, scores that do not fit or are not finite, nothing but zeros.

@@ -84,7 +84,7 @@ def fit_recurrent_task(
         max_states: see `approximate_automaton`.
         optional_start: see `fit_task_model`.
         learner: the settings; the defaults unless given.
-        track: shows the progress to a person who waits.
+        track: shows progress.
 
     Raises:
         BadWordsError: see `RecurrentLearner.fit`.

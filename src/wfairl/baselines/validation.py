@@ -1,4 +1,4 @@
-"""Validation rollouts: how well networks act in scenes that nobody is trained or tested on.
+"""Validation rollouts: how well networks act in scenes used for neither training nor testing.
 
 Tests have the seeds below 1,000,000 and demonstrations those from there on, a million for each collection; the
 validation scenes belong to the collection of seed 899, and leave out what a data set holds of it.

@@ -31,7 +31,7 @@ COMMANDS = {
     "import": ("specification", "Read a task from HOA, LTLf or a reward machine."),
     "plan": ("planning", "Plan one episode of a task."),
     "train": ("learning", "Learn a policy from demonstrations, by one of several methods."),
-    "evaluate": ("evaluation", "Run a policy in scenes that nobody trained on, and report how well it did."),
+    "evaluate": ("evaluation", "Run a policy in unseen scenes, and report how well it did."),
     "data": ("data", "Turn public data into worlds and demonstrations to measure on."),
     "reproduce": ("suites", "Compute the tables and figures of a suite, such as the paper's."),
     "report": ("report", "Write the page of a run or a suite."),

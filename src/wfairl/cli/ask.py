@@ -71,7 +71,7 @@ def ask(
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write a picture here, .png or .gif.")] = None,
     scenes: Annotated[str | None, typer.Option(help="Scenes to choose from: A:B, or A,B,C.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Chooses among equally good plans.")] = 0,
-    jobs: Annotated[int, typer.Option(help="Worlds to explore at once.")] = 2,
+    jobs: Annotated[int, typer.Option(help="Number of worlds to explore in parallel.")] = 2,
     as_json: AsJson = False,
 ) -> None:
     """Ask one good question about a task."""
@@ -171,7 +171,7 @@ def _show(task: "Task", model: "TaskModel", seed: int, controls: Sequence[int], 
 
 
 def _reply(answer: Reply | None, as_json: bool) -> bool | None:
-    """What was said, None if nobody is there to say it."""
+    """The answer; None if there is no terminal to ask in."""
     if answer is not None:
         return answer is Reply.YES
     if as_json or not sys.stdin.isatty():

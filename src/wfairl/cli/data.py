@@ -41,9 +41,9 @@ class DataName(StrEnum):
 def data_command(
     name: Annotated[DataName, typer.Argument(metavar="NAME", help=f"Which data: {', '.join(DataName)}.")],
     source: Annotated[Path, typer.Argument(metavar="SOURCE", help="The folder with the authors' files.")],
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Where NAME.safetensors goes.")] = Path(
-        "public-data"
-    ),
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="DIR", help="Directory for NAME.safetensors.")
+    ] = Path("public-data"),
     as_json: AsJson = False,
 ) -> None:
     """Convert a data set."""

@@ -31,11 +31,13 @@ Output = Annotated[Path, typer.Option("-o", "--output", metavar="DEMOS", help="T
 def demos(
     task_name: TaskName,
     output: Output,
-    successes: Annotated[int, typer.Option(help="Runs of the expert that succeed, with score 1.", min=0)] = 32,
-    failures: Annotated[int, typer.Option(help="Random walks that do not, with score 0.", min=0)] = 128,
-    temperature: Annotated[float, typer.Option(help="Of the expert: 0 is optimal (D1), 0.5 is D2.", min=0)] = 0.5,
-    seed: Annotated[int, typer.Option(help="Of the collection; another seed, other scenes.", min=0)] = 0,
-    jobs: Annotated[int, typer.Option(help="Scenes to work on at once.")] = 2,
+    successes: Annotated[int, typer.Option(help="Number of successful runs of the expert, with score 1.", min=0)] = 32,
+    failures: Annotated[int, typer.Option(help="Number of random walks that fail, with score 0.", min=0)] = 128,
+    temperature: Annotated[
+        float, typer.Option(help="Temperature of the expert: 0 is optimal (D1 of the paper), 0.5 is D2.", min=0)
+    ] = 0.5,
+    seed: Annotated[int, typer.Option(help="Random seed; another seed collects other scenes.", min=0)] = 0,
+    jobs: Annotated[int, typer.Option(help="Number of scenes to work on in parallel.")] = 2,
     executor: ExecutorOption = None,
     as_json: AsJson = False,
 ) -> None:
@@ -68,7 +70,7 @@ def demos_import(
     A line of a log is an episode: {"seed": 7, "controls": ["left", "forward", 5], "score": 1.0}. The seed says which
     scene of the task it was, 0 if it is left out. In the place of controls may stand the states that were passed, as
     the world has them: {"states": [[2, false], [3, false]]}. Without a score, the task's rule decides;
-    where a score says otherwise than the rule, the command names the demonstration, and the score counts.
+    where a score contradicts the rule, the command names the demonstration, and the score counts.
 
     On a floor without cells it is the path of the robot: {"seed": 7, "path": [[1.5, 2.0], [1.6, 2.2]]}, or a table
     (*.csv) with the columns x and y, and seed, episode and score if they matter. The path is snapped to the roadmap,

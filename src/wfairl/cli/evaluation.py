@@ -28,28 +28,29 @@ DEFAULT_TEMPERATURE = 0.5
 @app.command("evaluate")
 def evaluate_command(
     task_name: Annotated[str, typer.Argument(metavar="TASK", help="A task; `wfairl tasks` lists them.")],
-    policy: Annotated[str, typer.Option(help="optimal, expert, random, or the folder of a trained run.")] = "optimal",
+    policy: Annotated[
+        str, typer.Option(help="The policy to run: optimal, expert, random, or the directory of a trained run.")
+    ] = "optimal",
     beside: Annotated[
         str | None,
         typer.Option(help="Another policy to run in the same scenes and compare with; a run acts as it was trained."),
     ] = None,
-    seeds: Annotated[
-        str, typer.Option(help="Test scenes: A:B from A up to, not including, B; or A,B,C.")
-    ] = "5000:5064",
+    seeds: Annotated[str, typer.Option(help="Test scenes: A:B (B excluded) or A,B,C.")] = "5000:5064",
     temperature: Annotated[
         float | None,
         typer.Option(
-            help="0 is greedy. Default: 0.5 for expert, for a run the demonstrations' or what its method chose.", min=0
+            help="Temperature to act at; 0 is greedy. Default: 0.5 for expert, the run's own for a run.",
+            min=0,
         ),
     ] = None,
-    rng_seed: Annotated[int, typer.Option(help="For the policy's own draws.", min=0)] = 0,
-    jobs: Annotated[int, typer.Option(help="Episodes to run at once.")] = 2,
+    rng_seed: Annotated[int, typer.Option(help="Random seed of the policy.", min=0)] = 0,
+    jobs: Annotated[int, typer.Option(help="Number of episodes to run in parallel.")] = 2,
     save: Annotated[
         bool, typer.Option("--save", help="Keep the result in the run's directory, where `wfairl report` finds it.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run a policy in scenes that nobody trained on, one episode per scene, and report how well it did.
+    """Run a policy in unseen scenes, one episode per scene, and report how well it did.
 
     MiniGrid's scenes are the real Gymnasium environment. Beside the return stands what an episode cost: by the task's
     true cost, and by the learned one where there is one. With --beside, so does the difference of two policies, scene

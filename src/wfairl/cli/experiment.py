@@ -22,10 +22,9 @@ app = command_group()
 EXAMPLE = """
 Do the whole job for one task: demonstrations, automaton, cost, an agent in new scenes, and a page to look at.
 
-The result is tried on scenes that nobody has seen, beside the optimal policy, the expert that was imitated, and a
-random one. The defaults are the paper's data set D2; --temperature 0 is D1. With --learner rational, the default,
-automaton and cost are learned together, and no failures are needed; spectral is the paper's. A task of your own comes
-from a file: see `wfairl tasks --help`. Examples:
+The result is evaluated in unseen scenes, beside the optimal policy, the expert that was imitated, and a random one. The
+defaults are the paper's data set D2; --temperature 0 gives D1. The default learner, rational, learns automaton and cost
+together and needs no failures; spectral is the paper's. For a task of your own see `wfairl tasks --help`. Examples:
 
     wfairl run doorkey -o runs/doorkey
     wfairl run random-office-mail --successes 4 --answers demos.answers.jsonl
@@ -41,15 +40,17 @@ def run_command(
         Path | None, typer.Option("-o", "--output", metavar="RUN", help="The directory of the run. Default: runs/TASK.")
     ] = None,
     resume: Resume = False,
-    successes: Annotated[int, typer.Option(min=1, help="Demonstrations of the expert.")] = 32,
-    failures: Annotated[int, typer.Option(min=0, help="Random walks, for the automaton alone.")] = 128,
-    temperature: Annotated[float, typer.Option(min=0, help="Of the expert; 0 is strictly optimal.")] = 0.5,
+    successes: Annotated[int, typer.Option(min=1, help="Number of demonstrations of the expert.")] = 32,
+    failures: Annotated[
+        int, typer.Option(min=0, help="Number of random walks, used only to learn the automaton.")
+    ] = 128,
+    temperature: Annotated[float, typer.Option(min=0, help="Temperature of the expert; 0 is strictly optimal.")] = 0.5,
     learner: Annotated[str, typer.Option(help=f"What learns the automaton: {', '.join(LEARNERS)}.")] = RATIONAL,
     answers: Annotated[
         Path | None, typer.Option(help="Answers to questions of `wfairl ask` about this task, *.jsonl; for rational.")
     ] = None,
-    test_scenes: Annotated[int, typer.Option(min=1, help="New scenes to evaluate on.")] = 64,
-    seed: Annotated[int, typer.Option(min=0, help="Everything random follows from it.")] = 0,
+    test_scenes: Annotated[int, typer.Option(min=1, help="Number of new scenes to evaluate on.")] = 64,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the whole run.")] = 0,
     jobs: Jobs = 2,
     as_json: AsJson = False,
     *,

@@ -27,25 +27,24 @@ app = command_group()
 LEARN_EXAMPLE = """
 Learn the task of scored words as an automaton, and write it to a file.
 
-WORDS is a JSONL file, one scored word a line: {"word": [["key"], ["key", "door"]], "score": 1}. A label is the list of
-what holds at a time; a bare string is a label with one proposition. Or it is an event log: a table (.csv) with the
-columns case, event, time and outcome, or XES (.xes, .xes.gz). It may also be a dataset of demonstrations (.safetensors)
-that `wfairl demos` wrote.
+WORDS is a JSONL file with one scored word per line: {"word": [["key"], ["key", "door"]], "score": 1}. A label lists the
+propositions that hold at a time; a bare string is a label with one proposition. WORDS may also be an event log, a table
+(.csv) with the columns case, event, time and outcome or XES (.xes, .xes.gz), or demonstrations (.safetensors) that
+`wfairl demos` wrote.
 
---learner says how. From demonstrations, the default, rational, finds the automaton under which the demonstrators look
-most rational in their worlds; failures are not needed. Example:
+--learner chooses the method. For demonstrations the default, rational, finds the automaton under which the
+demonstrators look most rational in their worlds; failures are not needed. Example:
 
     wfairl learn-task demos.safetensors -o task.json
 
-From words, the default, shortest, takes the rule with the shortest description: constraints such
-as 'ship only after pay' (declare), or a small automaton (merging); where there is none, it keeps what it was shown.
-Example:
+For words the default, shortest, takes the rule with the shortest description: constraints such as 'ship only after pay'
+(declare), or a small automaton (merging); where there is none, it keeps what it was shown. Example:
 
     wfairl learn-task orders.csv -o task.json
 
-completion takes the values of words that were not shown as unknown, spectral takes them as zero: without --rank, --rows
-or --cols it gives back every score. With gru a recurrent network learns the
-words, and a finite automaton is read off it. What is written works in the same commands. Example:
+completion treats the values of unseen words as unknown, spectral as zero: without --rank, --rows or --cols it
+reproduces every score. gru trains a recurrent network and extracts a finite automaton from it. Other commands read the
+results of all learners alike. Example:
 
     wfairl learn-task demos.safetensors --learner gru -o task.json
 """
@@ -66,7 +65,7 @@ class Learner(StrEnum):
 @app.command("learn-task", help=LEARN_EXAMPLE)
 def learn_task(
     words: Annotated[Path, typer.Argument(metavar="WORDS", help="Scored words, an event log, or demonstrations.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Where the task model goes.")] = Path("task.json"),
+    output: Annotated[Path, typer.Option("-o", "--output", help="The task model to write.")] = Path("task.json"),
     learner: Annotated[
         str | None,
         typer.Option(
@@ -78,17 +77,17 @@ def learn_task(
         Path | None,
         typer.Option(help="Answers to questions of `wfairl ask`, for rational; those kept beside DEMOS if not given."),
     ] = None,
-    rank: Annotated[int | None, typer.Option(help="States of the weighted automaton.")] = None,
+    rank: Annotated[int | None, typer.Option(help="Rank of the weighted automaton: its number of states.")] = None,
     rows: Annotated[int | None, typer.Option(help="Longest prefix of the basis.")] = None,
     cols: Annotated[int | None, typer.Option(help="Longest suffix of the basis.")] = None,
     preset: Annotated[str | None, typer.Option(help="Rank, rows and cols of the paper, such as doorkey-d1.")] = None,
     select: Annotated[bool, typer.Option("--select", help="Choose rank, rows and cols on held-out words.")] = False,
-    threshold: Annotated[float, typer.Option(help="Words of this value or more are accepted.")] = 0.5,
+    threshold: Annotated[float, typer.Option(help="Accept words of at least this value.")] = 0.5,
     keep_repeats: Annotated[
         bool | None,
         typer.Option(
             "--keep-repeats/--compress",
-            help="Whether a repeated label means something: in event logs it does, in other words it does not.",
+            help="Whether a repeated label means something. Default: only in event logs.",
         ),
     ] = None,
     tolerance: Annotated[
@@ -97,10 +96,10 @@ def learn_task(
     ] = None,
     max_states: Annotated[
         int | None,
-        typer.Option(min=1, help="Give up on a finite automaton beyond this size (10,000; gru: 1,000)."),
+        typer.Option(min=1, help="Largest finite automaton to build, in states (10,000; gru: 1,000)."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the words held out, and of a network.")] = 0,
-    jobs: Annotated[int, typer.Option(help="Worlds to explore at once, for rational.")] = 2,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the held-out words and of a network.")] = 0,
+    jobs: Annotated[int, typer.Option(help="Number of worlds to explore in parallel (rational).")] = 2,
     executor: ExecutorOption = None,
     case_column: CaseColumn = "case",
     event_column: EventColumn = "event",

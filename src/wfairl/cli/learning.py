@@ -28,9 +28,9 @@ DEMOS is what `wfairl demos` wrote (several files of one task count as one). The
 
 {methods}
 
-The result, a directory, is a policy for `wfairl evaluate` whatever the method, and for those that plan a cost for
-`wfairl plan`. Settings have defaults for each method, in parentheses; one that a method does not have is refused. A run
-that was killed goes on with --resume, and ends as if it had not been. Examples:
+The result is a directory, a policy for `wfairl evaluate`; for the methods that plan, it is also a cost for `wfairl
+plan`. Each method has its own settings, with defaults in parentheses. --resume continues a run that was killed, with
+the same result as if it had not been. Examples:
 
     wfairl train demos.safetensors --task-model task.json -o runs/doorkey
     wfairl train demos.safetensors --method bc -o runs/doorkey-bc
@@ -38,7 +38,7 @@ that was killed goes on with --resume, and ends as if it had not been. Examples:
 
 
 Resume = Annotated[bool, typer.Option("--resume", help="Resume an existing run.")]
-Jobs = Annotated[int, typer.Option(help="Scenes or networks to work on at once; -1 for one per core.")]
+Jobs = Annotated[int, typer.Option(help="Number of scenes or networks to work on in parallel; -1 for one per core.")]
 
 
 @app.command(help=_example())

@@ -52,9 +52,11 @@ that every plan is doubtful, it is refused (--largest-doubt). Examples:
 
 @app.command(help=PLAN_EXAMPLE)
 def plan(
-    task: Annotated[str, typer.Argument(metavar="TASK", help="The name of a task; see `wfairl tasks`.")],
+    task: Annotated[str, typer.Argument(metavar="TASK", help="A task; `wfairl tasks` lists them.")],
     seed: Annotated[int, typer.Option(min=0, help="The scene to plan in.")] = 0,
-    task_model: Annotated[Path | None, typer.Option(help="The task's automaton.")] = None,
+    task_model: Annotated[
+        Path | None, typer.Option(help="The task model to plan with, from `wfairl learn-task`.")
+    ] = None,
     cost: Annotated[Path | None, typer.Option(metavar="RUN", help="The run whose learned cost to use.")] = None,
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Write a picture here, .png or .gif.")] = None,
     planner: Annotated[
@@ -70,7 +72,7 @@ def plan(
             help="Refuse a plan that fails with a larger probability, by what demonstrations leave open; 1 for none.",
         ),
     ] = None,
-    max_states: Annotated[int, typer.Option(min=1, help="Give up beyond this many states of the product.")] = 5_000_000,
+    max_states: Annotated[int, typer.Option(min=1, help="Largest product to search, in states.")] = 5_000_000,
     as_json: AsJson = False,
 ) -> None:
     """Plan one episode of a task."""

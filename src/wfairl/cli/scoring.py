@@ -38,7 +38,7 @@ def score(
     time_column: TimeColumn = "time",
     outcome_column: OutcomeColumn = "outcome",
     differing: Annotated[
-        bool, typer.Option("--differing", help="Show only words whose score in the file says otherwise than the model.")
+        bool, typer.Option("--differing", help="Show only the words whose score in the file contradicts the model.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -98,7 +98,7 @@ def _print_verdicts(
             table.add_row(*([cases[i]] if cases else []), _tell(word), value, *known, _explain(word, verdict))
     out.print(table)
     if given is not None:
-        out.print(f"{sum(differ)} of {len(words)}: the file says otherwise than the model")
+        out.print(f"{sum(differ)} of {len(words)}: the file contradicts the model")
 
 
 def _tell(word: "Word") -> str:

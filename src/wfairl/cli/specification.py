@@ -72,8 +72,15 @@ prism writes the product of the task and one scene, with the costs of controls a
 @app.command("export", help=EXPORT_EXAMPLE)
 def export(
     task_model: TaskModelArgument,
-    name: Annotated[str | None, typer.Option("--as", metavar="FORMAT", help="The format.")] = None,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Where it goes; printed if not given.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            "--as", metavar="FORMAT", help="Format to write: hoa, ltlf, reward-machine, prism, python, dot, svg, png."
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="The file to write; printed if not given.")
+    ] = None,
     task: Annotated[str | None, typer.Option(metavar="TASK", help="For prism: the task whose scene to take.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="For prism: the scene.")] = 0,
     cost: Annotated[
@@ -164,7 +171,7 @@ def import_task(
     source: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="What to read.", show_default=False)] = None,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", help="Where the task model goes. Default: task.json, if there is none yet."),
+        typer.Option("-o", "--output", help="The task model to write. Default: task.json, unless it exists."),
     ] = None,
     name: Annotated[
         str | None, typer.Option("--from", metavar="FORMAT", help="The format: hoa, ltlf or reward-machine.")
@@ -232,7 +239,7 @@ def diff(
     one: Annotated[Path, typer.Argument(metavar="TASK_MODEL", help="A task model.")],
     other: Annotated[Path, typer.Argument(metavar="TASK_MODEL", help="Another one.")],
     output: Annotated[Path | None, typer.Option("-o", "--output", help="A .svg or .png file.")] = None,
-    most: Annotated[int, typer.Option("--words", min=1, help="So many words at the most.")] = 5,
+    most: Annotated[int, typer.Option("--words", min=1, help="Largest number of words to show.")] = 5,
     as_json: AsJson = False,
 ) -> None:
     """Compare two task models."""
@@ -301,7 +308,7 @@ WORD is written as other commands print it, '-, key, door & key', or as JSON, [[
 )
 def explain(
     task_model: TaskModelArgument,
-    word: Annotated[str, typer.Argument(metavar="WORD", help="Labels with commas between them.")],
+    word: Annotated[str, typer.Argument(metavar="WORD", help="Comma-separated labels.")],
     as_json: AsJson = False,
 ) -> None:
     """Say what a task model makes of a word."""

@@ -36,7 +36,7 @@ def studio(
         "runs/studio"
     ),
     port: Annotated[
-        int | None, typer.Option(min=1, max=65535, help="To listen to; 8421, or a free one, if not given.")
+        int | None, typer.Option(min=1, max=65535, help="Port to listen on. Default: 8421, or a free one.")
     ] = None,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")] = True,
     workers: Annotated[int, typer.Option(min=1, help="Processes that learn and plan.")] = 1,

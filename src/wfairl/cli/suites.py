@@ -44,23 +44,21 @@ def reproduce_command(
     suite: Annotated[str, typer.Option(help=f"Which suite: {', '.join((*SUITES, *DATA_SUITES))}.")] = "paper",
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--output", metavar="DIR", help="Where all goes. Default: runs/SUITE[-quick]."),
+        typer.Option("-o", "--output", metavar="DIR", help="Output directory. Default: runs/SUITE[-quick]."),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="One training seed, 16 scenes, small budgets.")] = False,
-    tasks: Annotated[str | None, typer.Option(help="Only these, with commas between them.")] = None,
+    tasks: Annotated[str | None, typer.Option(help="Only these tasks, comma-separated.")] = None,
     data: Annotated[
         str | None,
         typer.Option(help="Only these data sets, such as D1; for a suite on public data, the directory that has them."),
     ] = None,
-    methods: Annotated[
-        str | None, typer.Option(help="Only these of the suite's methods, with commas between them.")
-    ] = None,
+    methods: Annotated[str | None, typer.Option(help="Only these methods, comma-separated.")] = None,
     seeds: Annotated[int | None, typer.Option(min=1, help="Training seeds. Default: 3, or 1 with --quick.")] = None,
     cost: Annotated[
         str | None,
-        typer.Option(help="The cost model of the methods that learn one; the tasks' own by default."),
+        typer.Option(help="Cost model of the methods that learn one. Default: the task's own."),
     ] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Cells to compute at once, each on a core of its own.")] = 2,
+    jobs: Annotated[int, typer.Option(min=1, help="Number of cells to compute in parallel, one per core.")] = 2,
     executor: Annotated[
         str,
         typer.Option(help="What computes them: local processes, dask://HOST:PORT, or mpi; see docs/clusters.md."),

@@ -12,10 +12,12 @@ if TYPE_CHECKING:
     from wfairl.automata.event_logs import LogColumns
     from wfairl.automata.words import ScoredWords
 
-CaseColumn = Annotated[str, typer.Option("--case-column", help="Of a .csv log: which case a row belongs to.")]
-EventColumn = Annotated[str, typer.Option("--event-column", help="Of a log: what happened.")]
-TimeColumn = Annotated[str, typer.Option("--time-column", help="Of a .csv log: when.")]
-OutcomeColumn = Annotated[str, typer.Option("--outcome-column", help="Of a log: success or failure, or a number.")]
+CaseColumn = Annotated[str, typer.Option("--case-column", help="Column of a .csv log with the case.")]
+EventColumn = Annotated[str, typer.Option("--event-column", help="Column of a log with the event.")]
+TimeColumn = Annotated[str, typer.Option("--time-column", help="Column of a .csv log with the time.")]
+OutcomeColumn = Annotated[
+    str, typer.Option("--outcome-column", help="Column of a log with the outcome: success or failure, or a number.")
+]
 
 
 def read_words(path: Path, columns: "LogColumns") -> "ScoredWords":

@@ -83,7 +83,7 @@ class Dataset:
     Attributes:
         task: the name of the task.
         demonstrations: in the order in which they were collected.
-        temperature: of the expert that made the successes; None if nobody knows.
+        temperature: of the expert that made the successes; None if unknown.
         answers: what was said of walks that were asked about; the rational learner uses them.
     """
 

@@ -174,7 +174,7 @@ def evaluate(
     Args:
         task: the task.
         policy: who acts.
-        seeds: the scenes; below `FIRST_TRAINING_SEED`, so that nobody has trained on them.
+        seeds: the scenes; below `FIRST_TRAINING_SEED`, which are never used for training.
         rng_seed: for the draws of the policy; with the scene it decides the episode.
         n_jobs: episodes to run at once; it changes nothing in the result.
         learned: a learned cost under which the episodes are priced too.

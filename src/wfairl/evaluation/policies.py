@@ -101,10 +101,10 @@ class _RandomActor:
         return Status.RUNNING
 
 
-def expert_policy(task: Task, temperature: float, cost: Cost | None = None) -> PlannedPolicy:
-    """The paper's expert, which knows the true rule and the true cost: the task's own unless given."""
+def expert_policy(task: Task, temperature: float) -> PlannedPolicy:
+    """The paper's expert, which knows the true rule and the true cost."""
     name = "optimal" if temperature == 0 else "expert"
-    return PlannedPolicy(name, task.rule, true_cost(task) if cost is None else cost, temperature)
+    return PlannedPolicy(name, task.rule, true_cost(task), temperature)
 
 
 REFERENCES: dict[str, Callable[[Task, float], Policy]] = {

@@ -1,4 +1,4 @@
-"""An episode that was evaluated, once more: its controls are known, so that nobody has to plan again."""
+"""Replay of an evaluated episode: its controls are known, so no planning is needed."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -126,12 +126,12 @@ def kinds(tensors: Mapping[str, Tensor]) -> dict[str, tuple[torch.Size, torch.dt
 
 
 def copied(tensors: Mapping[str, Tensor]) -> Tensors:
-    """Tensors that nobody else changes."""
+    """Copies of tensors."""
     return {name: tensor.detach().clone() for name, tensor in tensors.items()}
 
 
 def fingerprint(model: CostModel, scenes: Sequence[Scene], inputs: Mapping[Product, Inputs], settings: Any) -> str:
-    """What is trained, from where, on what and how, as one number.
+    """A digest of the initial weights, the data and the settings.
 
     Args:
         model: with the parameters that it starts from.

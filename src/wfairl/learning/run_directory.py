@@ -62,7 +62,7 @@ class RunConfig:
     Attributes:
         method: the name of the method.
         task: the name of the task.
-        temperature: of the demonstrations; None if nobody knows.
+        temperature: of the demonstrations; None if unknown.
         settings: the method's own, all of them, as plain JSON.
         seen: test scenes that demonstrations came from all the same, as those of a user's log may.
         origin: where the demonstrations came from, for people.
@@ -96,11 +96,11 @@ class PlannerSettings:
         activation: output of the cost model: softplus, or relu as in the paper.
         epochs: passes over the demonstrations.
         batch_size: scenes per Adam step.
-        learning_rate: of Adam at the beginning, falling to zero along half a cosine; the cost model's own unless given.
-        weight_decay: of Adam, decoupled; it pulls all costs towards the same number.
+        learning_rate: initial learning rate of Adam, with cosine decay to zero; the cost model's own unless given.
+        weight_decay: decoupled weight decay of Adam; it pulls all costs towards the same number.
         temperature: to train at; that of the demonstrations unless given, or 0.5 if that is 0 or unknown.
         held_out: fraction of the demonstrations that only choose the epoch; 0 keeps the last epoch.
-        seed: of the split and of the order of scenes.
+        seed: random seed of the split and of the order of scenes.
     """
 
     cost: str | None = None
@@ -175,11 +175,11 @@ def train_run(
         task_model: the task.
         config: what to train, and how; its settings are those of `PlannerSettings`, with a kind of cost.
         directory: where the run goes.
-        resume: go on with the run that is there, if there is one.
+        resume: resume an existing run.
         n_jobs: scenes to work on at once; it changes nothing in the result.
 
     Raises:
-        RunExistsError: there is a run, and it shall not be resumed.
+        RunExistsError: a run exists, and `resume` is off.
         OtherConfigurationError: the run that is there has another configuration, automaton or other demonstrations.
         BadInputError, FailedRunError: see `prepare_scenes` and `train`.
     """
@@ -282,7 +282,7 @@ def seen_tests(dataset: Dataset) -> tuple[int, ...]:
 
 
 def check_free(directory: Path, config: RunConfig, resume: bool) -> None:
-    """See that there is no run yet, or one of the same configuration that shall be resumed.
+    """Check that there is no run yet, or one of the same configuration to resume.
 
     Args:
         directory: where the run goes.
@@ -290,7 +290,7 @@ def check_free(directory: Path, config: RunConfig, resume: bool) -> None:
         resume: resume an existing run.
 
     Raises:
-        RunExistsError: there is a run, and it shall not be resumed.
+        RunExistsError: a run exists, and `resume` is off.
         OtherConfigurationError: the run that is there has another configuration.
     """
     check_directory(directory)

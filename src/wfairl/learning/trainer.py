@@ -68,11 +68,11 @@ class Settings:
     Attributes:
         epochs: passes over the demonstrations.
         batch_size: scenes per Adam step.
-        learning_rate: of Adam at the beginning; it falls to zero along half a cosine.
-        weight_decay: of Adam, decoupled; it pulls all costs towards the same number.
+        learning_rate: initial learning rate of Adam; it falls to zero along half a cosine.
+        weight_decay: decoupled weight decay of Adam; it pulls all costs towards the same number.
         temperature: eta of the policy whose likelihood is maximised, above zero.
         held_out: fraction of the demonstrations that only choose the epoch; 0 keeps the last epoch.
-        seed: of the split and of the order of scenes.
+        seed: random seed of the split and of the order of scenes.
     """
 
     epochs: int = 50

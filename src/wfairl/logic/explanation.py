@@ -11,7 +11,7 @@ from wfairl.automata.words import Word, format_label
 from wfairl.logic.support import Support, support_of
 
 MOST_WAYS = 4
-"""So many ways on are told; the rest is counted."""
+"""Number of ways on that are named; the rest is counted."""
 
 
 @dataclass(frozen=True)

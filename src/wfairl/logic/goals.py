@@ -31,7 +31,7 @@ LEAST_WEIGHT = 0.002
 """Automata of less weight are not planned for."""
 
 MOST_AUTOMATA, MOST_STATES = 6, 200
-"""How many automata are planned for at once at the most, and how many states they may have together."""
+"""Largest number of automata to plan for at once, and of their states together."""
 
 NEGLIGIBLE_NEED = 0.001
 """Labels that are needed with less probability are erased together."""

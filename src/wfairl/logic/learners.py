@@ -26,7 +26,7 @@ ANSWERS = "answers"
 """The fact of a task model that says how many answers it was learned with."""
 
 LOOKS_WRONG = 0.5
-"""Probability from which on a demonstration is named as one that follows no task."""
+"""Demonstrations with at least this probability of following no task are named."""
 
 
 class TaskLearner(Protocol):

@@ -25,7 +25,7 @@ from wfairl.logic.prior import log_prior
 from wfairl.logic.sketch import Sketch, canonical, to_table
 
 LEAST_GAIN = 1.0
-"""Log evidence that a longer candidate must gain on the one it comes from, to be gone on from."""
+"""Log evidence that a longer candidate must gain over its parent to be expanded."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class SearchSettings:
     """How far the search goes.
 
     Attributes:
-        beam_width: it ends when so many of the best candidates have been expanded.
+        beam_width: number of best candidates to expand before the search ends.
         window: candidates this many nats below the best are not expanded.
         max_states: of an automaton, acceptance not counted.
         max_literals: of a guard.

@@ -73,8 +73,8 @@ def train(
 
     Raises:
         BadInputError: the method is unknown, or has no such settings, or needs a task model, or has no use for one.
-        RunExistsError: there is a run, and it shall not be resumed; or another process works there.
-        OtherConfigurationError: the run that is there is of another method, configuration or other demonstrations.
+        RunExistsError: a run exists, and `resume` is off; or another process works there.
+        OtherConfigurationError: the existing run has another method, configuration or data set.
     """
     found = find_method(method)
     found.check_settings(settings or {})

@@ -36,7 +36,7 @@ class TrainingRequest:
         settings: the method's own, by name; defaults where nothing is said.
         task_model: what was learned of the task, for a method that plans with it.
         origin: where the demonstrations came from, for people.
-        resume: go on with the run that is there, if there is one.
+        resume: resume an existing run.
         n_jobs: how much to do at once; it changes nothing in the result.
     """
 
@@ -95,8 +95,8 @@ class Method(ABC):
         """Learn a policy, in a directory.
 
         Raises:
-            RunExistsError: there is a run, and it shall not be resumed.
-            OtherConfigurationError: the run that is there is of another method, configuration or other demonstrations.
+            RunExistsError: a run exists, and `resume` is off.
+            OtherConfigurationError: the existing run has another method, configuration or data set.
         """
 
     @abstractmethod

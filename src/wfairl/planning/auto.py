@@ -12,12 +12,12 @@ from wfairl.worlds.lazy_world import LazyWorld
 from wfairl.worlds.world import World
 
 MOST_ESTIMATED = 5e7
-"""States of a world, by its own estimate, beyond which nobody tries to enumerate them."""
+"""Worlds with more states than this, by their own estimate, are not enumerated."""
 
 
 @dataclass(frozen=True)
 class AutoPlanner:
-    """The exact planner where the product has at most so many states, else the focused one.
+    """The exact planner up to a number of product states, else the focused one.
 
     Attributes:
         max_states: of the product.
@@ -48,7 +48,7 @@ PLANNERS: dict[str, type[AutoPlanner] | type[ExactPlanner] | type[FocusedPlanner
 
 
 def make_planner(name: str, max_states: int) -> Planner:
-    """A planner by its name, which may meet so many states."""
+    """A planner by its name, with a limit on states."""
     return PLANNERS[name](max_states)
 
 

@@ -32,7 +32,7 @@ WIDTH = 3.0
 """Mean costs by which the threshold between the piles rises; measured, and flat between 2 and 6."""
 
 SAMPLE = 4096
-"""At most so many transitions tell the mean cost."""
+"""The mean cost is estimated from at most this many transitions."""
 
 NO_CONTROL = -1
 """Best control of a node from which acceptance cannot be reached."""

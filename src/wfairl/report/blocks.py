@@ -15,7 +15,7 @@ from wfairl.report.figures.captioned import CaptionedFigure
 from wfairl.report.text import Text
 
 MAX_DRAWN_STATES = 60
-"""An automaton of more states is a tangle that nobody reads."""
+"""An automaton with more states is too large to read."""
 
 LEAST_SCALE = 0.66
 """A drawing shrinks this far to fit a screen; on a narrower one it scrolls."""

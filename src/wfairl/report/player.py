@@ -129,7 +129,7 @@ def _episode(recording: Recording, numbering: NDArray[np.int64], automaton: int 
 
 
 def _probabilities(trajectory: Trajectory, moment: int) -> list[float] | None:
-    """Of the controls at a moment; None at the end, and where nobody knows them."""
+    """Of the controls at a moment; None at the end, and where they are unknown."""
     if moment == len(trajectory) or np.isnan(trajectory.probabilities[moment]).any():
         return None
     return [round(float(p), DIGITS) for p in trajectory.probabilities[moment]]

@@ -50,7 +50,7 @@ class RunFiles:
 
     @property
     def demonstrated_temperature(self) -> float:
-        """The temperature of the demonstrations; a usual one if nobody knows."""
+        """The temperature of the demonstrations; a default if unknown."""
         known = self.config.temperature
         return DEFAULT_TRAINING_TEMPERATURE if known is None else known
 

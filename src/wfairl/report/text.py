@@ -72,8 +72,8 @@ def percent(part: float) -> Number:
     return Number(part, f"{text}%")
 
 
-def with_error(mean: float, error: float | None, digits: int = 3) -> tuple[Inline, ...]:
+def with_error(mean: float, error: float | None) -> tuple[Inline, ...]:
     """A mean and its standard error, where it has one."""
     if error is None:
-        return (number(mean, digits),)
-    return (number(mean, digits), " ± ", number(error, digits))
+        return (number(mean),)
+    return (number(mean), " ± ", number(error))

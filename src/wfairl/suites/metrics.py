@@ -57,7 +57,7 @@ class Recovery:
 
 
 def recovery_of(task: Task, automaton: Automaton) -> Recovery:
-    """Compare a learned automaton with the true rule of a task, on walks in scenes that nobody has trained on."""
+    """Compare a learned automaton with the true rule of a task, on walks in scenes not used for training."""
     walks = walks_of(task.name)
     labels = sorted({label for walk in walks for label in walk}, key=sorted)
     return Recovery(agreement(automaton, task.rule, walks), automaton.states, least_states(task.rule, labels))

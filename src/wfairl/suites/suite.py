@@ -54,7 +54,7 @@ class Entry:
         method: the name of the method.
         title: what a table calls it.
         learner: what learns the automaton, for a method that needs one.
-        settings: what to set otherwise than the method's defaults.
+        settings: settings that differ from the method's defaults.
         variants: ways to train it, by their settings. All are computed and shown; the one that does best on
             validation scenes stands for the entry.
         data_sets: the only data sets that it learns from; all of the protocol if None.
@@ -117,7 +117,7 @@ class Protocol:
         test_scenes: scenes to test on, from `FIRST_TEST_SEED` on.
         fewer: smaller numbers of successes, for the curve of return against demonstrations.
         fewer_tasks, fewer_methods, fewer_data: what the curve is of.
-        settings: for an entry, what to set otherwise than the suite does.
+        settings: for an entry, settings that differ from the suite's.
     """
 
     suite: str

@@ -11,7 +11,7 @@ from wfairl.automata.automaton import Automaton, Label
 from wfairl.worlds.world import World
 
 UNEXPANDED = -4
-"""In a table of successors: nobody has looked yet."""
+"""In a table of successors: not expanded yet."""
 
 
 class Sight(Enum):
@@ -35,7 +35,7 @@ class LazyProduct(Protocol):
     Attributes:
         world, automaton: what it is the product of.
         automaton_states, situations: of each node, shape [nodes] of int32.
-        successors: node after each control as in `Exploration`; the first is `UNEXPANDED` where nobody has looked.
+        successors: node after each control as in `Exploration`; the first is `UNEXPANDED` where it was not expanded.
         label_index, labels: as in `Exploration`, of nodes that are expanded.
         situation_states: a world state in each situation.
         abstraction: the smaller world behind `abstract`, or None.

@@ -5,7 +5,7 @@
         state, label, ended = simulator.step(control)
 
 By default the model is its own simulator; for MiniGrid it is the real Gymnasium environment, read back into the
-model's terms after every step. Who evaluates on a robot writes one more. What a simulator may offer besides:
+model's terms after every step. To evaluate on a robot, write another one. What a simulator may offer besides:
 
     succeeded     whether it says that the task is fulfilled; without it, or where it is None, the task's rule decides
 """

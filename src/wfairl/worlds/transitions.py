@@ -28,7 +28,7 @@ class TransitionTable:
         features: the distinct features of transitions, shape [distinct, features] of float64.
         feature_names: what the features are called, for people.
         states: what stands behind each state, such as a cell or the name of a node; the numbers themselves if empty.
-        positions: where each state is on a map, y upwards, shape [states, 2]; None if nobody knows.
+        positions: where each state is on a map, y upwards, shape [states, 2]; None if unknown.
     """
 
     controls: tuple[str, ...]

@@ -31,13 +31,13 @@ from wfairl.automata.temporal import (
 from wfairl.errors import BadInputError, FailedRunError
 
 MOST_CHARACTERS = 20_000
-"""A formula that is longer helps nobody."""
+"""Longer formulas are not readable."""
 
 MOST_STATED, MOST_STATED_STATES = 12, 128
-"""Up to so many propositions and states, rules as people state them are looked for."""
+"""Up to this many propositions and states, the rules that people state are searched."""
 
 MOST_MOVES = 5_000
-"""So many ways in which words move all states are tried, to see whether an automaton counts."""
+"""Number of state transformations tried to see whether an automaton counts."""
 
 
 class NoFormulaError(BadInputError):

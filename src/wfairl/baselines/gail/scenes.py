@@ -26,7 +26,7 @@ room below the validation scenes: neither those nor the scenes for testing are e
 
 
 class NoExpertError(BadInputError):
-    """There is nobody to imitate."""
+    """There is no success to imitate."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ def prepare_data(task: Task, dataset: Dataset, config: GailConfig, n_jobs: int) 
     """
     successes = [demonstration for demonstration in dataset if demonstration.is_success and demonstration.controls]
     if not successes:
-        raise NoExpertError("none of the demonstrations is a success, so that there is nobody to imitate")
+        raise NoExpertError("none of the demonstrations is a success, so there is nothing to imitate")
     pool, judged = _generator_scenes(task, successes, config, n_jobs)
     encoder = find_encoder(task.make_world(successes[0].seed), config.view, config.radius)
     batches = [imitation_batch(task, demonstration, encoder) for demonstration in successes]
@@ -102,5 +102,5 @@ def _starts(pool: ScenePool, demonstrations: list[Demonstration], midway: bool) 
 
 
 def _repeated(pool: ScenePool, count: int) -> ScenePool:
-    """So many scenes, each about as often as any other."""
+    """A number of scenes, each about equally often."""
     return pool.take(np.arange(count) % len(pool))

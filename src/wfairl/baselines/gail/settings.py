@@ -35,24 +35,24 @@ class GailConfig:
         environments: episodes at a time.
         rollout: steps per episode and iteration.
         epochs: PPO's passes over a rollout.
-        batch_size: steps in a minibatch of PPO.
-        learning_rate: of PPO's Adam at the beginning; it falls linearly to a tenth.
-        discount: gamma.
+        batch_size: steps per minibatch of PPO.
+        learning_rate: initial learning rate of PPO; it falls linearly to a tenth.
+        discount: gamma of PPO.
         trace: lambda of PPO's generalised advantage estimation.
-        clip: of PPO.
+        clip: clipping range of PPO.
         entropy: weight of the policy's entropy.
-        pretraining: epochs of cloning the demonstrations, before anything else.
-        idle: whether steps that changed nothing are cloned too.
+        pretraining: epochs of behavioural cloning before the adversarial training.
+        idle: also clone steps that changed nothing.
         warmup: iterations over which the learning rate rises, while the discriminator and the value settle.
         discriminator_steps: Adam steps per iteration, each on all of the expert's transitions and a part of the
             rollout.
-        discriminator_rate: learning rate of the discriminator's Adam.
-        weight_decay: of the discriminator's Adam, decoupled.
-        smoothing: of the discriminator's labels.
+        discriminator_rate: learning rate of the discriminator.
+        weight_decay: decoupled weight decay of the discriminator.
+        smoothing: label smoothing of the discriminator.
         validation_scenes: number of scenes to choose the reward, the iteration and the temperature on.
         validate_every: iterations between two validations.
         checkpoint_every: iterations between two checkpoints.
-        seed: of everything random.
+        seed: random seed.
     """
 
     rewards: tuple[str, ...] = tuple(REWARDS)

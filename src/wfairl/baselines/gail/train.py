@@ -150,7 +150,7 @@ def _details(trials: Sequence[GailTrial]) -> dict[str, Any]:
 
 
 def _fingerprint(data: GailData, config: GailConfig) -> str:
-    """What is trained on what and how, as one number."""
+    """A digest of the data and the settings."""
     digest = hashlib.sha256()
     seen = data.expert.observations
     feed(digest, [asdict(config), data.pool.task.name], seen.bank, seen.columns, data.expert.controls, data.pool.seeds)

@@ -97,7 +97,7 @@ def draw_network_costs(
 
     Args:
         name, caption: of the figure.
-        panels: by their title, the cost of each edge, nan where nobody knows; shape [edges].
+        panels: by their title, the cost of each edge, nan where unknown; shape [edges].
         positions: of the states, y upwards; shape [states, 2].
         edges: from and to, shape [edges, 2].
         texts: written at states.

@@ -93,21 +93,13 @@ def find_critical_state(
     return CriticalState(path, step, path.controls[step])
 
 
-def probabilities_at(
-    policy: Policy, world: World[Any], critical: CriticalState, rng_seed: int = 0
-) -> NDArray[np.float64] | None:
+def probabilities_at(policy: Policy, world: World[Any], critical: CriticalState) -> NDArray[np.float64] | None:
     """The policy's probabilities at the critical state, shape [controls].
 
     None if it sees no way to the end, or thinks that the task is over, before it gets there.
-
-    Args:
-        policy: the policy to ask.
-        world: the scene.
-        critical: where.
-        rng_seed: for a policy that draws numbers even when it is only asked.
     """
     try:
-        actor = policy.actor(world, np.random.default_rng(rng_seed))
+        actor = policy.actor(world, np.random.default_rng(0))
         for t in range(critical.step):
             status = actor.observe(critical.path.states[t + 1], critical.path.labels[t])
             if status is not Status.RUNNING:

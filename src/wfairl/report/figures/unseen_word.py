@@ -14,7 +14,7 @@ from wfairl.automata.words import compress, format_word
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.errors import FailedRunError
 from wfairl.parallel import map_in_threads
-from wfairl.planning.cost import Cost, unit_cost
+from wfairl.planning.cost import unit_cost
 from wfairl.planning.film import film_path
 from wfairl.planning.path import Path
 from wfairl.planning.plan import UnsatisfiableTaskError, find_plan
@@ -68,33 +68,26 @@ class UnseenWord:
         return len(self.agent.controls) - len(self.expert.controls)
 
 
-def learn_from_fewer(dataset: Dataset, threshold: float = 0.5) -> dict[str, Automaton]:
+def learn_from_fewer(dataset: Dataset) -> dict[str, Automaton]:
     """The automata of the first of the demonstrations, by their number: all, half of them, and so on down to one.
 
     Args:
         dataset: successes and failures; as many parts of both are left out.
-        threshold: the score from which on a demonstration counts as success.
     """
-    successes = [i for i, score in enumerate(dataset.scores) if score >= threshold]
-    failures = [i for i, score in enumerate(dataset.scores) if score < threshold]
+    successes = [i for i, one in enumerate(dataset) if one.is_success]
+    failures = [i for i, one in enumerate(dataset) if not one.is_success]
     automata, part = {}, 1
     while part <= len(successes):
         chosen = [*successes[: len(successes) // part], *failures[: len(failures) // part]]
         words, scores = [dataset.words[i] for i in chosen], [dataset.scores[i] for i in chosen]
-        model = fit_task_model(words, scores, threshold=threshold, optional_start=True)
+        model = fit_task_model(words, scores, optional_start=True)
         text = f"{len(successes) // part} success{'es' if part < len(successes) else ''}"
         automata[f"{text} and {len(failures) // part} failures"] = model.finite
         part *= 2
     return automata
 
 
-def find_unseen_word(
-    task: Task,
-    automata: Mapping[str, Automaton],
-    seeds: Sequence[int],
-    cost: Cost = unit_cost,
-    n_jobs: int = 2,
-) -> UnseenWord:
+def find_unseen_word(task: Task, automata: Mapping[str, Automaton], seeds: Sequence[int]) -> UnseenWord:
     """The scene in which an agent loses most steps by not knowing the expert's word.
 
     The first automaton for which there is such a scene is taken. If none ever loses a step, the first scene, of the
@@ -104,19 +97,17 @@ def find_unseen_word(
         task: the task.
         automata: what agents know of it, those learned from most first, by what they were learned from.
         seeds: the scenes to search; those that an agent sees no way in are passed over.
-        cost: what the agents plan with.
-        n_jobs: scenes to search at once; it changes nothing in the result.
 
     Raises:
         NoUnseenWordError: every automaton accepts the expert's word in every scene.
     """
-    experts = dict(zip(seeds, map_in_threads(lambda seed: _expert_path(task, seed), seeds, n_jobs=n_jobs), strict=True))
+    experts = dict(zip(seeds, map_in_threads(lambda seed: _expert_path(task, seed), seeds, n_jobs=2), strict=True))
     best: UnseenWord | None = None
     lossless: list[str] = []
     for learned_from, automaton in automata.items():
         unknown = [seed for seed, path in experts.items() if not automaton.accepts(path.word)]
         for seed in unknown:
-            agent = _agent_path(task, automaton, cost, seed)
+            agent = _agent_path(task, automaton, seed)
             if agent is not None:
                 pair = UnseenWord(seed, agent, experts[seed], learned_from, tuple(lossless), len(seeds))
                 best = pair if best is None or pair.extra_steps > best.extra_steps else best
@@ -134,10 +125,10 @@ def _expert_path(task: Task, seed: int) -> Path:
     return find_plan(product, unit_cost(product)).path
 
 
-def _agent_path(task: Task, automaton: Automaton, cost: Cost, seed: int) -> Path | None:
+def _agent_path(task: Task, automaton: Automaton, seed: int) -> Path | None:
     product = build_product(task.make_world(seed), automaton)
     try:
-        return find_plan(product, cost(product)).path
+        return find_plan(product, unit_cost(product)).path
     except UnsatisfiableTaskError:
         return None
 

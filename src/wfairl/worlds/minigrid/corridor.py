@@ -121,7 +121,7 @@ def explore_corridor(
         prices: the least cost of each price.
         begin: dense number of the start.
         most: states to close at most.
-        factor: go on after acceptance was found, until so many times more states are closed.
+        factor: continue after acceptance was found, until this many times more states are closed.
     """
     number_of, dense, paid, parents, closed, sources, targets, costs, last, least_open = close_states(
         layout.table, pattern.table, coarse, prices, begin, most, factor

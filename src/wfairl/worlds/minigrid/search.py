@@ -218,7 +218,7 @@ Tables = tuple[Any, Any, Any, Any, Any, Any]
 
 
 def make_tables(capacity: int, words: int) -> Tables:
-    """Room for so many nodes."""
+    """Allocate arrays for a number of nodes."""
     return (
         np.empty((capacity, words), np.uint64),
         np.empty(capacity, np.int32),
