@@ -1,4 +1,4 @@
-"""Numba's compiler, also where there is no place to keep what it compiled."""
+"""Numba's compiler, with a cache where one can be kept."""
 
 from collections.abc import Callable
 from typing import Any

@@ -43,7 +43,7 @@ Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 class OtherKindError(BadInputError):
-    """A document of another kind than the one that is read."""
+    """A document of an unexpected kind."""
 
 
 @dataclass(frozen=True)

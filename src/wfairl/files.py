@@ -141,7 +141,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def check_directory(path: Path) -> None:
-    """Refuse the path of a file where a directory is to be made or gone on with."""
+    """Refuse a file where a directory is needed."""
     if path.is_file():
         raise BadInputError(f"{path}: a file; a directory is needed")
 

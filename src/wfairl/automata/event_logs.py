@@ -197,7 +197,7 @@ def _assemble(cases: dict[str, _Case], path: Path) -> EventLog:
 
 
 def _find_columns(names: Sequence[str], columns: LogColumns, path: Path) -> dict[str, int]:
-    """The place of each column that there is; case and event must be."""
+    """The index of each column; case and event are required."""
     small = [name.lower() for name in names]
     places = {}
     for role in ("case", "event", "time", "outcome"):

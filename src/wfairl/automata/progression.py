@@ -124,7 +124,7 @@ AT_END = Formula("R", (FALSE, FALSE))
 
 
 class _Progression:
-    """What is to be fulfilled after a label, as functions of the label."""
+    """What remains to be fulfilled after a label, as functions of the label."""
 
     def __init__(self, diagrams: Diagrams, numbers: dict[State, int], states: list[State]) -> None:
         self.diagrams, self.numbers, self.states = diagrams, numbers, states

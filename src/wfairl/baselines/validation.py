@@ -22,7 +22,7 @@ from wfairl.worlds.vector_environment import CompiledVectorEnv
 FIRST_VALIDATION_SEED = 900_000_000
 
 TEMPERATURES = (0.0, 0.25, 0.5, 1.0)
-"""To choose from: 0 takes the likeliest control, 1 acts as trained."""
+"""Temperatures to choose from: 0 takes the likeliest control, 1 acts as trained."""
 
 Sampler = Callable[[NDArray[np.float64], float, NDArray[np.bool_], np.random.Generator], NDArray[np.int64]]
 """Controls of all rows, from log-probabilities of shape [rows, controls], a temperature, which rows still run, and a

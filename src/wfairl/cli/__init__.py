@@ -25,7 +25,7 @@ def main() -> None:
     """Run the command line."""
     signal.signal(signal.SIGTERM, _terminate)
     try:
-        from wfairl.cli.app import app  # only here: a tenth of a second in which Ctrl-C shall be answered too
+        from wfairl.cli.app import app  # only here: a tenth of a second in which Ctrl-C should work, too
 
         app()
     except KeyboardInterrupt:

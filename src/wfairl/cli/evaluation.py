@@ -108,7 +108,7 @@ def check_savable(task: str, policy: str, scenes: Sequence[int], rng_seed: int) 
     """See that an evaluation can be kept with a run, before the time for it is spent.
 
     Raises:
-        BadInputError: the policy is not that of a run, or it is evaluated otherwise than its page could show.
+        BadInputError: the policy is not that of a run, or the evaluation is not one that its page can show.
     """
     if policy in REFERENCES or not Path(policy).is_dir():
         raise BadInputError(f"--save keeps the result in the directory of a run, but --policy {policy} is not one")

@@ -101,7 +101,7 @@ def trained_document(trained: Trained) -> dict[str, Any]:
 
 
 def print_trained(trained: Trained, directory: Path) -> None:
-    """What there is to say of a training, for people."""
+    """A summary of a training, for people."""
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for name, text in (*trained.lines, ("written to", str(directory))):
         table.add_row(name, text)

@@ -61,7 +61,7 @@ def refined_document(world: Any, refined: RefinedPath) -> dict[str, Any]:
 
 
 def print_refined(world: Any, refined: RefinedPath) -> None:
-    """What there is to say of a refined plan, for people."""
+    """A summary of a refined plan, for people."""
     metres = ", ".join(f"{name} {one:.1f}" for name, one in zip(world.feature_names, refined.metres, strict=True))
     out.print(f"refined  cost {refined.cost:g}; {refined.metres.sum():.1f} m ({metres})")
 

@@ -42,7 +42,7 @@ Attempt = Callable[[int], Demonstration | None]
 """From a scene's seed to a demonstration, or None if it did not come out as wanted."""
 
 AttemptAll = Callable[[Attempt, Sequence[int]], Iterator[Demonstration | None]]
-"""Attempts in several scenes, wherever they are made; what comes of them is in the order of the scenes."""
+"""Attempts in several scenes, in parallel; results are in the order of the scenes."""
 
 
 class TooFewDemonstrationsError(FailedRunError):

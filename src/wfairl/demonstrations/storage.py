@@ -49,7 +49,7 @@ class BrokenDatasetError(BadInputError):
 
 @dataclass(frozen=True)
 class _Header:
-    """What a file says of a data set; version 1 has propositions in the place of labels."""
+    """What a file says of a data set; version 1 has propositions instead of labels."""
 
     task: str
     temperature: float | Literal["inf"] | None

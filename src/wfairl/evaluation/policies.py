@@ -112,4 +112,4 @@ REFERENCES: dict[str, Callable[[Task, float], Policy]] = {
     "expert": expert_policy,
     "random": lambda _, __: RandomPolicy(),
 }
-"""Policies that need no training, by the name the command line has for them."""
+"""Policies that need no training, by the name used on the command line."""

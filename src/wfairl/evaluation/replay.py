@@ -32,7 +32,7 @@ def replay(task: Task, episode: Episode) -> Trajectory:
     trajectory = roll_out(task, _Replay(episode), episode.seed, episode_rng(episode.seed))
     if (trajectory.controls, trajectory.word, trajectory.outcome) != (episode.controls, episode.word, episode.outcome):
         raise OtherEpisodeError(
-            f"scene {episode.seed} of {task.name} ends otherwise than when it was evaluated ({trajectory.outcome} after"
+            f"scene {episode.seed} of {task.name} ends otherwise than in its evaluation ({trajectory.outcome} after"
             f" {len(trajectory)} steps, then {episode.outcome} after {episode.steps}): has the task changed since?"
         )
     return trajectory

@@ -39,7 +39,7 @@ ACTIVATIONS: dict[str, Activation] = {
     "softplus": lambda z, floor: floor + functional.softplus(z + math.log(math.expm1(1 - floor))),
     "relu": lambda z, floor: floor + functional.relu(z + 1 - floor),
 }
-"""From z and the floor to costs, by the name that files and the command line have for it."""
+"""From z and the floor to costs, by the name used in files and on the command line."""
 
 
 class Inputs(Protocol):

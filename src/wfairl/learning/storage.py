@@ -21,7 +21,7 @@ VERSION = 1
 COST_MODELS: dict[str, type[CostModel]] = {
     model.kind: model for model in (PaperCost, LocalCost, LinearCost, SharedLinearCost, PricesCost, TabularCost)
 }
-"""The kinds of cost models, by the name that files and the command line have for them; a new one is one more here."""
+"""The kinds of cost models, by the names used in files and on the command line."""
 
 
 class BrokenCostError(BadInputError):

@@ -112,7 +112,7 @@ def _why_lost(automaton: Automaton, state: int, label: Label) -> str:
 
 
 def _ways_on(automaton: Automaton, state: int) -> str:
-    """What leads on from a state, for people."""
+    """The ways on from a state, as text."""
     texts = [f"'{text}'" for text in dict.fromkeys(automaton.lacking(state, ()))]
     if not texts:
         return "nothing more"

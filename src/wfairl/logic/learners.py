@@ -127,7 +127,7 @@ LEARNERS: dict[str, TaskLearner] = {
     COMPLETION: WordTaskLearner(COMPLETION),
     GRU: RecurrentTaskLearner(),
 }
-"""The learners, by the name that files and the command line have for them; a new one is one more here."""
+"""The learners, by the names used in files and on the command line."""
 
 
 def find_learner(name: str) -> TaskLearner:

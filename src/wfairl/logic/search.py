@@ -4,7 +4,7 @@
 
 The candidates met so far are ranked. The best one that has not been expanded is: all its neighbours are judged, and
 the search ends when the `beam_width` best promising ones have all been expanded. A candidate that is longer than the
-one it comes from without explaining more is not promising: it is kept as an alternative, but not gone on from.
+one it comes from without explaining more is not promising: it is kept as an alternative, but not expanded.
 
 Most neighbours are refuted without planning, because they do not accept what was demonstrated; the others are given
 up as soon as the scenes planned so far leave them behind the beam, whatever the rest may say: that bound is exact.

@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 METHODS: dict[str, Method] = {one.name: one for one in (WfaIrl(), NoAutomaton(), BehaviouralCloning(), Gail())}
-"""The methods, by the name that files and the command line have for them; a new one is one more here."""
+"""The methods, by the names used in files and on the command line."""
 
 
 def register_method(method: Method) -> Method:
@@ -87,7 +87,7 @@ def train(
 
 
 def check_task_model(method: Method, is_given: bool) -> None:
-    """See that a task model is given where a method needs one, and only there.
+    """Check that a task model is given where a method needs one, and only there.
 
     Raises:
         BadInputError: says which.

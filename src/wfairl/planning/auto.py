@@ -44,7 +44,7 @@ PLANNERS: dict[str, type[AutoPlanner] | type[ExactPlanner] | type[FocusedPlanner
     "exact": ExactPlanner,
     "focused": FocusedPlanner,
 }
-"""The planners by the name that the command line has for them; each takes the number of states it may meet."""
+"""The planners by the name used on the command line; each takes a limit on states."""
 
 
 def make_planner(name: str, max_states: int) -> Planner:

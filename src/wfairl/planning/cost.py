@@ -46,7 +46,7 @@ def sight_of(cost: Cost) -> Sight:
 
 
 def nominal_cost(task: Task) -> Cost:
-    """What transitions cost as far as anybody knows before a demonstration: what the task says, otherwise 1."""
+    """What transitions cost before anything is learned: the task's nominal cost, otherwise 1."""
     told: FeatureCost | None = getattr(task, "nominal_cost", None)
     return unit_cost if told is None else feature_cost(told)
 

@@ -210,7 +210,7 @@ class _ArrayUnpickler(pickle.Unpickler):
 
 
 def _arrays_in(found: Any) -> Any:
-    """The same with arrays in the place of what stands for them."""
+    """The same with arrays in place of their placeholders."""
     if isinstance(found, _Array):
         return found.value
     if isinstance(found, dict):

@@ -1,1 +1,1 @@
-"""What people look at: figures, and pages that open from disk."""
+"""Figures, and pages that open from disk."""

@@ -16,7 +16,7 @@ from wfairl.report.text import Code, Inline, Text, capitalised, counted, number,
 from wfairl.worlds.task import Task
 
 NONE = "–"  # noqa: RUF001
-"""In a table: there is no such number."""
+"""In a table: a missing number."""
 
 
 def result_section(run: RunFiles, task: Task) -> Section:

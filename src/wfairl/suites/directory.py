@@ -13,7 +13,7 @@ RESULTS, CSV, MARKDOWN = "results.json", "results.csv", "results.md"
 REPORT = "report.html"
 FIGURES = "figures"
 RESULT, TIMING = "result.json", "timing.json"
-"""Of one cell, in its directory. A result is the same whenever and wherever it is computed; times stand beside it."""
+"""Files of a cell, in its directory. A result is the same wherever it is computed; times are kept apart from it."""
 
 MADE = "made.json"
 """When, on what and with which versions the tables were made; they are the same for whoever makes them again."""

@@ -266,7 +266,7 @@ def _training(source: Source, data: str, name: str) -> CaptionedFigure:
 
 
 def taught_by(data: str, task: str = "") -> str:
-    """What the runs that are shown learned from, for people."""
+    """What the runs on the page were trained on, as text."""
     return f"data set {data}{f' of {task}' if task else ''}, training seed {SHOWN_SEED}"
 
 

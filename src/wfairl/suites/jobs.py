@@ -93,7 +93,7 @@ def run_jobs(jobs: Sequence[Job], directory: Path, workers: Workers, title: str)
     submitted: dict[Future[Outcome], Job] = {}
     storing: dict[Future[None], tuple[Job, Outcome]] = {}
     failures, counted = [], -REFRESH_SECONDS
-    # Files that came back are written beside: a disk takes its time, and workers shall not wait for it.
+    # Files that came back are written beside: a disk is slow, and workers should not wait for it.
     with Display(title, {job.name: job.seconds for job in jobs}) as display, ThreadPoolExecutor(WRITERS) as writers:
         while waiting or submitted or storing:
             if time.monotonic() - counted >= REFRESH_SECONDS:  # a cluster is asked over the network

@@ -125,7 +125,7 @@ def _return_cell(row: Row | None, best: Sequence[Row], tables: Tables) -> Cell:
 
 
 def _best(tables: Tables) -> list[Row]:
-    """The best that is shown for each task and data set, be it a method's other way to act or to train."""
+    """The best row of each task and data set, including other ways to act or to train."""
     protocol = tables.protocol
     found = []
     for task in protocol.tasks:
@@ -185,7 +185,7 @@ def _figures_section(title: str, names: Sequence[str], figures: Figures) -> Sect
 
 
 def _pictures(names: Sequence[str], figures: Figures) -> list[Block]:
-    """The figures of these names; in the place of one that could not be drawn the sentence that says why."""
+    """The figures of these names; or, for one that could not be drawn, a sentence that says why."""
     drawn = {figure.name: figure for figure in figures.drawn}
     blocks: list[Block] = []
     for name in names:

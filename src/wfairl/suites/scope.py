@@ -52,7 +52,7 @@ def included(protocol: Protocol) -> str:
 
 
 def shortfall(protocol: Protocol) -> str:
-    """What is smaller than in the full protocol, or otherwise than by default; nothing if nothing is."""
+    """What differs from the full protocol or from the defaults; empty if nothing does."""
     smaller = "; ".join((*_narrowed(protocol), *_fewer(protocol)))
     sentences = [f"Smaller than the full protocol: {smaller}."] if smaller else []
     changed = changed_settings(protocol)
@@ -70,7 +70,7 @@ def shortfall(protocol: Protocol) -> str:
 
 
 def is_comparable(protocol: Protocol) -> bool:
-    """Whether what was computed, be it only a part, was trained and tested as in the full protocol."""
+    """Whether all that was computed was trained and tested as in the full protocol."""
     return not _fewer(protocol) and not changed_settings(protocol)
 
 

@@ -113,7 +113,7 @@ class Tables:
         return "\n\n".join(parts) + "\n"
 
     def shown(self) -> tuple[TextTable, ...]:
-        """The tables for people: of the suite's metrics, or of returns where it has none; then the comparisons."""
+        """The tables as text: the suite's metrics, or returns where it has none; then the comparisons."""
         return (*self._figures_shown(), *self.comparison_tables())
 
     def _figures_shown(self) -> tuple[TextTable, ...]:

@@ -84,8 +84,8 @@ class ModelTask:
         name, summary, propositions, rule, horizon, default_cost, true_cost: see `Task`.
         scene: the world of a seed.
         title: see `Task`; the name unless given.
-        nominal_cost: what a transition costs as far as anybody knows before a demonstration, such as its length, by its
-            features; None for 1 everywhere. The logic is learned, and plans without a learned cost are made, under it.
+        nominal_cost: what a transition costs before anything is learned, such as its length, by its features; None
+            for 1 everywhere. The logic is learned, and plans without a learned cost are made, under it.
         simulator: what an agent acts in, from the world of a scene; the model itself unless given.
     """
 
@@ -119,7 +119,7 @@ class ModelTask:
 
 
 def check_horizon(name: str, horizon: int) -> None:
-    """Refuse a horizon in which nothing can be done.
+    """Check that the horizon is at least 1.
 
     Raises:
         BadInputError: it is not 1 or more.
@@ -129,7 +129,7 @@ def check_horizon(name: str, horizon: int) -> None:
 
 
 def missing_attributes(value: Any) -> list[str]:
-    """What a value lacks of the contract of a task, found without computing anything."""
+    """The attributes of the task contract that a value lacks, found without computing anything."""
     wanted = [name for name in vars(Task) if not name.startswith("_")]
     absent = object()
     return [name for name in wanted if getattr_static(value, name, absent) is absent]
@@ -172,7 +172,7 @@ def check_task(task: Task, seed: int = 0) -> None:
 
 
 def _check_costs(task: Task, world: World[Any]) -> None:
-    """See that the task's costs give one number above zero for each transition of the first states."""
+    """Check that the task's costs give one number above zero for each transition of the first states."""
     costs = {name: getattr(task, name, None) for name in ("true_cost", "nominal_cost")}
     if not any(costs.values()):
         return
@@ -216,7 +216,7 @@ def _first_transitions(world: World[Any]) -> list[tuple[Any, int, Any]]:
 
 
 def _check_pictures(task: Task, world: World[Any]) -> None:
-    """See that a world that renders and locates gives an image, and a place in it."""
+    """Check that `render` gives an image and `locate` a place in it."""
     if not can_render(world):
         return
     shows: dict[str, Callable[[Any], Any]] = {"render": as_renderer(world).render}

@@ -75,7 +75,7 @@ def _transitions(batches: Sequence[ImitationBatch], horizon: int) -> Transitions
 def _generator_scenes(
     task: Task, demonstrations: list[Demonstration], config: GailConfig, n_jobs: int
 ) -> tuple[ScenePool, NDArray[np.bool_]]:
-    """The scenes that the generator's episodes begin in, one that is to be drawn more often repeated."""
+    """The scenes in which the generator's episodes begin; repeated ones are drawn more often."""
     shown = [demonstration.seed for demonstration in demonstrations] if config.scenes != FRESH else []
     room = FIRST_VALIDATION_SEED - FIRST_GENERATOR_SEED
     first = config.seed * SCENES_PER_SEED

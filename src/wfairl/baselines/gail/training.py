@@ -39,7 +39,7 @@ CLONING_BATCH, CLONING_RATE, CLONING_DECAY, CLONING_DROPOUT = 2, 2e-3, 1e-2, 0.3
 to zero) and weight decay, and the dropout rate, as in `CloningConfig`."""
 
 LAST_RATE = 0.1
-"""The learning rate of PPO falls linearly to this part of what it was."""
+"""The learning rate of PPO falls linearly to this fraction of its initial value."""
 
 ABSORBING_RATE = 0.05
 """The learning rate of the absorbing state's logit: one number, which does not move with a network's weights."""

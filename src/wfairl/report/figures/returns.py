@@ -213,7 +213,7 @@ def _caption(rows: Sequence[ReturnRow], comparable: bool) -> str:
     if not compared:
         return text
     if not comparable:
-        return f"{text} Diamonds: the paper's figures, which were trained or tested otherwise than these."
+        return f"{text} Diamonds: the paper's figures, trained or tested differently."
     farthest = max(compared, key=lambda row: abs(row.mean - (row.paper or 0.0)))
     where = " ".join(filter(None, (farthest.method, "on", farthest.task, farthest.data)))
     return (

@@ -43,7 +43,7 @@ EMPTY_SLOT = 0
 """A slot's second entry is its node + 1."""
 
 FIRST_CAPACITY = 4096
-"""Nodes that there is room for at the start; the room doubles when it is used up."""
+"""Initial capacity in nodes; it doubles when it is used up."""
 
 ALL_NODES = np.empty(0, np.int64)
 """An order of expansion: every node, as they come."""
