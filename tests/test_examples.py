@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from wfairl import methods
+from wfairl import TaskModel, methods, visit_in_order
+from wfairl.automata import formats
 from wfairl.learning import storage
 from wfairl.logic import learners
 from wfairl.suites import suite
@@ -28,6 +29,7 @@ SAYS = {
     "own_cost": "grab 2.",
     "own_method": "success in 100% of 8 new scenes",
     "own_floor": "in the plane",
+    "own_format": "0 --> 2: parcel",
     "road_network": "300 destinations on one table of 900 crossings",
 }
 """What each prints, beside others."""
@@ -51,6 +53,7 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch):
         (storage, "COST_MODELS"),
         (learners, "LEARNERS"),
         (suite, "SUITES"),
+        (formats, "FORMATS"),
     ):
         monkeypatch.setattr(module, name, dict(getattr(module, name)))
     before = set(sys.modules)
@@ -80,6 +83,12 @@ def test_settings_of_a_method_of_ones_own_are_options(tmp_path):
     shown = wfairl("own_method", "train", "--help", folder=tmp_path)
     assert "plan with a small automaton, every control costing 1" in shown
     assert "--learner" in shown
+
+
+def test_a_format_of_ones_own_is_exported(tmp_path):
+    TaskModel.of_automaton(visit_in_order("parcel", "home"), "by hand").save(tmp_path / "task.json")
+    shown = wfairl("own_format", "export", "task.json", "--as", "mermaid", folder=tmp_path)
+    assert shown.splitlines()[-2:] == ["    1 --> 2: home", "    2 --> [*]"]
 
 
 @pytest.mark.slow
