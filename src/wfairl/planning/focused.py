@@ -201,6 +201,7 @@ class FocusedSearch:
     def control_cost_to_go(self, node: int) -> NDArray[np.float64]:
         """Q of every control at a node, inf for one that leads nowhere; shape [controls]."""
         self._expand(np.array([node]))
+        self.cost_to_go(node)  # first, for what it learns serves the others
         successors = self.lazy.successors[node].copy()
         costs = self.costs[self.lazy.situations[node]]
         ahead = [self.cost_to_go(int(after)) if after >= 0 else np.inf for after in successors]
