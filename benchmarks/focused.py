@@ -151,7 +151,7 @@ def draw_growth(rows: list[dict[str, Any]], path: Path) -> None:
         for style, (label, column) in zip(("o-", "s--"), columns.items(), strict=False):
             axis.plot(objects, [row[column] for row in rows], style, label=label)
         axis.set(xlabel="loose objects", ylabel=unit, xticks=objects)
-        axis.set_ylim(bottom=0)
+        axis.set_ylim(0, 1.25 * max(row[column] for row in rows for column in columns.values()))
         axis.legend(frameon=False)
         axis.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=120)
