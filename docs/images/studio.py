@@ -113,6 +113,13 @@ def film(camera: Camera) -> None:
     page.wait_for_selector(".why")
     camera.take(2.2, "watch")
     page.focus(".view")
+    page.keyboard.press("d")
+    for key in ("ArrowRight", "ArrowRight", "ArrowUp", "ArrowUp", "ArrowUp"):
+        page.keyboard.press(key)
+        camera.take(0.25)
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=Back to its own plan")
+    camera.take(2)
     page.keyboard.press("3")
     page.wait_for_selector(".question")
     idle(page)

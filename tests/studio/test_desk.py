@@ -23,8 +23,10 @@ from wfairl.logic.proposals import find_scene
 from wfairl.studio.assignment import assignment_of
 from wfairl.studio.desk import Desk
 from wfairl.studio.downloads import download
+from wfairl.studio.drawing import lead_through
 from wfairl.studio.keys import can_point, headed, keys_of, pointed_at
 from wfairl.studio.session import Session
+from wfairl.studio.tiles import corner_of, film_walk
 from wfairl.studio.understanding import known_edges
 from wfairl.worlds import registry
 from wfairl.worlds.documents import task_of_document
@@ -137,6 +139,18 @@ def test_a_drawn_way_leads_through_its_places_by_the_fewest_steps(desk):
     assert drawn["episode"]["imposed"] == cell
     assert drawn["episode"]["cost"] == len(way) > stage["episode"]["cost"]
     assert "nothing leads there" in tell(desk, {**message, "places": [[1, 1]]}).notice.lower()
+
+
+def test_a_drawn_way_opens_doors_as_the_real_environment_does():
+    task = find_task("babyai-goto")
+    world, environment = task.make_world(5000), task.make_environment(5000)
+    column, row = corner_of(world)
+    controls = lead_through(world, (), [(18 * 32 + 16, 3 * 32 + 16)], 5000)
+    assert world.controls.index("toggle") in controls
+    for control in controls:
+        environment.step(int(control))
+    assert tuple(environment.unwrapped.agent_pos) == (18 + column, 3 + row)
+    assert film_walk(world, [world.initial_state]).instruction == environment.unwrapped.mission
 
 
 def agent_cell(world, state, columns):

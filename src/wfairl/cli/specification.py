@@ -187,6 +187,7 @@ def import_task(
     from wfairl.automata.formats.ltlf import from_ltlf
     from wfairl.automata.symbolic import reads_repeats_once
     from wfairl.automata.task_model import TaskModel
+    from wfairl.report.text import counted
 
     if (source is None) == (formula is None):
         raise BadInputError("give a file, or a formula with --ltlf, and not both")
@@ -216,7 +217,8 @@ def import_task(
             }
         )
         return
-    out.print(f"{output}: {automaton.states} states over {', '.join(sorted(automaton.propositions)) or 'nothing'}")
+    states = counted(automaton.states, "state")
+    out.print(f"{output}: {states} over {', '.join(sorted(automaton.propositions)) or 'nothing'}")
     if counts_steps:
         out.print("it tells a label that repeats from one that does not: what it says depends on how long things take")
     if automaton.accepting[0]:

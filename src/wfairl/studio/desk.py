@@ -12,6 +12,7 @@ from typing import Any
 from wfairl.automata.task_model import TaskModel
 from wfairl.errors import BadInputError, WfairlError
 from wfairl.logic.corrections import correction_of_document, obey, without_edge
+from wfairl.planning.product import ProductTooLargeError
 from wfairl.studio import jobs, views
 from wfairl.studio.assignment import Assignment
 from wfairl.studio.downloads import ARCHIVE, REPORT, SCENE, Material, archive, download, report_page
@@ -97,6 +98,8 @@ class Desk:
         self._handled += 1
         try:
             await actions.get(message["do"], self._tell)(message)
+        except ProductTooLargeError:
+            self.notice = "This scene is too large for that: the agent plans in it, but this would look at all of it."
         except WfairlError as error:
             self._say(error)
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:

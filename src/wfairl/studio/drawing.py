@@ -1,7 +1,7 @@
 """Another way than the agent's, as a person draws it: the controls that lead through places in the picture."""
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,10 +9,11 @@ import numpy as np
 from wfairl.demonstrations.demonstration import walk
 from wfairl.errors import BadInputError
 from wfairl.report.tiles import TILE
-from wfairl.worlds.rendering import as_located
+from wfairl.worlds.documents import Inventive
+from wfairl.worlds.rendering import Tiled, as_located
 from wfairl.worlds.world import World, available_controls
 
-MOST_SEARCHED = 20_000
+MOST_SEARCHED = 10_000
 """States that are looked at for a way to one place."""
 
 Place = tuple[float, float]
@@ -29,39 +30,66 @@ def lead_through(world: World[Any], controls: Sequence[int], places: Sequence[Pl
     state, way = walk(world, controls, seed)[0][-1], list(controls)
     found = False
     for place in places:
-        onward = _fewest_controls(world, state, place)
+        onward = _controls_to(world, state, place)
         if onward is not None:
-            state, found = onward[1], True
-            way += onward[0]
+            found = True
+            way += onward
+            for control in onward:
+                state = world.step(state, control)
     if places and not found:
         raise BadInputError("nothing leads there from here")
     return tuple(way)
 
 
-def _fewest_controls(world: World[Any], start: Any, place: Place) -> tuple[list[int], Any] | None:
-    """The fewest controls to the tile of a place, and the state there; None if none were found."""
-    wanted = _tile(place)
+def _controls_to(world: World[Any], start: Any, place: Place) -> list[int] | None:
+    """The fewest controls to the tile of a place; None if none were found.
+
+    In worlds of many things, states that look alike around the agent are taken for one at first: what it could do with
+    things elsewhere matters only where that finds no way, as to a door whose key lies behind.
+    """
+    if isinstance(world, Inventive):
+        try:
+            world.cell_at(*place)
+        except BadInputError:
+            return None  # a wall
+    if isinstance(world, Tiled):
+        controls = _search(world, start, place, lambda state: _surroundings(world, state))
+        if controls is not None:
+            return controls
+    return _search(world, start, place, lambda state: state)
+
+
+def _search(world: World[Any], start: Any, place: Place, looks: Callable[[Any], Hashable]) -> list[int] | None:
+    wanted, seen = _tile(place), {looks(start)}
     ways: dict[Any, tuple[Any, int] | None] = {start: None}
     queue = deque([start])
     while queue:
         state = queue.popleft()
         if _tile(as_located(world).locate(state)) == wanted:
-            return _controls_to(ways, state), state
+            return _way_to(ways, state)
         if len(ways) >= MOST_SEARCHED:
             continue
         for control in np.flatnonzero(available_controls(world, state)).tolist():
             after = world.step(state, control)
-            if after not in ways:
+            if after not in ways and looks(after) not in seen:
+                seen.add(looks(after))
                 ways[after] = state, control
                 queue.append(after)
     return None
+
+
+def _surroundings(world: Any, state: Any) -> Hashable:
+    """Where the agent is, and what the cells around it show."""
+    column, row = _tile(world.locate(state))
+    around = world.tile_keys(state)[max(row - 1, 0) : row + 2, max(column - 1, 0) : column + 2]
+    return column, row, around.tobytes()
 
 
 def _tile(place: Place) -> tuple[int, int]:
     return int(place[0] // TILE), int(place[1] // TILE)
 
 
-def _controls_to(ways: dict[Any, tuple[Any, int] | None], state: Any) -> list[int]:
+def _way_to(ways: dict[Any, tuple[Any, int] | None], state: Any) -> list[int]:
     controls: list[int] = []
     while (last := ways[state]) is not None:
         state, control = last

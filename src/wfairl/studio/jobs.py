@@ -36,8 +36,8 @@ from wfairl.studio.workers import Report
 from wfairl.worlds.rendering import as_located
 from wfairl.worlds.task import Task
 
-MOST_MAPPED = 20_000
-"""Product states that a map looks at."""
+MOST_PLANNED, MOST_MAPPED = 1_000_000, 20_000
+"""Product states that a map is planned over, and those of one automaton state that it looks at."""
 
 QUESTION_SCENES, PROPOSED_SCENES = 8, 12
 """New scenes to find a question in, or one that is worth demonstrating."""
@@ -162,7 +162,7 @@ def map_scene(
     world = assignment.task.make_world(seed)
     located = as_located(world)
     report()
-    solution = ExactPlanner().solve(world, model.finite, cost_of(run, assignment.task))
+    solution = ExactPlanner(MOST_PLANNED).solve(world, model.finite, cost_of(run, assignment.task))
     product, costs = solution.product, cost_of(run, assignment.task)(solution.product)
     rows, columns = cut_tiles(located.render(world.initial_state)).shape[:2]
     nodes = np.flatnonzero(product.automaton_states == automaton_state)

@@ -60,18 +60,26 @@ class TileSheet:
 
 @dataclass(frozen=True)
 class Film:
-    """A frame for each state of a walk, the tiles that they are made of, and the cell in their upper left corner."""
+    """A frame for each state of a walk, and what is seen besides.
+
+    Attributes:
+        frames: one for each state.
+        tiles: what they are made of.
+        corner: the cell in their upper left corner; None where nobody speaks of cells.
+        instruction: what the scene asks for, if it says so.
+    """
 
     frames: tuple[dict[str, Any], ...]
     tiles: tuple[str, ...]
     corner: tuple[int, int] | None
+    instruction: str | None
 
 
 def film_walk(world: Any, states: Sequence[Any]) -> Film:
     """The film of a walk through a world."""
     sheet = TileSheet()
     frames = tuple(sheet.frame(world, state) for state in states)
-    return Film(frames, tuple(sheet.tiles), corner_of(world))
+    return Film(frames, tuple(sheet.tiles), corner_of(world), instruction_of(world))
 
 
 def corner_of(world: Any) -> tuple[int, int] | None:
@@ -82,6 +90,12 @@ def corner_of(world: Any) -> tuple[int, int] | None:
     x, y = world.locate(world.initial_state)
     column, row = world.cell_at(x, y)
     return column - int(x // TILE), row - int(y // TILE)
+
+
+def instruction_of(world: Any) -> str | None:
+    """What a scene asks for, where scenes of a task ask for different things."""
+    instruction: str | None = getattr(world, "instruction", None)
+    return instruction
 
 
 @lru_cache(KNOWN_TILES)

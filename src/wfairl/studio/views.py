@@ -11,7 +11,7 @@ from wfairl.studio.events import JUDGES, RULE
 from wfairl.studio.keys import can_point, keys_of
 from wfairl.studio.screen import ANSWER, WATCH, Screen
 from wfairl.studio.session import Session
-from wfairl.studio.tiles import corner_of
+from wfairl.studio.tiles import corner_of, instruction_of
 from wfairl.worlds.documents import Inventive
 from wfairl.worlds.world import available_controls
 
@@ -62,6 +62,7 @@ def _show_view(session: Session, screen: Screen) -> dict[str, Any]:
         "frames": [sheet.frame(session.world, state)],
         "tiles": sheet.tiles,
         "corner": corner_of(session.world),
+        "instruction": instruction_of(session.world),
         "steps": len(session.controls),
         "word": [format_label(label) for label in compress(session.labels)],
         "available": [bool(one) for one in available_controls(session.world, state)],

@@ -15,6 +15,7 @@ cannot see. What a world may offer besides:
     locate(state)                    where the agent is in that image, for pictures of a trajectory
     heading(state)                   where the agent faces, for maps of a cost
     feature_names                    what the features are called, for people
+    instruction                      what a scene asks for, in words, where scenes of one task ask for different things
 """
 
 from collections import deque

@@ -29,6 +29,7 @@ export default {
         <span>{{ line }}</span>
         <span v-if="view.episode" class="outcome" :data-success="view.episode.success">{{ view.episode.outcome }}</span>
       </p>
+      <p v-if="view.instruction" class="instruction">This scene asks: <b>{{ view.instruction }}</b></p>
       <div class="view" ref="view" tabindex="0" role="group" :aria-label="described" :class="{ picking: picking !== null || sketch !== null || (view.mode === 'show' && view.can_point) }">
         <canvas v-show="hasFrame && frame.cells" ref="canvas" role="img" :aria-label="'Scene ' + view.seed" @click="clicked"
           @pointerdown="startLine" @pointermove="drawLine" @pointerup="endLine" @pointercancel="sketch = null" :class="{ drawing: sketch !== null }"></canvas>

@@ -22,7 +22,7 @@ import numpy as np
 from wfairl.automata.automaton import Guard
 from wfairl.automata.guarded import Edge, GuardedAutomaton
 from wfairl.errors import BadInputError
-from wfairl.worlds.minigrid.environment import Part, make_environment, read_mission, reset
+from wfairl.worlds.minigrid.environment import Part, make_environment, read_mission, reset, unwrap
 from wfairl.worlds.minigrid.propositions import Always, Never, OfRole, Proposition
 from wfairl.worlds.minigrid.simulator import MiniGridSimulator
 from wfairl.worlds.minigrid.world import MiniGridWorld
@@ -84,7 +84,9 @@ class BabyAITask:
         return environment
 
     def _world_of(self, environment: gymnasium.Env[Any, Any]) -> MiniGridWorld:
-        return MiniGridWorld.from_environment(environment, self._scene_propositions(read_mission(environment)))
+        world = MiniGridWorld.from_environment(environment, self._scene_propositions(read_mission(environment)))
+        world.instruction = str(unwrap(environment).mission)
+        return world
 
     def _scene_propositions(self, mission: Sequence[Sequence[Part]]) -> Mapping[str, Proposition]:
         lengths, room = [len(phase) for phase in mission], [len(phase) for phase in self.phases]

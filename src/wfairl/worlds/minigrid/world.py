@@ -63,6 +63,7 @@ class MiniGridWorld:
 
     controls: Sequence[str] = CONTROLS
     feature_names: Sequence[str] = FEATURE_NAMES
+    instruction: str | None = None
 
     def __init__(self, layout: Layout, propositions: Mapping[str, Proposition], initial_fields: Sequence[int]):
         if len(propositions) > MAX_PROPOSITIONS:
