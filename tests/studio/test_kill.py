@@ -101,6 +101,7 @@ def test_what_lies_on_the_disk_at_any_moment_is_all_that_was_shown(browser, tmp_
         shutil.copytree(directory / name, tmp_path / f"at-{moment}")
         os.kill(process.pid, signal.SIGCONT)
         check(tmp_path / f"at-{moment}", pressed, drawn, kept)
+    page.wait_for_selector(f"canvas[data-drawn='{place[0]}/{place[1]}']", timeout=120_000)  # every key has arrived
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     page.close()
@@ -137,6 +138,8 @@ def test_a_kill_at_any_moment_loses_nothing_that_was_shown(browser, tmp_path, se
         page.wait_for_selector(f"canvas[data-drawn='{place}']", timeout=60_000)
         page.wait_for_selector(f".rows li:has-text('#{len(story.shown)}')" if story.shown else ".rows")
         assert page.evaluate(CONFIRMED) == [place, len(story.shown)], moment
+    _, place = demonstrate(page, rng, 60, story.seed, len(story.controls))  # more than one demonstration takes
+    page.wait_for_selector(f"canvas[data-drawn='{place[0]}/{place[1]}']", timeout=120_000)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     page.close()
