@@ -31,12 +31,15 @@ CHARACTER = 0.058
 """Inches of a small letter, on average."""
 
 
-def draw_environments(tasks: Sequence[Task] | None = None, seed: int = 5_000) -> CaptionedFigure:
+def draw_environments(
+    tasks: Sequence[Task] | None = None, seed: int = 5_000, name: str = "environments"
+) -> CaptionedFigure:
     """A scene of each task as its world shows it, with its propositions and its horizon.
 
     Args:
         tasks: which ones; all that are known if None. Those whose worlds have no renderer are left out.
         seed: the scene of each.
+        name: of the figure.
 
     Raises:
         NoRendererError: none of the worlds has a renderer.
@@ -62,9 +65,7 @@ def draw_environments(tasks: Sequence[Task] | None = None, seed: int = 5_000) ->
                 write_at(figure, left, y, line, SMALL, colour=colour, va="top")
             left += cell.width + GAP
         top += _height(layout)
-    return CaptionedFigure(
-        "environments", figure, _caption(list(images), seed, len(tasks) - len(images)), _alt(list(images))
-    )
+    return CaptionedFigure(name, figure, _caption(list(images), seed, len(tasks) - len(images)), _alt(list(images)))
 
 
 @dataclass(frozen=True)

@@ -68,11 +68,12 @@ class Point:
     standard_error: float
 
 
-def draw_returns(rows: Sequence[ReturnRow], comparable: bool = True) -> CaptionedFigure:
+def draw_returns(rows: Sequence[ReturnRow], name: str = "returns", comparable: bool = True) -> CaptionedFigure:
     """A dot for each method with its standard error, the paper's figure beside it; a panel per task and data set.
 
     Args:
         rows: tasks, data sets and methods stand in their order.
+        name: of the figure.
         comparable: whether they come from as much training and as many tests as the paper's. If not, nothing is said
             of how far they are from these.
 
@@ -103,7 +104,7 @@ def draw_returns(rows: Sequence[ReturnRow], comparable: bool = True) -> Captione
             middle = TOP + down * (panel + 0.12) + panel / 2
             write_at(figure, 0.0, middle, data, NORMAL, va="center", weight="bold")
     _draw_key(figure)
-    return CaptionedFigure("returns", figure, _caption(rows, comparable), _alt(rows))
+    return CaptionedFigure(name, figure, _caption(rows, comparable), _alt(rows))
 
 
 def _title(task: str) -> str:
