@@ -14,7 +14,7 @@ test: lint browser  ## what must hold before anything lands: style, types, rooms
 	$(BIN)/pytest -n 2 --dist worksteal
 
 test-slow: lint browser  ## also what takes minutes
-	$(BIN)/pytest -n 2 --dist worksteal -m "slow or not slow"
+	$(BIN)/pytest -n 2 --dist worksteal -m "slow or not slow" --hypothesis-profile thorough
 
 docs: $(INSTALLED)  ## the documentation site, in site/: pages, gallery and API reference; it opens from disk
 	$(BIN)/mkdocs build --strict --quiet

@@ -5,8 +5,9 @@ import shutil
 import pytest
 from hypothesis import settings
 
-settings.register_profile("wfairl", deadline=None)
-settings.load_profile("wfairl")
+settings.register_profile("fast", deadline=None, max_examples=50)
+settings.register_profile("thorough", deadline=None, max_examples=100)  # of `make test-slow`
+settings.load_profile("fast")
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
