@@ -236,7 +236,29 @@ def _effects(layout: Table, table: PatternTable, state: int, effects: NDArray[np
             after |= 1 << (there - FIRST_CLASS)
         count = _write(effects, count, number, direction, hand, after, left, opened, TOGGLE, EMPTY_HAND, price)
         _lay(effects, count, slot, 0)
+        _lay_out(table, effects, count, there, ahead + 1)
+    elif terrain == EMPTY and not stands:
+        # A box that lies here since it was moved. What is inside is anywhere by now, unless it is tracked.
+        price = _price(here + LOCKED_DOOR + 1 + BOX, held, TOGGLE)
+        for box in range(FIRST_CLASS, FIRST_CLASS + classes):
+            if moved >> (box - FIRST_CLASS) & 1 and tracked_slot(table, box) == NOTHING:
+                more = _write(
+                    effects, count, number, direction, hand, moved, blocked, opened, TOGGLE, EMPTY_HAND, price
+                )
+                if _lay_out(table, effects, more, box, ahead + 1):
+                    count = more
     return count
+
+
+@njit(cache=True, nogil=True)
+def _lay_out(table: PatternTable, effects: NDArray[np.int64], count: int, box: int, spot: int) -> bool:
+    """Put what was in a box, and is tracked, where the box was in the last effect; whether there was any."""
+    any_inside = False
+    for slot in range(table[SIZES + TRACKED]):
+        if table[table[INSIDE_OF] + box] >> (table[table[TRACKED_HAND] + slot] - FIRST_CLASS) & 1:
+            _lay(effects, count, slot, spot)
+            any_inside = True
+    return any_inside
 
 
 @njit(cache=True, nogil=True)

@@ -142,4 +142,17 @@ MAZE_ERRANDS = MiniGridTask(
     needs=frozenset({"key", "ball", "box"}),
 )
 
+OBSTRUCTED_MAZE = MiniGridTask(
+    name="obstructed-maze",
+    summary="take a key out of its box, then a green ball, then the blue ball, behind locked and blocked doors",
+    environment_id="MiniGrid-ObstructedMaze-Full-v1",
+    scene_propositions=lambda _: {
+        "key": Carrying("key"),
+        "green": Carrying("ball", "green"),
+        "blue": Carrying("ball", "blue"),
+    },
+    rule=visit_in_order("key", "green", "blue"),
+    horizon=200,
+)
+
 TASKS = (DOORKEY, MULTIROOM, BLOCKED_UNLOCK_PICKUP)
