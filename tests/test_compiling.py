@@ -1,14 +1,40 @@
-"""Kernels compile also where nothing can be kept of it."""
+"""Kernels that are kept are never older than the code that they were made of."""
 
-import numba
-import pytest
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
+import wfairl
+
+CALLEE = """
 from wfairl.compiling import njit
+ADDED = {added}
+@njit(cache=True)
+def add(number): return number + ADDED
+"""
+
+CALLER = """
+from wfairl.callee import add
+from wfairl.compiling import njit
+@njit(cache=True)
+def twice(number): return add(add(number))
+"""
+
+ASK = "from wfairl.caller import twice; print(twice(0), sum(twice.stats.cache_hits.values()))"
 
 
-def test_a_function_without_a_place_for_a_cache_is_compiled_all_the_same():
-    found: dict = {}
-    exec("def twice(x):\n    return 2 * x", found)  # a function of no file has no place
-    with pytest.raises(RuntimeError, match="cannot cache"):
-        numba.njit(cache=True)(found["twice"])
-    assert njit(cache=True, nogil=True)(found["twice"])(21) == 42
+def test_a_kernel_is_compiled_anew_when_a_module_changes_that_it_calls(tmp_path: Path):
+    package = tmp_path / "wfairl"
+    package.mkdir()
+    shutil.copy(Path(wfairl.__file__).parent / "compiling.py", package)
+    (package / "__init__.py").touch()
+    (package / "caller.py").write_text(CALLER)
+
+    def ask(added: int) -> str:
+        (package / "callee.py").write_text(CALLEE.format(added=added))
+        done = subprocess.run([sys.executable, "-c", ASK], cwd=tmp_path, capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    assert [ask(1), ask(1), ask(5)] == ["2 0", "2 1", "10 0"]
+    assert len(list(package.glob("__pycache__/wfairl-kernels-caller-*"))) == 1
