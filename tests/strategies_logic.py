@@ -110,6 +110,17 @@ def dusky(world: ArrayWorld, rng: np.random.Generator) -> ArrayWorld:
     return replace(world, labels=labels, label_index=index.astype(np.int16))
 
 
+def hidden(world: ArrayWorld) -> ArrayWorld:
+    """A grid in which c is there only after a and b have been shown: the world asks for both, in any order."""
+    cells, a, b, c = len(world.successors), 1, 2, 3
+    shown = np.repeat(np.arange(4), cells)[:, None]
+    cell = np.tile(world.label_index, (4, 1))
+    after = shown | (cell == a) | 2 * (cell == b)
+    labels = np.where((cell == c) & (after < 3), 0, cell).astype(np.int16)
+    successors = (np.tile(world.successors, (4, 1)) + cells * after).astype(np.int32)
+    return replace(world, successors=successors, label_index=labels, costs=np.ones(successors.shape))
+
+
 def chain(*names: str, avoid: str | None = "n") -> GuardedAutomaton:
     """Names in this order, `avoid` never."""
     deadly = () if avoid is None else (Edge(Guard(frozenset({avoid})), DEAD),)

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from strategies_logic import GRID_LABELS, chain, demonstrations, dusky, grid
+from strategies_logic import GRID_LABELS, chain, demonstrations, dusky, grid, hidden
 
 from wfairl.automata.automaton import Guard
 from wfairl.automata.guarded import Edge, GuardedAutomaton
@@ -32,6 +32,13 @@ def learned(errand):
 def test_a_rule_is_found_from_successes_alone(names):
     rule = chain(*names)
     result = RationalLearner().fit(GRID_LABELS, demonstrations(rule, 16, np.random.default_rng(1)))
+    assert same_rule(result.automaton, rule)
+
+
+def test_an_order_is_found_of_things_that_the_world_asks_for_anyway():
+    rng, rule = np.random.default_rng(3), chain("b", "a", "c", avoid=None)
+    scenes = [hidden(grid(rng)).demonstrate(rule, 0.5, rng) for _ in range(16)]
+    result = RationalLearner().fit(GRID_LABELS, [scene for scene in scenes if scene is not None])
     assert same_rule(result.automaton, rule)
 
 

@@ -6,7 +6,7 @@ from wfairl.automata.automaton import ACCEPTED
 from wfairl.automata.rules import visit_in_order
 from wfairl.demonstrations.collection import collect
 from wfairl.demonstrations.tracing import trace
-from wfairl.logic.scenes import _explore_ways
+from wfairl.logic.scenes import _explore_ways, _orders
 from wfairl.planning import ExactPlanner, cost_to_go, reverse_graph, unit_cost
 from wfairl.worlds.registry import find_task
 
@@ -15,7 +15,10 @@ def test_ways_are_part_of_the_world_and_keep_the_cost_of_going_on():
     task = find_task("doorkey")
     (demonstration,) = collect(task, 1, 0, temperature=0.5, seed=2, n_jobs=1).demonstrations
     world = task.make_world(demonstration.seed)
-    ways = _explore_ways(world, demonstration, ["door", "goal", "key"], unit_cost)
+    orders = _orders([demonstration.labels])
+    assert {("key", "door", "goal"), ("door", "key")} <= set(orders)
+    assert not any("goal" in order[:-1] for order in orders)  # nobody has been seen to go on
+    ways = _explore_ways(world, demonstration, orders, unit_cost)
     number = {ways.state(node): node for node in range(len(ways))}
     assert len(list(trace(demonstration, ways))) == len(demonstration)
     for state, node in number.items():

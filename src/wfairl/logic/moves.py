@@ -1,11 +1,13 @@
 """Moves: the sketches that differ from a given one by a small step of thought.
 
-Beside adding, dropping and changing edges there are moves for what tasks are made of: something has to happen first
-(`_insert_state`), something else has to happen as well, in any order (`_conjoin`), there is another way (`_detour`),
-it matters how one came here (`_split`). Each is one step, because none of its halves explains anything.
+Beside adding, dropping and changing edges there are moves for what tasks are made of: something has to happen first, or
+two things in an order (`_insert`), something else has to happen as well, in any order (`_conjoin`), there is another
+way (`_detour`), it matters how one came here (`_split`). Each is one step, because none of its halves explains
+anything.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,10 +43,12 @@ def neighbours(
     yield from _merge(sketch)
     yield from _add_edge(sketch, guards, labels)
     if sketch.states < max_states:
-        yield from _insert_state(sketch, guards)
+        yield from _insert(sketch, [(guard,) for guard in guards])
         yield from _conjoin(sketch, guards, max_states)
         yield from _detour(sketch, guards, labels, visits)
         yield from _split(sketch, guards)
+    if sketch.states + 2 <= max_states:
+        yield from _insert(sketch, permutations(guards, 2))
 
 
 def starts(propositions: Sequence[str]) -> Iterator[Sketch]:
@@ -128,26 +132,18 @@ def _add_edge(sketch: Sketch, guards: Sequence[Guard], labels: tuple[Label, ...]
                         yield tidy(sketch.states, (new, *sketch.edges))
 
 
-def _insert_state(sketch: Sketch, guards: Sequence[Guard]) -> Iterator[Sketch]:
-    """Something has to happen first: at the beginning, or after an edge."""
-    new = sketch.states
-    for guard in guards:
-        swapped = {0: new, new: 0}
-        yield tidy(
-            new + 1,
-            [
-                SketchEdge(0, guard, new),
-                *(
-                    SketchEdge(swapped.get(e.source, e.source), e.guard, swapped.get(e.target, e.target))
-                    for e in sketch.edges
-                ),
-            ],
-        )
+def _insert(sketch: Sketch, chains: Iterable[Sequence[Guard]]) -> Iterator[Sketch]:
+    """Something has to happen first, or one thing after the other: at the beginning, or after an edge."""
+    for chain in chains:
+        new = range(sketch.states, sketch.states + len(chain))
+        moved = {0: new[-1]}
+        rest = [SketchEdge(moved.get(e.source, e.source), e.guard, moved.get(e.target, e.target)) for e in sketch.edges]
+        yield tidy(new.stop, [*map(SketchEdge, (0, *new), chain, new), *rest])
         for i, edge in enumerate(sketch.edges):
             if edge.target != DEAD:
-                first = SketchEdge(edge.source, edge.guard, new)
-                second = SketchEdge(new, guard, edge.target)
-                yield tidy(new + 1, [*sketch.edges[:i], first, *sketch.edges[i + 1 :], second])
+                first = SketchEdge(edge.source, edge.guard, new[0])
+                then = map(SketchEdge, new, chain, (*new[1:], edge.target))
+                yield tidy(new.stop, [*sketch.edges[:i], first, *sketch.edges[i + 1 :], *then])
 
 
 def _conjoin(sketch: Sketch, guards: Sequence[Guard], max_states: int) -> Iterator[Sketch]:

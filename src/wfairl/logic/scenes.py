@@ -42,7 +42,7 @@ from wfairl.worlds.world import World
 SMALL_WORLD = 100_000
 """States up to which a world is explored whole."""
 
-MOST_WAYS_ABOUT, MOST_IN_ORDER = 4, 2
+MOST_WAYS_ABOUT, MOST_IN_ORDER = 4, 3
 """In a world too large to explore: propositions whose orders are looked at, and how many of them in a row."""
 
 MOST_NODES = 300_000
@@ -69,16 +69,15 @@ def scenes_of(
     Raises:
         ContradictionError: a world gives other labels than a demonstration tells, or cannot follow it.
     """
-    until = _until_the_end([one.labels for one in demonstrations if one.is_success])
+    words = [one.labels for one in demonstrations if one.is_success]
+    until, orders = _until_the_end(words), _orders(words)
     numbers = LabelNumbers()
-
-    shown = _shown([one.labels for one in demonstrations if one.is_success])
 
     def explore(demonstration: Demonstration) -> Product | None:
         if not demonstration.is_success:
             return None
         world = make_world(demonstration.seed)
-        return _explore_ways(world, demonstration, shown, cost) if is_large(world) else _explore(world, until)
+        return _explore_ways(world, demonstration, orders, cost) if is_large(world) else _explore(world, until)
 
     explored = track(map_in_threads(explore, demonstrations, n_jobs), "worlds", total=len(demonstrations))
     scenes = [
@@ -137,15 +136,22 @@ def _explore(world: World[Any], until: Automaton) -> Product:
         return build_product(world, until)
 
 
-def _shown(words: Sequence[Sequence[Label]]) -> list[str]:
-    """The propositions that come true in most words, which a task may well be about; at most `MOST_WAYS_ABOUT`."""
+def _orders(words: Sequence[Sequence[Label]]) -> list[tuple[str, ...]]:
+    """Orders of what a task may well be about: the propositions that come true in most words.
+
+    After what the demonstrations end with, nobody has been seen to go on.
+    """
     times = Counter(name for word in words for name in frozenset().union(*word))
-    often = [name for name, count in times.most_common() if 2 * count >= len(words)]
-    return sorted(often[:MOST_WAYS_ABOUT])
+    often = sorted([name for name, count in times.most_common() if 2 * count >= len(words)][:MOST_WAYS_ABOUT])
+    last = last_propositions(words)
+    orders = (order for size in range(1, MOST_IN_ORDER + 1) for order in permutations(often, size))
+    return [order for order in orders if last.isdisjoint(order[:-1])]
 
 
-def _explore_ways(world: World[Any], demonstration: Demonstration, shown: Sequence[str], cost: Cost) -> Product:
-    """The states on the cheapest ways to what is shown and on to another, and all transitions between them."""
+def _explore_ways(
+    world: World[Any], demonstration: Demonstration, orders: Sequence[tuple[str, ...]], cost: Cost
+) -> Product:
+    """The states on the cheapest ways to what is shown, in some orders, and all transitions between them."""
     states: dict[Any, None] = {}
     visited, state = [], world.initial_state
     for control in demonstration.controls:
@@ -153,8 +159,8 @@ def _explore_ways(world: World[Any], demonstration: Demonstration, shown: Sequen
         states[state] = None
         state = world.step(state, control)
         states[state] = None
-    for names in (some for size in range(1, MOST_IN_ORDER + 1) for some in permutations(shown, size)):
-        rule = visit_in_order(*names)
+    for order in orders:
+        rule = visit_in_order(*order)
         search = FocusedPlanner(MOST_NODES).solve(world, rule, cost).search
         search.price(cost)
         reading = [0, *rule.run(demonstration.labels)[1:]]
