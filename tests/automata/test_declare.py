@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from oracles_constraints import keeps
 
+from wfairl.automata import declare, declare_evidence
 from wfairl.automata.constraints import TEMPLATES, Constraint
 from wfairl.automata.corpus import encode_all
 from wfairl.automata.declare import DeclareSettings, learn_constraints
@@ -118,6 +119,32 @@ def test_description_lengths_are_those_of_a_code():
     loop = Table(np.zeros((1, 3), np.int32), np.array([True]))
     step = Table(np.array([[1, 0, 0], [1, 1, 1]], np.int32), np.array([False, True]))
     assert table_bits(loop) < table_bits(step)
+
+
+def test_of_too_many_propositions_the_most_frequent_are_paired(monkeypatch):
+    rng = np.random.default_rng(0)
+    words = [
+        tuple(frozenset({event}) for event in (*word, f"rare {i}"))
+        for i, word in enumerate(rng.choice(EVENTS, size=(300, 8)).tolist())
+    ]
+    rule = [("precedence", "a", "b")]
+    corpus, alphabet = encode_all(words)
+    monkeypatch.setattr(declare, "MEMORY", 2**18)
+    learned = learn_constraints(corpus, kept(rule, words), alphabet, keep_repeats=True)
+    assert set(learned.sentences) == sentences(rule)
+
+
+def test_words_by_chance_are_the_same_in_pieces(monkeypatch):
+    words = draw_words(np.random.default_rng(0), 200)
+    corpus, alphabet = encode_all(words)
+    kept_by_chance = []
+    for labels in (2**30, 2**14):
+        monkeypatch.setattr(declare_evidence, "LABELS_AT_ONCE", labels)
+        candidates = declare_evidence.Candidates.over(EVENTS, True, np.arange(len(EVENTS)))
+        evidence = declare_evidence.SuccessEvidence(candidates, corpus, alphabet, np.random.default_rng(0))
+        kept_by_chance.append(evidence.by_chance)
+    assert np.array_equal(*kept_by_chance)
+    assert kept_by_chance[0].any()
 
 
 def test_bad_settings_are_named():

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from wfairl.automata import merging
 from wfairl.automata.corpus import Corpus
 from wfairl.automata.description_length import flag_bits, table_bits
 from wfairl.automata.merging import MergingSettings, learn_merged, merge_states
@@ -67,6 +68,82 @@ def test_flags_by_chance_have_one_state():
     rng = np.random.default_rng(1)
     _, corpus = draw(rng, 5, 300, 10)
     assert learn_merged(corpus, rng.random(300) < 0.8, 5).table.states == 1
+
+
+def test_of_a_tree_that_is_too_large_a_part_is_merged(monkeypatch):
+    monkeypatch.setattr(merging, "TREE_CELLS", 2_000)
+    words = [word for length in range(8) for word in words_over(range(2), repeat=length)]
+    flags = np.array([EVEN_ONES.accepts(word) for word in words])
+    assert same_language(learn_merged(corpus_of(words), flags, 2).table, EVEN_ONES)
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=25, deadline=None)
+def test_the_best_change_has_the_bits_of_the_best_of_all_changes(seed):
+    rng = np.random.default_rng(seed)
+    states, labels, count = int(rng.integers(1, 4)), int(rng.integers(1, 5)), int(rng.integers(1, 12))
+    words, corpus = draw(rng, labels, count, 4)
+    flags = (rng.random(count) < 0.5).astype(np.uint8)
+    transitions = np.zeros((5, labels), np.int32)
+    transitions[:states] = rng.integers(states, size=(states, labels))
+    for twice in (False, True):
+        all_bits = [
+            bits_of(trial, count_of, words, flags) for trial, count_of in changes(transitions, states, words, twice)
+        ]
+        changed, count_of, bits = merging._best_change(
+            transitions, states, corpus.symbols, corpus.offsets, flags, np.inf, 4, twice
+        )
+        assert bits == pytest.approx(min(all_bits, default=np.inf))
+        if all_bits:
+            assert bits_of(changed, count_of, words, flags) == pytest.approx(bits)
+
+
+def changes(transitions, states, words, twice):
+    """Every change, with its number of states: slow and obvious."""
+    taken = {edge for word in words for edge in edges_of(transitions, word)}
+    for state, label in taken:
+        after = transitions[state, label]
+        if not twice:
+            for target in set(range(states)) - {after}:
+                yield with_edge(transitions, state, label, target), states
+        split = with_edge(transitions, state, label, states)
+        split[states] = [states if target == after else target for target in transitions[after]]
+        if not twice:
+            yield split, states + 1
+            continue
+        for i in range(transitions.shape[1]):
+            for target in set(range(states + 1)) - {split[states, i]}:
+                yield with_edge(split, states, i, target), states + 1
+    for gone in range(1, 0 if twice else states):
+        for into in set(range(states)) - {gone}:
+            merged = np.where(transitions == gone, into, transitions)
+            kept = np.delete(np.where(merged > gone, merged - 1, merged), gone, axis=0)
+            yield kept, states - 1
+
+
+def with_edge(transitions, state, label, target):
+    changed = transitions.copy()
+    changed[state, label] = target
+    return changed
+
+
+def edges_of(transitions, word):
+    state = 0
+    for label in word:
+        yield state, label
+        state = transitions[state, label]
+
+
+def bits_of(transitions, states, words, flags):
+    """As the module has it, each state with its own share of successes."""
+    table = Table(transitions[:states], np.ones(states, bool))
+    ends = np.zeros((states, 2))
+    for word, flag in zip(words, flags, strict=True):
+        state = 0
+        for label in word:
+            state = transitions[state, label]
+        ends[state] += (1, flag)
+    return table_bits(table) + float(flag_bits(ends[:, 0], ends[:, 1]).sum())
 
 
 def test_bad_settings_are_named():

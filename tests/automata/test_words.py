@@ -72,6 +72,8 @@ GOOD = json.dumps({"word": ["a"], "score": 1})
         ('{"word": "a", "score": 1}', "not a list"),
         ('{"word": [1], "score": 1}', "neither a string"),
         ('{"word": [["a", 2]], "score": 1}', "neither a string"),
+        ('{"word": [{"a": 1}], "score": 1}', "neither a string"),
+        ('{"word": [[["a"]]], "score": 1}', "neither a string"),
         ('{"word": ["a"], "score": "high"}', "not a finite number"),
         ('{"word": ["a"], "score": NaN}', "not a finite number"),
         ('{"word": ["a"], "score": true}', "not a finite number"),
@@ -87,6 +89,14 @@ def test_a_malformed_line_is_named_by_its_number(tmp_path, line, reason):
     with pytest.raises(MalformedWordsError, match=r"words\.jsonl: line 2: ") as caught:
         read_jsonl(path)
     assert reason in str(caught.value)
+
+
+def test_equal_labels_and_words_of_a_file_are_kept_once(tmp_path):
+    path = tmp_path / "words.jsonl"
+    path.write_text('{"word": [["a"], ["b"]]}\n{"word": [["b"]]}\n{"word": [["a"], ["b"]]}\n')
+    first, second, third = read_jsonl(path).words
+    assert first is third
+    assert first[1] is second[0]
 
 
 def test_an_empty_file_is_an_error_that_shows_a_line(tmp_path):

@@ -23,6 +23,7 @@ from wfairl.automata.automaton import Label
 from wfairl.automata.corpus import Corpus
 from wfairl.automata.finite import FiniteAutomaton
 from wfairl.automata.minimise import Table, conjunction, to_finite
+from wfairl.compiling import njit
 from wfairl.errors import BadInputError
 
 Indices: TypeAlias = NDArray[np.int64]
@@ -63,26 +64,27 @@ class Occurrences:
         """The occurrences in a corpus whose symbols are the labels of `alphabet`."""
         number = {proposition: i for i, proposition in enumerate(propositions)}
         held = [[number[proposition] for proposition in label if proposition in number] for label in alphabet]
-        sizes = np.array([len(numbers) for numbers in held], np.int64)
-        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        starts = np.cumsum([0, *map(len, held)])
         flat = np.array([i for numbers in held for i in numbers], np.int64)
-
-        words = np.repeat(np.arange(len(corpus)), corpus.lengths)
-        places = np.arange(len(corpus.symbols)) - corpus.offsets[words]
-        times = sizes[corpus.symbols]  # a label counts once for each proposition that it holds
-        nth = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
-        which = flat[np.repeat(starts[corpus.symbols], times) + nth]
-        words, places = np.repeat(words, times), np.repeat(places, times).astype(np.int32)
-
         shape = (len(propositions), len(corpus))
         first, last = np.full(shape, NOWHERE_FIRST, np.int32), np.full(shape, NOWHERE_LAST, np.int32)
-        np.minimum.at(first, (which, words), places)
-        np.maximum.at(last, (which, words), places)
-        counts = np.bincount(which * len(corpus) + words, minlength=shape[0] * shape[1]).reshape(shape)
-        return cls(tuple(propositions), first, last, counts.astype(np.int32), (corpus.lengths - 1).astype(np.int32))
+        counts = np.zeros(shape, np.int32)
+        _note_places(corpus.symbols, corpus.offsets, flat, starts, first, last, counts)
+        return cls(tuple(propositions), first, last, counts, (corpus.lengths - 1).astype(np.int32))
 
     def __len__(self) -> int:
         return len(self.ends)
+
+
+@njit(cache=True, nogil=True)
+def _note_places(symbols, offsets, held, starts, first, last, counts):  # type: ignore[no-untyped-def]
+    """Fill in where each proposition holds; those of label i are `held[starts[i]:starts[i + 1]]`."""
+    for word in range(len(offsets) - 1):
+        for i in range(offsets[word], offsets[word + 1]):
+            for k in range(starts[symbols[i]], starts[symbols[i] + 1]):
+                first[held[k], word] = min(first[held[k], word], i - offsets[word])
+                last[held[k], word] = i - offsets[word]
+                counts[held[k], word] += 1
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,13 +25,23 @@ from numpy.typing import NDArray
 from wfairl.automata.automaton import Label
 from wfairl.automata.constraints import Constraint, compile_constraints, propositions_of
 from wfairl.automata.corpus import Corpus
-from wfairl.automata.declare_evidence import Candidates, FlagEvidence, SuccessEvidence, WordEvidence
+from wfairl.automata.declare_evidence import (
+    CHANCE_WORDS,
+    Candidates,
+    FlagEvidence,
+    SuccessEvidence,
+    WordEvidence,
+    templates_for,
+)
 from wfairl.automata.finite import FiniteAutomaton, NoAcceptedWordError, TooManyStatesError
 from wfairl.automata.minimise import same_language, to_table
 from wfairl.errors import BadInputError
 
 MEMORY = 2**32
-"""Bits of all candidates' rows at most, half a gigabyte; of more words a random part is looked at."""
+"""Bits of all candidates' rows at most, half a gigabyte; of more words a random part is looked at.
+
+Where too few words would be left, constraints on two propositions are those on the most frequent ones.
+"""
 
 
 @dataclass(frozen=True)
@@ -97,8 +107,11 @@ def learn_constraints(
     """
     settings = settings or DeclareSettings()
     rng = np.random.default_rng(settings.seed)
-    candidates = Candidates.over(propositions_of(alphabet), keep_repeats)
     words = len(corpus)
+    propositions = propositions_of(alphabet)
+    compared = CHANCE_WORDS if succeeded.all() else min(words, CHANCE_WORDS)
+    paired = _most_frequent(corpus, alphabet, propositions, _most_paired(compared, keep_repeats))
+    candidates = Candidates.over(propositions, keep_repeats, paired)
     corpus, succeeded = _as_many_as_fit(corpus, succeeded, len(candidates), rng)
     evidence: WordEvidence
     if succeeded.all():
@@ -115,6 +128,27 @@ def learn_constraints(
         evidence.data_bits(kept) * words / len(corpus),
         tuple(candidates.constraint(i) for i in chosen if i not in kept),
     )
+
+
+def _most_paired(words: int, keep_repeats: bool) -> int:
+    """How many propositions may be spoken of in pairs, if the rows of so many words are to fit into memory."""
+    ordered = sum(
+        0.5 if template.symmetric else 1.0 for template in templates_for(keep_repeats) if template.arguments == 2
+    )
+    return math.isqrt(int(MEMORY / ordered / max(words, 1)))
+
+
+def _most_frequent(
+    corpus: Corpus, alphabet: Sequence[Label], propositions: Sequence[str], limit: int
+) -> NDArray[np.int64]:
+    """The propositions that hold most often, in their order: all of them, unless there are more than the limit."""
+    if len(propositions) <= limit:
+        return np.arange(len(propositions))
+    number = {proposition: i for i, proposition in enumerate(propositions)}
+    often = np.zeros(len(propositions), np.int64)
+    for label, times in zip(alphabet, np.bincount(corpus.symbols, minlength=len(alphabet)), strict=True):
+        often[[number[proposition] for proposition in label]] += times
+    return np.sort(np.argsort(-often, kind="stable")[:limit])
 
 
 def _as_many_as_fit(

@@ -6,7 +6,7 @@ states what is counted, and searches.
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,11 +19,14 @@ from wfairl.automata.description_length import flag_bits, integer_bits
 
 Bits = NDArray[np.uint64]
 
-ROWS_AT_ONCE = 64
-"""Candidates whose bits are counted in one piece."""
+COUNTED_AT_ONCE = 2**16
+"""Rows times words of 64 bits that are counted in one piece, so that it stays in the cache."""
 
 TESTS_AT_ONCE = 2**24
 """Candidates times words that are tested in one piece."""
+
+LABELS_AT_ONCE = 2**22
+"""Labels of words by chance that are drawn in one piece."""
 
 CHANCE_WORDS = 20_000
 """Words by chance that a rule learned from successes alone is compared with."""
@@ -33,6 +36,11 @@ FEW_CHANCE_WORDS = 200
 
 LARGEST_OUTLIER_SHARE = 0.1
 """A rule learned from successes alone is broken by at most this share of them."""
+
+
+def templates_for(keep_repeats: bool) -> list[Template]:
+    """The templates that words can speak for."""
+    return [template for template in TEMPLATES if keep_repeats or not template.counting]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,12 +58,19 @@ class Candidates:
     bits: NDArray[np.float64]
 
     @classmethod
-    def over(cls, propositions: tuple[str, ...], keep_repeats: bool) -> "Candidates":
-        """Those that there are over some propositions; with repeats compressed, none that counts."""
-        templates = [template for template in TEMPLATES if keep_repeats or not template.counting]
+    def over(cls, propositions: tuple[str, ...], keep_repeats: bool, paired: NDArray[np.int64]) -> "Candidates":
+        """Those that there are over some propositions; with repeats compressed, none that counts.
+
+        Args:
+            propositions: their names.
+            keep_repeats: whether repeated labels mean something.
+            paired: indices of the propositions of which two may be spoken of together.
+        """
+        templates = templates_for(keep_repeats)
         blocks, first, bits = [], 0, [np.zeros(0)]
         for template in templates:
-            choices = template.choices(len(propositions))
+            of = paired if template.arguments == 2 else np.arange(len(propositions))
+            choices = of[template.choices(len(of))]
             if len(choices):
                 blocks.append((template, first, choices))
                 bits.append(np.full(len(choices), math.log2(len(templates)) + math.log2(len(choices))))
@@ -80,12 +95,9 @@ class Candidates:
                 return template, choices[index - first]
         raise IndexError(index)
 
-    def mentions(self) -> NDArray[np.bool_]:
-        """Which propositions each speaks of, shape [candidates, propositions]."""
-        mentioned = np.zeros((len(self), len(self.propositions)), bool)
-        for _, first, choices in self.blocks:
-            mentioned[np.arange(first, first + len(choices))[:, None], choices] = True
-        return mentioned
+    def arguments(self) -> NDArray[np.int64]:
+        """The propositions that each speaks of, one of them twice if there is but one; shape [candidates, 2]."""
+        return np.concatenate([np.zeros((0, 2), np.int64), *(choices[:, [0, -1]] for _, _, choices in self.blocks)])
 
     def kept_by(self, corpus: Corpus, alphabet: Sequence[Label]) -> Bits:
         """Which words keep each candidate, a bit a word, shape [candidates, words / 64]."""
@@ -107,11 +119,14 @@ def _pack(flags: NDArray[np.bool_]) -> Bits:
     return padded.view(np.uint64)
 
 
-def _count(rows: Bits, mask: Bits) -> NDArray[np.int64]:
-    """How many bits each row shares with the mask, shape [rows]."""
+def _count(rows: Bits, mask: Bits, which: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+    """How many bits each row, or each of some, shares with the mask; shape [rows]."""
+    number, step = len(rows) if which is None else len(which), max(COUNTED_AT_ONCE // max(len(mask), 1), 1)
     parts = [
-        np.bitwise_count(rows[i : i + ROWS_AT_ONCE] & mask).sum(axis=1, dtype=np.int64)
-        for i in range(0, len(rows), ROWS_AT_ONCE)
+        np.bitwise_count(rows[slice(i, i + step) if which is None else which[i : i + step]] & mask).sum(
+            axis=1, dtype=np.int64
+        )
+        for i in range(0, number, step)
     ]
     return np.concatenate([np.zeros(0, np.int64), *parts])
 
@@ -197,9 +212,12 @@ class SuccessEvidence(WordEvidence):
         rng: np.random.Generator,
     ) -> None:
         super().__init__(candidates, corpus, alphabet)
-        self.by_chance = candidates.kept_by(_words_by_chance(corpus, rng), alphabet)
         self.all_by_chance = _pack(np.ones((1, CHANCE_WORDS), bool))[0]
-        self.mentions = candidates.mentions()
+        self.by_chance = np.zeros((len(candidates), len(self.all_by_chance)), np.uint64)
+        for first, drawn in _words_by_chance(corpus, rng):
+            kept = candidates.kept_by(drawn, alphabet)
+            self.by_chance[:, first // 64 : first // 64 + kept.shape[1]] = kept
+        self.arguments = candidates.arguments()
 
     def data_bits(self, chosen: list[int]) -> float:
         """See `WordEvidence`."""
@@ -217,28 +235,30 @@ class SuccessEvidence(WordEvidence):
         """log2 of the share of the words by chance that keep each of `asked`, among those that keep `earlier`."""
         shares = np.zeros(len(asked))
         tied = self._ties(earlier)
-        direct = (self.mentions[earlier].astype(np.int64) @ self.mentions[asked].T.astype(np.int64)) > 0
-        groups: dict[bytes, list[int]] = {}
-        for i, row in enumerate(direct.T):
-            groups.setdefault(row.tobytes(), []).append(i)
-        for key, members in groups.items():
-            near = np.frombuffer(key, bool)
+        kinds, members = np.unique(self._share_propositions(asked, earlier), axis=0, return_inverse=True)
+        for kind, near in enumerate(kinds):
             for conditions in (np.ones_like(near), tied[near].any(axis=0), near):
                 kept = self._chance_words_that_keep(earlier, conditions)
                 total = int(np.bitwise_count(kept).sum())
                 if total >= FEW_CHANCE_WORDS:
                     break
-            rows = self.by_chance[[asked[i] for i in members]]
-            shares[members] = np.log2((_count(rows, kept) + 0.5) / (total + 1))
+            those = np.flatnonzero(members.ravel() == kind)
+            counts = _count(self.by_chance, kept, np.asarray(asked)[those])
+            shares[those] = np.log2((counts + 0.5) / (total + 1))
         return shares
 
     def _ties(self, chosen: list[int]) -> NDArray[np.bool_]:
         """Which constraints share a proposition, perhaps through others; shape [chosen, chosen]."""
-        mentioned = self.mentions[chosen].astype(np.int64)
-        tied = (mentioned @ mentioned.T) > 0
+        tied = self._share_propositions(chosen, chosen)
         for _ in range(len(chosen).bit_length()):  # each squaring doubles the length of the chains
             tied = (tied.astype(np.int64) @ tied.astype(np.int64)) > 0
         return tied
+
+    def _share_propositions(self, some: list[int], others: list[int]) -> NDArray[np.bool_]:
+        """Whether they speak of one proposition both; shape [some, others]."""
+        theirs = self.arguments[others]
+        pairs = [self.arguments[some][:, [i]] == theirs[:, j] for i in range(2) for j in range(2)]
+        return np.logical_or.reduce(pairs)
 
     def _chance_words_that_keep(self, chosen: list[int], some: NDArray[np.bool_]) -> Bits:
         conditions = [constraint for constraint, wanted in zip(chosen, some, strict=True) if wanted]
@@ -250,9 +270,11 @@ class SuccessEvidence(WordEvidence):
         return np.where(outliers <= LARGEST_OUTLIER_SHARE * self.words, bits, np.inf)
 
 
-def _words_by_chance(corpus: Corpus, rng: np.random.Generator) -> Corpus:
-    """Words with the lengths of the given ones and labels drawn from all of them."""
+def _words_by_chance(corpus: Corpus, rng: np.random.Generator) -> Iterator[tuple[int, Corpus]]:
+    """Words with the lengths of the given ones and labels drawn from all of them; pieces, and where each begins."""
     lengths = rng.choice(corpus.lengths, CHANCE_WORDS)
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    symbols = rng.choice(corpus.symbols, int(offsets[-1])) if len(corpus.symbols) else corpus.symbols
-    return Corpus(symbols, offsets, np.ones(CHANCE_WORDS))
+    step = 64 * max(LABELS_AT_ONCE // (64 * max(int(corpus.lengths.max()), 1)), 1)
+    for first in range(0, CHANCE_WORDS, step):
+        offsets = np.cumsum([0, *lengths[first : first + step]])
+        symbols = rng.choice(corpus.symbols, int(offsets[-1])) if len(corpus.symbols) else corpus.symbols
+        yield first, Corpus(symbols, offsets, np.ones(len(offsets) - 1))

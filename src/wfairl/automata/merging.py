@@ -32,6 +32,9 @@ from wfairl.errors import BadInputError
 NONE = -1
 """No successor, in the tree of beginnings."""
 
+TREE_CELLS = 2**26
+"""Nodes times labels of that tree at most, a quarter of a gigabyte; of longer words over more labels it has a part."""
+
 
 @dataclass(frozen=True)
 class MergingSettings:
@@ -104,14 +107,21 @@ def merge_states(
     corpus: Corpus, succeeded: NDArray[np.bool_], labels: int, settings: MergingSettings
 ) -> NDArray[np.int32]:
     """The successors of the red states when no blue one is left, shape [states, labels]."""
+    fitting = int(np.searchsorted(corpus.offsets, TREE_CELLS // max(labels, 1), side="right")) - 1
+    if fitting < len(corpus):
+        some = np.sort(np.random.default_rng(settings.seed).permutation(len(corpus))[:fitting])
+        corpus, succeeded = corpus.take(some, corpus.weights[some]), succeeded[some]
     tree = build_prefix_tree(corpus)
     children = np.full((len(tree), labels), NONE, np.int32)
     children[tree.parents[1:], tree.symbols[1:]] = np.arange(1, len(tree))
+    lowest, highest = np.full(len(tree), labels, np.int32), np.full(len(tree), NONE, np.int32)
+    np.minimum.at(lowest, tree.parents[1:], tree.symbols[1:].astype(np.int32))
+    np.maximum.at(highest, tree.parents[1:], tree.symbols[1:].astype(np.int32))
     successes = np.bincount(tree.ends, succeeded, len(tree)).astype(np.float64)
     failures = np.bincount(tree.ends, ~succeeded, len(tree)).astype(np.float64)
     passing = np.bincount(tree.visits, minlength=len(tree)).astype(np.float64)
     transitions: NDArray[np.int32] = _merge_red_and_blue(
-        children, successes, failures, passing, settings.noise, settings.max_states
+        children, lowest, highest, successes, failures, passing, settings.noise, settings.max_states
     )
     return transitions
 
@@ -130,11 +140,16 @@ def _describe(transitions: NDArray[np.int32], corpus: Corpus, succeeded: NDArray
 
 
 @njit(cache=True, nogil=True)
-def _merge_red_and_blue(children, successes, failures, passing, noise, max_states):  # type: ignore[no-untyped-def]
-    """Merge until every edge of a red state leads to a red one; edges that nobody took stay where they are."""
+def _merge_red_and_blue(children, lowest, highest, successes, failures, passing, noise, max_states):  # type: ignore[no-untyped-def]
+    """Merge until every edge of a red state leads to a red one; edges that nobody took stay where they are.
+
+    The labels of the edges of a node lie between `lowest` and `highest`, so that not all labels are looked at.
+    """
     red = [0]
     number = np.full(len(children), NONE, np.int32)
     number[0] = 0
+    before = np.empty((len(children), 3))
+    places = np.empty((2, len(children), 2), np.int32)
     while True:
         source, label, most = NONE, NONE, -1.0
         for state in red:
@@ -148,7 +163,10 @@ def _merge_red_and_blue(children, successes, failures, passing, noise, max_state
         best, best_saved = NONE, -np.inf
         for k in range(-1, len(red)):  # of equals the source itself: a label that does not matter is a loop
             state = source if k < 0 else red[k]
-            saved = _fold(children.copy(), successes.copy(), failures.copy(), passing.copy(), state, blue, noise)
+            saved, counted, linked = _fold(
+                children, lowest, highest, successes, failures, passing, state, blue, noise, before, places
+            )
+            _unfold(children, successes, failures, passing, before, places, counted, linked)
             if saved > best_saved:
                 best, best_saved = state, saved
         if best_saved < 0 and len(red) < max_states:
@@ -156,7 +174,7 @@ def _merge_red_and_blue(children, successes, failures, passing, noise, max_state
             red.append(blue)
         else:
             children[source, label] = best
-            _fold(children, successes, failures, passing, best, blue, noise)
+            _fold(children, lowest, highest, successes, failures, passing, best, blue, noise, before, places)
     transitions = np.empty((len(red), children.shape[1]), np.int32)
     for i in range(len(red)):
         for j in range(children.shape[1]):
@@ -166,12 +184,19 @@ def _merge_red_and_blue(children, successes, failures, passing, noise, max_state
 
 
 @njit(cache=True, nogil=True)
-def _fold(children, successes, failures, passing, state, blue, noise):  # type: ignore[no-untyped-def]
-    """Merge the tree below `blue` into `state`, and give the bits that this saves on flags."""
-    saved = 0.0
+def _fold(children, lowest, highest, successes, failures, passing, state, blue, noise, before, places):  # type: ignore[no-untyped-def]
+    """Merge the tree below `blue` into `state`, and give the bits that this saves on flags.
+
+    What it changes is noted for `_unfold`: in `before` and `places[0]` the nodes whose counts change, in `places[1]`
+    the edges that are new. How many there are of each is given, too.
+    """
+    saved, counted, linked = 0.0, 0, 0
     left, right = [state], [blue]
     while len(left) > 0:
         into, node = left.pop(), right.pop()
+        places[0, counted, 0] = into
+        before[counted, 0], before[counted, 1], before[counted, 2] = successes[into], failures[into], passing[into]
+        counted += 1
         if successes[node] + failures[node] > 0:
             if successes[into] + failures[into] > 0:
                 apart = _flags(successes[into], failures[into], noise) + _flags(successes[node], failures[node], noise)
@@ -179,15 +204,28 @@ def _fold(children, successes, failures, passing, state, blue, noise):  # type: 
             successes[into] += successes[node]
             failures[into] += failures[node]
         passing[into] += passing[node]
-        for i in range(children.shape[1]):
+        for i in range(lowest[node], highest[node] + 1):
             below = children[node, i]
             if below != NONE:
                 if children[into, i] == NONE:
                     children[into, i] = below
+                    lowest[into], highest[into] = min(lowest[into], i), max(highest[into], i)
+                    places[1, linked, 0], places[1, linked, 1] = into, i
+                    linked += 1
                 else:
                     left.append(children[into, i])
                     right.append(below)
-    return saved
+    return saved, counted, linked
+
+
+@njit(cache=True, nogil=True)
+def _unfold(children, successes, failures, passing, before, places, counted, linked):  # type: ignore[no-untyped-def]
+    """Undo a `_fold`."""
+    for k in range(counted - 1, -1, -1):
+        node = places[0, k, 0]
+        successes[node], failures[node], passing[node] = before[k, 0], before[k, 1], before[k, 2]
+    for k in range(linked):
+        children[places[1, k, 0], places[1, k, 1]] = NONE
 
 
 @njit(cache=True, nogil=True)
@@ -233,36 +271,59 @@ def _best_change(transitions, states, symbols, offsets, flags, best, max_states,
     labels = transitions.shape[1]
     chosen, chosen_states = transitions.copy(), states
     trial = transitions.copy()
+    leaving = np.zeros(states + 1, np.int64)
+    for state in range(states):
+        leaving[state] = _count_leaving(transitions, state)
     for state in range(states):
         for label in range(labels):
             words, places, counts = _who_takes(transitions, states, symbols, offsets, flags, state, label)
             if len(words) == 0:
                 continue
-            after = trial[state, label]
+            after, left = trial[state, label], leaving[state]
             for target in range(0 if twice else states):
                 if target != after:
                     trial[state, label] = target
-                    bits = _bits_from(trial, states, symbols, offsets, flags, words, places, counts)
+                    leaving[state] = left - (after != state) + (target != state)
+                    ends = _ends_from(trial, states, symbols, offsets, flags, words, places, counts, state)
+                    bits = _bits_of_ends(labels, leaving, states, ends)
                     if bits < best:
                         best, chosen, chosen_states = bits, trial.copy(), states
             if states < max_states:
                 for i in range(labels):  # the new state is like `after`, loops and all
                     trial[states, i] = states if transitions[after, i] == after else transitions[after, i]
                 trial[state, label] = states
+                leaving[state], leaving[states] = left - (after != state) + 1, leaving[after]
+                split = leaving[states]
+                ends = _ends_from(trial, states + 1, symbols, offsets, flags, words, places, counts, state)
                 if not twice:
-                    bits = _bits_from(trial, states + 1, symbols, offsets, flags, words, places, counts)
+                    bits = _bits_of_ends(labels, leaving, states + 1, ends)
                     if bits < best:
                         best, chosen, chosen_states = bits, trial.copy(), states + 1
+                else:
+                    read = _labels_read(trial, states, symbols, offsets, words, places, state)
+                    of_leaving = np.full(
+                        3, np.inf
+                    )  # the bits if no word ends elsewhere, with an edge less, as many, more
+                    for k in range(max(1 - split, 0), 3):
+                        leaving[states] = split + k - 1
+                        of_leaving[k] = _bits_of_ends(labels, leaving, states + 1, ends)
                 for i in range(labels if twice else 0):
                     old = trial[states, i]
                     for target in range(states + 1):
                         if target != old:
                             trial[states, i] = target
-                            bits = _bits_from(trial, states + 1, symbols, offsets, flags, words, places, counts)
+                            more = int(target != states) - int(old != states)
+                            bits = of_leaving[1 + more]
+                            if read[i]:
+                                leaving[states] = split + more
+                                ends = _ends_from(
+                                    trial, states + 1, symbols, offsets, flags, words, places, counts, state
+                                )
+                                bits = _bits_of_ends(labels, leaving, states + 1, ends)
                             if bits < best:
                                 best, chosen, chosen_states = bits, trial.copy(), states + 1
                     trial[states, i] = old
-            trial[state, label] = after
+            trial[state, label], leaving[state] = after, left
     for gone in range(1, 0 if twice else states):
         for into in range(states):
             if into != gone:
@@ -294,20 +355,29 @@ def _who_takes(transitions, states, symbols, offsets, flags, edge_state, edge_la
 
 
 @njit(cache=True, nogil=True)
-def _bits_from(trial, states, symbols, offsets, flags, words, places, counts):  # type: ignore[no-untyped-def]
-    """Bits of an automaton, when the words that take a changed edge are read from there on."""
+def _ends_from(trial, states, symbols, offsets, flags, words, places, counts, source):  # type: ignore[no-untyped-def]
+    """How many words end in each state and how many of them succeed; those that take an edge are read from there."""
     ends = counts[:states].copy()
-    source = 0
     for i in range(len(words)):
-        if i == 0:  # all of them take it in the same state
-            for place in range(offsets[words[0]], places[0]):
-                source = trial[source, symbols[place]]
         state = source
         for place in range(places[i], offsets[words[i] + 1]):
             state = trial[state, symbols[place]]
         ends[state, 0] += 1
         ends[state, 1] += flags[words[i]]
-    return _bits_of_ends(trial, states, ends)
+    return ends
+
+
+@njit(cache=True, nogil=True)
+def _labels_read(trial, where, symbols, offsets, words, places, source):  # type: ignore[no-untyped-def]
+    """Which labels are read in the state `where` by the words that take an edge, shape [labels]."""
+    read = np.zeros(trial.shape[1], np.bool_)
+    for i in range(len(words)):
+        state = source
+        for place in range(places[i], offsets[words[i] + 1]):
+            if state == where:
+                read[symbols[place]] = True
+            state = trial[state, symbols[place]]
+    return read
 
 
 @njit(cache=True, nogil=True)
@@ -336,19 +406,25 @@ def _bits(transitions, states, symbols, offsets, flags):  # type: ignore[no-unty
             state = transitions[state, symbols[i]]
         ends[state, 0] += 1
         ends[state, 1] += flags[word]
-    return _bits_of_ends(transitions, states, ends)
+    leaving = np.empty(states, np.int64)
+    for state in range(states):
+        leaving[state] = _count_leaving(transitions, state)
+    return _bits_of_ends(transitions.shape[1], leaving, states, ends)
 
 
 @njit(cache=True, nogil=True)
-def _bits_of_ends(transitions, states, ends):  # type: ignore[no-untyped-def]
+def _count_leaving(transitions, state):  # type: ignore[no-untyped-def]
+    """How many labels leave a state."""
+    return (transitions[state] != state).sum()
+
+
+@njit(cache=True, nogil=True)
+def _bits_of_ends(labels, leaving, states, ends):  # type: ignore[no-untyped-def]
     """As `table_bits` and `flag_bits` have it, for how many words end in each state and how many of these succeed."""
-    labels = transitions.shape[1]
     bits = 2 * math.log2(states + 1) + 1 + states
     for state in range(states):
-        leaving = 0
-        for label in range(labels):
-            leaving += transitions[state, label] != state
-        bits += math.log2(labels + 1) + _log2_binomial(labels, leaving) + leaving * math.log2(max(states - 1, 1))
+        edges = leaving[state]
+        bits += math.log2(labels + 1) + _log2_binomial(labels, edges) + edges * math.log2(max(states - 1, 1))
         bits += math.log2(ends[state, 0] + 1) + _log2_binomial(ends[state, 0], ends[state, 1])
     return bits
 

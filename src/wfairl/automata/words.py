@@ -10,6 +10,8 @@ import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby, islice
+from operator import eq
 from pathlib import Path
 from typing import Any
 
@@ -62,8 +64,10 @@ class ScoredWords:
 
 
 def compress(word: Sequence[Label]) -> Word:
-    """The word with consecutive equal labels taken once."""
-    return tuple(label for i, label in enumerate(word) if i == 0 or label != word[i - 1])
+    """The word with consecutive equal labels taken once; itself if there are none."""
+    if not any(map(eq, word, islice(word, 1, None))):
+        return tuple(word)
+    return tuple(label for label, _ in groupby(word))
 
 
 def with_optional_start(words: Sequence[Word], scores: Sequence[float]) -> tuple[list[Word], list[float]]:
@@ -96,7 +100,7 @@ def parse_word(text: str) -> Word:
         MalformedWordsError: it is neither.
     """
     if text.lstrip().startswith("["):
-        return _parse_line(f'{{"word": {text}}}')[0]
+        return _parse_line(f'{{"word": {text}}}', _Labels())[0]
     word = []
     for part in text.split(",") if text.strip() else []:
         names = [name.strip() for name in part.split("&")]
@@ -121,17 +125,18 @@ def read_jsonl(path: Path) -> ScoredWords:
     """
     words: list[Word] = []
     scores: list[float | None] = []
+    labels, distinct = _Labels(), dict[Word, Word]()  # each is kept once: a million words have few
     for number, line in enumerate(read_text(path).splitlines(), start=1):
         if not line.strip():
             continue
         try:
-            word, score = _parse_line(line)
+            word, score = _parse_line(line, labels)
         except MalformedWordsError as error:
             kind = "" if words else seems(path)
             raise MalformedWordsError(f"{path}: line {number}: {error}{kind}") from None
         if scores and (score is None) != (scores[0] is None):
             raise MalformedWordsError(f"{path}: line {number}: some lines have a score and others have none")
-        words.append(word)
+        words.append(distinct.setdefault(word, word))
         scores.append(score)
     if not words:
         raise MalformedWordsError(f'{path}: no words; give one object a line, such as {{"word": ["a"], "score": 1}}')
@@ -184,7 +189,18 @@ def read_pautomac_solution(path: Path) -> NDArray[np.float64]:
     return np.array(values)
 
 
-def _parse_line(line: str) -> tuple[Word, float | None]:
+class _Labels(dict[Any, Label]):
+    """Labels by how they are written: a string, or a tuple of strings."""
+
+    def __missing__(self, written: Any) -> Label:
+        names = written if isinstance(written, tuple) else (written,)
+        if not all(isinstance(name, str) for name in names):
+            raise KeyError(written)
+        self[written] = label = frozenset(names)
+        return label
+
+
+def _parse_line(line: str, labels: _Labels) -> tuple[Word, float | None]:
     try:
         document = parse_json(line)
     except NotJsonError as error:
@@ -193,7 +209,7 @@ def _parse_line(line: str) -> tuple[Word, float | None]:
         raise MalformedWordsError('no object with the field "word"')
     if not isinstance(document["word"], list):
         raise MalformedWordsError('"word" is not a list of labels')
-    word = tuple(_parse_label(label) for label in document["word"])
+    word = tuple([_parse_label(label, labels) for label in document["word"]])
     if "score" not in document:
         return word, None
     score = document["score"]
@@ -206,12 +222,11 @@ def _parse_line(line: str) -> tuple[Word, float | None]:
     return word, number
 
 
-def _parse_label(label: Any) -> Label:
-    if isinstance(label, str):
-        return frozenset({label})
-    if isinstance(label, list) and all(isinstance(proposition, str) for proposition in label):
-        return frozenset(label)
-    raise MalformedWordsError(f"label {json.dumps(label)} is neither a string nor a list of strings")
+def _parse_label(label: Any, labels: _Labels) -> Label:
+    try:
+        return labels[tuple(label) if isinstance(label, list) else label]
+    except (KeyError, TypeError):  # something else, or something that holds a list
+        raise MalformedWordsError(f"label {json.dumps(label)} is neither a string nor a list of strings") from None
 
 
 def _integer_lines(path: Path) -> list[list[int]]:
