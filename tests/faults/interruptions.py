@@ -52,20 +52,27 @@ class Tally:
 
 
 def interrupt(command: LongCommand, workshop: Workshop, place: Path, moments: int, seed: int = 0) -> Tally:
-    """Stop a command at some number of moments, uniform over the time that it takes, its start included."""
+    """Stop a command at some number of moments, uniform over the time that it takes, its start included.
+
+    On a machine that others use, that time changes: a first attempt that ends before its moment says what it is now.
+    """
     rng, tally = random.Random(f"{command.name} {seed}"), Tally()
     whole = workshop.undisturbed[command.name]
+    seconds = {True: whole.warm, False: whole.cold}
     while tally.moments.total() < moments:
         room = place / f"{command.name} {tally.chains}"
         workshop.furnish(command, room)
         more: tuple[str, ...] = ()
+        fresh = True
         while True:
             is_warm = rng.random() >= COLD
-            way, moment = rng.choice(list(WAYS)), rng.uniform(0, whole.warm if is_warm else whole.cold)
-            attempt = Attempt((*command.arguments, *more), room, is_warm)
+            way, moment = rng.choice(list(WAYS)), rng.uniform(0, seconds[is_warm])
+            attempt, stopped = Attempt((*command.arguments, *more), room, is_warm), tally.moments.total()
             if problem := _stop(attempt, way, moment, tally):
                 tally.problems.append(f"{room.name}, {way} after {moment:.2f} s: {problem}")
-            more = command.resume
+            if fresh and stopped == tally.moments.total():
+                seconds[is_warm] = time.monotonic() - attempt.begun
+            more, fresh = command.resume, False
             if rng.random() >= AGAIN:
                 break
         try:
