@@ -32,7 +32,7 @@ def neighbours(
         propositions: those that guards may speak of.
         labels: those that occur, which tell whether the order of two edges matters.
         visits: how many demonstrations read a label in a state of the sketch, [states, labels]: a way round that no
-            demonstration takes is not tried.
+            demonstration takes is not tried, nor an order of what few of them show.
         max_states: of the results.
         max_literals: of their guards.
     """
@@ -48,7 +48,8 @@ def neighbours(
         yield from _detour(sketch, guards, labels, visits)
         yield from _split(sketch, guards)
     if sketch.states + 2 <= max_states:
-        yield from _insert(sketch, permutations(guards, 2))
+        often = [guard for guard in guards if 2 * visits[:, holding(guard, labels)].sum() >= visits.max(initial=0)]
+        yield from _insert(sketch, permutations(often, 2))
 
 
 def starts(propositions: Sequence[str]) -> Iterator[Sketch]:
