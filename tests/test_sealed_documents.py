@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from wfairl.documents import Form, unchanged
+from wfairl.documents import Form, read_lines, unchanged, write_lines
 from wfairl.errors import BadInputError
 
 
@@ -34,3 +34,16 @@ def test_the_first_version_had_no_digest_and_the_present_one_has(tmp_path):
     path.write_text(json.dumps({"format": "wfairl-figures", "version": 3, "mean": 0.5}))
     with pytest.raises(BadInputError, match="digest"):
         NEW.read(path)
+
+
+def test_lines_that_lost_every_digest_are_refused_beside_a_document_that_has_one(tmp_path):
+    lines, beside = tmp_path / "metrics.jsonl", tmp_path / "config.json"
+    entries = [{"epoch": 0, "loss": 0.5}, {"epoch": 1, "loss": 0.25}]
+    write_lines(lines, entries)
+    assert read_lines(lines, dict[str, float], BadInputError, beside) == tuple(entries)
+    lines.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
+    beside.write_text('{"format": "of an older version"}')
+    assert read_lines(lines, dict[str, float], BadInputError, beside) == tuple(entries)
+    beside.write_text('{"format": "of this version", "digest": "5f70"}')
+    with pytest.raises(BadInputError, match="do not match its digest"):
+        read_lines(lines, dict[str, float], BadInputError, beside)

@@ -2,4 +2,5 @@
 
 from wfairl.cli import main
 
-main()
+if __name__ == "__main__":  # workers of MPI import this module under another name
+    main()

@@ -169,8 +169,10 @@ def write_lines(path: Path, entries: Sequence[Mapping[str, Any]]) -> None:
     write_atomically(path, "".join(json.dumps({**entry, DIGEST: digest}) + "\n" for entry in entries))
 
 
-def read_lines(path: Path, schema: Any, error: type[BadInputError]) -> tuple[Any, ...]:
-    """The objects that `write_lines` wrote; lines without any digest, as an older version wrote them, are read too.
+def read_lines(path: Path, schema: Any, error: type[BadInputError], beside: Path) -> tuple[Any, ...]:
+    """The objects that `write_lines` wrote.
+
+    Lines without any digest, as an older version wrote them, are read too, unless the document `beside` them has one.
 
     Raises:
         error: names the file and what is wrong with it.
@@ -186,9 +188,19 @@ def read_lines(path: Path, schema: Any, error: type[BadInputError]) -> tuple[Any
             found.append(parse(schema, entry, finite=False))
         except BadInputError as problem:
             raise error(f"{path}: line {number}: {problem}") from None
-    if any(digest is not None for digest in digests) and digests != [_digest_of_lines(entries)] * len(entries):
+    is_sealed = any(digest is not None for digest in digests) or (beside.exists() and has_digest(beside))
+    if is_sealed and digests != [_digest_of_lines(entries)] * len(entries):
         raise error(f"{path}: {CHANGED}")
     return tuple(found)
+
+
+def has_digest(path: Path) -> bool:
+    """Whether a file is a JSON object with a digest."""
+    try:
+        document = parse_json(read_text(path))
+    except BadInputError:
+        return False
+    return isinstance(document, dict) and DIGEST in document
 
 
 def _digest_of_lines(entries: Sequence[Mapping[str, Any]]) -> str:

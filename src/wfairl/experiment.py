@@ -16,8 +16,8 @@ from wfairl.errors import BadInputError
 from wfairl.evaluation import Evaluation, Policy, RandomPolicy, evaluate, expert_policy
 from wfairl.evaluation.evaluate import BrokenEvaluationError
 from wfairl.files import check_directory, hold
-from wfairl.learning.checkpoint import OtherConfigurationError
-from wfairl.learning.run_directory import CONFIG, BrokenRunError, RunExistsError, check_unchanged, make_cost
+from wfairl.learning.checkpoint import CONFIG, OtherConfigurationError
+from wfairl.learning.run_directory import BrokenRunError, RunExistsError, check_unchanged, make_cost
 from wfairl.learning.threads import one_torch_thread
 from wfairl.logic.alternation import learn_logic_and_cost
 from wfairl.logic.learners import RATIONAL, find_learner

@@ -1,6 +1,8 @@
 """The command line as a user meets it: exit codes, standard output and standard error."""
 
 import json
+import runpy
+import signal
 import subprocess
 import sys
 import tomllib
@@ -16,6 +18,35 @@ def test_the_installed_command_runs():
     help_text = subprocess.run([Path(sys.executable).parent / "wfairl", "--help"], capture_output=True, text=True)
     assert help_text.returncode == 0
     assert "evaluate" in help_text.stdout
+
+
+def test_a_process_that_imports_the_main_module_runs_no_command():
+    """As workers of `python -m mpi4py.futures -m wfairl ...` do."""
+    assert "main" in runpy.run_module("wfairl.__main__", run_name="__worker__")
+
+
+STOPPED_IN_A_CALLBACK = """
+import ctypes, os, signal, sys, time
+import wfairl.cli.app
+from wfairl.cli import main
+
+def command():
+    ctypes.CFUNCTYPE(None)(lambda: [os.kill(os.getpid(), int(sys.argv[1])), time.sleep(0)])()
+    time.sleep(60)
+
+wfairl.cli.app.app = command
+main()
+"""
+
+
+@pytest.mark.parametrize(("number", "words"), [(signal.SIGTERM, "terminated"), (signal.SIGINT, "interrupted")])
+def test_a_signal_that_a_callback_of_c_loses_ends_the_command_all_the_same(number, words):
+    stopped = subprocess.run(
+        [sys.executable, "-c", STOPPED_IN_A_CALLBACK, str(int(number))], capture_output=True, text=True, timeout=50
+    )
+    assert stopped.returncode == 128 + number
+    assert stopped.stderr.startswith(f"wfairl: {words}; ")
+    assert stopped.stderr.count("\n") == 1
 
 
 def test_the_version_is_that_of_the_package(wfairl):

@@ -104,7 +104,12 @@ class Undisturbed:
 
 
 class Workshop:
-    """What the commands need, and what each gives when nothing disturbs it; where it is kept, it is used again."""
+    """What the commands need, and what each gives when nothing disturbs it; where it is kept, it is used again.
+
+    Attributes:
+        undisturbed: what each command gives, by its name.
+        seconds: how long each takes now, as a fork and as a process of its own.
+    """
 
     def __init__(self, place: Path):
         self.shelf, self.rooms = place / "shelf", place / "rooms"
@@ -118,6 +123,7 @@ class Workshop:
             (place / KEPT).write_text(json.dumps({name: asdict(one) for name, one in found.items()}))
         kept = json.loads((place / KEPT).read_text())
         self.undisturbed = {name: Undisturbed(**one) for name, one in kept.items()}
+        self.seconds = {name: {True: one.warm, False: one.cold} for name, one in self.undisturbed.items()}
 
     def furnish(self, command: LongCommand, directory: Path) -> None:
         """Make a directory with what a command needs."""

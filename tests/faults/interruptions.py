@@ -57,8 +57,7 @@ def interrupt(command: LongCommand, workshop: Workshop, place: Path, moments: in
     On a machine that others use, that time changes: a first attempt that ends before its moment says what it is now.
     """
     rng, tally = random.Random(f"{command.name} {seed}"), Tally()
-    whole = workshop.undisturbed[command.name]
-    seconds = {True: whole.warm, False: whole.cold}
+    whole, seconds = workshop.undisturbed[command.name], workshop.seconds[command.name]
     while tally.moments.total() < moments:
         room = place / f"{command.name} {tally.chains}"
         workshop.furnish(command, room)

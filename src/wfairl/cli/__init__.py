@@ -18,12 +18,15 @@ INTERRUPTED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
 
 STOPPED = {INTERRUPTED: "interrupted", TERMINATED: "terminated"}
 
+SECONDS_TO_RAISE_AGAIN = 0.01
+
 ADVICE = "`train` and `run` go on with --resume, `reproduce` when it is started again"
 
 
 def main() -> None:
     """Run the command line."""
     signal.signal(signal.SIGTERM, _terminate)
+    sys.unraisablehook = _raise_again
     try:
         from wfairl.cli.app import app  # only here: a tenth of a second in which Ctrl-C should work, too
 
@@ -51,6 +54,20 @@ def _terminate(_signal: int, _frame: FrameType | None) -> NoReturn:
     """Unwind as for Ctrl-C, so that files that are being written and worker processes are cleared away."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise SystemExit(TERMINATED)
+
+
+def _raise_again(lost: "sys.UnraisableHookArgs") -> None:
+    """End the command a moment later where a callback of C, as compilers have them, lost what shall end it."""
+    error = lost.exc_value
+    if isinstance(error, KeyboardInterrupt) or (isinstance(error, SystemExit) and error.code == TERMINATED):
+
+        def raise_it(_signal: int, _frame: FrameType | None) -> NoReturn:
+            raise error
+
+        signal.signal(signal.SIGALRM, raise_it)
+        signal.setitimer(signal.ITIMER_REAL, SECONDS_TO_RAISE_AGAIN)
+    else:
+        sys.__unraisablehook__(lost)
 
 
 def _end(message: str, exit_code: int) -> NoReturn:

@@ -25,7 +25,7 @@ from wfairl.learning.storage import read_tensors, write_tensors
 from wfairl.planning.product import Product
 
 FORMAT = "wfairl-checkpoint"
-METRICS = "metrics.jsonl"
+METRICS, CONFIG = "metrics.jsonl", "config.json"
 CHECKPOINT = Path("checkpoint", "last.safetensors")
 
 Tensors = dict[str, Tensor]
@@ -262,4 +262,4 @@ def read_metrics(directory: Path) -> tuple[dict[str, Any], ...]:
     Raises:
         BrokenMetricsError: names the file and what is wrong with it.
     """
-    return read_lines(directory / METRICS, _LINE, BrokenMetricsError)
+    return read_lines(directory / METRICS, _LINE, BrokenMetricsError, beside=directory / CONFIG)

@@ -24,14 +24,14 @@ from wfairl.demonstrations.demonstration import Dataset
 from wfairl.documents import Count, Form, Name, unchanged
 from wfairl.errors import BadInputError
 from wfairl.files import check_directory
-from wfairl.learning.checkpoint import CHECKPOINT, OtherConfigurationError
+from wfairl.learning.checkpoint import CHECKPOINT, CONFIG, OtherConfigurationError
 from wfairl.learning.cost_model import DEFAULT_ACTIVATION, DEFAULT_FLOOR, CostModel, check_output
 from wfairl.learning.scene import LeftOut, MakeWorld, prepare_scenes
 from wfairl.learning.storage import find_cost_model, load_cost, save_cost
 from wfairl.learning.trainer import Settings, TrainingResult, prepare_training, run_training
 from wfairl.planning.product import Product
 
-CONFIG, TASK_MODEL, COST = "config.json", "task.json", "cost.safetensors"
+TASK_MODEL, COST = "task.json", "cost.safetensors"
 
 FOUND = "found"
 """The part of a configuration that training finds: nobody has to know it to resume."""

@@ -8,9 +8,8 @@ from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations import Dataset, load
 from wfairl.evaluation.evaluate import Evaluation
 from wfairl.experiment import DEMONSTRATIONS, EXPERIMENT, read_evaluations, read_experiment
-from wfairl.learning.checkpoint import METRICS, read_metrics
+from wfairl.learning.checkpoint import CONFIG, METRICS, read_metrics
 from wfairl.learning.run_directory import (
-    CONFIG,
     DEFAULT_TRAINING_TEMPERATURE,
     TASK_MODEL,
     BrokenRunError,

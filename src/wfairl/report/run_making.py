@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from wfairl.experiment import Config
-from wfairl.learning.run_directory import CONFIG, TASK_MODEL, training_temperature
+from wfairl.learning.checkpoint import CONFIG
+from wfairl.learning.run_directory import TASK_MODEL, training_temperature
 from wfairl.methods.method import plain
 from wfairl.report.blocks import Command, Facts, prose
 from wfairl.report.page import Section

@@ -5,8 +5,7 @@ from pathlib import Path
 from wfairl.errors import BadInputError
 from wfairl.experiment import EXPERIMENT
 from wfairl.files import check_directory
-from wfairl.learning.checkpoint import CHECKPOINT
-from wfairl.learning.run_directory import CONFIG
+from wfairl.learning.checkpoint import CHECKPOINT, CONFIG
 from wfairl.suites.suite import DIGITS, Cell, Protocol, digest, find_suite
 
 RESULTS, CSV, MARKDOWN = "results.json", "results.csv", "results.md"
