@@ -26,7 +26,8 @@ from rich.console import Console
 from rich.table import Table
 
 from wfairl.planning.cost import unit_cost
-from wfairl.planning.focused import DEFAULT_MAX_NODES, FocusedPlanner, TooManyNodesMetError
+from wfairl.planning.focused import FocusedPlanner
+from wfairl.planning.focused_search import DEFAULT_MAX_NODES, TooManyNodesMetError
 from wfairl.planning.plan import Plan, UnsatisfiableTaskError
 from wfairl.progress import track
 from wfairl.worlds.minigrid import babyai

@@ -9,8 +9,10 @@ from strategies_planning import Problem, draw_costs, problems
 
 from wfairl.automata.rules import visit_in_order
 from wfairl.planning import Agent, AutoPlanner, ExactPlanner, FocusedPlanner, Status, UnsatisfiableTaskError, unit_cost
+from wfairl.planning.anytime import WEIGHTS
 from wfairl.planning.cost import feature_cost
-from wfairl.planning.focused import WEIGHTS, FocusedSolution, TooManyNodesMetError
+from wfairl.planning.focused import FocusedSolution
+from wfairl.planning.focused_search import TooManyNodesMetError
 from wfairl.planning.product import Product
 from wfairl.planning.shortest_path import BadCostError
 from wfairl.worlds.minigrid.propositions import Carrying

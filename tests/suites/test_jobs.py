@@ -37,7 +37,8 @@ def test_a_job_that_fails_is_reported_and_stops_no_other(tmp_path):
         Job("broken", 2, stumble),
         *(Job(f"good {i}", 1, partial(write, str(i))) for i in range(3)),
     ]
-    with open_workers("local", n_jobs=2) as workers:
+    with ThreadPoolExecutor(2) as threads:
+        workers = Workers(threads, share_disk=True, count=lambda: 2)
         failures = {failure.name: failure.reason for failure in run_jobs(jobs, tmp_path, workers, "test")}
     assert {path.name for path in tmp_path.iterdir()} == {"0", "1", "2"}
     assert failures.keys() == {"refused", "broken"}

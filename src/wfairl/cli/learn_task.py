@@ -109,57 +109,35 @@ def learn_task(
 ) -> None:
     """Learn an automaton from scored words."""
     from wfairl.automata.event_logs import LogColumns, is_log
-    from wfairl.automata.selection import preset as preset_setting
+    from wfairl.automata.selection import preset as find_preset
     from wfairl.automata.word_learners import Reading, SpectralSettings, SpectralWordLearner, find_word_learner
 
-    settings: dict[str, object] = {
-        "--rank": rank,
-        "--rows": rows,
-        "--cols": cols,
-        "--preset": preset,
-        "--select": select or None,
-        "--tolerance": tolerance,
-    }
     if learner is not None and learner not in list(Learner):
         _learn_registered(learner, words, output, jobs, as_json)
         return
-    chosen = None if learner is None else Learner(learner)
     if executor is not None and not select:
         raise BadInputError("--executor: for --select, whose folds are independent; leave it out")
-    learner = _choose_learner(chosen, settings, max_states, of_episodes(words))
-    if chosen is None and learner is Learner.SPECTRAL:
-        sys.stderr.write("wfairl: these settings are of --learner spectral, which is taken\n")
-    if answers is not None and learner is not Learner.RATIONAL:
-        raise BadInputError(f"--answers: for --learner rational, not for {learner}; leave it out")
-    if learner is Learner.RATIONAL:
+    settings: dict[str, object] = {"--rank": rank, "--rows": rows, "--cols": cols, "--preset": preset}
+    settings |= {"--select": select or None, "--tolerance": tolerance}
+    chosen = _choose_learner(None if learner is None else Learner(learner), settings, max_states, of_episodes(words))
+    if answers is not None and chosen is not Learner.RATIONAL:
+        raise BadInputError(f"--answers: for --learner rational, not for {chosen}; leave it out")
+    if chosen is Learner.RATIONAL:
         learn_rational(words, answers, output, jobs, as_json)
         return
-    if sum([rank is not None or rows is not None or cols is not None, preset is not None, select]) > 1:
-        raise BadInputError("give --rank, --rows, --cols, or --preset, or --select: each of them sets the same things")
     data = read_scored(words, LogColumns(case_column, event_column, time_column, outcome_column))
     reading = Reading(threshold, is_log(words) if keep_repeats is None else keep_repeats)
-    if learner is Learner.GRU:
+    if chosen is Learner.GRU:
         _learn_recurrent(data, of_episodes(words), output, reading, max_states, seed, as_json)
-        return
-    if learner is Learner.SPECTRAL:
-        spectral = SpectralSettings(
-            rank,
-            rows,
-            cols,
-            DEFAULT_TOLERANCE if tolerance is None else tolerance,
-            max_states or DEFAULT_MAX_STATES,
-            optional_start=of_episodes(words),
-        )
+    elif chosen is Learner.SPECTRAL:
+        merging, most = DEFAULT_TOLERANCE if tolerance is None else tolerance, max_states or DEFAULT_MAX_STATES
+        spectral = SpectralSettings(rank, rows, cols, merging, most, optional_start=of_episodes(words))
         if preset is not None or select:
-            setting = (
-                _select(data, words, reading.keep_repeats, seed, executor, jobs)
-                if preset is None
-                else preset_setting(preset)
-            )
-            spectral = replace(spectral, rank=setting.rank, rows=setting.rows, cols=setting.cols)
+            found = find_preset(preset) if preset else _select(data, words, reading.keep_repeats, seed, executor, jobs)
+            spectral = replace(spectral, rank=found.rank, rows=found.rows, cols=found.cols)
         _learn(data, SpectralWordLearner(reading, spectral), output, threshold, seed, as_json)
     else:
-        _learn(data, find_word_learner(learner, reading), output, threshold, seed, as_json)
+        _learn(data, find_word_learner(chosen, reading), output, threshold, seed, as_json)
 
 
 def _learn_registered(name: str, demos: Path, output: Path, jobs: int, as_json: bool) -> None:
@@ -188,8 +166,11 @@ def _choose_learner(
 ) -> Learner:
     """The learner that was asked for, or that the settings or the words ask for; settings of another are refused."""
     given = [name for name, setting in settings.items() if setting is not None]
+    if len({"--rank" if name in ("--rows", "--cols") else name for name in given} - {"--tolerance"}) > 1:
+        raise BadInputError("give --rank, --rows, --cols, or --preset, or --select: each of them sets the same things")
     if learner is None:
         if given or max_states is not None:
+            sys.stderr.write("wfairl: these settings are of --learner spectral, which is taken\n")
             return Learner.SPECTRAL
         return Learner.RATIONAL if of_episodes else Learner.SHORTEST
     if learner is Learner.RATIONAL and not of_episodes:

@@ -1,6 +1,7 @@
 """The command about plans: plan."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from wfairl.planning.path import Path as WorldPath
     from wfairl.planning.plan import Plan
     from wfairl.planning.planner import Planner
+    from wfairl.worlds.continuous.refining import RefinedPath
     from wfairl.worlds.task import Task
 
 app = command_group()
@@ -76,14 +78,7 @@ def plan(
     as_json: AsJson = False,
 ) -> None:
     """Plan one episode of a task."""
-    from wfairl.cli.refining import (
-        check_refinable,
-        prices_of,
-        print_refined,
-        refine_plan,
-        refined_document,
-        write_refined,
-    )
+    from wfairl.cli.refining import check_refinable, prices_of, refine_plan, write_refined
     from wfairl.planning.auto import make_planner
     from wfairl.planning.film import check_format, film_path, write_picture
     from wfairl.worlds.registry import find_task
@@ -100,40 +95,39 @@ def plan(
         check_refinable(world)
     if output is not None:
         as_renderer(world)  # before the search, which may take long
-    untested: list[int] = []
-    leaves_at: int | None = None
     chosen = make_planner(planner.value, max_states)
     if model is not None and "support" in model.facts:
-        from wfairl.logic.demonstrated import demonstrated_words
-        from wfairl.logic.support import untested_steps
-
-        found, effort = _plan_cautiously(world, model, transition_cost, chosen, found_task.horizon, largest_doubt)
-        untested, words = untested_steps(model, found.path), demonstrated_words(model)
-        leaves_at = None if words is None else words.leaves_at(found.path.labels)
+        found = _plan_cautiously(world, model, transition_cost, chosen, found_task.horizon, largest_doubt)
     else:
         automaton = found_task.rule if model is None else model.finite
-        found, effort = _plan(world, automaton, transition_cost, chosen)
-    refined = None
-    if refine:
-        refined = refine_plan(world, found.path, prices_of(cost, world))
-        if output is not None:
-            write_refined(world, found.path, refined, output)
+        found = _Found(*_plan(world, automaton, transition_cost, chosen))
+    refined = refine_plan(world, found.plan.path, prices_of(cost, world)) if refine else None
+    if output is not None and refined is not None:
+        write_refined(world, found.plan.path, refined, output)
     elif output is not None:
-        write_picture(film_path(world, found.path), output)
+        write_picture(film_path(world, found.plan.path), output)
     if as_json:
-        document = {**_document(world.controls, found), **effort, "untested_steps": untested, "leaves_at": leaves_at}
-        if refined is not None:
-            document["refined"] = refined_document(world, refined)
-        print_json({"task": task, "seed": seed, **document, "picture": _text(output)})
+        picture = None if output is None else str(output)
+        print_json({"task": task, "seed": seed, **_document(world, found, refined), "picture": picture})
     else:
-        _print(world.controls, found, effort, output)
-        if refined is not None:
-            print_refined(world, refined)
-        if leaves_at is not None:
-            out.print(f"this plan leaves what was demonstrated at step {leaves_at}")
-        if untested:
-            steps = ", ".join(map(str, untested))
-            out.print(f"no demonstration tells where the label leads that it reads at step {steps}")
+        _print(world, found, refined, output)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A plan, how much was searched for it, and where demonstrations do not support it.
+
+    Attributes:
+        plan: what was found.
+        effort: see `Solution`.
+        untested_steps: those that read a label of which no demonstration tells where it leads.
+        leaves_at: the step that leaves what was demonstrated; None if none does.
+    """
+
+    plan: "Plan"
+    effort: dict[str, int]
+    untested_steps: Sequence[int] = ()
+    leaves_at: int | None = None
 
 
 def model_and_cost(task: "Task", task_model: Path | None, run: Path | None) -> "tuple[TaskModel | None, Cost]":
@@ -162,9 +156,11 @@ def _plan(world: Any, automaton: "Automaton", cost: "Cost", planner: "Planner") 
 
 def _plan_cautiously(
     world: Any, model: "TaskModel", cost: "Cost", planner: "Planner", horizon: int, largest_doubt: float | None
-) -> "tuple[Plan, dict[str, int]]":
+) -> _Found:
     """A cautious plan, told in the states of the most probable automaton."""
     from wfairl.logic.caution import LARGEST_DOUBT, CautiousPolicy
+    from wfairl.logic.demonstrated import demonstrated_words
+    from wfairl.logic.support import untested_steps
     from wfairl.planning.path import walk_path
     from wfairl.planning.plan import Plan
     from wfairl.planning.product import states_alone
@@ -175,35 +171,50 @@ def _plan_cautiously(
     path = walk_path(world, model.finite, found.path.controls, world.initial_state)
     paid = cost(states_alone(world, path.states[:-1]))
     total = float(sum(paid[step, control] for step, control in enumerate(path.controls)))
-    return Plan(path, total, total - (found.cost - found.lower_bound)), effort
+    told = Plan(path, total, total - (found.cost - found.lower_bound))
+    words = demonstrated_words(model)
+    return _Found(told, effort, untested_steps(model, path), None if words is None else words.leaves_at(path.labels))
 
 
-def _document(controls: Any, plan: "Plan") -> dict[str, Any]:
+def _document(world: Any, found: _Found, refined: "RefinedPath | None") -> dict[str, Any]:
     from wfairl.automata.words import compress
+    from wfairl.cli.refining import refined_document
 
-    path = plan.path
-    return {
-        "controls": [controls[control] for control in path.controls],
+    plan, path = found.plan, found.plan.path
+    document = {
+        "controls": [world.controls[control] for control in path.controls],
         "labels": [sorted(label) for label in path.labels],
         "word": [sorted(label) for label in compress(path.labels)],
         "automaton_states": list(path.automaton_states),
         "cost": plan.cost,
         "lower_bound": plan.lower_bound,
         "steps": len(path.controls),
+        **found.effort,
+        "untested_steps": list(found.untested_steps),
+        "leaves_at": found.leaves_at,
     }
+    return document if refined is None else {**document, "refined": refined_document(world, refined)}
 
 
-def _print(controls: Sequence[str], plan: "Plan", effort: dict[str, int], output: Path | None) -> None:
+def _print(world: Any, found: _Found, refined: "RefinedPath | None", output: Path | None) -> None:
     from wfairl.automata.words import compress, format_word
+    from wfairl.cli.refining import print_refined
 
-    path = plan.path
-    out.print(path_table(controls, path))
+    plan, path = found.plan, found.plan.path
+    out.print(path_table(world.controls, path))
     proof = "" if plan.is_optimal else f"; not proven to be the least, which is {plan.lower_bound:g} or more"
     out.print(f"cost  {plan.cost:g} in {len(path.controls)} steps{proof}")
     out.print(f"word  {format_word(compress(path.labels))}")
-    out.print(", ".join(f"{number:,} {what.replace('_', ' ')}" for what, number in effort.items()))
+    out.print(", ".join(f"{number:,} {what.replace('_', ' ')}" for what, number in found.effort.items()))
     if output is not None:
         out.print(f"wrote {output}")
+    if refined is not None:
+        print_refined(world, refined)
+    if found.leaves_at is not None:
+        out.print(f"this plan leaves what was demonstrated at step {found.leaves_at}")
+    if found.untested_steps:
+        steps = ", ".join(map(str, found.untested_steps))
+        out.print(f"no demonstration tells where the label leads that it reads at step {steps}")
 
 
 def path_table(controls: Sequence[str], path: "WorldPath") -> Table:
@@ -222,7 +233,3 @@ def path_table(controls: Sequence[str], path: "WorldPath") -> Table:
             table.add_row(str(step), names, format_label(before[step]), f"{state}{ends}")
             since = step
     return table
-
-
-def _text(output: Path | None) -> str | None:
-    return None if output is None else str(output)

@@ -26,7 +26,7 @@ from torch.autograd.function import once_differentiable
 
 from wfairl.automata.automaton import ACCEPTED
 from wfairl.compiling import njit
-from wfairl.planning.focused import FocusedSearch
+from wfairl.planning.focused_search import FocusedSearch
 from wfairl.planning.shortest_path import CostToGo
 
 END = -1

@@ -18,7 +18,7 @@ from wfairl.demonstrations.tracing import trace
 from wfairl.errors import BadInputError
 from wfairl.parallel import map_in_threads
 from wfairl.planning.auto import is_large
-from wfairl.planning.focused import FocusedSearch
+from wfairl.planning.focused_search import FocusedSearch
 from wfairl.planning.product import Product, build_product
 from wfairl.progress import track
 from wfairl.worlds.lazy_world import Sight

@@ -29,7 +29,8 @@ from wfairl.logic.table_plans import ArrayWorld
 from wfairl.parallel import map_in_threads
 from wfairl.planning.auto import is_large
 from wfairl.planning.cost import Cost, unit_cost
-from wfairl.planning.focused import FocusedPlanner, FocusedSearch, TooManyNodesMetError
+from wfairl.planning.focused import FocusedPlanner
+from wfairl.planning.focused_search import FocusedSearch, TooManyNodesMetError
 from wfairl.planning.product import Product, ProductTooLargeError, build_product
 from wfairl.planning.shortest_path import NO_CONTROL
 from wfairl.progress import track

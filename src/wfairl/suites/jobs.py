@@ -20,7 +20,6 @@ from typing import Any
 from wfairl.errors import NO_MEMORY, WfairlError, is_out_of_memory
 from wfairl.executors import WorkerDiedError, Workers
 from wfairl.files import write_atomically
-from wfairl.suites.directory import RESULT
 from wfairl.suites.display import Display
 from wfairl.worlds.elsewhere import Sources, set_up, travelling_sources
 
@@ -159,6 +158,8 @@ def _do(job: Job, directory: Path) -> Outcome:
 
 def _do_elsewhere(job: Job, files: Mapping[str, bytes], sources: Sources) -> Outcome:
     """On a worker of a cluster: do the job in a directory of its own."""
+    from wfairl.suites.directory import RESULT  # with torch: for jobs that need it anyway
+
     with TemporaryDirectory(prefix="wfairl-") as name:
         place = Path(name)
         set_up(sources)

@@ -4,6 +4,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.compiling import njit
+from wfairl.worlds.minigrid.atoms import (
+    AGENT_AT,
+    AGENT_ON_TERRAIN,
+    ALL_APART,
+    ALWAYS,
+    ANY_AT,
+    ANY_IN_FRONT,
+    DOOR_IN_FRONT,
+    DOOR_IS_OPEN,
+    ROLE_OPENED,
+    ROLE_PICKED_UP,
+    ROLE_REACHED,
+)
 from wfairl.worlds.minigrid.pattern import (
     AHEADS,
     ALIKE,
@@ -55,20 +68,12 @@ from wfairl.worlds.minigrid.pattern import (
     tracked_slot,
 )
 from wfairl.worlds.minigrid.rules import (
-    AGENT_AT,
-    AGENT_ON_TERRAIN,
-    ALL_APART,
-    ALWAYS,
-    ANY_AT,
-    ANY_IN_FRONT,
     BOX,
     CARRIED,
     CELLS,
     COLUMN,
     DOOR,
     DOOR_AT,
-    DOOR_IN_FRONT,
-    DOOR_IS_OPEN,
     DOOR_ROLES,
     DROP,
     EMPTY,
@@ -79,9 +84,6 @@ from wfairl.worlds.minigrid.rules import (
     NOTHING,
     PICKUP,
     RIGHT,
-    ROLE_OPENED,
-    ROLE_PICKED_UP,
-    ROLE_REACHED,
     ROW,
     TERRAIN,
     TERRAIN_COLOR,
@@ -90,9 +92,7 @@ from wfairl.worlds.minigrid.rules import (
     Table,
     cell_entry,
 )
-from wfairl.worlds.minigrid.rules import (
-    GOAL as GOAL_TERRAIN,
-)
+from wfairl.worlds.minigrid.rules import GOAL as GOAL_TERRAIN
 from wfairl.worlds.minigrid.view import CLOSED_DOOR, LOCKED_DOOR, OPEN_DOOR
 
 MOST_EFFECTS, MOST_EDGES = 40, 1024

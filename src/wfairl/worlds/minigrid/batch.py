@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from wfairl.automata.automaton import ACCEPTED, DEAD
 from wfairl.compiling import njit
+from wfairl.worlds.minigrid.atoms import label_mask
+from wfairl.worlds.minigrid.mask_numbers import EMPTY_SLOT, mask_slot
 from wfairl.worlds.minigrid.rules import (
     AGENT,
     BALL,
@@ -32,10 +34,8 @@ from wfairl.worlds.minigrid.rules import (
     cell_entry,
     door_state,
     is_final,
-    label_mask,
     object_entry,
 )
-from wfairl.worlds.minigrid.search import EMPTY_SLOT, mask_slot
 from wfairl.worlds.minigrid.view import CLOSED_DOOR, DIRECTIONS, HANDS, LOCKED_DOOR, OPEN_DOOR, SIGHTS
 from wfairl.worlds.scene_pool import ENDED, RUNNING, SUCCEEDED
 

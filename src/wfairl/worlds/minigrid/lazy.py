@@ -13,11 +13,16 @@ from wfairl.automata.rules import visit_in_order
 from wfairl.worlds.lazy_world import Sight
 from wfairl.worlds.minigrid import rules
 from wfairl.worlds.minigrid.abstraction import UNKNOWN, Abstraction
+from wfairl.worlds.minigrid.atoms import DOOR_IS_OPEN
 from wfairl.worlds.minigrid.corridor import Corridor
 from wfairl.worlds.minigrid.estimate import count_ways, estimate_states
+from wfairl.worlds.minigrid.mask_numbers import MaskNumbers
+from wfairl.worlds.minigrid.node_tables import FIRST_CAPACITY, grown, make_tables
 from wfairl.worlds.minigrid.packing import unpack
-from wfairl.worlds.minigrid.patterns import ScenePatterns, price_count
-from wfairl.worlds.minigrid.search import FIRST_CAPACITY, MaskNumbers, add_node, expand_nodes, grown, make_tables
+from wfairl.worlds.minigrid.patterns import ScenePatterns
+from wfairl.worlds.minigrid.prices import price_count
+from wfairl.worlds.minigrid.scene_task import SceneTask
+from wfairl.worlds.minigrid.search import add_node, expand_nodes
 from wfairl.worlds.minigrid.situations import Situations
 from wfairl.worlds.minigrid.world import MiniGridWorld
 
@@ -113,16 +118,14 @@ class MiniGridLazyProduct:
     @cached_property
     def _patterns(self) -> ScenePatterns:
         world = self.world
-        return ScenePatterns(
-            world.layout, world.atoms, world.propositions, self._first_fields, self.automaton,
-            int(self.automaton_states[0]),
-        )  # fmt: skip
+        start, read = self._first_fields, int(self.automaton_states[0])
+        return ScenePatterns(SceneTask(world.layout, world.atoms, world.propositions, start, self.automaton, read))
 
     def refine(self, stage: int) -> bool:
         """See `LazyProduct`."""
         if self.sight is Sight.WHOLE:
             return False
-        if stage > self._effort and (stage > 1 or self.abstraction.keep.atoms != self._patterns.atoms_used()):
+        if stage > self._effort and (stage > 1 or self.abstraction.keep.atoms != self._patterns.task.atoms_used):
             self._abstraction = None
         self._effort = max(self._effort, stage)
         return True
@@ -149,7 +152,7 @@ class MiniGridLazyProduct:
         unpack(self.world.layout.table, self.world.pack(state), fields)
         doors = fields[rules.FIRST_OBJECT + len(self.world.layout.objects) :]
         return [
-            (self.world.asking({"open": (rules.DOOR_IS_OPEN, int(door), 0, 0, 0)}), visit_in_order("open"))
+            (self.world.asking({"open": (DOOR_IS_OPEN, int(door), 0, 0, 0)}), visit_in_order("open"))
             for door in np.flatnonzero(doors & rules.IS_LOCKED)
         ]
 

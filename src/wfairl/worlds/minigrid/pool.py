@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from wfairl.errors import BadInputError
 from wfairl.worlds.minigrid import batch
+from wfairl.worlds.minigrid.mask_numbers import MaskNumbers
 from wfairl.worlds.minigrid.packing import unpack
 from wfairl.worlds.minigrid.rules import CONTROLS
-from wfairl.worlds.minigrid.search import MaskNumbers
 from wfairl.worlds.minigrid.view import DIRECTIONS, HANDS
 from wfairl.worlds.minigrid.world import MiniGridWorld
 from wfairl.worlds.scene_pool import Bank, Columns, Rows, ScenePool

@@ -5,7 +5,7 @@ A proposition is a small frozen record; a world gets them by name:
     {"key": Carrying("key"), "door": DoorOpen(), "goal": AgentOn("goal")}
 
 It holds or not after a transition. Each is translated once, for one scene, into a row of five integers
-(an *atom*) that the compiled rules answer; see `rules.holds`.
+(an *atom*) that the compiled rules answer; see `holds`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,13 +17,27 @@ import numpy as np
 from wfairl.automata.automaton import Label
 from wfairl.errors import BadInputError
 from wfairl.worlds.minigrid import rules
+from wfairl.worlds.minigrid.atoms import (
+    AGENT_AT,
+    AGENT_ON_TERRAIN,
+    ALL_APART,
+    ALWAYS,
+    ANY_AT,
+    ANY_IN_FRONT,
+    DOOR_IN_FRONT,
+    DOOR_IS_OPEN,
+    ROLE_OPENED,
+    ROLE_PICKED_UP,
+    ROLE_PUT_NEXT,
+    ROLE_REACHED,
+)
 from wfairl.worlds.minigrid.rules import NOTHING, Layout
 
 MAX_PROPOSITIONS = 64
 """A label of a compiled scene is a mask of 64 bits."""
 
 Atom = tuple[int, int, int, int, int]
-"""A question and what it is about, padded with zeros; see `rules.holds`."""
+"""A question and what it is about, padded with zeros; see `holds`."""
 
 
 class Proposition(Protocol):
@@ -48,7 +62,7 @@ class Carrying:
     def atom(self, layout: Layout) -> Atom:
         """See `Proposition`."""
         first, end = _objects(layout, self.kind, self.color)
-        return (rules.ANY_AT, first, end, len(layout.cells) + rules.CARRIED, 0)
+        return (ANY_AT, first, end, len(layout.cells) + rules.CARRIED, 0)
 
 
 @dataclass(frozen=True)
@@ -61,7 +75,7 @@ class DoorOpen:
     def atom(self, layout: Layout) -> Atom:
         """See `Proposition`."""
         cell = _door_cell(layout, self.color, self.at)
-        return (rules.DOOR_IS_OPEN, int(layout.cells[cell, rules.DOOR_AT]), 0, 0, 0)
+        return (DOOR_IS_OPEN, int(layout.cells[cell, rules.DOOR_AT]), 0, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -80,7 +94,7 @@ class AgentOn:
             matches &= layout.cells[:, rules.TERRAIN_COLOR] == color
         if not matches.any():
             raise BadInputError(f"this scene has no {_named(self.terrain, self.color)} to stand on")
-        return (rules.AGENT_ON_TERRAIN, terrain, color, 0, 0)
+        return (AGENT_ON_TERRAIN, terrain, color, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -92,7 +106,7 @@ class AgentAt:
 
     def atom(self, layout: Layout) -> Atom:
         """See `Proposition`."""
-        return (rules.AGENT_AT, _cell(layout, self.x, self.y), 0, 0, 0)
+        return (AGENT_AT, _cell(layout, self.x, self.y), 0, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -106,9 +120,9 @@ class Facing:
         """See `Proposition`."""
         if self.kind == "door":
             _door_cells(layout, self.color, None)
-            return (rules.DOOR_IN_FRONT, _color(self.color), 0, 0, 0)
+            return (DOOR_IN_FRONT, _color(self.color), 0, 0, 0)
         first, end = _objects(layout, self.kind, self.color)
-        return (rules.ANY_IN_FRONT, first, end, 0, 0)
+        return (ANY_IN_FRONT, first, end, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -123,7 +137,7 @@ class AwayFromDoor:
     def atom(self, layout: Layout) -> Atom:
         """See `Proposition`."""
         first, end = _objects(layout, self.kind, self.color)
-        return (rules.ALL_APART, first, end, _door_cell(layout, self.door_color, None), self.distance)
+        return (ALL_APART, first, end, _door_cell(layout, self.door_color, None), self.distance)
 
 
 @dataclass(frozen=True)
@@ -132,7 +146,7 @@ class Always:
 
     def atom(self, layout: Layout) -> Atom:  # noqa: ARG002 - part of the contract
         """See `Proposition`."""
-        return (rules.ALWAYS, 0, 0, 0, 0)
+        return (ALWAYS, 0, 0, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -141,12 +155,12 @@ class Never:
 
     def atom(self, layout: Layout) -> Atom:  # noqa: ARG002 - part of the contract
         """See `Proposition`: none of no objects is at a cell."""
-        return (rules.ANY_AT, 0, 0, 0, 0)
+        return (ANY_AT, 0, 0, 0, 0)
 
 
 @dataclass(frozen=True)
 class OfRole:
-    """The agent does what a mission asks for with something of a role; see `rules.holds`.
+    """The agent does what a mission asks for with something of a role; see `holds`.
 
     Attributes:
         verb: `go to`, `pick up`, `open` or `put next`.
@@ -164,10 +178,10 @@ class OfRole:
 
 
 QUESTIONS = {
-    "go to": rules.ROLE_REACHED,
-    "pick up": rules.ROLE_PICKED_UP,
-    "open": rules.ROLE_OPENED,
-    "put next": rules.ROLE_PUT_NEXT,
+    "go to": ROLE_REACHED,
+    "pick up": ROLE_PICKED_UP,
+    "open": ROLE_OPENED,
+    "put next": ROLE_PUT_NEXT,
 }
 """The question that each verb of a mission asks."""
 

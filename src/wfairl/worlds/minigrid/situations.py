@@ -14,7 +14,7 @@ from wfairl.compiling import njit
 from wfairl.worlds.minigrid import rules
 from wfairl.worlds.minigrid.packing import fields_count, pack, unpack
 from wfairl.worlds.minigrid.pattern import AHEADS, ANY_HAND, IDLE, WILD
-from wfairl.worlds.minigrid.patterns import price_classes
+from wfairl.worlds.minigrid.prices import price_classes
 from wfairl.worlds.minigrid.rules import CONTROLS, NOTHING, Layout, Table, cell_entry
 from wfairl.worlds.minigrid.view import CLOSED_DOOR, FLOORS, HANDS, LOCKED_DOOR, OPEN_DOOR, SIGHTS
 

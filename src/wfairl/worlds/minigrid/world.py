@@ -24,6 +24,7 @@ from wfairl.worlds.compiled import Exploration, TooManyNodesError
 from wfairl.worlds.graph_search import IGNORE_LABELS
 from wfairl.worlds.lazy_world import LazyProduct, Sight
 from wfairl.worlds.minigrid import rules
+from wfairl.worlds.minigrid.atoms import label_mask
 from wfairl.worlds.minigrid.environment import (
     TILE_PIXELS,
     Scene,
@@ -39,10 +40,11 @@ from wfairl.worlds.minigrid.environment import (
     tile_keys,
     unwrap,
 )
+from wfairl.worlds.minigrid.mask_numbers import MaskNumbers
 from wfairl.worlds.minigrid.packing import pack, unpack, unpack_all
 from wfairl.worlds.minigrid.propositions import MAX_PROPOSITIONS, Atom, Proposition, proposition_menu, to_label
 from wfairl.worlds.minigrid.rules import COLORS, CONTROLS, NOTHING, OBJECTS, TERRAINS, Layout
-from wfairl.worlds.minigrid.search import MaskNumbers, cells_after, explore, walk
+from wfairl.worlds.minigrid.search import cells_after, explore, walk
 from wfairl.worlds.scene_pool import ScenePool
 from wfairl.worlds.task import Task
 
@@ -108,7 +110,7 @@ class MiniGridWorld:
     def label(self, state: int, control: int, next_state: int) -> Label:
         """The propositions that hold after the transition."""
         done = control if state != next_state else NOTHING
-        mask = rules.label_mask(self.layout.table, self.atoms, self._fields(next_state), done)
+        mask = label_mask(self.layout.table, self.atoms, self._fields(next_state), done)
         return to_label(int(mask), self.propositions)
 
     def walk(self, controls: Sequence[int]) -> tuple[list[int], list[Label]]:

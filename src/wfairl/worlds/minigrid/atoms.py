@@ -1,0 +1,181 @@
+"""What labels say of a transition, compiled: the one place that knows when an atomic proposition holds."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.compiling import njit
+from wfairl.worlds.minigrid.rules import (
+    AGENT,
+    CARRIED,
+    CELLS,
+    COLUMN,
+    DOOR,
+    DOOR_AT,
+    DOOR_ROLES,
+    DROP,
+    FIRST_OBJECT,
+    FRONT,
+    IS_OPEN,
+    NOTHING,
+    PICKUP,
+    ROLES,
+    ROW,
+    TERRAIN,
+    TERRAIN_COLOR,
+    TOGGLE,
+    Table,
+    carried_object,
+    cell_entry,
+    cell_in_front,
+    door_state,
+    object_at,
+    object_entry,
+)
+
+ANY_AT, DOOR_IS_OPEN, AGENT_ON_TERRAIN, AGENT_AT, ANY_IN_FRONT, DOOR_IN_FRONT, ALL_APART = range(7)
+ALWAYS, ROLE_REACHED, ROLE_PICKED_UP, ROLE_OPENED, ROLE_PUT_NEXT = range(7, 12)
+"""The questions that an atom of a label can ask; see `holds`."""
+
+
+@njit(cache=True, nogil=True)
+def label_mask(layout: Table, atoms: NDArray[np.int32], fields: NDArray[np.int32], control: int) -> np.uint64:
+    """The label of a transition: bit i is set if atom i holds after it; arguments as in `holds`."""
+    mask = np.uint64(0)
+    for i in range(atoms.shape[0]):
+        if holds(layout, atoms, i, fields, control):
+            mask |= np.uint64(1) << np.uint64(i)
+    return mask
+
+
+@njit(cache=True, nogil=True)
+def holds(layout: Table, atoms: NDArray[np.int32], i: int, fields: NDArray[np.int32], control: int) -> bool:
+    """Whether atom i holds after a transition.
+
+    Args:
+        layout: the scene.
+        atoms: shape [atoms, 5].
+        i: which of them.
+        fields: the state after the transition.
+        control: what brought it about, or `NOTHING` if nothing changed.
+
+    An atom is a row of five integers, a question and what it is about:
+
+        ANY_AT            first, end, place    an object among first..end-1 is at the place
+        DOOR_IS_OPEN      door
+        AGENT_ON_TERRAIN  terrain, colour      or `NOTHING` for any colour
+        AGENT_AT          cell
+        ANY_IN_FRONT      first, end           an object among first..end-1 is in front of the agent
+        DOOR_IN_FRONT     colour               or `NOTHING` for any colour
+        ALL_APART         first, end, cell, distance
+            every object among first..end-1 is at least that far from the cell, in steps on the grid;
+            a carried object is where the agent is
+        ALWAYS
+        ROLE_REACHED      role                 the agent faces something of the role, or has just picked it up
+        ROLE_PICKED_UP    role                 the agent has just picked something of the role up
+        ROLE_OPENED       role                 the agent has just opened a door of the role
+        ROLE_PUT_NEXT     role, other          the agent has just put something of the role beside one of the other
+    """
+    question, first, second = atoms[i, 0], atoms[i, 1], atoms[i, 2]
+    if question == ANY_AT:
+        return _any_at(fields, first, second, atoms[i, 3])
+    if question == DOOR_IS_OPEN:
+        return door_state(layout, fields, first) & IS_OPEN != 0
+    if question == AGENT_ON_TERRAIN:
+        return _is_terrain(layout, fields[AGENT], first, second)
+    if question == AGENT_AT:
+        return fields[AGENT] == first
+    if question == ALL_APART:
+        return _all_apart(layout, fields, first, second, atoms[i, 3], atoms[i, 4])
+    if question == ALWAYS:
+        return True
+    if question == ROLE_PICKED_UP:
+        return _just_picked_up(layout, fields, first, control)
+    front = cell_in_front(layout, fields)
+    if front == NOTHING:
+        return False
+    if question == ANY_IN_FRONT:
+        return _any_at(fields, first, second, front)
+    if question == DOOR_IN_FRONT:
+        return _is_terrain(layout, front, DOOR, first)
+    if question == ROLE_REACHED:
+        return _has_role(layout, fields, front, first) or _just_picked_up(layout, fields, first, control)
+    if question == ROLE_OPENED:
+        if control != TOGGLE or not cell_entry(layout, front, DOOR_ROLES) >> first & 1:
+            return False
+        return door_state(layout, fields, cell_entry(layout, front, DOOR_AT)) & IS_OPEN != 0
+    return control == DROP and _has_role(layout, fields, front, first) and _is_beside(layout, fields, front, second)
+
+
+@njit(cache=True, nogil=True)
+def has_events(atoms: NDArray[np.int32]) -> bool:
+    """Whether an atom asks what a control has just done, so that a label is not that of its state alone."""
+    for i in range(atoms.shape[0]):  # noqa: SIM110 - compiled
+        if atoms[i, 0] >= ROLE_REACHED:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def depends_on_front(atoms: NDArray[np.int32]) -> bool:
+    """Whether a label can change by turning, because an atom asks what is in front of the agent."""
+    for i in range(atoms.shape[0]):  # noqa: SIM110 - compiled
+        if atoms[i, 0] in (ANY_IN_FRONT, DOOR_IN_FRONT, ROLE_REACHED):
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _just_picked_up(layout: Table, fields: NDArray[np.int32], role: int, control: int) -> bool:
+    if control != PICKUP:
+        return False
+    thing = carried_object(layout, fields)
+    return thing != NOTHING and object_entry(layout, thing, ROLES) >> role & 1 != 0
+
+
+@njit(cache=True, nogil=True)
+def _has_role(layout: Table, fields: NDArray[np.int32], cell: int, role: int) -> bool:
+    """Whether the object or the door on a cell has a role."""
+    if cell_entry(layout, cell, DOOR_ROLES) >> role & 1:
+        return True
+    thing = object_at(layout, fields, cell)
+    return thing != NOTHING and object_entry(layout, thing, ROLES) >> role & 1 != 0
+
+
+@njit(cache=True, nogil=True)
+def _is_beside(layout: Table, fields: NDArray[np.int32], cell: int, role: int) -> bool:
+    """Whether something of a role is on a neighbour of a cell."""
+    for direction in range(4):
+        neighbour = cell_entry(layout, cell, FRONT + direction)
+        if neighbour != NOTHING and _has_role(layout, fields, neighbour, role):
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _any_at(fields: NDArray[np.int32], first: int, end: int, place: int) -> bool:
+    for thing in range(first, end):  # noqa: SIM110 - compiled
+        if fields[FIRST_OBJECT + thing] == place:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _is_terrain(layout: Table, cell: int, terrain: int, color: int) -> bool:
+    any_color = color == NOTHING
+    return cell_entry(layout, cell, TERRAIN) == terrain and (
+        any_color or cell_entry(layout, cell, TERRAIN_COLOR) == color
+    )
+
+
+@njit(cache=True, nogil=True)
+def _all_apart(layout: Table, fields: NDArray[np.int32], first: int, end: int, cell: int, distance: int) -> bool:
+    cells, x, y = layout[CELLS], cell_entry(layout, cell, COLUMN), cell_entry(layout, cell, ROW)
+    for thing in range(first, end):
+        place = fields[FIRST_OBJECT + thing]
+        if place == cells + CARRIED:
+            place = fields[AGENT]
+        if place < cells:
+            apart = abs(cell_entry(layout, place, COLUMN) - x) + abs(cell_entry(layout, place, ROW) - y)
+            if apart < distance:
+                return False
+    return True
