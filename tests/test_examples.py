@@ -13,7 +13,8 @@ from wfairl import TaskModel, methods, visit_in_order
 from wfairl.automata import formats
 from wfairl.learning import storage
 from wfairl.logic import learners
-from wfairl.suites import suite
+from wfairl.public_data import registry as public_data
+from wfairl.suites import data_suite, suite
 from wfairl.worlds import registry
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -30,6 +31,8 @@ SAYS = {
     "own_method": "success in 100% of 8 new scenes",
     "own_floor": "in the plane",
     "own_format": "0 --> 2: parcel",
+    "own_choice_model": "myopic: km 1.0, jam 2.1; -1.75 bits per new decision",
+    "own_data_suite": "| km and jam | -0.",
     "road_network": "300 destinations on one table of 900 crossings",
 }
 """What each prints, beside others."""
@@ -53,6 +56,8 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch):
         (storage, "COST_MODELS"),
         (learners, "LEARNERS"),
         (suite, "SUITES"),
+        (data_suite, "DATA_SUITES"),
+        (public_data, "SOURCES"),
         (formats, "FORMATS"),
     ):
         monkeypatch.setattr(module, name, dict(getattr(module, name)))
@@ -98,6 +103,16 @@ def test_a_suite_of_ones_own_is_computed_from_the_command_line(tmp_path):
     wfairl("own_suite", *arguments, folder=tmp_path)
     results = (tmp_path / "suite" / "results.md").read_text()
     assert "| without the automaton, from noisy | 0.000 ± 0.000 |" in results
+    assert (tmp_path / "suite" / "report.html").exists()
+
+
+@pytest.mark.slow
+def test_a_suite_on_data_of_ones_own_is_computed_from_the_command_line(tmp_path):
+    (tmp_path / "routes.csv").write_text("\n".join(f"{i},{i + 1},{i + 2}" for i in range(20)))
+    wfairl("own_data_suite", "data", "deliveries", ".", "-o", "data", folder=tmp_path)
+    arguments = ["reproduce", "--suite", "deliveries", "--data", "data", "--jobs", "1", "-o", "suite"]
+    wfairl("own_data_suite", *arguments, folder=tmp_path)
+    assert "| km and jam | -" in (tmp_path / "suite" / "results.md").read_text()
     assert (tmp_path / "suite" / "report.html").exists()
 
 

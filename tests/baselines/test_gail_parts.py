@@ -111,13 +111,16 @@ def test_the_loss_is_that_of_episodes_filled_up_to_the_horizon(episodes, seed):
 def test_the_discriminator_learns_how_often_each_side_is_in_the_absorbing_state():
     rng = np.random.default_rng(0)
     discriminator = Discriminator(ENCODER)
-    adam = torch.optim.Adam([discriminator.absorbing], lr=0.05)
+    minimizer = torch.optim.LBFGS([discriminator.absorbing])
     expert, generator = random_transitions(rng, 9, absorbing=0.6), random_transitions(rng, 9, absorbing=0.2)
-    for _ in range(200):
-        loss, _ = discrimination_loss(discriminator, expert, generator, 0.0)
-        adam.zero_grad()
-        loss.backward()
-        adam.step()
+
+    def loss():
+        minimizer.zero_grad()
+        found, _ = discrimination_loss(discriminator, expert, generator, 0.0)
+        found.backward()
+        return found
+
+    minimizer.step(loss)
     assert torch.sigmoid(discriminator.absorbing).item() == pytest.approx(0.6 / (0.6 + 0.2), abs=1e-3)
 
 
@@ -213,10 +216,10 @@ def test_the_clone_is_not_told_of_idle_steps_and_the_discriminator_is():
 
 def test_a_clone_does_what_was_demonstrated():
     data = prepare_data(
-        DOORKEY, collect(DOORKEY, 4, 0, 0.0, 0, n_jobs=1), GailConfig(scenes=DEMONSTRATED, view="agent"), 1
+        DOORKEY, collect(DOORKEY, 2, 0, 0.0, 0, n_jobs=1), GailConfig(scenes=DEMONSTRATED, view="agent", radius=3), 1
     )
     network, expert = random_network(data.encoder, 7), data.expert
-    clone(network, data.cloned, data.encoder, 150, np.random.default_rng(0))
+    clone(network, data.cloned, data.encoder, 100, np.random.default_rng(0))
     outputs = network(expert.observations)
     assert (outputs[:, :6].argmax(dim=1) == expert.controls).float().mean() > 0.8
 

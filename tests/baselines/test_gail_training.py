@@ -1,10 +1,12 @@
 """GAIL as a whole: it imitates, goes on where it was stopped, and leaves alone what is not its own."""
 
 import json
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -56,6 +58,21 @@ SMALL = GailConfig(
 @pytest.fixture(scope="module")
 def dataset():
     return collect(DOORKEY, 3, 0, 0.0, 0, n_jobs=1)
+
+
+@pytest.fixture(scope="module")
+def whole(dataset, tmp_path_factory):
+    """A training that nobody stops, and the states of the global generators before and after it."""
+    directory = tmp_path_factory.mktemp("gail") / "whole"
+    torch.manual_seed(5)
+    np.random.seed(5)  # noqa: NPY002 - the one that others may be using
+    before = global_generators()
+    result = train_gail(DOORKEY, dataset, SMALL, directory)
+    return SimpleNamespace(directory=directory, result=result, generators=(before, global_generators()))
+
+
+def global_generators():
+    return torch.get_rng_state().tolist(), np.random.get_state()[1].tolist()  # noqa: NPY002
 
 
 @pytest.mark.parametrize("view", ["agent", "map"])
@@ -141,60 +158,48 @@ def kill_after(monkeypatch, iterations):
 
 
 @pytest.mark.parametrize("stop", [pytest.param(3, marks=pytest.mark.slow), 4])
-def test_a_training_that_was_killed_and_resumed_ends_with_the_same_weights(tmp_path, dataset, stop):
-    whole = train_gail(DOORKEY, dataset, SMALL, tmp_path / "whole")
+def test_a_training_that_was_killed_and_resumed_ends_with_the_same_weights(tmp_path, dataset, whole, stop):
+    torch.manual_seed(6)  # what others draw does not matter
     with pytest.MonkeyPatch.context() as patch:
         kill_after(patch, stop)
         with pytest.raises(KilledError):
             train_gail(DOORKEY, dataset, SMALL, tmp_path / "killed")
     resumed = train_gail(DOORKEY, dataset, SMALL, tmp_path / "killed", resume=True)
-    files = [(tmp_path / name / "checkpoint" / "log-d.safetensors").read_bytes() for name in ("whole", "killed")]
-    assert files[0] == files[1]
-    assert resumed.best.history == whole.best.history
-    for name, tensor in whole.best.network.state_dict().items():
+    for name in ("checkpoint/log-d.safetensors", "metrics.jsonl"):
+        assert (whole.directory / name).read_bytes() == (tmp_path / "killed" / name).read_bytes()
+    assert resumed.best.history == whole.result.best.history
+    for name, tensor in whole.result.best.network.state_dict().items():
         assert torch.equal(tensor, resumed.best.network.state_dict()[name]), name
-    assert (tmp_path / "whole" / "metrics.jsonl").read_text() == (tmp_path / "killed" / "metrics.jsonl").read_text()
 
 
 def test_it_learns_something_and_says_so(tmp_path, dataset):
-    config = replace(SMALL, rewards=("log-d", "minus-log-1-d"), iterations=3)
+    config = replace(SMALL, rewards=("log-d", "minus-log-1-d"), iterations=3, rollout=25)
     result = train_gail(DOORKEY, dataset, config, tmp_path)
     lines = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
     assert [(line["reward"], line["iteration"]) for line in lines] == [
         (reward, iteration) for reward in config.rewards for iteration in range(3)
     ]
-    assert lines[2]["steps"] == config.steps == 3 * 6 * 50
+    assert lines[2]["steps"] == config.steps == 3 * 6 * 25
     assert lines[2]["discriminator_loss"] < lines[0]["discriminator_loss"]
     assert lines[2]["entropy"] < np.log(len(CONTROLS))
     assert [trial.reward for trial in result.trials] == list(config.rewards)
     assert result.best.validation.best == max(trial.validation.best for trial in result.trials)
 
 
-def test_the_global_generators_are_left_as_they_were(tmp_path, dataset):
-    config = replace(SMALL, iterations=1)
-    torch.manual_seed(5)
-    np.random.seed(5)  # noqa: NPY002 - the one that others may be using
-    before = torch.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
-    first = train_gail(DOORKEY, dataset, config, tmp_path / "first")
-    assert torch.equal(torch.get_rng_state(), before[0])
-    assert np.array_equal(np.random.get_state()[1], before[1])  # noqa: NPY002
-    torch.manual_seed(6)
-    second = train_gail(DOORKEY, dataset, config, tmp_path / "second")
-    for name, tensor in first.best.network.state_dict().items():
-        assert torch.equal(tensor, second.best.network.state_dict()[name]), name
+def test_the_global_generators_are_left_as_they_were(whole):
+    assert whole.generators[0] == whole.generators[1]
 
 
-def test_another_training_in_the_directory_is_refused(tmp_path, dataset):
-    config = replace(SMALL, iterations=1)
-    train_gail(DOORKEY, dataset, config, tmp_path)
+def test_another_training_in_the_directory_is_refused(tmp_path, dataset, whole):
+    directory = shutil.copytree(whole.directory, tmp_path / "run")
     with pytest.raises(RunExistsError):
-        train_gail(DOORKEY, dataset, config, tmp_path)
+        train_gail(DOORKEY, dataset, SMALL, directory)
     with pytest.raises(OtherConfigurationError):
-        train_gail(DOORKEY, dataset, replace(config, entropy=0.5), tmp_path, resume=True)
-    path = tmp_path / "checkpoint" / "log-d.safetensors"
+        train_gail(DOORKEY, dataset, replace(SMALL, entropy=0.5), directory, resume=True)
+    path = directory / "checkpoint" / "log-d.safetensors"
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(BrokenCheckpointError):
-        train_gail(DOORKEY, dataset, config, tmp_path, resume=True)
+        train_gail(DOORKEY, dataset, SMALL, directory, resume=True)
 
 
 def test_ppo_returns_go_on_behind_an_end_and_behind_the_horizon(dataset):
@@ -260,10 +265,14 @@ def test_a_rollout_is_cut_into_batches_entry_by_entry():
     assert sum(len(np.unique(grids[batch])) for batch in batches) <= 50 + len(batches) - 1
 
 
-def test_without_the_extra_gail_says_which_to_install_and_the_rest_works(tmp_path, dataset, monkeypatch):
+def test_without_the_extra_gail_says_which_to_install(tmp_path, dataset, monkeypatch):
     monkeypatch.setitem(sys.modules, "stable_baselines3", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'wfairl\[baselines\]'"):
         train_gail(DOORKEY, dataset, SMALL, tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.slow  # a process of its own imports torch
+def test_without_the_extra_the_rest_is_imported():
     code = "import sys; sys.modules['stable_baselines3'] = None; import wfairl.baselines.gail, wfairl.cli"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -13,6 +13,8 @@ REGISTERED = {id for id in gymnasium.registry if id.startswith(("MiniGrid-", "Ba
 COVERED = sorted(REGISTERED - REFUSED - CANNOT_BE_MADE)
 FAST_STEPS = 100
 SLOW_STEPS = 6_100
+DRAWN_EVERY = 5
+"""Steps after which the whole grid is compared as MiniGrid encodes it; between them, the fields of the state are."""
 
 
 def agrees_in_lockstep(environment_id: str, steps: int, seed: int, restart_every: int) -> int:
@@ -26,7 +28,7 @@ def agrees_in_lockstep(environment_id: str, steps: int, seed: int, restart_every
         world = MiniGridWorld.from_environment(environment)
         state = world.initial_state
         assert_same(world, state, real)
-        for _ in range(min(restart_every, steps - compared)):
+        for step in range(min(restart_every, steps - compared)):
             # Turning less than acting makes the walk meet more doors and objects.
             control = int(rng.choice(6, p=[0.12, 0.12, 0.36, 0.14, 0.1, 0.16]))
             on_final_terrain_before = world.is_final(state)
@@ -34,7 +36,9 @@ def agrees_in_lockstep(environment_id: str, steps: int, seed: int, restart_every
             _, _, terminated, truncated, _ = environment.step(control)
             compared += 1
             assert not on_final_terrain_before
-            assert_same(world, state, real)
+            assert world.state_of(real) == state
+            if step % DRAWN_EVERY == 0 or terminated or truncated:
+                assert_same(world, state, real)
             cell = real.grid.get(*real.agent_pos)
             stands_on_an_end = cell is not None and cell.type in ("goal", "lava")
             assert world.scene(state).terminated == stands_on_an_end

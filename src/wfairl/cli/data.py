@@ -1,6 +1,5 @@
 """`wfairl data`."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -29,17 +28,11 @@ Examples:
 """
 
 
-class DataName(StrEnum):
-    """The data sets."""
-
-    LABYRINTH = "labyrinth"
-    BORLANGE = "borlange"
-    SHANGHAI = "shanghai"
-
-
 @app.command("data", help=EXAMPLE)
 def data_command(
-    name: Annotated[DataName, typer.Argument(metavar="NAME", help=f"Which data: {', '.join(DataName)}.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Which data: labyrinth, borlange, shanghai, or your own.")
+    ],
     source: Annotated[Path, typer.Argument(metavar="SOURCE", help="The folder with the authors' files.")],
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="DIR", help="Directory for NAME.safetensors.")
@@ -50,7 +43,7 @@ def data_command(
     from wfairl.public_data.registry import find_source
     from wfairl.public_data.trajectories import save_trajectories
 
-    data = find_source(name.value).load(source)
+    data = find_source(name).load(source)
     path = save_trajectories(data, output)
     counts = {"states": len(data.table.successors), "trajectories": len(data), "steps": len(data.states)}
     if as_json:

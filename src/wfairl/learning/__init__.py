@@ -8,6 +8,8 @@ _MODULES = {
     "CostFamily": "estimation",
     "CostModel": "cost_model",
     "ExactChoice": "choice_models",
+    "Information": "choice_models",
+    "Likelihood": "choice_models",
     "LinearCost": "feature_costs",
     "LocalCost": "grid_costs",
     "NodeInputs": "cost_model",

@@ -4,11 +4,16 @@ from wfairl.lazy_names import load_lazily
 
 _MODULES = {
     "DataSet": "suite",
+    "DataSuite": "data_suite",
     "Entry": "suite",
+    "Fit": "data_suite",
+    "Outcome": "data_suite",
     "Protocol": "suite",
     "Suite": "suite",
+    "TextTable": "tables",
     "find_suite": "suite",
     "narrowed": "suite",
+    "register_data_suite": "data_suite",
     "register_suite": "suite",
     "reproduce": "compute",
 }
