@@ -19,20 +19,29 @@ import sys
 import tempfile
 import time
 import tracemalloc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from continuous_figures import draw
+from continuous_scenes import (
+    PLAN,
+    PLANNED_ON,
+    expert_walks,
+    find_true_plan,
+    plan_refined,
+    recorded_lines,
+    recorded_paths,
+    three_stations,
+)
 from ompl_planning import NoPathError, SafeOmpl
 from rich.console import Console
 from rich.table import Table
 
 from wfairl.automata.task_model import TaskModel
-from wfairl.demonstrations import collect
 from wfairl.demonstrations.demonstration import Dataset
-from wfairl.demonstrations.log import read_recordings
 from wfairl.learning.feature_costs import PricesCost
 from wfairl.learning.run_directory import load_run
 from wfairl.logic.caution import CautiousPolicy
@@ -41,32 +50,22 @@ from wfairl.methods import train
 from wfairl.planning import build_product
 from wfairl.planning.cost import Cost, feature_cost, true_cost
 from wfairl.planning.plan import find_plan
-from wfairl.worlds.continuous.floor_plan import FloorPlan, resample
 from wfairl.worlds.continuous.ompl_steering import dubins, reeds_shepp
-from wfairl.worlds.continuous.refining import Band, RefinedPath, refine_path
-from wfairl.worlds.continuous.roadmap import Roadmap, draw_roadmap
-from wfairl.worlds.continuous.shapes import circle
+from wfairl.worlds.continuous.refining import Band
+from wfairl.worlds.continuous.roadmap import draw_roadmap
 from wfairl.worlds.continuous.workshop import (
-    BAYS,
     PRICES,
     PROPOSITIONS,
     WORKSHOP,
-    start_places,
     workshop,
-    workshop_plan,
 )
 from wfairl.worlds.continuous.workshop import workshop_roadmap as roadmap_of
 from wfairl.worlds.graph import GraphWorld
 
-PLAN = workshop_plan()
 FIRST_TEST, TESTS = 5000, 64
+SEEDS = (0, 1, 2)
 SECONDS, MORE_TIME, FEWER = 0.75, 5, 24
 """Of the processor that OMPL has for a scene, at least twice as many as `recorded` takes; in fewer scenes, more."""
-PLANNED_ON = 1000
-DEMONSTRATIONS, SEEDS = 16, (0, 1, 2)
-TEMPERATURE = 0.2
-FIRST_RECORDED = 1_500_000
-NOISE, STEP = 0.03, 0.1
 SAMPLES = (150, 300, 600, 1200, 2400, 4800, 9600)
 GAP_SCENES = range(7000, 7024)
 GROWTH = (45, 130, 400, 1100, 3000, 8500, 24000)
@@ -195,60 +194,6 @@ def ompl_cost(peer: SafeOmpl, scene: GraphWorld, seconds: float, planner: str = 
     return float(PLAN.metres(path) @ PRICES)
 
 
-def find_true_plan(scene: GraphWorld) -> tuple[int, ...]:
-    product = build_product(scene, WORKSHOP.rule)
-    return find_plan(product, true_cost(WORKSHOP)(product)).path.states
-
-
-def plan_refined(
-    scene: GraphWorld, prices: Any, states: Sequence[int], band: Band | None = None
-) -> tuple[RefinedPath, Any]:
-    refined = refine_path(scene.source, scene.source.roadmap.configurations[list(states)], prices, band)
-    return refined, refined.word
-
-
-def expert_walks(seed: int) -> tuple[Dataset, float]:
-    """Walks over the roadmap, which need no snapping."""
-    return collect(WORKSHOP, DEMONSTRATIONS, 0, TEMPERATURE, seed, n_jobs=1), 0.0
-
-
-def recorded_paths(seed: int) -> tuple[Dataset, float]:
-    """Paths that know nothing of the roadmap, written as a log and read back; and how far off they were."""
-    lines = recorded_lines(seed, DEMONSTRATIONS)
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "paths.jsonl"
-        file.write_text("\n".join(lines))
-        log = read_recordings(file, WORKSHOP)
-    return log.dataset, float(np.mean([match.mean_error for match in log.matches.values()]))
-
-
-def recorded_lines(seed: int, count: int) -> list[str]:
-    """Recorded paths as lines of a log."""
-    roadmap = draw_roadmap(with_margins(PLAN), 1500, 77 + seed, places=start_places())
-    lines = []
-    for number in range(count):
-        scene_seed = FIRST_RECORDED + 1000 * seed + number
-        scene = workshop(scene_seed, roadmap)
-        path = plan_refined(scene, PRICES, find_true_plan(scene), Band(rounds=6))[0].path
-        rng = np.random.default_rng([scene_seed, 1])
-        noisy = resample(path, STEP)
-        noisy = noisy + NOISE * rng.normal(size=noisy.shape)
-        lines.append(json.dumps({"seed": scene_seed, "path": np.round(noisy, 3).tolist()}))
-    return lines
-
-
-def with_margins(plan: FloorPlan) -> FloorPlan:
-    """The floor as a careful person walks it: not close to where somebody welds, and well into a station."""
-    regions = dict(plan.regions)
-    for number, (x, y) in enumerate(BAYS, start=1):
-        regions[f"bay {number}"] = circle(x, y, 0.4)
-    for name in [name for name in regions if name.startswith("welding")]:
-        middle = regions[name].vertices.mean(axis=0)
-        radius = float(np.linalg.norm(regions[name].vertices - middle, axis=1).min())
-        regions[name] = circle(*middle, radius + 0.15)
-    return replace(plan, regions=regions)
-
-
 def learn_prices(dataset: Dataset, model: TaskModel) -> PricesCost:
     with tempfile.TemporaryDirectory() as folder:
         run = Path(folder) / "run"
@@ -322,11 +267,6 @@ def growth() -> list[dict[str, Any]]:
     return rows
 
 
-def three_stations(roadmap: Roadmap) -> GraphWorld:
-    names = {"bay 1": "store", "bay 6": "inspection", "bay 12": "dock"}
-    return roadmap.world(roadmap.nearest(np.array([12.0, 14.0])), names, PROPOSITIONS)
-
-
 def curves() -> list[dict[str, Any]]:
     """A walk to the three stations for cars of different kinds."""
     floor = replace(PLAN, regions={name: PLAN.regions[name] for name in ("bay 1", "bay 6", "bay 12")})
@@ -371,64 +311,6 @@ def pictures() -> list[dict[str, Any]]:
         {"picture": "plan", "walk": list(states), "seed": FIRST_TEST + 1, "path": refined.path.tolist()},
         {"picture": "snapping", "walk": list(match.vertices), "seed": entry["seed"], "path": entry["path"]},
     ]
-
-
-def draw(figures: dict[str, Any], folder: Path) -> None:
-    """The figures of the documentation."""
-    import matplotlib.pyplot as plt
-
-    if "gap" in figures:
-        rows = figures["gap"]
-        figure, axes = plt.subplots(figsize=(4.6, 3))
-        for name, colour in (("roadmap", "#0072b2"), ("refined", "#d55e00")):
-            axes.loglog(
-                [row["samples"] for row in rows], [100 * row[name] for row in rows], "o-", color=colour, label=name
-            )
-        axes.set_xlabel("samples")
-        axes.set_ylabel("% above the best known")
-        finish(figure, axes, folder / "continuous-gap.svg")
-    if "growth" in figures:
-        rows = figures["growth"]
-        figure, (left, right) = plt.subplots(1, 2, figsize=(7.4, 3))
-        for name, colour in (("drawing, s", "#0072b2"), ("planning, s", "#d55e00"), ("refining, s", "#009e73")):
-            left.loglog(
-                [row["edges"] for row in rows], [row[name] for row in rows], "o-", color=colour, label=name[:-3]
-            )
-        for name, colour in (("table, MB", "#0072b2"), ("peak of planning, MB", "#d55e00")):
-            right.loglog(
-                [row["edges"] for row in rows], [row[name] for row in rows], "o-", color=colour, label=name[:-4]
-            )
-        left.set_ylabel("seconds")
-        right.set_ylabel("MB")
-        for axes in (left, right):
-            axes.set_xlabel("edges")
-        left.legend(frameon=False)
-        finish(figure, right, folder / "continuous-growth.svg")
-    if "curves" in figures:
-        scene = three_stations(draw_roadmap(replace(PLAN, regions=dict(PLAN.regions)), 1000))
-        paths = [np.array(row["path"]) for row in figures["curves"]]
-        image = scene.source.drawing.render(scene.initial_state, paths)
-        save(image, folder / "continuous-curves.png")
-    for row in figures.get("pictures", ()):
-        is_plan = row["picture"] == "plan"
-        scene = workshop(row["seed"], roadmap_of(PLANNED_ON)) if is_plan else workshop(row["seed"])
-        paths = [scene.source.roadmap.path(row["walk"]), np.array(row["path"])]
-        image = scene.source.drawing.render(scene.initial_state, paths if is_plan else paths[::-1])
-        save(image, folder / f"continuous-{row['picture']}.png")
-
-
-def save(image: Any, file: Path) -> None:
-    from PIL import Image
-
-    Image.fromarray(image).quantize(64).save(file, optimize=True)
-
-
-def finish(figure: Any, axes: Any, file: Path) -> None:
-    axes.legend(frameon=False)
-    for one in figure.axes:
-        one.spines[["top", "right"]].set_visible(False)
-    figure.tight_layout()
-    figure.savefig(file)
 
 
 if __name__ == "__main__":

@@ -84,6 +84,7 @@ def wfairl(example, *arguments, folder):
     return ended.stdout
 
 
+@pytest.mark.slow  # that all settings of all methods are options is tested in tests/cli
 def test_settings_of_a_method_of_ones_own_are_options(tmp_path):
     shown = wfairl("own_method", "train", "--help", folder=tmp_path)
     assert "plan with a small automaton, every control costing 1" in shown

@@ -65,18 +65,21 @@ def test_the_policy_of_a_directory_is_the_one_that_was_evaluated(finished):
         assert [one.controls for one in again.episodes] == [one.controls for one in before.episodes]
 
 
-def test_a_run_that_was_killed_anywhere_resumes_to_the_same_files(finished, tmp_path):
+ORDER = ("experiment.json", "demonstrations.safetensors", "config.json", "task.json")
+"""What a run writes, one after the other, before its first epoch."""
+
+
+@pytest.mark.parametrize(
+    "written", [pytest.param(i, marks=[pytest.mark.slow] * (i != 2)) for i in range(len(ORDER) + 1)]
+)
+def test_a_run_that_was_killed_anywhere_resumes_to_the_same_files(finished, tmp_path, written):
     directory, _ = finished
-    order = ("experiment.json", "demonstrations.safetensors", "config.json", "task.json")  # then the first epoch
-    for written in range(len(order) + 1):
-        killed = tmp_path / str(written)
-        killed.mkdir()
-        for name in order[:written]:
-            (killed / name).write_bytes((directory / name).read_bytes())
-        run(SMALL, killed, resume=True)
-        for name in ("experiment.json", *order[2:], "cost.safetensors", "metrics.jsonl", "evaluation.json"):
-            assert (killed / name).read_bytes() == (directory / name).read_bytes()
-        assert load(killed / order[1]) == load(directory / order[1])
+    for name in ORDER[:written]:
+        (tmp_path / name).write_bytes((directory / name).read_bytes())
+    run(SMALL, tmp_path, resume=True)
+    for name in ("experiment.json", *ORDER[2:], "cost.safetensors", "metrics.jsonl", "evaluation.json"):
+        assert (tmp_path / name).read_bytes() == (directory / name).read_bytes()
+    assert load(tmp_path / ORDER[1]) == load(directory / ORDER[1])
 
 
 @pytest.mark.parametrize(

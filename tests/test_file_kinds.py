@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from wfairl.automata.rules import visit_in_order
-from wfairl.automata.task_model import BrokenTaskModelError, TaskModel
+from wfairl.automata.task_model import TaskModel
+from wfairl.automata.task_model_file import BrokenTaskModelError
 from wfairl.automata.words import MalformedWordsError, read_jsonl
 from wfairl.demonstrations import load
 from wfairl.demonstrations.storage import BrokenDatasetError

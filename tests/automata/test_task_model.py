@@ -12,7 +12,8 @@ from strategies_automata import words
 from wfairl.automata.finite import TooManyStatesError
 from wfairl.automata.rules import all_of, visit_all, visit_in_order
 from wfairl.automata.rules import avoid as avoid_all
-from wfairl.automata.task_model import BrokenTaskModelError, TaskModel, fit_task_model
+from wfairl.automata.task_model import TaskModel, fit_task_model
+from wfairl.automata.task_model_file import BrokenTaskModelError
 from wfairl.errors import BadInputError
 
 NOTHING, KEY = frozenset(), frozenset({"key"})

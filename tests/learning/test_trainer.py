@@ -173,17 +173,22 @@ def test_training_leaves_the_given_model_and_torchs_generator_alone():
     assert torch.equal(torch.get_rng_state(), state)
 
 
-@pytest.mark.parametrize("kind", [LocalCost, PaperCost])
+@pytest.fixture(scope="module", params=[LocalCost, PaperCost])
+def whole_run(request, tmp_path_factory):
+    """A model, scenes, and a run that nobody kills: its result and its directory."""
+    scenes, directory = doorkey_scenes(5), tmp_path_factory.mktemp("trainer") / "whole"
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        model = request.param.for_products([scenes[0].product])
+    return model, scenes, train(model, scenes, QUICK, directory), directory
+
+
 @pytest.mark.parametrize("write", ["write_checkpoint", "write_metrics"])
 @pytest.mark.parametrize("survived", [0, 1, 3])
 @pytest.mark.parametrize("late", [False, True])
-def test_a_killed_run_resumes_to_the_same_bits(tmp_path, monkeypatch, kind, write, survived, late):
+def test_a_killed_run_resumes_to_the_same_bits(tmp_path, monkeypatch, whole_run, write, survived, late):
     """Killed before or after one of its writes, the run goes on and ends as if nothing had happened."""
-    scenes = doorkey_scenes(5)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        model = kind.for_products([scenes[0].product])
-    whole = train(model, scenes, QUICK, tmp_path / "whole")
+    model, scenes, whole, directory = whole_run
     real, calls = getattr(trainer, write), []
 
     def deadly(*arguments):
@@ -201,7 +206,7 @@ def test_a_killed_run_resumes_to_the_same_bits(tmp_path, monkeypatch, kind, writ
     assert torch.equal(parameters(resumed.model), parameters(whole.model))
     assert resumed.epoch == whole.epoch
     for name in ("metrics.jsonl", CHECKPOINT):
-        assert (tmp_path / "killed" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+        assert (tmp_path / "killed" / name).read_bytes() == (directory / name).read_bytes()
 
 
 def test_metrics_have_one_line_an_epoch(tmp_path):

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from wfairl.automata.rules import visit_in_order
-from wfairl.automata.task_model import BrokenTaskModelError, TaskModel
+from wfairl.automata.task_model import TaskModel
+from wfairl.automata.task_model_file import BrokenTaskModelError
 from wfairl.logic import Support
 
 LABELS = (frozenset(), frozenset({"goal"}))

@@ -4,7 +4,6 @@ Whatever learned it, a model holds the automaton that a planner searches. One th
 holds that too, and its words have its values; words of any other have the value 1 or 0.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -13,10 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from wfairl.automata import finite as finite_module
-from wfairl.automata import guarded as guarded_module
 from wfairl.automata.automaton import DEAD, Automaton, EdgeCounts, Label
-from wfairl.automata.facts import check_facts
 from wfairl.automata.finite import (
     DEFAULT_MAX_STATES,
     DEFAULT_TOLERANCE,
@@ -25,52 +21,10 @@ from wfairl.automata.finite import (
     does_not_close,
     quotient,
 )
-from wfairl.automata.guarded import GuardedAutomaton
+from wfairl.automata.fit_summary import FitSummary, accepted_values, count_edges
+from wfairl.automata.task_model_file import FORM, SPECTRAL, BrokenTaskModelError
 from wfairl.automata.weighted import WeightedAutomaton
 from wfairl.automata.words import Word, compress, with_optional_start
-from wfairl.documents import Count, Form, NotNegative, unchanged
-from wfairl.errors import BadInputError
-
-SPECTRAL = "spectral"
-
-KINDS: dict[str, type[FiniteAutomaton] | type[GuardedAutomaton]] = {
-    finite_module.KIND: FiniteAutomaton,
-    guarded_module.KIND: GuardedAutomaton,
-}
-"""The kinds of automata that a file may hold."""
-
-
-class BrokenTaskModelError(BadInputError):
-    """A file is not a task model, or one that was cut or changed."""
-
-
-@dataclass(frozen=True)
-class FitSummary:
-    """How the automaton was learned.
-
-    Attributes:
-        words: number of words it was learned from.
-        successes: how many of them have a score that reaches the threshold.
-        loss: mean squared error on the words it was learned from, eq. (2).
-        states: number of states of the automaton.
-        closed: whether that automaton holds all of them, within `max_states`.
-        rank: number of states of the weighted automaton; None where there is none, and so on.
-        rows: length of the longest prefix of the basis.
-        cols: length of the longest suffix of the basis.
-        condition: largest over smallest singular value that was kept.
-        deviation: largest difference of the finite automaton from the weighted one that was seen.
-    """
-
-    words: Count
-    successes: Count
-    loss: NotNegative
-    states: Count
-    closed: bool = True
-    rank: Count | None = None
-    rows: Count | None = None
-    cols: Count | None = None
-    condition: float | None = None
-    deviation: NotNegative | None = None
 
 
 @dataclass(frozen=True)
@@ -129,7 +83,7 @@ class TaskModel:
         """
         if self.automaton is not None:
             return self.automaton
-        assert self.weighted is not None  # `_Stored` and the learners see to it
+        assert self.weighted is not None  # `StoredTaskModel` and the learners see to it
         if not self.summary.closed:  # it was tried when the model was learned
             raise does_not_close(self.weighted, self.tolerance, self.max_states)
         return quotient(self.weighted, self.threshold, self.tolerance, self.max_states, self.keep_repeats)
@@ -147,7 +101,7 @@ class TaskModel:
         """h of each word."""
         read = [self.as_read(word) for word in words]
         if self.weighted is None:
-            return _accepted(self.finite, read)
+            return accepted_values(self.finite, read)
         return [float(value) for value in self.weighted.values(read)]
 
     def as_read(self, word: Word) -> Word:
@@ -225,7 +179,7 @@ class TaskModel:
         summary = FitSummary(
             words=len(read),
             successes=len(successes),
-            loss=float(np.mean(np.square(np.array(_accepted(automaton, read)) - flags))) if read else 0.0,
+            loss=float(np.mean(np.square(np.array(accepted_values(automaton, read)) - flags))) if read else 0.0,
             states=automaton.states,
         )
         return cls(
@@ -283,10 +237,23 @@ class TaskModel:
         """
         stored = FORM.read(path)
         try:
-            return stored.model()
+            automaton, weighted = stored.automata()
         except (KeyError, ValueError) as error:
             reason = f"no {error}" if isinstance(error, KeyError) else str(error)
             raise BrokenTaskModelError(f"{path}: a broken task model ({reason}); {FORM.advice}") from None
+        return cls(
+            learner=stored.learner,
+            threshold=stored.threshold,
+            keep_repeats=stored.keep_repeats,
+            summary=stored.summary,
+            edge_counts={(state, label): count for state, label, count in stored.edge_counts},
+            automaton=automaton,
+            weighted=weighted,
+            tolerance=stored.tolerance,
+            max_states=stored.max_states,
+            sentences=stored.sentences,
+            facts=stored.facts,
+        )
 
 
 def fit_task_model(
@@ -336,82 +303,3 @@ def _reading_repeats_once(automaton: FiniteAutomaton) -> FiniteAutomaton:
 
 def _as_read(words: Sequence[Word], keep_repeats: bool) -> list[Word]:
     return [tuple(word) if keep_repeats else compress(word) for word in words]
-
-
-def _accepted(automaton: Automaton, words: Sequence[Word]) -> list[float]:
-    """1 for each word that is accepted, 0 for the others."""
-    if isinstance(automaton, FiniteAutomaton):
-        return automaton.accepts_all(words).astype(np.float64).tolist()
-    return [float(automaton.accepts(word)) for word in words]
-
-
-def count_edges(automaton: Automaton, words: Sequence[Word]) -> dict[tuple[int, Label], int]:
-    """How many of the words take each edge between two different states."""
-    counts: Counter[tuple[int, Label]] = Counter()
-    for word, times in Counter(words).items():
-        path = automaton.run(word)
-        taken = {(a, label) for a, b, label in zip(path, path[1:], word, strict=False) if DEAD not in (a, b) and a != b}
-        counts.update(dict.fromkeys(taken, times))
-    return dict(counts)
-
-
-@dataclass(frozen=True)
-class _Stored:
-    """A task model on disk: the fields of `TaskModel`, with edge counts as a list of [state, label, count]."""
-
-    learner: str
-    threshold: float
-    keep_repeats: bool
-    tolerance: NotNegative
-    max_states: Count
-    summary: FitSummary
-    sentences: tuple[str, ...]
-    facts: Mapping[str, Any]
-    edge_counts: tuple[tuple[Count, Label, Count], ...]
-    automaton: Mapping[str, Any] | None
-    weighted: Mapping[str, Any] | None
-
-    def model(self) -> TaskModel:
-        if self.weighted is None and self.automaton is None:
-            raise ValueError("no automaton")
-        kind = None if self.automaton is None else KINDS[str(self.automaton.get("kind"))]
-        automaton = None if kind is None else kind.from_document(self.automaton)
-        check_facts(self.facts, automaton)
-        if "alternatives" in self.facts and not self.sentences:
-            raise ValueError("alternatives to a rule that is not told")
-        return TaskModel(
-            learner=self.learner,
-            threshold=self.threshold,
-            keep_repeats=self.keep_repeats,
-            summary=self.summary,
-            edge_counts={(state, label): count for state, label, count in self.edge_counts},
-            automaton=automaton,
-            weighted=None if self.weighted is None else WeightedAutomaton.from_document(self.weighted),
-            tolerance=self.tolerance,
-            max_states=self.max_states,
-            sentences=self.sentences,
-            facts=self.facts,
-        )
-
-
-def _from_version_1(document: dict[str, Any]) -> dict[str, Any]:
-    """A document of the first version, which knew weighted automata alone, as one of this version."""
-    return {
-        **document,
-        "learner": SPECTRAL,
-        "sentences": [],
-        "facts": {},
-        "weighted": document["automaton"],
-        "automaton": None,
-    }
-
-
-FORM = Form(
-    "wfairl-task-model",
-    "a task model",
-    3,
-    _Stored,
-    BrokenTaskModelError,
-    "`wfairl learn-task` writes one",
-    {1: _from_version_1, 2: unchanged},
-)

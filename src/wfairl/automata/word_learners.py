@@ -22,7 +22,8 @@ from wfairl.automata.finite import DEFAULT_MAX_STATES, DEFAULT_TOLERANCE
 from wfairl.automata.merging import MergingSettings, learn_merged
 from wfairl.automata.minimise import reads_repeats_once, to_finite
 from wfairl.automata.spectral import BadWordsError, check_words
-from wfairl.automata.task_model import SPECTRAL, TaskModel, fit_task_model
+from wfairl.automata.task_model import TaskModel, fit_task_model
+from wfairl.automata.task_model_file import SPECTRAL
 from wfairl.automata.words import Word, compress
 from wfairl.errors import BadInputError, FailedRunError
 

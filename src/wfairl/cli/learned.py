@@ -39,7 +39,7 @@ def summary_document(task: "LearnedTask", held_out: "HeldOut | None") -> dict[st
 
 def print_summary(task: "LearnedTask", held_out: "HeldOut | None", output: Path) -> None:
     """A task as a table."""
-    from wfairl.automata.task_model import SPECTRAL
+    from wfairl.automata.task_model_file import SPECTRAL
     from wfairl.automata.word_learners import COMPLETION, MEMORISED
     from wfairl.automata.words import format_label
 

@@ -130,7 +130,7 @@ def copied(tensors: Mapping[str, Tensor]) -> Tensors:
     return {name: tensor.detach().clone() for name, tensor in tensors.items()}
 
 
-def fingerprint(model: CostModel, scenes: Sequence[Scene], inputs: Mapping[Product, Inputs], settings: Any) -> str:
+def fingerprint_of(model: CostModel, scenes: Sequence[Scene], inputs: Mapping[Product, Inputs], settings: Any) -> str:
     """A digest of the initial weights, the data and the settings.
 
     Args:
@@ -163,7 +163,7 @@ def feed(digest: "hashlib._Hash", *parts: Any) -> None:
             digest.update(f"json({len(text)}):".encode() + text)
 
 
-def write_checkpoint(checkpoint: Checkpoint, path: Path, identity: str) -> None:
+def write_checkpoint(checkpoint: Checkpoint, path: Path, fingerprint: str) -> None:
     """Replace a checkpoint, atomically."""
     groups = {
         "model": checkpoint.model,
@@ -176,15 +176,15 @@ def write_checkpoint(checkpoint: Checkpoint, path: Path, identity: str) -> None:
         "steps": checkpoint.steps,
         "history": [asdict(metrics) for metrics in checkpoint.history],
     }
-    write_groups(path, identity, groups, header)
+    write_groups(path, fingerprint, groups, header)
 
 
-def read_checkpoint(path: Path, identity: str, epochs: type[EpochMetrics] = EpochMetrics) -> Checkpoint | None:
+def read_checkpoint(path: Path, fingerprint: str, epochs: type[EpochMetrics] = EpochMetrics) -> Checkpoint | None:
     """A checkpoint, None if the run had not come to one.
 
     Args:
         path: of the file.
-        identity: what is trained on what.
+        fingerprint: what is trained on what.
         epochs: what its history is made of.
 
     Raises:
@@ -199,31 +199,31 @@ def read_checkpoint(path: Path, identity: str, epochs: type[EpochMetrics] = Epoc
             raise ValueError(f"{len(history)} epochs, of which {best_epoch} is the best")
         return Checkpoint(**groups, best_epoch=best_epoch, steps=steps, history=history)
 
-    return read_groups(path, identity, ("model", "best", "first", "second"), make)
+    return read_groups(path, fingerprint, ("model", "best", "first", "second"), make)
 
 
-def write_groups(path: Path, identity: str, groups: Mapping[str, Tensors], header: dict[str, Any]) -> None:
+def write_groups(path: Path, fingerprint: str, groups: Mapping[str, Tensors], header: dict[str, Any]) -> None:
     """Replace a checkpoint of any training, atomically.
 
     Args:
         path: of the file.
-        identity: what is trained on what; whoever resumes must ask for the same.
+        fingerprint: what is trained on what; whoever resumes must ask for the same.
         groups: tensors by name, in groups whose names have no dot.
         header: the rest, as plain JSON.
     """
     # A tensor that stands in two groups is stored twice: safetensors refuses shared memory.
     tensors = {f"{group}.{name}": tensor.clone() for group, part in groups.items() for name, tensor in part.items()}
-    write_tensors(path, FORMAT, tensors, {"fingerprint": identity, **header})
+    write_tensors(path, FORMAT, tensors, {"fingerprint": fingerprint, **header})
 
 
 def read_groups(
-    path: Path, identity: str, names: Sequence[str], parse: Callable[[dict[str, Tensors], dict[str, Any]], Parsed]
+    path: Path, fingerprint: str, names: Sequence[str], parse: Callable[[dict[str, Tensors], dict[str, Any]], Parsed]
 ) -> Parsed | None:
     """What `write_groups` wrote, None if nothing was written yet.
 
     Args:
         path: of the file.
-        identity: what is trained on what.
+        fingerprint: what is trained on what.
         names: of the groups.
         parse: makes the checkpoint of groups and header; what is amiss there is a broken checkpoint.
 
@@ -234,7 +234,7 @@ def read_groups(
     if not path.exists():
         return None
     tensors, header = read_tensors(path, FORMAT, BrokenCheckpointError)
-    if header.get("fingerprint") != identity:
+    if header.get("fingerprint") != fingerprint:
         raise OtherConfigurationError(
             f"{path}: the checkpoint is of another configuration (other settings, another network, another automaton"
             " or other demonstrations). Resume with the same, or start a new run in another directory"

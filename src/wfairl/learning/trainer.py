@@ -33,7 +33,7 @@ from wfairl.learning.checkpoint import (
     CHECKPOINT,
     Checkpoint,
     EpochMetrics,
-    fingerprint,
+    fingerprint_of,
     read_checkpoint,
     write_checkpoint,
     write_metrics,
@@ -157,7 +157,7 @@ class Training:
         examples: the demonstrations as the model sees them.
         settings: how to train.
         directory: where metrics and checkpoints go; None for nowhere.
-        identity: what is trained, from where, on what and how.
+        fingerprint: what is trained, from where, on what and how.
         checkpoint: where to go on; None at the beginning.
     """
 
@@ -165,7 +165,7 @@ class Training:
     examples: "Sequence[_Example]"
     settings: Settings
     directory: Path | None
-    identity: str
+    fingerprint: str
     checkpoint: Checkpoint | None
 
 
@@ -177,15 +177,15 @@ def prepare_training(
         raise BadInputError("there are no demonstrations to train on")
     examples = _view_scenes(model, scenes)
     inputs = {example.scene.product: example.view.inputs for example in examples}
-    identity = fingerprint(model, scenes, inputs, settings)
-    checkpoint = read_checkpoint(directory / CHECKPOINT, identity) if directory is not None and resume else None
-    return Training(model, examples, settings, directory, identity, checkpoint)
+    fingerprint = fingerprint_of(model, scenes, inputs, settings)
+    checkpoint = read_checkpoint(directory / CHECKPOINT, fingerprint) if directory is not None and resume else None
+    return Training(model, examples, settings, directory, fingerprint, checkpoint)
 
 
 @one_torch_thread()
 def run_training(training: Training, n_jobs: int = 2) -> TrainingResult:
     """Train to the last epoch."""
-    settings, directory, identity = training.settings, training.directory, training.identity
+    settings, directory, fingerprint = training.settings, training.directory, training.fingerprint
     model = copy.deepcopy(training.model)
     adam = Adam(model, settings.weight_decay)
     kept, held_out = _split(training.examples, settings)
@@ -195,7 +195,7 @@ def run_training(training: Training, n_jobs: int = 2) -> TrainingResult:
     else:
         losses = (_mean_loss(model, examples, settings, n_jobs) for examples in (kept, held_out))
         checkpoint = Checkpoint.capture(model, adam, (EpochMetrics(0, 0.0, *losses),), None)
-    _keep(checkpoint, directory, identity)
+    _keep(checkpoint, directory, fingerprint)
 
     done = len(checkpoint.history) - 1
     with _meter(done, settings.epochs) as advance:
@@ -204,7 +204,7 @@ def run_training(training: Training, n_jobs: int = 2) -> TrainingResult:
             held_out_loss = _mean_loss(model, held_out, settings, n_jobs)
             metrics = EpochMetrics(epoch, _learning_rate(epoch, settings), train_loss, held_out_loss)
             checkpoint = Checkpoint.capture(model, adam, (*checkpoint.history, metrics), checkpoint)
-            _keep(checkpoint, directory, identity)
+            _keep(checkpoint, directory, fingerprint)
             advance(metrics)
     model.load_state_dict(checkpoint.best)
     return TrainingResult(model, checkpoint.best_epoch, checkpoint.history)
@@ -334,9 +334,9 @@ def _learning_rate(epoch: int, settings: Settings) -> float:
     return settings.learning_rate * (1 + math.cos(math.pi * (epoch - 1) / settings.epochs)) / 2
 
 
-def _keep(checkpoint: Checkpoint, directory: Path | None, identity: str) -> None:
+def _keep(checkpoint: Checkpoint, directory: Path | None, fingerprint: str) -> None:
     if directory is not None:
-        write_checkpoint(checkpoint, directory / CHECKPOINT, identity)
+        write_checkpoint(checkpoint, directory / CHECKPOINT, fingerprint)
         write_metrics(checkpoint.history, directory)
 
 

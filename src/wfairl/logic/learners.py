@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Protocol
 
-from wfairl.automata.task_model import SPECTRAL, TaskModel, fit_task_model
+from wfairl.automata.task_model import TaskModel, fit_task_model
+from wfairl.automata.task_model_file import SPECTRAL
 from wfairl.automata.word_learners import COMPLETION, DECLARE, MEMORISED, MERGING, Reading, find_word_learner
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.errors import BadInputError
