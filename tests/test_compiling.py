@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import wfairl
+from wfairl.compiling import njit
 
 CALLEE = """
 from wfairl.compiling import njit
@@ -38,3 +39,16 @@ def test_a_kernel_is_compiled_anew_when_a_module_changes_that_it_calls(tmp_path:
 
     assert [ask(1), ask(1), ask(5)] == ["2 0", "2 1", "10 0"]
     assert len(list(package.glob("__pycache__/wfairl-kernels-caller-*"))) == 1
+
+
+def test_a_kernel_that_others_call_with_constants_is_compiled_once():
+    @njit(cache=False)
+    def power(base, exponent):
+        return base**exponent
+
+    @njit(cache=False)
+    def polynomial(x):
+        return power(x, 2) + power(x, 3)
+
+    assert polynomial(2) == 12
+    assert len(power.signatures) == 1

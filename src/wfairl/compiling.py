@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core import types
 
 PACKAGE = Path(__file__).parent
 IMPORT = re.compile(rf"^\s*(?:from|import)\s+{PACKAGE.name}\.([\w.]+)(?:\s+import\s+([\w, ]+))?", re.MULTILINE)
@@ -29,11 +30,22 @@ def njit(*, cache: bool, **options: Any) -> Callable[[Callable[..., Any]], Any]:
     def compiled(function: Callable[..., Any]) -> Any:
         try:
             with _directory_of(Path(function.__code__.co_filename)):
-                return numba.njit(cache=cache, **options)(function)
+                return _ignore_literals(numba.njit(cache=cache, **options)(function))
         except RuntimeError:
-            return numba.njit(**options)(function)
+            return _ignore_literals(numba.njit(**options)(function))
 
     return compiled
+
+
+def _ignore_literals(kernel: Any) -> Any:
+    """Have one version of a kernel for all calls by others; Numba would compile one for each constant they pass."""
+    find = kernel.get_call_template
+
+    def find_for_types(args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+        return find(tuple(map(types.unliteral, args)), {name: types.unliteral(one) for name, one in kws.items()})
+
+    kernel.get_call_template = find_for_types
+    return kernel
 
 
 @contextmanager
