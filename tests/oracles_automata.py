@@ -4,6 +4,9 @@ from itertools import combinations, groupby
 
 import numpy as np
 
+from wfairl.automata.hankel import HankelBlocks
+from wfairl.automata.weighted import WeightedAutomaton
+
 
 def product_of_matrices(automaton, word):
     """alpha_0^T W_{sigma_0} ... W_{sigma_T} beta, one number at a time."""
@@ -129,3 +132,19 @@ def holds(formula, word, position=0):
             released = [j for j in later if holds(one, word, j)]
             return bool(released) and all(holds(other, word, i) for i in range(position, released[0] + 1))
     raise ValueError(formula)
+
+
+def blocks_from_function(function, alphabet, prefixes, suffixes):
+    """The dense Hankel blocks of a function that can be asked for the value of any word."""
+
+    def table(middle):
+        return np.array([[function(u + middle + v) for v in suffixes] for u in prefixes])
+
+    label_blocks = tuple(table((label,)) for label in alphabet)
+    return HankelBlocks(table(()), label_blocks, max(map(len, prefixes)), max(map(len, suffixes)))
+
+
+def change_basis(automaton, basis):
+    """The same function with states alpha^T B for an invertible B, shape [m, m]."""
+    final, transitions = (np.linalg.solve(basis, one) for one in (automaton.final, automaton.transitions @ basis))
+    return WeightedAutomaton(automaton.alphabet, automaton.initial @ basis, final, transitions)

@@ -14,7 +14,6 @@ from wfairl.automata.hankel import (
     Statistic,
     apply_statistic,
     blocks_from_corpus,
-    blocks_from_function,
 )
 
 samples = st.lists(words, min_size=1, max_size=8)
@@ -75,20 +74,6 @@ def test_the_most_frequent_prefixes_are_kept(sample, count):
     if count <= len(prefixes):  # what is left out is no more frequent than the least of what is kept
         sums = np.asarray(blocks.block.sum(axis=1)).ravel()
         assert sorted(sums, reverse=True) == passing[:count]
-
-
-def test_blocks_of_a_function_hold_its_values():
-    a, b = frozenset("a"), frozenset("b")
-    basis = [(), (a,), (b,)]
-    blocks = blocks_from_function(lambda word: float(len(word)), [a, b], basis, basis)
-    assert blocks.block.tolist() == [[0, 1, 1], [1, 2, 2], [1, 2, 2]]
-    assert blocks.label_blocks[1].tolist() == [[1, 2, 2], [2, 3, 3], [2, 3, 3]]
-
-
-def test_a_basis_without_the_empty_word_is_an_error():
-    a = frozenset("a")
-    with pytest.raises(BadBasisError, match="empty word"):
-        blocks_from_function(lambda word: 1.0, [a], [(a,)], [()])
 
 
 @pytest.mark.parametrize("limits", [{"rows": -1}, {"cols": -2}, {"max_prefixes": 0}, {"max_suffixes": -3}])

@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles_automata import product_of_matrices
+from oracles_automata import blocks_from_function, product_of_matrices
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from strategies_automata import random_automaton, random_word, seeds, words
 
-from wfairl.automata.hankel import blocks_from_function
 from wfairl.automata.spectral import LostRankError, SpectralLearner, assemble, factorise
 from wfairl.errors import WfairlError
 

@@ -219,7 +219,7 @@ def test_a_clone_does_what_was_demonstrated():
         DOORKEY, collect(DOORKEY, 2, 0, 0.0, 0, n_jobs=1), GailConfig(scenes=DEMONSTRATED, view="agent", radius=3), 1
     )
     network, expert = random_network(data.encoder, 7), data.expert
-    clone(network, data.cloned, data.encoder, 100, np.random.default_rng(0))
+    clone(network, data.cloned, data.encoder, 150, np.random.default_rng(0))
     outputs = network(expert.observations)
     assert (outputs[:, :6].argmax(dim=1) == expert.controls).float().mean() > 0.8
 

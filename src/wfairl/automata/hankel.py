@@ -9,7 +9,6 @@ For a distribution p, h may be another statistic of it than the probability of a
     suffix  h(x) = sum_u p(ux)            factor  h(x) = sum_{u, v} p(uxv), the expected occurrences
 """
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
@@ -18,9 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from wfairl.automata.automaton import Label
 from wfairl.automata.corpus import TOO_DEEP, Corpus, PrefixTree, build_prefix_tree, merge_equal_words
-from wfairl.automata.words import Word
 from wfairl.errors import BadInputError
 
 Matrix: TypeAlias = NDArray[np.float64] | csr_array
@@ -132,24 +129,6 @@ def blocks_from_corpus(
     label_blocks = tuple(csr_array((values[part], (row[part], col[part])), shape=shape) for part in parts)
     rows, cols = _longest(from_left, row_of), _longest(from_right, col_of)
     return HankelBlocks(block, label_blocks, rows, cols)
-
-
-def blocks_from_function(
-    function: Callable[[Word], float], alphabet: Sequence[Label], prefixes: Sequence[Word], suffixes: Sequence[Word]
-) -> HankelBlocks:
-    """The dense blocks of a function that can be asked for the value of any word.
-
-    Raises:
-        BadBasisError: the empty word does not come first in both parts of the basis.
-    """
-    if not prefixes or not suffixes or prefixes[0] != () or suffixes[0] != ():
-        raise BadBasisError("the first prefix and the first suffix of a basis must be the empty word")
-
-    def table(middle: Word) -> NDArray[np.float64]:
-        return np.array([[function(u + middle + v) for v in suffixes] for u in prefixes])
-
-    label_blocks = tuple(table((label,)) for label in alphabet)
-    return HankelBlocks(table(()), label_blocks, max(map(len, prefixes)), max(map(len, suffixes)))
 
 
 def apply_statistic(corpus: Corpus, statistic: Statistic, longest: int | None) -> Corpus:

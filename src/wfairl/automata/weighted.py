@@ -132,15 +132,6 @@ class WeightedAutomaton:
             nexts[rows] = alphas[rows] @ self.transitions[symbol]
         return nexts
 
-    def change_basis(self, basis: NDArray[np.float64]) -> "WeightedAutomaton":
-        """The same function with states alpha^T B for an invertible `basis` B, shape [m, m]."""
-        return WeightedAutomaton(
-            self.alphabet,
-            self.initial @ basis,
-            np.linalg.solve(basis, self.final).astype(np.float64),
-            np.linalg.solve(basis, self.transitions @ basis).astype(np.float64),
-        )
-
     def minimal(self, tolerance: float = MINIMAL_TOLERANCE) -> "WeightedAutomaton":
         """The same function with the fewest states: those that can be reached and can be told apart."""
         reachable = span_of_products(self.initial, self.transitions, tolerance)

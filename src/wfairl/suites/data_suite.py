@@ -9,8 +9,8 @@ figures are made of these records alone, so that a page can be written again wit
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import numpy as np
@@ -149,10 +149,7 @@ def find_data_suite(name: str) -> DataSuite:
     if name not in DATA_SUITES:
         raise BadInputError(f"unknown suite {name!r}; on public data there are {', '.join(DATA_SUITES)}")
     known = DATA_SUITES[name]
-    if isinstance(known, DataSuite):
-        return known
-    module, _, attribute = known.partition(":")
-    suite = getattr(import_module(module), attribute)
+    suite = resolve_name(known) if isinstance(known, str) else known
     assert isinstance(suite, DataSuite)
     return suite
 

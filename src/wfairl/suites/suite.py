@@ -8,8 +8,8 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from importlib import import_module
 from itertools import product
+from pkgutil import resolve_name
 from typing import Any
 
 from wfairl.demonstrations.collection import FIRST_TEST_SEED
@@ -279,10 +279,7 @@ def find_suite(name: str) -> Suite:
     if name not in SUITES:
         raise BadInputError(f"unknown suite {name!r}; known are {', '.join(SUITES)}")
     known = SUITES[name]
-    if isinstance(known, Suite):
-        return known
-    module, _, attribute = known.partition(":")
-    suite = getattr(import_module(module), attribute)
+    suite = resolve_name(known) if isinstance(known, str) else known
     assert isinstance(suite, Suite)
     return suite
 
