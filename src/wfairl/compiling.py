@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core import types
 
 PACKAGE = Path(__file__).parent
 IMPORT = re.compile(rf"^\s*(?:from|import)\s+{PACKAGE.name}\.([\w.]+)(?:\s+import\s+([\w, ]+))?", re.MULTILINE)
@@ -42,7 +41,9 @@ def _ignore_literals(kernel: Any) -> Any:
     find = kernel.get_call_template
 
     def find_for_types(args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
-        return find(tuple(map(types.unliteral, args)), {name: types.unliteral(one) for name, one in kws.items()})
+        return find(
+            tuple(map(numba.types.unliteral, args)), {name: numba.types.unliteral(one) for name, one in kws.items()}
+        )
 
     kernel.get_call_template = find_for_types
     return kernel
