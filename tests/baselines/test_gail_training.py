@@ -173,7 +173,7 @@ def test_a_training_that_was_killed_and_resumed_ends_with_the_same_weights(tmp_p
 
 
 def test_it_learns_something_and_says_so(tmp_path, dataset):
-    config = replace(SMALL, rewards=("log-d", "minus-log-1-d"), iterations=3, rollout=25)
+    config = replace(SMALL, rewards=("log-d", "minus-log-1-d"), iterations=3, rollout=25, batch_size=75)
     result = train_gail(DOORKEY, dataset, config, tmp_path)
     lines = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
     assert [(line["reward"], line["iteration"]) for line in lines] == [
