@@ -109,7 +109,7 @@ def test_a_suite_of_ones_own_is_computed_from_the_command_line(tmp_path):
 
 @pytest.mark.slow
 def test_a_suite_on_data_of_ones_own_is_computed_from_the_command_line(tmp_path):
-    (tmp_path / "routes.csv").write_text("\n".join(f"{i},{i + 1},{i + 2}" for i in range(20)))
+    subprocess.run([sys.executable, EXAMPLES / "own_data_suite.py"], cwd=tmp_path, check=True)  # records routes.csv
     wfairl("own_data_suite", "data", "deliveries", ".", "-o", "data", folder=tmp_path)
     arguments = ["reproduce", "--suite", "deliveries", "--data", "data", "--jobs", "1", "-o", "suite"]
     wfairl("own_data_suite", *arguments, folder=tmp_path)
