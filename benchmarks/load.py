@@ -1,6 +1,6 @@
 """Large inputs on the command line: processor time and peak memory of learning and scoring, and how they grow.
 
-    python benchmarks/load.py [--json] [--largest 1.0] [--parts words,labels] [--learner spectral]
+    python benchmarks/load.py [--json] [--largest 1.0] [--parts words,labels] [--learner spectral] [--image FILE.png]
 
 words           many words of a few labels, as an event log has them; the largest is 10^6
 long            20 words that grow to 10^4 labels each
@@ -11,6 +11,7 @@ demonstrations  recorded walks in a small world, up to 10^5
 Each row is a command in a process of its own, its start included. `exponent` is the slope of the logarithm of time (of
 memory) against that of the size, between two sizes, after what every command takes: 1 is linear. `score one` is the
 command that scores a single word by the model that was learned. --largest 0.1 stops at a tenth of these sizes.
+Kernels are compiled before anything is measured.
 """
 
 import argparse
@@ -49,7 +50,10 @@ def main() -> None:
     parser.add_argument("--largest", type=float, default=1.0, help="part of the largest sizes to stop at")
     parser.add_argument("--parts", default=",".join(SIZES))
     parser.add_argument("--learner", default="shortest", help="of `wfairl learn-task`")
+    parser.add_argument("--image", type=Path, help="draw time and memory by size")
     arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        measure("words", SIZES["words"][0], Path(place), arguments.learner)
     rows = []
     for part in arguments.parts.split(","):
         for size in (size for size in SIZES[part] if size <= arguments.largest * SIZES[part][-1]):
@@ -60,6 +64,8 @@ def main() -> None:
         if row["part"] == three["part"]:
             three["exponent of time"] = exponent(row, two, three, "learn, s")
             three["exponent of memory"] = exponent(row, two, three, "learn, MB")
+    if arguments.image:
+        draw(rows, arguments.image)
     if arguments.json:
         print(json.dumps(rows))
         return
@@ -109,6 +115,21 @@ def exponent(smallest: dict[str, Any], before: dict[str, Any], after: dict[str, 
     fixed = smallest[name] * 0.9
     grown = max(after[name] - fixed, 1e-9) / max(before[name] - fixed, 1e-9)
     return math.log(grown) / math.log(after["size"] / before["size"])
+
+
+def draw(rows: list[dict[str, Any]], path: Path) -> None:
+    """Time and memory by the size, each part a line, both on logarithmic axes."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
+    for axis, name in zip(axes, ("learn, s", "learn, MB"), strict=True):
+        for part in dict.fromkeys(row["part"] for row in rows):
+            points = [(row["size"], row[name]) for row in rows if row["part"] == part]
+            axis.loglog(*zip(*points, strict=True), marker="o", markersize=4, label=part)
+        axis.set(xlabel="size", ylabel={"learn, s": "processor time, s", "learn, MB": "peak memory, MB"}[name])
+        axis.grid(alpha=0.3)
+    axes[0].legend(frameon=False)
+    figure.savefig(path, dpi=110)
 
 
 def shown(value: Any) -> str:
