@@ -8,11 +8,12 @@ from wfairl.automata.rules import all_of, avoid, visit_in_order
 from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations import Dataset, collect
 from wfairl.evaluation import evaluate, expert_policy
-from wfairl.logic import CautiousPolicy, Support, find_learner, learn_logic_and_cost
+from wfairl.logic import CautiousPolicy, Support, caution, find_learner, learn_logic_and_cost
 from wfairl.logic.caution import DoubtfulPlanError, goals_of
 from wfairl.logic.scene_risks import SceneRisks
 from wfairl.logic.support import support_of, untested_steps
 from wfairl.planning import UnsatisfiableTaskError, build_product, find_plan, unit_cost
+from wfairl.planning.product import ProductTooLargeError
 from wfairl.worlds import find_task
 
 TASK = find_task("random-office-coffee")
@@ -177,6 +178,26 @@ def test_a_plan_that_fails_too_probably_is_refused_with_its_reasons():
     assert policy.choose(without_coffee)[0].accepts((frozenset({"g"}),))
     with pytest.raises(DoubtfulPlanError, match="probability of 30%: it leaves out 'f', which may be needed"):
         replace(policy, largest_doubt=0.29).choose(without_coffee)
+
+
+def test_where_the_safest_goals_are_too_large_a_plan_is_judged_by_what_it_does(monkeypatch):
+    def build_small(world, automaton, most):
+        if automaton.states > OFFICE.states:
+            raise ProductTooLargeError("too large")
+        return build_product(world, automaton, most)
+
+    monkeypatch.setattr(caution, "build_product", build_small)
+    model = model_of([(OFFICE, 0.6), (COFFEE_THEN_OFFICE, 0.4)])
+    words = [word_of(CautiousPolicy("", model, unit_cost, 0.0, largest_doubt=1.0), seed) for seed in range(60)]
+    refused = []
+    for seed in range(60):
+        try:
+            word_of(CautiousPolicy("", model, unit_cost, 0.0), seed)
+            refused.append(False)
+        except DoubtfulPlanError:
+            refused.append(True)
+    assert refused == [COFFEE_THEN_OFFICE.fulfilled_at(word) is None for word in words]
+    assert 0 < sum(refused) < 60
 
 
 def test_a_plan_tells_the_steps_that_no_demonstration_tells_about():

@@ -15,7 +15,9 @@ probability that it fails, as far as anything is known,
 
     doubt = 1 - (1 - probability that the goal is not enough) * prod over the labels that it reads of (1 - risk)
 
-Where even the best plan is too doubtful, the agent says so, and does nothing.
+Where even the best plan is too doubtful, the agent says so, and does nothing. In a large scene the goals from which
+least may be missing can be too large to plan for; there a plan may do more than it was made for, and its doubt is by
+what it does.
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,7 +31,7 @@ from wfairl.automata.automaton import Automaton, Label
 from wfairl.automata.task_model import TaskModel
 from wfairl.automata.words import format_label
 from wfairl.evaluation.policies import Actor
-from wfairl.logic.goals import Goal, Joint, goals_of, joint_of
+from wfairl.logic.goals import Goal, Joint, goals_of, joint_of, missing_after
 from wfairl.logic.scene_risks import SceneRisks
 from wfairl.logic.support import Support, support_of
 from wfairl.planning.agent import Agent
@@ -37,7 +39,7 @@ from wfairl.planning.auto import is_large
 from wfairl.planning.cost import Cost
 from wfairl.planning.plan import UnsatisfiableTaskError, best_controls
 from wfairl.planning.planner import ExactPlanner
-from wfairl.planning.product import ProductTooLargeError, build_product
+from wfairl.planning.product import Product, ProductTooLargeError, build_product
 from wfairl.planning.shortest_path import cost_to_go
 from wfairl.worlds.world import World
 
@@ -118,19 +120,22 @@ class CautiousPolicy:
 
     def _best(self, world: World[Any], risks: SceneRisks, price: float, least: float) -> "_Choice":
         """The plan to follow; none costs less than `least`."""
-        best = _Choice(True, np.inf, 0.0, joint_of(self.model), 0.0, {})
+        best, is_all = _Choice(True, np.inf, 0.0, joint_of(self.model), 0.0, {}, ()), True
         for goal in self._goals:  # sorted: what may be missing only grows
             if not best.is_late and least + price * goal.missing >= best.total:
                 break
-            best = min((best, *self._choices(world, goal, risks, price)), key=lambda one: (one.is_late, one.total))
-        return best
+            try:
+                product = build_product(world, goal.joint.automaton, MOST_NODES)
+            except ProductTooLargeError:
+                is_all = False
+                continue
+            best = min((best, *self._choices(product, goal, risks, price)), key=lambda one: (one.is_late, one.total))
+        if is_all or not best.word:
+            return best
+        return best._replace(doubt=min(best.doubt, _doubt(missing_after(self.model, best.word), best.read)))
 
-    def _choices(self, world: World[Any], goal: Goal, risks: SceneRisks, price: float) -> Iterator["_Choice"]:
+    def _choices(self, product: Product, goal: Goal, risks: SceneRisks, price: float) -> Iterator["_Choice"]:
         """The plan for a goal at the full price; where it takes longer than the horizon, those at lower prices too."""
-        try:
-            product = build_product(world, goal.joint.automaton, MOST_NODES)
-        except ProductTooLargeError:
-            return
         costs, chances = self.cost(product), risks.by_transition(goal.joint, product)
         for cut in PRICE_CUTS:
             solution = cost_to_go(product.graph, costs + cut * price * chances)
@@ -139,16 +144,18 @@ class CautiousPolicy:
             controls = best_controls(product, solution)
             path = product.walk(controls)[:-1], controls
             read: dict[Label, float] = {}
-            for i, chance in zip(product.label_index[path].tolist(), chances[path].tolist(), strict=True):
-                read[product.labels[i]] = max(chance, read.get(product.labels[i], 0.0))
+            word = tuple(product.labels[i] for i in product.label_index[path])
+            for label, chance in zip(word, chances[path].tolist(), strict=True):
+                read[label] = max(chance, read.get(label, 0.0))
             is_late = self.horizon is not None and len(controls) > self.horizon
             yield _Choice(
                 is_late,
                 total=float(costs[path].sum() + price * (chances[path].sum() + goal.missing)),
-                doubt=1.0 - (1.0 - goal.missing) * float(np.prod([1.0 - chance for chance in read.values()])),
+                doubt=_doubt(goal.missing, read),
                 joint=goal.joint,
                 price=cut * price,
                 read=read,
+                word=word,
             )
             if not is_late:
                 return
@@ -191,6 +198,7 @@ class _Choice(NamedTuple):
         joint: what it is planned for.
         price: of the risk of labels, under which it is the cheapest.
         read: the labels that it reads, with their risk.
+        word: all of them in turn.
     """
 
     is_late: bool
@@ -199,6 +207,11 @@ class _Choice(NamedTuple):
     joint: Joint
     price: float
     read: Mapping[Label, float]
+    word: tuple[Label, ...]
+
+
+def _doubt(missing: float, read: Mapping[Label, float]) -> float:
+    return 1.0 - (1.0 - missing) * float(np.prod([1.0 - chance for chance in read.values()]))
 
 
 def _likely(chances: Mapping[Label, float]) -> list[str]:

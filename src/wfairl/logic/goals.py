@@ -12,7 +12,7 @@ All accept only what the most probable automaton accepts.
     missing = 1 - prod over these labels of (1 - need of the label)
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -78,6 +78,16 @@ def goals_of(model: TaskModel) -> list[Goal]:
     need = _needed_labels(model)
     found = [*_probable_automata(model, need), *_demonstrated(model, need)]
     return sorted(found, key=lambda goal: goal.missing)
+
+
+def missing_after(model: TaskModel, word: Sequence[Label]) -> float:
+    """Probability that the task asks for more than a word: another automaton may be the task, or a label be needed."""
+    others = 1.0
+    for one in model.facts["alternatives"]:
+        if GuardedAutomaton.from_document(one["automaton"]).fulfilled_at(word) is not None:
+            others -= one["weight"]
+    need = _needed_labels(model)
+    return 1.0 - (1.0 - max(others, 0.0)) * (1.0 - _missing(need, need.keys() - set(word)))
 
 
 def joint_of(model: TaskModel) -> Joint:
