@@ -15,6 +15,7 @@ from oracles_report import numbers_in, player_data, read_page
 from wfairl.automata.layout import TIMES
 from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations import collect
+from wfairl.documents import write_lines
 from wfairl.errors import BadInputError
 from wfairl.experiment import Config, read_evaluations, write_evaluations
 from wfairl.learning.run_directory import BrokenRunError, read_config, write_config
@@ -276,7 +277,7 @@ def test_a_method_without_an_automaton_has_a_page_that_does_not_speak_of_one(clo
         for network in (0, 1)
         for epoch, loss in enumerate((3.0, 1.0, 2.0))
     ]
-    (run / "metrics.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    write_lines(run / "metrics.jsonl", lines)
     root = page_of(run)
     assert "behavioural cloning" in root.one("p", class_="subtitle").text
     titles = ["Result", "Watch it act", "Training", "How it was made"]
