@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from strategies_planning import Problem, draw_costs, problems
 
+from wfairl.automata.formats.ltlf import from_ltlf, to_ltlf
 from wfairl.automata.rules import visit_in_order
 from wfairl.planning import Agent, AutoPlanner, ExactPlanner, FocusedPlanner, Status, UnsatisfiableTaskError, unit_cost
 from wfairl.planning.anytime import WEIGHTS
@@ -166,6 +167,14 @@ def test_bounds_never_exceed_the_cost_to_go(task: Task, cost, is_refined: bool):
     assert (bounds <= found * (1 + 1e-9)).all()
     live = np.isfinite(found)
     assert (bounds[live] / found[live]).mean() > 0.3  # and they say something
+
+
+def test_a_rule_is_planned_for_alike_however_its_guards_are_written():
+    task = find_task("maze-errands")
+    world = task.make_world(seed=1)
+    one, other = (FocusedPlanner().solve(world, rule, unit_cost) for rule in (task.rule, from_ltlf(to_ltlf(task.rule))))
+    assert one.plan().cost == other.plan().cost == other.plan().lower_bound
+    assert one.effort == other.effort
 
 
 def test_what_can_never_be_fulfilled_again_is_known_without_a_search():

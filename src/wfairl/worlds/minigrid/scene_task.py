@@ -159,13 +159,21 @@ def _changes(automaton: Automaton, propositions: Sequence[str], atoms: NDArray[n
     """The changes of an automaton that can be reached, without what always or never holds in this scene.
 
     Of two changes of a state, the first is taken where both could be: one that needs more than an earlier one is none.
+    If the earlier one can only have failed because something holds, that is part of the later one: after `key & !ball`,
+    `key` means `ball & key`.
     """
     bit = {name: 1 << i for i, name in enumerate(propositions)}
     always = sum(1 << i for i, atom in enumerate(atoms) if atom[0] == ALWAYS)
     never = sum(1 << i for i, atom in enumerate(atoms) if atom[0] == ANY_AT and atom[1] == atom[2])
     kept: list[tuple[int, int, int, int]] = []
+    read: list[tuple[int, int, int]] = []
     for source, guard, target in automaton.changes(propositions):
         true, false = sum(bit[name] for name in guard.true), sum(bit[name] for name in guard.false)
+        for other, other_true, other_false in read:
+            reason = other_false & ~false
+            if other == source and not other_true & ~true and reason.bit_count() == 1:
+                true |= reason
+        read.append((source, true, false))
         true, false, can_be = true & ~always, false & ~never, not (true & never or false & always)
         earlier = [one for one in kept if one[0] == source and not one[1] & ~true and not one[2] & ~false]
         if can_be and not earlier and not automaton.accepting[source]:
