@@ -5,7 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import wfairl
+from wfairl import compiling
 from wfairl.compiling import njit
 
 CALLEE = """
@@ -52,3 +55,12 @@ def test_a_kernel_that_others_call_with_constants_is_compiled_once():
 
     assert polynomial(2) == 12
     assert len(power.signatures) == 1
+
+
+def test_kernels_are_kept_in_the_package_where_there_is_no_home(monkeypatch: pytest.MonkeyPatch):
+    def no_home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", no_home)
+    source = compiling.PACKAGE / "planning" / "shortest_path.py"
+    assert compiling._make_directory.__wrapped__(source, "").parent == source.parent / "__pycache__"

@@ -72,7 +72,7 @@ def _make_directory(source: Path, chosen: str) -> Path | str:
         return chosen
     name = ".".join(source.relative_to(PACKAGE).with_suffix("").parts)
     inside = source.parent / "__pycache__"
-    for parent in [Path(chosen)] if chosen else [inside, Path("~/.cache").expanduser()]:
+    for parent in [Path(chosen)] if chosen else [inside, *_cache_of_user()]:
         directory = parent / f"wfairl-kernels-{name}-{source_digest(source)[:16]}"
         try:
             directory.mkdir(parents=True, exist_ok=True)
@@ -83,6 +83,14 @@ def _make_directory(source: Path, chosen: str) -> Path | str:
                 shutil.rmtree(former, ignore_errors=True)
         return directory
     return chosen
+
+
+def _cache_of_user() -> list[Path]:
+    """Where a user keeps what can be made again; nowhere if there is no home."""
+    try:
+        return [Path.home() / ".cache"]
+    except RuntimeError:
+        return []
 
 
 def source_digest(source: Path) -> str:

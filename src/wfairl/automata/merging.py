@@ -301,9 +301,8 @@ def _best_change(transitions, states, symbols, offsets, flags, best, max_states,
                         best, chosen, chosen_states = bits, trial.copy(), states + 1
                 else:
                     read = _labels_read(trial, states, symbols, offsets, words, places, state)
-                    of_leaving = np.full(
-                        3, np.inf
-                    )  # the bits if no word ends elsewhere, with an edge less, as many, more
+                    # The bits if no word ends elsewhere: with an edge less, as many, one more.
+                    of_leaving = np.full(3, np.inf)
                     for k in range(max(1 - split, 0), 3):
                         leaving[states] = split + k - 1
                         of_leaving[k] = _bits_of_ends(labels, leaving, states + 1, ends)
