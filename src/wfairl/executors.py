@@ -18,6 +18,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing import resource_tracker
 from multiprocessing.connection import wait as wait_for_any
 from queue import SimpleQueue
 from typing import Any
@@ -133,7 +134,9 @@ class LocalProcesses(Executor):
 
     def _serve(self) -> None:
         """In a thread: one call after the other, in a process of its own."""
-        # Inherited by the process: Ctrl-C reaches all, and this side alone answers it.
+        # Inherited by the process: Ctrl-C reaches all, and this side alone answers it. Whoever starts the resource
+        # tracker has its signals unblocked afterwards, so that comes first.
+        resource_tracker.ensure_running()
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         process: ProcessPoolExecutor | None = None
         while (call := self._calls.get()) is not None:

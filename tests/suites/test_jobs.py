@@ -107,6 +107,18 @@ def test_workers_end_when_their_parent_is_killed(tmp_path):
     assert [worker for worker in workers if _runs(worker)] == []
 
 
+def test_workers_leave_ctrl_c_to_their_parent():
+    """In a process of its own, in which Python has started no resource tracker yet."""
+    script = (
+        "import signal; from wfairl.executors import LocalProcesses\n"
+        "with LocalProcesses(1) as workers:\n"
+        "    blocked = workers.submit(signal.pthread_sigmask, signal.SIG_BLOCK, ()).result()\n"
+        "    print(signal.SIGINT in blocked)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
+
+
 def double(directory: Path) -> None:
     """Reads one file, changes another, writes two more; `result.json` says that it is done."""
     number = int((directory / "inputs" / "number.txt").read_text())
