@@ -10,6 +10,7 @@ from wfairl.automata.corpus import encode_all
 from wfairl.automata.declare import DeclareSettings, learn_constraints
 from wfairl.automata.description_length import choice_bits, flag_bits, table_bits
 from wfairl.automata.minimise import Table
+from wfairl.automata.word_learners import DeclareLearner, Reading
 from wfairl.errors import BadInputError
 
 EVENTS = tuple("abcdefghij")
@@ -130,8 +131,13 @@ def test_of_too_many_propositions_the_most_frequent_are_paired(monkeypatch):
     rule = [("precedence", "a", "b")]
     corpus, alphabet = encode_all(words)
     monkeypatch.setattr(declare, "MEMORY", 2**18)
-    learned = learn_constraints(corpus, kept(rule, words), alphabet, keep_repeats=True)
+    flags = kept(rule, words)
+    learned = learn_constraints(corpus, flags, alphabet, keep_repeats=True)
     assert set(learned.sentences) == sentences(rule)
+    assert set(EVENTS).isdisjoint(learned.unpaired)
+    assert learned.unpaired
+    notes = DeclareLearner(Reading(keep_repeats=True)).fit(words, flags).notes
+    assert notes[0].startswith(f"{len(learned.unpaired)} propositions are too many")
 
 
 def test_words_by_chance_are_the_same_in_pieces(monkeypatch):

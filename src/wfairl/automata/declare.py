@@ -74,14 +74,18 @@ class LearnedConstraints:
         finite: the minimal automaton of the words that keep them.
         rule_bits: bits of the constraints.
         data_bits: bits of the flags given the rule; where all words are successes, what the rule saves, negative.
-        left_out: constraints that the words speak for, but whose automaton would be too large.
+        left_out: constraints that the words speak for, but whose automaton would be too large, or accept nothing.
+        unpaired: propositions too rare to be looked at in pairs, where there are too many for that.
+        words_seen: how many words were looked at.
     """
 
     constraints: tuple[Constraint, ...]
     finite: FiniteAutomaton
     rule_bits: float
     data_bits: float
-    left_out: tuple[Constraint, ...] = ()
+    left_out: tuple[Constraint, ...]
+    unpaired: tuple[str, ...]
+    words_seen: int
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -119,14 +123,16 @@ def learn_constraints(
     else:
         evidence = FlagEvidence(candidates, corpus, alphabet, succeeded)
     chosen = _search(evidence, settings.max_constraints)
-    kept, finite = _compile(evidence, chosen, alphabet, settings.max_states)
+    kept, too_much, finite = _compile(evidence, chosen, alphabet, settings.max_states)
     rule_bits = candidates.rule_bits(len(kept), [candidates.bits[i] for i in kept])
     return LearnedConstraints(
         tuple(candidates.constraint(i) for i in sorted(kept)),
         finite,
         rule_bits,
         evidence.data_bits(kept) * words / len(corpus),
-        tuple(candidates.constraint(i) for i in chosen if i not in kept),
+        left_out=tuple(candidates.constraint(i) for i in too_much),
+        unpaired=tuple(np.delete(propositions, paired).tolist()),
+        words_seen=len(corpus),
     )
 
 
@@ -210,16 +216,16 @@ def _with_best(evidence: WordEvidence, chosen: list[int]) -> tuple[float, list[i
 
 def _compile(
     evidence: WordEvidence, chosen: list[int], alphabet: Sequence[Label], max_states: int
-) -> tuple[list[int], FiniteAutomaton]:
-    """The automaton of as many of the constraints as fit, and which of them it needs."""
-    kept = list(chosen)
+) -> tuple[list[int], list[int], FiniteAutomaton]:
+    """The automaton of as many of the constraints as fit, which of them it needs, and which do not fit."""
+    kept, too_much = list(chosen), []
     while True:
         try:
             finite = compile_constraints(_constraints(evidence, kept), alphabet, max_states)
             break
         except (TooManyStatesError, NoAcceptedWordError):
             losses = [evidence.bits(kept[:i] + kept[i + 1 :]) for i in range(len(kept))]
-            kept.pop(int(np.argmin(losses)))
+            too_much.append(kept.pop(int(np.argmin(losses))))
     for constraint in sorted(kept, reverse=True):  # what the others imply goes, the longest first
         others = [other for other in kept if other != constraint]
         try:
@@ -229,7 +235,7 @@ def _compile(
                 kept = others
         except TooManyStatesError:
             continue
-    return kept, finite
+    return kept, too_much, finite
 
 
 def _constraints(evidence: WordEvidence, chosen: list[int]) -> list[Constraint]:

@@ -7,7 +7,7 @@ those that were, and 0 for all others. `shortest` takes whichever of `declare` a
 description, and what was shown where neither finds any rule.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from wfairl.automata.automaton import Label
 from wfairl.automata.completion import CompletionSettings, complete
 from wfairl.automata.corpus import Corpus, encode_all, merge_equal_words
-from wfairl.automata.declare import DeclareSettings, learn_constraints
+from wfairl.automata.declare import DeclareSettings, LearnedConstraints, learn_constraints
 from wfairl.automata.finite import DEFAULT_MAX_STATES, DEFAULT_TOLERANCE
 from wfairl.automata.merging import MergingSettings, learn_merged
 from wfairl.automata.minimise import reads_repeats_once, to_finite
@@ -59,12 +59,14 @@ class LearnedTask:
         bits: bits of its description and of the flags that it leaves unexplained; None where it has no description.
         memorised: whether it rejects every word that it was not learned from.
         trivial: whether it accepts every word.
+        notes: what was not looked at, or found and not kept, in sentences.
     """
 
     model: TaskModel
     bits: float | None
     memorised: bool = False
     trivial: bool = False
+    notes: tuple[str, ...] = ()
 
 
 class WordLearner(Protocol):
@@ -96,7 +98,12 @@ class DeclareLearner:
         model = TaskModel.of_automaton(
             learned.finite, DECLARE, data.words, data.flags, keep_repeats=True, sentences=learned.sentences
         )
-        return LearnedTask(model, learned.rule_bits + learned.data_bits, trivial=not learned.constraints)
+        return LearnedTask(
+            model,
+            learned.rule_bits + learned.data_bits,
+            trivial=not learned.constraints,
+            notes=tuple(_notes(learned, len(words))),
+        )
 
 
 @dataclass(frozen=True)
@@ -305,6 +312,18 @@ class _Flagged:
     def flags(self) -> list[float]:
         """1 for a success and 0 for a failure."""
         return [float(flag) for flag in self.succeeded]
+
+
+def _notes(learned: LearnedConstraints, words: int) -> Iterator[str]:
+    if learned.unpaired:
+        yield (
+            f"{len(learned.unpaired)} propositions are too many to be compared in pairs, the rarest, such as"
+            f" '{learned.unpaired[0]}': a rule about one of them and another would not be found"
+        )
+    if learned.words_seen < words:
+        yield f"of {words:,} words {learned.words_seen:,} were looked at, drawn at random"
+    for constraint in learned.left_out:
+        yield f"left out, as the automaton would be too large or accept nothing: {constraint.sentence}"
 
 
 def _as_read(words: Sequence[Word], reading: Reading) -> list[Word]:

@@ -31,6 +31,7 @@ def summary_document(task: "LearnedTask", held_out: "HeldOut | None") -> dict[st
         "sentences": list(model.sentences),
         "bits": task.bits,
         "memorised": task.memorised,
+        "notes": list(task.notes),
         "held_out_words": 0 if held_out is None else held_out.words,
         "held_out_accuracy": None if held_out is None else held_out.accuracy,
         "base_rate": None if held_out is None else held_out.base_rate,
@@ -59,8 +60,8 @@ def print_summary(task: "LearnedTask", held_out: "HeldOut | None", output: Path)
     if model.learner in (SPECTRAL, COMPLETION):
         table.add_row("deviation", f"{summary.deviation:.3g} of the finite automaton from the weighted one")
     table.add_row("held out", _say_held_out(held_out))
-    if task.memorised:
-        table.add_row("note", MEMORISED)
+    for note in ((MEMORISED,) if task.memorised else ()) + task.notes:
+        table.add_row("note", note)
     table.add_row("written to", str(output))
     out.print(table)
 
