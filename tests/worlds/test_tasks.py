@@ -209,10 +209,11 @@ def test_something_that_is_no_task_is_told_what_it_lacks():
         check_task(SimpleNamespace(name="half"))
 
 
+@pytest.mark.parametrize("horizon", [0, 10**400], ids=["none", "endless"])
 @pytest.mark.parametrize("task", [RING, FETCH], ids=lambda task: task.name)
-def test_a_horizon_must_leave_time_for_something(task):
+def test_a_horizon_must_leave_time_for_something_and_end(task, horizon):
     with pytest.raises(BadInputError, match="horizon"):
-        dataclasses.replace(task, horizon=0)
+        dataclasses.replace(task, horizon=horizon)
 
 
 def test_an_unknown_task_is_answered_with_the_known_ones():

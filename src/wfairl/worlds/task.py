@@ -118,14 +118,18 @@ class ModelTask:
         return self.simulator(self.make_world(seed))
 
 
+LONGEST_HORIZON = 2**31 - 1
+"""Steps are counted in 32 bits."""
+
+
 def check_horizon(name: str, horizon: int) -> None:
-    """Check that the horizon is at least 1.
+    """Check that the horizon leaves time for a step, and that its steps can be counted.
 
     Raises:
-        BadInputError: it is not 1 or more.
+        BadInputError: it is not from 1 to `LONGEST_HORIZON`.
     """
-    if horizon < 1:
-        raise BadInputError(f"the horizon of the task {name!r} must be 1 or more, not {horizon}")
+    if not 1 <= horizon <= LONGEST_HORIZON:
+        raise BadInputError(f"the horizon of the task {name!r} must be from 1 to {LONGEST_HORIZON}")
 
 
 def missing_attributes(value: Any) -> list[str]:
