@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from wfairl.compiling import njit
 from wfairl.worlds.lazy_world import LOST
-from wfairl.worlds.minigrid.abstract_rules import MOST_EDGES, MOST_EFFECTS, abstract_edges
+from wfairl.worlds.minigrid.abstract_effects import MOST_EFFECTS
+from wfairl.worlds.minigrid.abstract_rules import MOST_EDGES, abstract_edges
 from wfairl.worlds.minigrid.packing import fields_count, unpack
 from wfairl.worlds.minigrid.pattern import (
     EFFECT_COLUMNS,

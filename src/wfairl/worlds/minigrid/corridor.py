@@ -20,7 +20,8 @@ from numba.typed import Dict
 from numpy.typing import NDArray
 
 from wfairl.compiling import njit
-from wfairl.worlds.minigrid.abstract_rules import MOST_EDGES, MOST_EFFECTS, abstract_edges
+from wfairl.worlds.minigrid.abstract_effects import MOST_EFFECTS
+from wfairl.worlds.minigrid.abstract_rules import MOST_EDGES, abstract_edges
 from wfairl.worlds.minigrid.abstraction import GOAL, UNKNOWN, Abstraction, sort_by_target, without_spare
 from wfairl.worlds.minigrid.packing import fields_count, unpack
 from wfairl.worlds.minigrid.pattern import (
