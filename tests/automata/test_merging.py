@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wfairl.automata import merging
+from wfairl.automata import improvement, red_blue
 from wfairl.automata.corpus import Corpus
 from wfairl.automata.description_length import flag_bits, table_bits
-from wfairl.automata.merging import MergingSettings, learn_merged, merge_states
+from wfairl.automata.merging import MergingSettings, learn_merged
 from wfairl.automata.minimise import Table, minimal, same_language
+from wfairl.automata.red_blue import merge_states
 from wfairl.errors import BadInputError
 
 EVEN_ONES = Table(np.array([[0, 1], [1, 0]], np.int32), np.array([True, False]))
@@ -45,7 +46,7 @@ def test_the_automaton_of_noisy_flags_is_found(target, length):
 def test_merging_alone_finds_what_short_words_show_whole():
     words = [word for length in range(7) for word in words_over(range(2), repeat=length)]
     flags = np.array([EVEN_ONES.accepts(word) for word in words])
-    transitions = merge_states(corpus_of(words), flags, 2, MergingSettings())
+    transitions = merge_states(corpus_of(words), flags, 2, noise=0.05, max_states=24, seed=0)
     assert np.array_equal(transitions, EVEN_ONES.transitions)
 
 
@@ -71,7 +72,7 @@ def test_flags_by_chance_have_one_state():
 
 
 def test_of_a_tree_that_is_too_large_a_part_is_merged(monkeypatch):
-    monkeypatch.setattr(merging, "TREE_CELLS", 2_000)
+    monkeypatch.setattr(red_blue, "TREE_CELLS", 2_000)
     words = [word for length in range(8) for word in words_over(range(2), repeat=length)]
     flags = np.array([EVEN_ONES.accepts(word) for word in words])
     assert same_language(learn_merged(corpus_of(words), flags, 2).table, EVEN_ONES)
@@ -90,7 +91,7 @@ def test_the_best_change_has_the_bits_of_the_best_of_all_changes(seed):
         all_bits = [
             bits_of(trial, count_of, words, flags) for trial, count_of in changes(transitions, states, words, twice)
         ]
-        changed, count_of, bits = merging._best_change(
+        changed, count_of, bits = improvement._best_change(
             transitions, states, corpus.symbols, corpus.offsets, flags, np.inf, 4, twice
         )
         assert bits == pytest.approx(min(all_bits, default=np.inf))
