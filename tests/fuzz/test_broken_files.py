@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.formats import FORMATS, FileFormat, plain
+from fuzz.file_format import FileFormat, plain
+from fuzz.formats import FORMATS
 from wfairl.cli import main
 from wfairl.errors import WfairlError
 from wfairl.learning.checkpoint import METRICS

@@ -1,0 +1,261 @@
+"""Formats of demonstrations, of runs that learn from them, and of sessions in the studio."""
+
+import json
+import runpy
+import shutil
+import warnings
+from dataclasses import asdict, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from fuzz import json_mutations, text_mutations
+from fuzz.file_format import NOTHING, A, B, FileFormat, sealed, tensors, text
+from wfairl.baselines.feature_encoder import FeatureEncoder
+from wfairl.baselines.gail.checkpoint import GROUPS, GailCheckpoint, IterationMetrics
+from wfairl.baselines.policy_run import ModelSelection, PolicyRun, finish_run, load_policy_run
+from wfairl.demonstrations import Dataset, Demonstration, collect, load, save
+from wfairl.demonstrations.answers import Answer, read_answers, write_answers
+from wfairl.demonstrations.log import read_log, read_recordings
+from wfairl.demonstrations.minari import export_minari, import_minari
+from wfairl.errors import BadInputError
+from wfairl.evaluation import Evaluation
+from wfairl.evaluation.evaluate import Episode
+from wfairl.experiment import CONFIGURATION, EVALUATIONS, Config, read_evaluations, read_experiment, write_evaluations
+from wfairl.learning import run_directory
+from wfairl.learning.adam import Adam
+from wfairl.learning.checkpoint import (
+    Checkpoint,
+    EpochMetrics,
+    read_checkpoint,
+    read_metrics,
+    write_checkpoint,
+    write_metrics,
+)
+from wfairl.learning.feature_costs import LinearCost
+from wfairl.learning.grid_costs import LocalCost
+from wfairl.learning.run_directory import RunConfig, read_config, write_config
+from wfairl.learning.storage import load_cost, save_cost
+from wfairl.report.figures.curves import read_history
+from wfairl.safetensors_files import write_arrays
+from wfairl.studio.assignment import Assignment
+from wfairl.studio.scenes import Scenes
+from wfairl.studio.session import JOURNAL, Session
+from wfairl.worlds.registry import find_task
+from wfairl.worlds.task import Task
+
+MINARI = "doorkey/expert-v0"
+
+
+def write_minari(path: Path) -> None:
+    """The data set, of which the path is one of two files."""
+    root = path.parents[3]
+    shutil.rmtree(root / MINARI, ignore_errors=True)
+    export_minari(collect(find_task("doorkey"), 1, 1, 0.0, seed=0, n_jobs=1), find_task("doorkey"), MINARI, root)
+
+
+def read_minari(path: Path) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return import_minari(MINARI, find_task("doorkey"), path.parents[3])
+
+
+RUN_CONFIG = RunConfig("wfa-irl", "doorkey", 0.5, {"cost": "local", "floor": 0.01, "epochs": 3}, (7,), {"who": "me"})
+
+
+def write_config_version_1(path: Path) -> None:
+    old = {
+        "format": "wfairl-run", "version": 1, "task": "doorkey", "temperature": 0.5, "cost": "local", "floor": 0.01,
+        "activation": "softplus", "training": {"epochs": 3, "seed": 0}, "seen": [5_001], "origin": {"who": "me"},
+    }  # fmt: skip
+    path.write_text(json.dumps(old))
+
+
+def evaluations() -> dict[str, Evaluation]:
+    episodes = tuple(
+        Episode(5_000 + i, 10 + i, i > 0, 0.5, (NOTHING, A), (0, 1, 2), "success", 3.5, 2.5) for i in range(3)
+    )
+    return {name: Evaluation("doorkey", name, 75, episodes) for name in ("optimal", "learned, greedy")}
+
+
+@cache
+def floor_task() -> Task:
+    return runpy.run_path(str(Path(__file__).parents[2] / "examples" / "own_floor.py"))["TASK"]
+
+
+SCENES = Scenes()
+
+
+def write_journal(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    session = Session(path.parent, Assignment("doorkey"), SCENES)
+    for controls in (2, 1, 2), (0, 0):
+        for control in controls:
+            session.do({"do": "control", "control": control})
+        session.do({"do": "keep", "right": False, "by": "person"})
+    session.do({"do": "answer", "seed": session.seed, "controls": [2, 1], "right": False})
+    session.do({"do": "control", "control": 1})
+
+
+def read_journal(path: Path) -> Any:
+    """As the studio does when it opens a session."""
+    session = Session(path.parent, scenes=SCENES)
+    try:
+        return session.dataset, session.labels
+    except BadInputError as error:  # on the screen it stands under the name of the session
+        raise BadInputError(f"{path}: {error}") from None
+
+
+HISTORY = tuple(EpochMetrics(epoch, 0.01, 0.9 - 0.1 * epoch, 0.8 - 0.1 * epoch) for epoch in range(4))
+
+
+def write_old_metrics(path: Path) -> None:
+    path.write_text("".join(json.dumps(asdict(one)) + "\n" for one in HISTORY))
+
+
+def read_training(path: Path) -> Any:
+    return read_metrics(path.parent), read_history(path.parent)
+
+
+def dataset() -> Dataset:
+    walks = [((0, 1, 2), (NOTHING, A, B), 1.0, 2**40), ((1,), (NOTHING,), 0.0, 7), ((), (), 0.0, 3)]
+    answers = (Answer(7, (0, 1), (NOTHING, A), True),)
+    return Dataset("doorkey", tuple(Demonstration(*walk) for walk in walks), 0.5, answers)
+
+
+def write_demonstrations_version_1(path: Path) -> None:
+    arrays = {
+        "lengths": np.array([2, 1]), "seeds": np.array([7, 9]), "scores": np.array([1.0, 0.0]),
+        "controls": np.array([0, 1, 1], np.uint8), "labels": np.array([0, 3, 1], np.uint16),
+    }  # fmt: skip
+    header = {"task": "doorkey", "temperature": "inf", "propositions": ["a", "b"]}
+    write_arrays(path, "wfairl-demonstrations", 1, header, arrays)
+
+
+def write_checkpoint_file(path: Path) -> None:
+    model = LinearCost(3, 2)
+    checkpoint = Checkpoint.capture(model, Adam(model, 0.01), HISTORY[:1], None)
+    write_checkpoint(replace(checkpoint, history=HISTORY, steps=12), path, "a fingerprint")
+
+
+def read_checkpoint_file(path: Path) -> Any:
+    """As --resume does."""
+    model = LinearCost(3, 2)
+    adam = Adam(model, 0.01)
+    checkpoint = read_checkpoint(path, "a fingerprint")
+    if checkpoint is None:  # where there is none, a run begins anew
+        raise run_directory.BadInputError(f"{path}: no checkpoint")
+    try:
+        checkpoint.restore(model, adam)
+    except run_directory.BadInputError as error:
+        raise type(error)(f"{path}: {error}") from None
+    adam.step({name: torch.ones_like(one) for name, one in model.named_parameters()}, 0.01)
+    return checkpoint, model.state_dict()
+
+
+def write_gail_checkpoint(path: Path) -> None:
+    groups = {name: {"0.x": torch.arange(4.0), "1.y": torch.ones(2, 3)} for name in GROUPS}
+    metrics = IterationMetrics(0, 100, 4, 0.5, 20.0, None, 0.1, 0.2, 1.3, 0.6, 0.7, 0.5, (0.4, 0.5))
+    GailCheckpoint(groups, 0, (0.4, 0.5), (metrics,)).write(path, "a fingerprint")
+
+
+def write_policy(path: Path) -> None:
+    encoder = FeatureEncoder(("left", "right"), ("a", "b"), 2, 3)
+    networks = [encoder.make_network(2) for _ in range(2)]
+    config = RunConfig("bc", "doorkey", 0.5, {"epochs": 3}, (7,), {"who": "me"})
+    finish_run(config, path.parent, networks, encoder, ModelSelection(0.5, {"dropout": 0.0}, 0.75))
+
+
+def read_policy(path: Path) -> PolicyRun:
+    return load_policy_run(path.parent)
+
+
+LOG = '{"seed": 7, "controls": ["left", "forward", 5], "score": 1.0}\n{"seed": 3, "controls": [0, 1]}\n'
+
+PATHS = (
+    '{"seed": 7, "path": [[1.0, 3.0], [1.5, 2.5], [1.5, 2.0]], "score": 1.0}\n'
+    '{"seed": 3, "path": [[1.0, 4.0], [2.0, 5.0]]}\n'
+)
+
+PATHS_CSV = "episode,seed,x,y,score\n1,7,1.0,3.0,1\n1,7,1.5,2.5,\n2,3,1.0,4.0,\n2,3,2.0,5.0,\n"
+
+
+FORMATS: tuple[FileFormat, ...] = (
+    FileFormat("Minari, metadata", f"{MINARI}/data/metadata.json", write_minari, read_minari, json_mutations.JSON),
+    FileFormat("Minari, episodes", f"{MINARI}/data/main_data.hdf5", write_minari, read_minari, text_mutations.BYTES),
+    *sealed(
+        "configuration",
+        "config.json",
+        lambda p: write_config(p.parent, RUN_CONFIG),
+        lambda p: read_config(p.parent),
+        run_directory.FORM,
+    ),
+    FileFormat(
+        "configuration, version 1",
+        "config.json",
+        write_config_version_1,
+        lambda p: read_config(p.parent),
+        json_mutations.JSON,
+    ),
+    *sealed(
+        "experiment",
+        "experiment.json",
+        lambda p: CONFIGURATION.write(p, asdict(Config("doorkey", settings={"epochs": 3}))),
+        lambda p: read_experiment(p.parent),
+        CONFIGURATION,
+    ),
+    *sealed(
+        "evaluation",
+        "evaluation.json",
+        lambda p: write_evaluations(evaluations(), p),
+        lambda p: read_evaluations(p.parent),
+        EVALUATIONS,
+    ),
+    FileFormat(
+        "metrics",
+        "metrics.jsonl",
+        lambda p: write_metrics(HISTORY, p.parent),
+        read_training,
+        json_mutations.JSON_LINES,
+        is_sealed=True,
+    ),
+    FileFormat("metrics, without digest", "metrics.jsonl", write_old_metrics, read_training, json_mutations.JSON_LINES),
+    tensors("demonstrations", "demos.safetensors", lambda p: save(dataset(), p), load),
+    tensors("demonstrations, version 1", "demos.safetensors", write_demonstrations_version_1, load),
+    tensors("cost, linear", "cost.safetensors", lambda p: save_cost(LinearCost(3, 2), p), load_cost),
+    tensors("cost, local", "cost.safetensors", lambda p: save_cost(LocalCost(), p), load_cost),
+    tensors("checkpoint", "last.safetensors", write_checkpoint_file, read_checkpoint_file),
+    tensors(
+        "checkpoint of GAIL",
+        "gail.safetensors",
+        write_gail_checkpoint,
+        lambda p: GailCheckpoint.read(p, "a fingerprint"),
+    ),
+    tensors("policy", "policy.safetensors", write_policy, read_policy),
+    FileFormat(
+        "answers", "a.jsonl", lambda p: write_answers(dataset().answers * 3, p), read_answers, json_mutations.JSON_LINES
+    ),
+    FileFormat(
+        "log of controls",
+        "log.jsonl",
+        text(LOG),
+        lambda p: read_log(p, find_task("doorkey")),
+        json_mutations.JSON_LINES,
+    ),
+    FileFormat(
+        "log of paths",
+        "paths.jsonl",
+        text(PATHS),
+        lambda p: read_recordings(p, floor_task()),
+        json_mutations.JSON_LINES,
+    ),
+    FileFormat(
+        "paths, CSV", "paths.csv", text(PATHS_CSV), lambda p: read_recordings(p, floor_task()), text_mutations.TEXT
+    ),
+    FileFormat(
+        "journal of a session", f"some-session/{JOURNAL}", write_journal, read_journal, json_mutations.JSON_LINES
+    ),
+)

@@ -1,0 +1,178 @@
+"""Formats of what was learned of a task, and of the words that it is learned from."""
+
+import gzip
+import json
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from corridors import corridor_task
+
+from fuzz import json_mutations, text_mutations
+from fuzz.file_format import NOTHING, SCORES, WORDS, A, B, FileFormat, sealed, tensors, text
+from wfairl.automata import task_model as task_models
+from wfairl.automata.event_logs import read_event_log
+from wfairl.automata.formats import FORMATS as AUTOMATON_FORMATS
+from wfairl.automata.formats import read_automaton, write_automaton
+from wfairl.automata.rules import all_of, avoid, visit_in_order
+from wfairl.automata.task_model import TaskModel, fit_task_model
+from wfairl.automata.weighted import WeightedAutomaton
+from wfairl.automata.words import ScoredWords, read_jsonl, read_pautomac, read_pautomac_solution, write_jsonl
+from wfairl.baselines.recurrent import RecurrentLearner
+from wfairl.baselines.recurrent_storage import KeptNetwork
+from wfairl.demonstrations import collect
+from wfairl.documents import DIGEST
+from wfairl.files import write_json
+from wfairl.logic.demonstrated import demonstrated_words
+from wfairl.logic.goals import goals_of
+from wfairl.logic.hypotheses import hypotheses_of
+from wfairl.logic.learners import RationalTaskLearner
+from wfairl.logic.support import untested_labels
+from wfairl.worlds import registry
+from wfairl.worlds.documents import invented_document
+from wfairl.worlds.registry import load_tasks
+
+
+def spectral_model() -> TaskModel:
+    return fit_task_model(WORDS, SCORES)
+
+
+def packed_model() -> TaskModel:
+    """So many weights that they are not written as text."""
+    rng = np.random.default_rng(0)
+    weights = 0.01 * rng.random((2, 110, 110))
+    weighted = WeightedAutomaton((A, B), np.ones(110), np.ones(110), weights)
+    return TaskModel.of_weighted(weighted, "by hand", WORDS, SCORES, rows=1, cols=1, max_states=3)
+
+
+def guarded_model() -> TaskModel:
+    rule = all_of(visit_in_order("a", "b"), avoid("c"))
+    return TaskModel.of_automaton(rule, "by hand", WORDS, SCORES, sentences=("a, then b",), facts={"temperature": 0.5})
+
+
+def read_task_model(path: Path) -> Any:
+    """As `score` does."""
+    model = TaskModel.load(path)
+    return model, model.judge_all(WORDS)
+
+
+@cache
+def rational_model() -> TaskModel:
+    task = corridor_task()
+    return RationalTaskLearner().learn(collect(task, 4, 2, 0.5, seed=0, n_jobs=1), task, n_jobs=1)
+
+
+def read_rational_model(path: Path) -> Any:
+    """As `ask`, `plan` and `report` do."""
+    model = TaskModel.load(path)
+    if "alternatives" not in model.facts:
+        return model
+    labels = (NOTHING, frozenset({"parcel"}), frozenset({"home"}), frozenset({"parcel", "home"}))
+    hypotheses = [(one.text, one.weight) for one in hypotheses_of(model, labels)]
+    goals = [(goal.missing, goal.joint.automaton.to_document()) for goal in goals_of(model)]
+    words = demonstrated_words(model)
+    return model, untested_labels(model), hypotheses, goals, None if words is None else words.next_states
+
+
+def task_document(path: Path) -> None:
+    rule = visit_in_order("key", "goal")
+    propositions = {"key": {"is": "carrying", "kind": "key"}, "goal": {"is": "on", "terrain": "goal"}}
+    write_json(path, invented_document("mine", "MiniGrid-DoorKey-5x5-v0", propositions, rule))
+
+
+def read_task_document(path: Path) -> Any:
+    """As `--tasks` does; what is known before is known after."""
+    known, loaded = dict(registry._known()), dict(registry._loaded)
+    try:
+        (task,) = load_tasks(str(path))
+        return task.name, task.summary, task.horizon, task.rule, task.propositions
+    finally:
+        for before, now in ((known, registry._tasks), (loaded, registry._loaded)):
+            now.clear()
+            now.update(before)
+
+
+def write_task_version_1(path: Path) -> None:
+    spectral_model().save(path)
+    document = json.loads(path.read_text())
+    old = {**document, "version": 1, "automaton": document["weighted"]}
+    for name in ("weighted", "learner", "facts", "sentences", DIGEST):
+        del old[name]
+    path.write_text(json.dumps(old))
+
+
+def write_network(path: Path) -> None:
+    KeptNetwork(RecurrentLearner(hidden=3, embedding=2, max_epochs=1).fit(WORDS, SCORES), 0.5, False).save(path)
+
+
+def read_network(path: Path) -> Any:
+    network = KeptNetwork.load(path)
+    return network.learner.alphabet_, network.values(WORDS), network.threshold
+
+
+CSV = (
+    "case,event,time,outcome\n17,pay,2026-03-01T09:05,\n18,order,2026-03-01T09:00,failure\n17,ship,2026-03-02T14:00,1\n"
+)
+
+XES = """<?xml version="1.0" encoding="UTF-8"?>
+<log xes.version="1.0">
+  <trace><string key="concept:name" value="17"/><boolean key="outcome" value="true"/>
+    <event><string key="concept:name" value="order"/><string key="lifecycle:transition" value="complete"/></event>
+    <event><string key="concept:name" value="ship"/></event></trace>
+  <trace><string key="outcome" value="failed"/><event><string key="concept:name" value="order"/></event></trace>
+</log>
+"""
+
+PAUTOMAC = "3 4\n2 0 1\n0\n3 3 2 1\n"
+
+RULE = all_of(visit_in_order("a", "b"), avoid("c"))
+
+
+def written_automaton(name: str) -> Callable[[Path], None]:
+    return lambda path: write_automaton(path, AUTOMATON_FORMATS[name], RULE)
+
+
+FORMATS: tuple[FileFormat, ...] = (
+    *sealed("task model, spectral", "task.json", lambda p: spectral_model().save(p), read_task_model, task_models.FORM),
+    *sealed("task model, packed", "task.json", lambda p: packed_model().save(p), read_task_model, task_models.FORM),
+    *sealed("task model, guards", "task.json", lambda p: guarded_model().save(p), read_task_model, task_models.FORM),
+    FileFormat("task model, version 1", "task.json", write_task_version_1, read_task_model, json_mutations.JSON),
+    *sealed(
+        "task model, rational",
+        "task.json",
+        lambda p: rational_model().save(p),
+        read_rational_model,
+        task_models.FORM,
+    ),
+    FileFormat("task of one's own", "mine.task.json", task_document, read_task_document, json_mutations.JSON),
+    tensors("network of words", "net.safetensors", write_network, read_network),
+    FileFormat(
+        "words",
+        "words.jsonl",
+        lambda p: write_jsonl(p, ScoredWords(tuple(WORDS), tuple(SCORES))),
+        read_jsonl,
+        json_mutations.JSON_LINES,
+    ),
+    FileFormat(
+        "probabilities of PAutomaC",
+        "words.txt",
+        text("3\n0.5\n0.25\n1e-9\n"),
+        read_pautomac_solution,
+        text_mutations.TEXT,
+    ),
+    FileFormat("words of PAutomaC", "words.pautomac", text(PAUTOMAC), read_pautomac, text_mutations.TEXT),
+    FileFormat("event log, CSV", "log.csv", text(CSV), read_event_log, text_mutations.TEXT),
+    FileFormat("event log, XES", "log.xes", text(XES), read_event_log, text_mutations.TEXT),
+    FileFormat(
+        "event log, packed",
+        "log.xes.gz",
+        lambda p: p.write_bytes(gzip.compress(XES.encode(), mtime=0)),
+        read_event_log,
+        text_mutations.PACKED,
+    ),
+    FileFormat("HOA", "a.hoa", written_automaton("hoa"), read_automaton, text_mutations.TEXT),
+    FileFormat("LTLf", "a.ltlf", written_automaton("ltlf"), read_automaton, text_mutations.TEXT),
+    FileFormat("reward machine", "a.rm", written_automaton("reward-machine"), read_automaton, text_mutations.TEXT),
+)
