@@ -30,7 +30,7 @@ from wfairl.learning.cost_model import ACTIVATIONS
 from wfairl.learning.gradient import control_cost_to_go, log_likelihood, trace_paths
 from wfairl.learning.grid_costs import PaperCost
 from wfairl.learning.run_directory import PlannerSettings, make_cost
-from wfairl.learning.scene import Scene, prepare_scenes
+from wfairl.learning.scene import TrainingScene, prepare_scenes
 from wfairl.learning.threads import one_torch_thread
 from wfairl.learning.trainer import Settings, train
 from wfairl.planning.shortest_path import cost_to_go
@@ -92,7 +92,7 @@ class Clock:
         return result
 
 
-def measure_training(model: Any, scenes: tuple[Scene, ...], settings: Settings, clock: Clock) -> dict[str, Any]:
+def measure_training(model: Any, scenes: tuple[TrainingScene, ...], settings: Settings, clock: Clock) -> dict[str, Any]:
     """Training as a user gets it, and the same without an epoch, so that their difference is the epochs."""
     idle = Settings(epochs=0, temperature=TEMPERATURE)
     clock.time("views", lambda: train(model, scenes, idle))
@@ -107,7 +107,7 @@ def measure_training(model: Any, scenes: tuple[Scene, ...], settings: Settings, 
     }
 
 
-def measure_parts(model: Any, scenes: tuple[Scene, ...]) -> dict[str, float]:
+def measure_parts(model: Any, scenes: tuple[TrainingScene, ...]) -> dict[str, float]:
     """Seconds of each part of an epoch on one core."""
     clock = Clock()
     for scene in scenes:
@@ -121,25 +121,25 @@ def measure_parts(model: Any, scenes: tuple[Scene, ...]) -> dict[str, float]:
     return clock.wall
 
 
-def needed(scene: Scene) -> NDArray[np.int64]:
+def needed(scene: TrainingScene) -> NDArray[np.int64]:
     controls = scene.product.successors.shape[1]
     shown = (scene.nodes[:, None] * controls + np.arange(controls)).reshape(-1)
     return np.unique(np.concatenate([scene.product.graph.transition.astype(np.int64), shown]))
 
 
-def ours(model: Any, scene: Scene, view: Any, paths: Any) -> Tensor:
+def ours(model: Any, scene: TrainingScene, view: Any, paths: Any) -> Tensor:
     Q = control_cost_to_go(model(view, paths.transitions), paths)
     return -log_likelihood(Q, torch.from_numpy(scene.controls), TEMPERATURE).mean()
 
 
-def compare(model: PaperCost, scenes: tuple[Scene, ...], of: int) -> dict[str, Any]:
+def compare(model: PaperCost, scenes: tuple[TrainingScene, ...], of: int) -> dict[str, Any]:
     """Both versions on the same scenes: seconds of loss and gradient, and how far they are apart."""
     model = perturbed(model)
     clock, apart = Clock(), 0.0
     for scene in scenes:
         view = model.view(scene.product, needed(scene))  # ours makes it once for all epochs
 
-        def fast(s: Scene = scene, v: Any = view) -> tuple[Tensor, ...]:
+        def fast(s: TrainingScene = scene, v: Any = view) -> tuple[Tensor, ...]:
             solution = cost_to_go(s.product.graph, model.table(v))
             paths = trace_paths(s.product.successors, solution, s.nodes)
             return torch.autograd.grad(ours(model, s, v, paths), list(model.parameters()))
@@ -170,7 +170,7 @@ def perturbed(model: PaperCost) -> PaperCost:
     return model
 
 
-def straightforward_loss(model: PaperCost, scene: Scene) -> Tensor:
+def straightforward_loss(model: PaperCost, scene: TrainingScene) -> Tensor:
     """The loss the way one would write it first."""
     product = scene.product
     view = view_states(product.world, np.asarray(product.states))

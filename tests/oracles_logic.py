@@ -5,12 +5,12 @@ import math
 import networkx as nx
 import numpy as np
 
-from wfairl.logic.evidence import Scene
+from wfairl.logic.evidence import DemonstratedScene
 
 DEAD, ACCEPTED = -1, -2
 
 
-def product_graph(world: Scene, table: np.ndarray) -> nx.DiGraph:
+def product_graph(world: DemonstratedScene, table: np.ndarray) -> nx.DiGraph:
     """Reversed product of a world and a table: edges lead backwards from "done", weighted with the cheapest control."""
     graph = nx.DiGraph()
     graph.add_node("done")
@@ -27,12 +27,12 @@ def product_graph(world: Scene, table: np.ndarray) -> nx.DiGraph:
     return graph
 
 
-def costs_to_go(world: Scene, table: np.ndarray) -> dict[tuple[int, int], float]:
+def costs_to_go(world: DemonstratedScene, table: np.ndarray) -> dict[tuple[int, int], float]:
     """V of every product state from which acceptance can be reached."""
     return nx.single_source_dijkstra_path_length(product_graph(world, table), "done")
 
 
-def log_likelihood(scene: Scene, table: np.ndarray, temperature: float) -> float:
+def log_likelihood(scene: DemonstratedScene, table: np.ndarray, temperature: float) -> float:
     """log of prod_t pi(u_t | s_t), -inf if the demonstration is not accepted exactly at its end."""
     V = costs_to_go(scene, table)
     q, s, total = 0, scene.start, 0.0

@@ -12,7 +12,7 @@ from strategies_planning import TableWorld, problems
 from wfairl.automata.automaton import Automaton, Label
 from wfairl.automata.rules import visit_in_order
 from wfairl.demonstrations.demonstration import Demonstration, replay
-from wfairl.learning.scene import Scene
+from wfairl.learning.scene import TrainingScene
 from wfairl.planning.cost import Cost, unit_cost
 from wfairl.planning.policy import sample_control
 from wfairl.planning.product import Product, build_product
@@ -35,7 +35,7 @@ class FeatureWorld(TableWorld):
 
 
 @st.composite
-def scenes(draw: st.DrawFn) -> Scene:
+def scenes(draw: st.DrawFn) -> TrainingScene:
     """A demonstration of a Boltzmann policy on the product of a random world and a random automaton."""
     problem = draw(problems())
     features = problem.rng.normal(size=(*problem.world.masks.shape, 3))
@@ -45,14 +45,14 @@ def scenes(draw: st.DrawFn) -> Scene:
     return walk(product, 1.0, problem.rng)
 
 
-def walk(product: Product, temperature: float, rng: np.random.Generator, cost: Cost = unit_cost) -> Scene:
+def walk(product: Product, temperature: float, rng: np.random.Generator, cost: Cost = unit_cost) -> TrainingScene:
     """One walk of the Boltzmann policy from the start to acceptance."""
     Q = cost_to_go(product.graph, cost(product)).control_cost_to_go
     nodes, controls = [0], []
     while nodes[-1] >= 0:
         controls.append(sample_control(Q[nodes[-1]], temperature, rng))
         nodes.append(int(product.successors[nodes[-1], controls[-1]]))
-    return Scene(product, np.array(nodes[:-1]), np.array(controls))
+    return TrainingScene(product, np.array(nodes[:-1]), np.array(controls))
 
 
 @cache
@@ -68,7 +68,7 @@ def goal_rule() -> Automaton:
     return visit_in_order("goal")
 
 
-def doorkey_scene(seed: int, rng: np.random.Generator, size: int = 5, cost: Cost = unit_cost) -> Scene:
+def doorkey_scene(seed: int, rng: np.random.Generator, size: int = 5, cost: Cost = unit_cost) -> TrainingScene:
     return walk(build_product(doorkey_world(size, seed), goal_rule()), 0.5, rng, cost)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from wfairl.automata.automaton import ACCEPTED, DEAD, Guard
 from wfairl.automata.guarded import Edge, GuardedAutomaton
 from wfairl.demonstrations import solve
-from wfairl.logic.evidence import Scene
+from wfairl.logic.evidence import DemonstratedScene
 from wfairl.logic.sketch import ANY, Sketch, SketchEdge, tidy
 from wfairl.planning import UnsatisfiableTaskError
 from wfairl.planning.cost import feature_cost
@@ -16,7 +16,7 @@ from wfairl.worlds import GraphWorld, TransitionTable
 
 @dataclass(frozen=True, eq=False)
 class ArrayWorld:
-    """A world as arrays, as `Scene` has them."""
+    """A world as arrays, as `DemonstratedScene` has them."""
 
     labels: tuple[frozenset[str], ...]
     successors: np.ndarray
@@ -24,9 +24,11 @@ class ArrayWorld:
     start: int
     costs: np.ndarray
 
-    def scene(self, controls: np.ndarray, success: bool = True) -> Scene:
+    def scene(self, controls: np.ndarray, success: bool = True) -> DemonstratedScene:
         """This world with a demonstration in it."""
-        return Scene(self.successors, self.label_index, self.start, self.costs, np.asarray(controls), success)
+        return DemonstratedScene(
+            self.successors, self.label_index, self.start, self.costs, np.asarray(controls), success
+        )
 
     @property
     def graph(self) -> GraphWorld:
@@ -38,7 +40,9 @@ class ArrayWorld:
         )
         return GraphWorld(table, tuple(sorted(frozenset().union(*self.labels))), self.start)
 
-    def demonstrate(self, rule: GuardedAutomaton, temperature: float, rng: np.random.Generator) -> Scene | None:
+    def demonstrate(
+        self, rule: GuardedAutomaton, temperature: float, rng: np.random.Generator
+    ) -> DemonstratedScene | None:
         """What an expert does here, None if the rule cannot be fulfilled or takes too long."""
         try:
             expert = solve(self.graph, rule, feature_cost(lambda features: features[:, 0]))
@@ -53,7 +57,7 @@ GRID_LABELS = (frozenset(), *(frozenset({name}) for name in NAMES))
 WIDTH = 6
 
 
-def random_scene(rng: np.random.Generator, unit: bool, labels: int = 4) -> Scene:
+def random_scene(rng: np.random.Generator, unit: bool, labels: int = 4) -> DemonstratedScene:
     """A demonstration in a random world of a dozen states, some of whose controls are unavailable."""
     states, controls = int(rng.integers(5, 15)), 3
     successors = rng.integers(states, size=(states, controls)).astype(np.int32)
@@ -65,7 +69,7 @@ def random_scene(rng: np.random.Generator, unit: bool, labels: int = 4) -> Scene
     for _ in range(int(rng.integers(1, 12))):
         taken.append(int(rng.choice(np.flatnonzero(successors[state] >= 0))))
         state = successors[state, taken[-1]]
-    return Scene(successors, label_index, 0, costs, np.array(taken))
+    return DemonstratedScene(successors, label_index, 0, costs, np.array(taken))
 
 
 def random_table(rng: np.random.Generator, labels: int = 4) -> np.ndarray:
@@ -128,9 +132,9 @@ def chain(*names: str, avoid: str | None = "n") -> GuardedAutomaton:
     return GuardedAutomaton((*edges, ()), np.arange(len(names) + 1) == len(names))
 
 
-def demonstrations(rule: GuardedAutomaton, number: int, rng: np.random.Generator) -> list[Scene]:
+def demonstrations(rule: GuardedAutomaton, number: int, rng: np.random.Generator) -> list[DemonstratedScene]:
     """Runs at temperature 0.5, each in a grid of its own."""
-    scenes: list[Scene] = []
+    scenes: list[DemonstratedScene] = []
     while len(scenes) < number:
         scene = grid(rng).demonstrate(rule, 0.5, rng)
         if scene is not None:

@@ -5,7 +5,7 @@ from concurrent.futures import Future
 from wfairl.planning.cost import unit_cost
 from wfairl.planning.plan import find_plan
 from wfairl.planning.product import build_product
-from wfairl.studio.workers import Job
+from wfairl.studio.workers import QueuedJob
 from wfairl.worlds.registry import find_task
 
 FOUR_ROOMS = "MiniGrid-FourRooms-v0"
@@ -35,4 +35,4 @@ class Inline:
             future.set_result(job(lambda: None, *arguments))
         except Exception as error:
             future.set_exception(error)
-        return Job(future, ([1], [0]), 0)
+        return QueuedJob(future, ([1], [0]), 0)

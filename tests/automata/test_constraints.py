@@ -21,7 +21,7 @@ from wfairl.automata.constraints import (
 from wfairl.automata.corpus import encode, encode_all
 from wfairl.automata.finite import NoAcceptedWordError, TooManyStatesError
 from wfairl.automata.minimise import (
-    Table,
+    TransitionTable,
     conjunction,
     minimal,
     product,
@@ -64,7 +64,7 @@ def test_the_minimal_automaton_accepts_what_keeps_all_constraints(chosen):
 
     tables = [constraint.table(LABELS) for constraint in chosen]
     whole = conjunction(tables, len(LABELS), 10_000)
-    plain = Table(np.zeros((1, len(LABELS)), np.int32), np.array([True]))
+    plain = TransitionTable(np.zeros((1, len(LABELS)), np.int32), np.array([True]))
     for table in tables:
         plain = product(plain, table)
     assert whole.states <= plain.states
@@ -78,11 +78,11 @@ def test_the_minimal_automaton_accepts_what_keeps_all_constraints(chosen):
 @settings(max_examples=15, deadline=None)
 def test_minimised_and_product_agree_on_all_words_up_to_length_six(chosen, seed):
     labels = LABELS[:3]
-    plain = Table(np.zeros((1, 3), np.int32), np.array([True]))
+    plain = TransitionTable(np.zeros((1, 3), np.int32), np.array([True]))
     for constraint in chosen:
         plain = product(plain, constraint.table(labels))
     renamed = np.concatenate([[0], 1 + np.random.default_rng(seed).permutation(plain.states - 1)])
-    shuffled = Table(np.zeros_like(plain.transitions), np.zeros_like(plain.accepting))
+    shuffled = TransitionTable(np.zeros_like(plain.transitions), np.zeros_like(plain.accepting))
     shuffled.transitions[renamed] = renamed[plain.transitions]
     shuffled.accepting[renamed] = plain.accepting
     small = minimal(shuffled)
@@ -146,5 +146,5 @@ def test_rules_that_cannot_be_an_automaton_are_named():
 
 
 def test_a_whole_automaton_has_no_dead_state():
-    finite = to_finite(Table(np.zeros((1, 1), np.int32), np.array([True])), (frozenset("a"),))
+    finite = to_finite(TransitionTable(np.zeros((1, 1), np.int32), np.array([True])), (frozenset("a"),))
     assert to_table(finite).states == 1

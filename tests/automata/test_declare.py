@@ -9,7 +9,7 @@ from wfairl.automata.constraints import TEMPLATES, Constraint
 from wfairl.automata.corpus import encode_all
 from wfairl.automata.declare import DeclareSettings, learn_constraints
 from wfairl.automata.description_length import choice_bits, flag_bits, table_bits
-from wfairl.automata.minimise import Table
+from wfairl.automata.minimise import TransitionTable
 from wfairl.automata.word_learners import DeclareLearner, Reading
 from wfairl.errors import BadInputError
 
@@ -117,8 +117,8 @@ def test_description_lengths_are_those_of_a_code():
         counts = np.array([flag_bits(n, k) for k in range(n + 1)])
         ways = np.array([2 ** choice_bits(n, k) for k in range(n + 1)])
         assert (ways * 2.0**-counts).sum() == pytest.approx(1)
-    loop = Table(np.zeros((1, 3), np.int32), np.array([True]))
-    step = Table(np.array([[1, 0, 0], [1, 1, 1]], np.int32), np.array([False, True]))
+    loop = TransitionTable(np.zeros((1, 3), np.int32), np.array([True]))
+    step = TransitionTable(np.array([[1, 0, 0], [1, 1, 1]], np.int32), np.array([False, True]))
     assert table_bits(loop) < table_bits(step)
 
 

@@ -11,14 +11,14 @@ from wfairl.automata import improvement, red_blue
 from wfairl.automata.corpus import Corpus
 from wfairl.automata.description_length import flag_bits, table_bits
 from wfairl.automata.merging import MergingSettings, learn_merged
-from wfairl.automata.minimise import Table, minimal, same_language
+from wfairl.automata.minimise import TransitionTable, minimal, same_language
 from wfairl.automata.red_blue import merge_states
 from wfairl.errors import BadInputError
 
-EVEN_ONES = Table(np.array([[0, 1], [1, 0]], np.int32), np.array([True, False]))
+EVEN_ONES = TransitionTable(np.array([[0, 1], [1, 0]], np.int32), np.array([True, False]))
 """Words with an even number of the label 1."""
 
-FIRST_THEN_SECOND = Table(
+FIRST_THEN_SECOND = TransitionTable(
     np.array([[1, 0, 0, 0], [1, 2, 1, 1], [2, 2, 2, 2]], np.int32), np.array([False, False, True])
 )
 """Label 0 and later label 1; labels 2 and 3 are incidental."""
@@ -137,7 +137,7 @@ def edges_of(transitions, word):
 
 def bits_of(transitions, states, words, flags):
     """As the module has it, each state with its own share of successes."""
-    table = Table(transitions[:states], np.ones(states, bool))
+    table = TransitionTable(transitions[:states], np.ones(states, bool))
     ends = np.zeros((states, 2))
     for word, flag in zip(words, flags, strict=True):
         state = 0

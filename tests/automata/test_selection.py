@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from strategies_automata import random_word
 
-from wfairl.automata.selection import PAPER_PRESETS, Setting, leading_part, preset, select_setting
+from wfairl.automata.selection import PAPER_PRESETS, SpectralSetting, leading_part, preset, select_setting
 from wfairl.automata.spectral import BadWordsError, SpectralLearner
 from wfairl.errors import BadInputError
 
@@ -71,8 +71,8 @@ def test_bases_too_short_for_every_word_are_refused():
 
 
 def test_presets_are_the_settings_of_the_paper():
-    assert preset("doorkey-d1") == Setting(5, 4, 4)
-    assert preset("blocked-unlock-pickup-d2") == Setting(11, 6, 7)
+    assert preset("doorkey-d1") == SpectralSetting(5, 4, 4)
+    assert preset("blocked-unlock-pickup-d2") == SpectralSetting(11, 6, 7)
     assert len(PAPER_PRESETS) == 6
     with pytest.raises(BadInputError, match="multiroom-d1"):
         preset("mountain-car")

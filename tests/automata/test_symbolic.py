@@ -13,7 +13,7 @@ from wfairl.automata.automaton import DEAD, Guard
 from wfairl.automata.diagrams import MOST_CASES, Diagrams, shortest_choices
 from wfairl.automata.finite import NoAcceptedWordError
 from wfairl.automata.guarded import Edge, GuardedAutomaton
-from wfairl.automata.minimise import Table, minimal
+from wfairl.automata.minimise import TransitionTable, minimal
 from wfairl.automata.rules import avoid, visit_all, visit_in_order
 from wfairl.automata.symbolic import (
     as_guarded,
@@ -96,7 +96,7 @@ def test_the_minimal_automaton_accepts_the_same_words_with_fewest_states(automat
     smallest = symbolic(automaton).minimal()
     transitions = np.array([[automaton.read(q, label) for label in LABELS] for q in range(automaton.states)], np.int32)
     transitions = np.vstack([np.where(transitions == DEAD, automaton.states, transitions), [[automaton.states] * 8]])
-    table = minimal(Table(transitions.astype(np.int32), np.append(automaton.accepting, False)))
+    table = minimal(TransitionTable(transitions.astype(np.int32), np.append(automaton.accepting, False)))
     live = table.accepting.copy()
     for _ in range(table.states):
         live |= live[table.transitions].any(axis=1)

@@ -42,7 +42,7 @@ from wfairl.learning.storage import load_cost, save_cost
 from wfairl.report.figures.curves import read_history
 from wfairl.safetensors_files import write_arrays
 from wfairl.studio.assignment import Assignment
-from wfairl.studio.scenes import Scenes
+from wfairl.studio.scenes import SceneStore
 from wfairl.studio.session import JOURNAL, Session
 from wfairl.worlds.registry import find_task
 from wfairl.worlds.task import Task
@@ -86,7 +86,7 @@ def floor_task() -> Task:
     return runpy.run_path(str(Path(__file__).parents[2] / "examples" / "own_floor.py"))["TASK"]
 
 
-SCENES = Scenes()
+SCENES = SceneStore()
 
 
 def write_journal(path: Path) -> None:

@@ -8,8 +8,8 @@ from wfairl.automata.automaton import ACCEPTED, UNAVAILABLE
 from wfairl.learning.choice_models import ExactChoice, SoftChoice
 from wfairl.learning.choices import Choices, ImpossibleChoiceError
 from wfairl.learning.estimation import (
+    CostEstimate,
     CostFamily,
-    Estimate,
     NotIdentifiedError,
     choose_penalty,
     covariances,
@@ -123,7 +123,7 @@ def test_one_decision_is_a_logit_whose_estimate_and_standard_error_are_known(mod
     features = np.array([[[0.0], [1.0]], [[0.0], [0.0]]])
     taken = np.repeat([0, 1], [n - k, k])
     choices = Choices(successors, np.ones(n, np.int64), np.zeros(n, np.int64), taken, np.arange(n))
-    start = Estimate(CostFamily(features, ("second",)), np.array([3.0]), np.zeros(0))
+    start = CostEstimate(CostFamily(features, ("second",)), np.array([3.0]), np.zeros(0))
     estimate = fit(model, choices, start)
     (parameter,) = parameters_of(model, choices, estimate)
     p = k / n

@@ -12,7 +12,7 @@ from wfairl.learning.cost_model import ACTIVATIONS, CostModel
 from wfairl.learning.feature_costs import LinearCost, SharedLinearCost, TabularCost
 from wfairl.learning.gradient import control_cost_to_go, log_likelihood, trace_paths
 from wfairl.learning.grid_costs import LocalCost, OtherMapError, PaperCost
-from wfairl.learning.scene import Scene
+from wfairl.learning.scene import TrainingScene
 from wfairl.learning.storage import COST_MODELS, BrokenCostError, load_cost, save_cost, write_tensors
 from wfairl.planning.product import build_product
 from wfairl.planning.shortest_path import cost_to_go
@@ -22,7 +22,7 @@ GRID_MODELS = (PaperCost, LocalCost)
 FEATURE_MODELS = (LinearCost, SharedLinearCost, TabularCost)
 
 
-def randomised(kind: type[CostModel], scene: Scene, seed: int, activation: str = "softplus") -> CostModel:
+def randomised(kind: type[CostModel], scene: TrainingScene, seed: int, activation: str = "softplus") -> CostModel:
     """A model in float64 with all its parameters at random, so that hardly any two paths cost the same."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -37,7 +37,7 @@ def randomised(kind: type[CostModel], scene: Scene, seed: int, activation: str =
 
 
 @torch.no_grad()
-def _spread_out(model: CostModel, scene: Scene) -> None:
+def _spread_out(model: CostModel, scene: TrainingScene) -> None:
     """Preactivations of mean 0 and spread 1: a random network may have saturated."""
     inputs = model.inputs_of(scene.product)
     z = model.preactivation(inputs, torch.arange(6 * (inputs.numbers.max() + 1)))
@@ -45,7 +45,7 @@ def _spread_out(model: CostModel, scene: Scene) -> None:
     model.head.last.bias.copy_((model.head.last.bias - z.mean()) / z.std())
 
 
-def check_gradient(model: CostModel, scene: Scene, rng: np.random.Generator, temperature: float = 0.5) -> None:
+def check_gradient(model: CostModel, scene: TrainingScene, rng: np.random.Generator, temperature: float = 0.5) -> None:
     """The derivative along random directions of parameters, against central differences of the slow loss."""
     view = model.view(scene.product)
     paths = trace_paths(scene.product.successors, cost_to_go(scene.product.graph, model.table(view)), scene.nodes)
@@ -158,7 +158,7 @@ def test_a_shared_cost_is_the_same_whatever_the_control_and_others_need_not_be()
     """Two controls whose transitions have the same features, at every node of a random scene."""
     world = FeatureWorld(np.array([[1, 1], [0, 0]]), np.array([[0, 0], [1, 1]]), table=np.ones((2, 2, 3)))
     product = build_product(world, rule("a"))
-    scene = Scene(product, np.array([0, 1]), np.array([0, 0]))
+    scene = TrainingScene(product, np.array([0, 1]), np.array([0, 0]))
     for kind in FEATURE_MODELS:
         costs = randomised(kind, scene, 5).as_cost()(product)
         assert (costs[:, 0] == costs[:, 1]).all() == (kind is SharedLinearCost)

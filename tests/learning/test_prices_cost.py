@@ -11,7 +11,7 @@ from wfairl.automata.rules import visit_in_order
 from wfairl.demonstrations.expert import solve
 from wfairl.errors import BadInputError
 from wfairl.learning.feature_costs import PricesCost
-from wfairl.learning.scene import Scene
+from wfairl.learning.scene import TrainingScene
 from wfairl.learning.storage import load_cost, save_cost
 from wfairl.learning.trainer import Settings, train
 from wfairl.planning import ExactPlanner, build_product
@@ -75,7 +75,7 @@ def test_prices_are_learned_from_the_ways_that_were_chosen():
         controls, succeeded = expert.act(temperature, 200, np.random.default_rng(seed))
         assert succeeded
         product = expert.solution.product
-        scenes.append(Scene(product, np.array(product.walk(controls)[:-1]), np.array(controls)))
+        scenes.append(TrainingScene(product, np.array(product.walk(controls)[:-1]), np.array(controls)))
     model = PricesCost.for_products([scene.product for scene in scenes])
     settings = Settings(epochs=40, learning_rate=model.learning_rate, temperature=temperature, held_out=0.0)
     dry, wet = train(model, scenes, settings, n_jobs=1).model.prices

@@ -17,7 +17,7 @@ from wfairl.learning.adam import Adam
 from wfairl.learning.checkpoint import CHECKPOINT, BrokenCheckpointError, OtherConfigurationError
 from wfairl.learning.feature_costs import LinearCost, TabularCost
 from wfairl.learning.grid_costs import LocalCost, PaperCost
-from wfairl.learning.scene import Scene
+from wfairl.learning.scene import TrainingScene
 from wfairl.learning.trainer import DivergedError, Settings, train
 from wfairl.planning.cost import unit_cost
 from wfairl.planning.product import build_product
@@ -272,7 +272,7 @@ def test_a_step_that_moves_from_one_demonstration_to_the_next_is_another_configu
     nodes, controls = np.array([0, 0, 0]), np.array([0, 0, 0])
 
     def cut(at):
-        return [Scene(product, nodes[part], controls[part]) for part in (slice(0, at), slice(at, 3))]
+        return [TrainingScene(product, nodes[part], controls[part]) for part in (slice(0, at), slice(at, 3))]
 
     model = LinearCost.for_products([product])
     train(model, cut(1), QUICK, tmp_path)

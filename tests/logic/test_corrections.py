@@ -17,7 +17,7 @@ from wfairl.logic.corrections import (
     LAWS,
     BadCorrectionError,
     Before,
-    Never,
+    NeverHolds,
     NoEdge,
     correction_of_document,
     obey,
@@ -36,7 +36,7 @@ WORDS = [word for length in range(1, 4) for word in product(LABELS, repeat=lengt
 NOTHING = Dataset("errand", ())
 
 laws = st.one_of(
-    st.sampled_from(NAMES).map(Never),
+    st.sampled_from(NAMES).map(NeverHolds),
     st.permutations(NAMES).map(lambda names: Before(names[0], names[1])),
 )
 
@@ -48,7 +48,7 @@ def learned(automaton):
 
 
 def keeps(word, law):
-    if isinstance(law, Never):
+    if isinstance(law, NeverHolds):
         return all(law.proposition not in label for label in word)
     held = False
     for label in word:
@@ -119,7 +119,7 @@ def errand():
 
 def test_counterexamples_are_accepted_by_the_model_and_break_the_correction(errand):
     task, dataset, model = errand
-    for correction in (Never("corner"), Before("goal", "corner")):
+    for correction in (NeverHolds("corner"), Before("goal", "corner")):
         found = counterexamples(correction, model, dataset, task, range(100, 106), np.random.default_rng(0))
         assert len({one.seed for one in found}) == len(found) == 3
         for one in found:
@@ -135,7 +135,7 @@ def test_evidence_lowers_the_share_of_automata_that_contradict_it(errand):
     task, dataset, _ = errand
     dataset = replace(dataset, demonstrations=dataset.demonstrations[:1])
     model = find_learner("rational").learn(dataset, task, n_jobs=1)
-    answers = counterexamples(Never("corner"), model, dataset, task, range(100, 106), np.random.default_rng(0))
+    answers = counterexamples(NeverHolds("corner"), model, dataset, task, range(100, 106), np.random.default_rng(0))
     again = find_learner("rational").learn(replace(dataset, answers=answers), task, n_jobs=1)
 
     def share(of):
@@ -149,7 +149,7 @@ def test_evidence_lowers_the_share_of_automata_that_contradict_it(errand):
 
 @given(st.permutations(NAMES), st.sampled_from([visit_in_order, visit_all]))
 def test_the_difference_accepts_what_one_accepts_and_the_other_does_not(names, rule):
-    one, other = obeying(rule(*names[:2]), []), obeying(rule(*names[:2]), [Never(names[2])])
+    one, other = obeying(rule(*names[:2]), []), obeying(rule(*names[:2]), [NeverHolds(names[2])])
     for left, right in ((one, other), (other, one)):
         table = difference(live_table(left, LABELS), live_table(right, LABELS))
         for word in WORDS:
@@ -191,7 +191,7 @@ def test_a_correction_counts_for_all_that_was_shown_before_it_and_yields_to_what
 def test_a_correction_that_every_demonstration_breaks_is_refused_as_evidence(errand):
     task, dataset, model = errand
     with pytest.raises(OutweighedError, match="explains what was shown"):
-        weigh_correction(Never("corner"), model, dataset, task, range(100, 106), np.random.default_rng(0))
+        weigh_correction(NeverHolds("corner"), model, dataset, task, range(100, 106), np.random.default_rng(0))
     with pytest.raises(BadCorrectionError, match="obeys already"):
         weigh_correction(Before("corner", "goal"), model, dataset, task, range(100, 106), np.random.default_rng(0))
 

@@ -29,7 +29,7 @@ from wfairl.report.blocks import (
 from wfairl.report.charts import Interval, IntervalChart, LineChart, Series, ticks
 from wfairl.report.figures.captioned import CaptionedFigure
 from wfairl.report.page import Page, Section, page_html, write_page
-from wfairl.report.tables import Cell, Column, RaggedTableError, Table
+from wfairl.report.tables import Column, RaggedTableError, Table, TableCell
 from wfairl.report.templates import block_html, text_html
 from wfairl.report.text import Chips, Code, Number, number, percent, with_error
 
@@ -54,7 +54,7 @@ def all_blocks(text):
         KeyFigures((KeyFigure(text, text, text),)),
         Command(text),
         Figure(f"<svg>{text}</svg>", text, text),
-        Table((Column(text),), ((Cell(text, text),),), text),
+        Table((Column(text),), ((TableCell(text, text),),), text),
         IntervalChart((Interval(text, 0.5, 0.1),), caption=text),
         LineChart((Series(text, ((0, 1), (1, 2))),), text, text, (0, 1, text), text),
         AutomatonDrawing(finite, {(0, label): 3}, text),
@@ -106,7 +106,7 @@ def test_sections_can_be_reached_from_the_contents_even_with_the_same_title():
 def test_a_table_keeps_its_cells_alignment_and_highlights():
     table = Table(
         (Column("name"), Column("return", "right")),
-        (("ours", Cell(number(0.123456789), note="paper 0.1", highlighted=True)), ("theirs", number(2))),
+        (("ours", TableCell(number(0.123456789), note="paper 0.1", highlighted=True)), ("theirs", number(2))),
         caption="returns",
         highlighted_rows=frozenset({1}),
     )

@@ -1,4 +1,4 @@
-"""Workers: a job reports, can be cancelled, and one that dies takes nobody along."""
+"""JobRunner: a job reports, can be cancelled, and one that dies takes nobody along."""
 
 import os
 import time
@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from wfairl.studio.workers import CancelledJobError, Workers
+from wfairl.studio.workers import CancelledJobError, JobRunner
 
 pytestmark = pytest.mark.slow
 
@@ -32,7 +32,7 @@ def die(report):
 
 @pytest.fixture(scope="module")
 def workers():
-    made = Workers(1)
+    made = JobRunner(1)
     yield made
     made.close()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from wfairl.automata.automaton import DEAD, Automaton, Label
 from wfairl.automata.formats.pictures import FONT, INK, MARK, PAPER, to_png, to_svg
-from wfairl.automata.layout import FONT_SIZE, LINE_HEIGHT, Layout, lay_out
+from wfairl.automata.layout import FONT_SIZE, LINE_HEIGHT, AutomatonLayout, lay_out
 from wfairl.automata.symbolic import differing_words, until_fulfilled
 from wfairl.automata.words import Word, format_word
 from wfairl.files import write_atomically
@@ -22,7 +22,7 @@ LONGEST_LINE = 110
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class AutomataComparison:
     """Two automata and what tells them apart.
 
     Attributes:
@@ -50,7 +50,7 @@ def compare(
     automata: tuple[Automaton, Automaton],
     known: Collection[Label] = (),
     most: int = MOST_WORDS,
-) -> Comparison:
+) -> AutomataComparison:
     """Find the shortest words that tell two automata apart, each by another pair of states.
 
     Args:
@@ -62,7 +62,7 @@ def compare(
     labels = known if known and next(differing_words(*automata, known), None) is not None else None
     words = tuple(islice(differing_words(*automata, labels), most))
     first = next(differing_words(until_fulfilled(automata[0]), until_fulfilled(automata[1]), labels), None)
-    return Comparison(names, automata, words, labels is not None, first is None)
+    return AutomataComparison(names, automata, words, labels is not None, first is None)
 
 
 def _verdict(automaton: Automaton, word: Word) -> str:
@@ -72,13 +72,13 @@ def _verdict(automaton: Automaton, word: Word) -> str:
     return f"accepted in state {path[-1]}" if automaton.accepting[path[-1]] else f"not done in state {path[-1]}"
 
 
-def write_comparison(path: Path, comparison: Comparison) -> None:
+def write_comparison(path: Path, comparison: AutomataComparison) -> None:
     """Draw a comparison to a .png file, or to an .svg file."""
     draw = comparison_png if path.suffix.lower() == ".png" else comparison_svg
     write_atomically(path, draw(comparison))
 
 
-def comparison_svg(comparison: Comparison) -> str:
+def comparison_svg(comparison: AutomataComparison) -> str:
     """Both automata beside each other, the way of the first word marked in each, and the words below."""
     layouts = [lay_out(automaton) for automaton in comparison.automata]
     lines = _lines(comparison)
@@ -100,7 +100,7 @@ def comparison_svg(comparison: Comparison) -> str:
     return "\n".join([*parts, "</svg>\n"])
 
 
-def comparison_png(comparison: Comparison, scale: float = 2.0) -> bytes:
+def comparison_png(comparison: AutomataComparison, scale: float = 2.0) -> bytes:
     """The same as pixels."""
     from matplotlib.font_manager import findfont
     from PIL import Image, ImageDraw, ImageFont
@@ -123,7 +123,7 @@ def comparison_png(comparison: Comparison, scale: float = 2.0) -> bytes:
     return stream.getvalue()
 
 
-def _lines(comparison: Comparison) -> list[str]:
+def _lines(comparison: AutomataComparison) -> list[str]:
     if not comparison.words:
         return ["They accept the same words."]
     one, other = comparison.names
@@ -136,7 +136,7 @@ def _cut(text: str) -> str:
     return text if len(text) <= LONGEST_LINE else text[: LONGEST_LINE - 3] + "..."
 
 
-def _places(layouts: Sequence[Layout], lines: Sequence[str]) -> tuple[float, float, list[tuple[float, float]]]:
+def _places(layouts: Sequence[AutomatonLayout], lines: Sequence[str]) -> tuple[float, float, list[tuple[float, float]]]:
     """Width and height of the whole, and where each layout begins."""
     top = GAP + 2 * FONT_SIZE
     text_width = max(map(len, lines)) * FONT_SIZE * 0.62 + 2 * GAP
@@ -147,7 +147,7 @@ def _places(layouts: Sequence[Layout], lines: Sequence[str]) -> tuple[float, flo
     return width, height, [(x, top + (tallest - one.height) / 2) for x, one in zip(starts, layouts, strict=True)]
 
 
-def _marked(comparison: Comparison) -> list[set[tuple[int, int]]]:
+def _marked(comparison: AutomataComparison) -> list[set[tuple[int, int]]]:
     """The edges that the first word takes in each automaton; where it is lost, the place for that."""
     if not comparison.words:
         return [set(), set()]

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from wfairl.automata.automaton import Label
 from wfairl.automata.corpus import Corpus
 from wfairl.automata.finite import FiniteAutomaton
-from wfairl.automata.minimise import Table, conjunction, to_finite
+from wfairl.automata.minimise import TransitionTable, conjunction, to_finite
 from wfairl.compiling import njit
 from wfairl.errors import BadInputError
 
@@ -235,12 +235,12 @@ class Constraint:
         numbers = np.array([occurrences.propositions.index(name) for name in self.propositions])
         return self.template.holds(occurrences, numbers[:1], numbers[-1:])[0]
 
-    def table(self, alphabet: Sequence[Label]) -> Table:
+    def table(self, alphabet: Sequence[Label]) -> TransitionTable:
         """Its automaton over the labels of an alphabet."""
         held = [[name in label for label in alphabet] for name in self.propositions]
         kinds = sum((1 << i) * np.array(row, np.int64) for i, row in enumerate(held))
         rows = np.array(self.template.transitions, np.int32)
-        return Table(rows[:, np.asarray(kinds, np.int64)], np.array(self.template.accepting))
+        return TransitionTable(rows[:, np.asarray(kinds, np.int64)], np.array(self.template.accepting))
 
 
 def compile_constraints(

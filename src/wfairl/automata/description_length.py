@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
-from wfairl.automata.minimise import Table
+from wfairl.automata.minimise import TransitionTable
 
 
 def flag_bits(count: ArrayLike, flagged: ArrayLike) -> NDArray[np.float64]:
@@ -38,7 +38,7 @@ def choice_bits(total: int, chosen: int) -> float:
     return (math.lgamma(total + 1) - math.lgamma(chosen + 1) - math.lgamma(total - chosen + 1)) / math.log(2)
 
 
-def table_bits(table: Table) -> float:
+def table_bits(table: TransitionTable) -> float:
     """Bits of an automaton: its number of states; for each, whether it accepts and which labels lead where.
 
     A label leaves a state as it is unless it is named, so that labels which do not matter cost nothing.

@@ -51,7 +51,7 @@ class _Rival:
 
 
 @dataclass(frozen=True)
-class Facts:
+class TaskModelFacts:
     """The facts that are read, each if it is there.
 
     Attributes:
@@ -90,7 +90,7 @@ class Facts:
             raise ValueError("a demonstration that looks wrong and is not there")
 
 
-READ = tuple(one.name for one in fields(Facts))
+READ = tuple(one.name for one in fields(TaskModelFacts))
 
 
 def check_facts(facts: Mapping[str, Any], automaton: Automaton | None) -> None:
@@ -107,7 +107,7 @@ def check_facts(facts: Mapping[str, Any], automaton: Automaton | None) -> None:
     if any(value is None for value in told.values()):
         raise BadInputError("facts: one that says nothing")
     try:
-        read: Facts = parse(Facts, told)
+        read: TaskModelFacts = parse(TaskModelFacts, told)
     except BadInputError as error:
         raise BadInputError(f"facts: {error}") from None
     if read.alternatives or read.support or read.demonstrated:

@@ -55,7 +55,7 @@ class DrawnEdge:
 
 
 @dataclass(frozen=True)
-class Layout:
+class AutomatonLayout:
     """A drawn automaton.
 
     Attributes:
@@ -94,7 +94,7 @@ class _Edge:
         return len(self.lines) * LINE_HEIGHT
 
 
-def lay_out(automaton: Automaton, edge_counts: EdgeCounts | None = None) -> Layout:
+def lay_out(automaton: Automaton, edge_counts: EdgeCounts | None = None) -> AutomatonLayout:
     """Place the states and edges of an automaton.
 
     The loop that reads the last label again, which every state has unless repeats are kept, is left out. Where edges
@@ -300,7 +300,7 @@ def _overlap(a: Box, b: Box) -> float:
 
 def _fit_to_page(
     centres: NDArray[np.float64], accepting: NDArray[np.bool_], drawn: list[DrawnEdge], states: int
-) -> Layout:
+) -> AutomatonLayout:
     """Shift everything so that the picture starts at (0, 0) and nothing is cut off."""
     corners = [centres.min(axis=0) - (RADIUS + 40, RADIUS), centres.max(axis=0) + RADIUS]
     for edge in drawn:
@@ -319,4 +319,4 @@ def _fit_to_page(
         )
         for edge in drawn
     )
-    return Layout(centres - low, accepting, moved, float(high[0] - low[0]), float(high[1] - low[1]), states)
+    return AutomatonLayout(centres - low, accepting, moved, float(high[0] - low[0]), float(high[1] - low[1]), states)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from wfairl.automata.corpus import Corpus
 from wfairl.automata.description_length import flag_bits, table_bits
 from wfairl.automata.improvement import improve
-from wfairl.automata.minimise import Table, minimal
+from wfairl.automata.minimise import TransitionTable, minimal
 from wfairl.automata.red_blue import merge_states
 from wfairl.compiling import njit
 from wfairl.errors import BadInputError
@@ -56,7 +56,7 @@ class MergedAutomaton:
         data_bits: bits of the flags of all words, given the automaton.
     """
 
-    table: Table
+    table: TransitionTable
     rule_bits: float
     data_bits: float
 
@@ -98,7 +98,7 @@ def _describe(transitions: NDArray[np.int32], corpus: Corpus, succeeded: NDArray
     if not accepting.any():  # an automaton accepts something: the words that succeed most often
         accepting[np.argmax(right / np.maximum(totals, 1))] = True
     bits = sum(float(flag_bits(totals[side].sum(), right[side].sum())) for side in (accepting, ~accepting))
-    table = minimal(Table(transitions, accepting))
+    table = minimal(TransitionTable(transitions, accepting))
     return MergedAutomaton(table, table_bits(table), bits)
 
 

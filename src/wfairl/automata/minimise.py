@@ -11,7 +11,7 @@ from wfairl.automata.finite import FiniteAutomaton, NoAcceptedWordError, TooMany
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class TransitionTable:
     """A deterministic automaton with a successor for every label in every state; state 0 is the initial one.
 
     Attributes:
@@ -35,13 +35,13 @@ class Table:
         return bool(self.accepting[state])
 
 
-def conjunction(tables: Sequence[Table], labels: int, max_states: int) -> Table:
+def conjunction(tables: Sequence[TransitionTable], labels: int, max_states: int) -> TransitionTable:
     """The minimal table of the words that all `tables` accept; of all words if there are none.
 
     Raises:
         TooManyStatesError: the tables so far need more than `max_states` states together.
     """
-    whole = Table(np.zeros((1, labels), np.int32), np.array([True]))
+    whole = TransitionTable(np.zeros((1, labels), np.int32), np.array([True]))
     for table in tables:
         whole = minimal(product(whole, table))
         if whole.states > max_states:
@@ -51,7 +51,7 @@ def conjunction(tables: Sequence[Table], labels: int, max_states: int) -> Table:
     return whole
 
 
-def product(left: Table, right: Table) -> Table:
+def product(left: TransitionTable, right: TransitionTable) -> TransitionTable:
     """The table of the words that both accept, over the pairs of states that can be reached."""
     width = right.states
     number = np.full(left.states * width, DEAD, np.int64)
@@ -65,10 +65,12 @@ def product(left: Table, right: Table) -> Table:
         frontier = new
     pair = np.concatenate(pairs)
     after = left.transitions[pair // width].astype(np.int64) * width + right.transitions[pair % width]
-    return Table(number[after].astype(np.int32), left.accepting[pair // width] & right.accepting[pair % width])
+    return TransitionTable(
+        number[after].astype(np.int32), left.accepting[pair // width] & right.accepting[pair % width]
+    )
 
 
-def minimal(table: Table) -> Table:
+def minimal(table: TransitionTable) -> TransitionTable:
     """The smallest table of the same words (Moore): states are told apart by ends, then by successors' classes."""
     table = _reachable(table)
     classes = table.accepting.astype(np.int64)
@@ -84,10 +86,12 @@ def minimal(table: Table) -> Table:
     rank = np.empty(count, np.int64)
     rank[order] = np.arange(count)
     representatives = first[order]
-    return Table(rank[refined][table.transitions[representatives]].astype(np.int32), table.accepting[representatives])
+    return TransitionTable(
+        rank[refined][table.transitions[representatives]].astype(np.int32), table.accepting[representatives]
+    )
 
 
-def to_finite(table: Table, alphabet: tuple[Label, ...]) -> FiniteAutomaton:
+def to_finite(table: TransitionTable, alphabet: tuple[Label, ...]) -> FiniteAutomaton:
     """The automaton over the live states of a table.
 
     Raises:
@@ -114,28 +118,28 @@ def to_finite(table: Table, alphabet: tuple[Label, ...]) -> FiniteAutomaton:
     )
 
 
-def to_table(finite: FiniteAutomaton) -> Table:
+def to_table(finite: FiniteAutomaton) -> TransitionTable:
     """The complete table of an automaton over live states, with a dead state where it has none."""
     transitions = np.where(finite.transitions == DEAD, finite.states, finite.transitions)
     if not (finite.transitions == DEAD).any():
-        return Table(finite.transitions, finite.accepting)
+        return TransitionTable(finite.transitions, finite.accepting)
     dead = np.full((1, len(finite.alphabet)), finite.states)
-    return Table(np.vstack([transitions, dead]).astype(np.int32), np.append(finite.accepting, False))
+    return TransitionTable(np.vstack([transitions, dead]).astype(np.int32), np.append(finite.accepting, False))
 
 
-def same_language(left: Table, right: Table) -> bool:
+def same_language(left: TransitionTable, right: TransitionTable) -> bool:
     """Whether two tables over the same labels accept the same words."""
     a, b = minimal(left), minimal(right)
     return a.states == b.states and _isomorphic(a, b)
 
 
-def reads_repeats_once(table: Table) -> bool:
+def reads_repeats_once(table: TransitionTable) -> bool:
     """Whether a label read twice always leads where it leads once."""
     labels = np.arange(table.transitions.shape[1])
     return bool((table.transitions[table.transitions, labels] == table.transitions).all())
 
 
-def _isomorphic(left: Table, right: Table) -> bool:
+def _isomorphic(left: TransitionTable, right: TransitionTable) -> bool:
     """Whether two minimal tables of equal size are the same up to the numbers of their states."""
     partner = {0: 0}
     queue = [0]
@@ -151,7 +155,7 @@ def _isomorphic(left: Table, right: Table) -> bool:
     return True
 
 
-def _reachable(table: Table) -> Table:
+def _reachable(table: TransitionTable) -> TransitionTable:
     reached = np.zeros(table.states, bool)
     frontier = np.array([0])
     while len(frontier):
@@ -159,4 +163,4 @@ def _reachable(table: Table) -> Table:
         after = np.unique(table.transitions[frontier])
         frontier = after[~reached[after]]
     number = np.cumsum(reached) - 1
-    return Table(number[table.transitions[reached]].astype(np.int32), table.accepting[reached])
+    return TransitionTable(number[table.transitions[reached]].astype(np.int32), table.accepting[reached])

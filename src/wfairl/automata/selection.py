@@ -23,7 +23,7 @@ LONGEST_BASIS = 8
 
 
 @dataclass(frozen=True, order=True)
-class Setting:
+class SpectralSetting:
     """Rank and basis of a `SpectralLearner`; None takes all prefixes or suffixes."""
 
     rank: int
@@ -32,21 +32,21 @@ class Setting:
 
 
 PAPER_PRESETS = {
-    "doorkey-d1": Setting(5, 4, 4),
-    "doorkey-d2": Setting(9, 5, 5),
-    "multiroom-d1": Setting(6, 5, 5),
-    "multiroom-d2": Setting(9, 5, 6),
-    "blocked-unlock-pickup-d1": Setting(7, 6, 6),
-    "blocked-unlock-pickup-d2": Setting(11, 6, 7),
+    "doorkey-d1": SpectralSetting(5, 4, 4),
+    "doorkey-d2": SpectralSetting(9, 5, 5),
+    "multiroom-d1": SpectralSetting(6, 5, 5),
+    "multiroom-d2": SpectralSetting(9, 5, 6),
+    "blocked-unlock-pickup-d1": SpectralSetting(7, 6, 6),
+    "blocked-unlock-pickup-d2": SpectralSetting(11, 6, 7),
 }
 """The settings of the paper's Table II for tasks T1, T2, T3 and demonstrations D1, D2."""
 
 
 @dataclass(frozen=True)
-class Candidate:
+class JudgedSetting:
     """A setting and its loss of eq. (2) on words that it was not learned from."""
 
-    setting: Setting
+    setting: SpectralSetting
     held_out_loss: float
 
 
@@ -61,13 +61,13 @@ class Selection:
         candidates: all that was tried.
     """
 
-    chosen: Setting
+    chosen: SpectralSetting
     best: float
     tolerance: float
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[JudgedSetting, ...]
 
 
-def preset(name: str) -> Setting:
+def preset(name: str) -> SpectralSetting:
     """The paper's setting of that name.
 
     Raises:
@@ -117,7 +117,7 @@ def select_setting(
     for (basis, fold), fold_losses in zip(jobs, found, strict=True):
         losses[basis] += fold_losses * (fold_of == fold).mean()
     candidates = tuple(
-        Candidate(Setting(rank + 1, rows, cols), float(losses[rows, cols][rank]))
+        JudgedSetting(SpectralSetting(rank + 1, rows, cols), float(losses[rows, cols][rank]))
         for rows, cols in bases
         if (automaton := _learn(words, values, (rows, cols), max_rank)) is not None
         for rank in range(min(max_rank, automaton.rank))
@@ -199,7 +199,7 @@ def leading_part(automaton: WeightedAutomaton, rank: int) -> WeightedAutomaton:
     )
 
 
-def _size(setting: Setting) -> tuple[int, float, float]:
+def _size(setting: SpectralSetting) -> tuple[int, float, float]:
     return (
         setting.rank,
         np.inf if setting.rows is None else setting.rows,

@@ -18,7 +18,7 @@ from wfairl.cli.workers import ExecutorOption, workers_at
 from wfairl.errors import BadInputError
 
 if TYPE_CHECKING:
-    from wfairl.automata.selection import Setting
+    from wfairl.automata.selection import SpectralSetting
     from wfairl.automata.word_learners import Reading, WordLearner
     from wfairl.automata.words import ScoredWords
 
@@ -258,7 +258,7 @@ def _learn_recurrent(
 
 def _select(
     data: "ScoredWords", path: Path, keep_repeats: bool, seed: int, executor: str | None, jobs: int
-) -> "Setting":
+) -> "SpectralSetting":
     """The setting that held-out words choose, on the words that the model will be learned from."""
     import numpy as np
 

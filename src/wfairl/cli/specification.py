@@ -12,7 +12,7 @@ from wfairl.errors import BadInputError
 
 if TYPE_CHECKING:
     from wfairl.automata.automaton import Label
-    from wfairl.automata.comparison import Comparison
+    from wfairl.automata.comparison import AutomataComparison
     from wfairl.automata.task_model import TaskModel
 
 app = command_group()
@@ -281,7 +281,7 @@ def _labels_seen(model: "TaskModel") -> "set[Label]":
     return seen | set(model.finite.alphabet if isinstance(model.finite, FiniteAutomaton) else ())
 
 
-def _print_difference(found: "Comparison", has_known: bool) -> None:
+def _print_difference(found: "AutomataComparison", has_known: bool) -> None:
     from wfairl.automata.words import format_word
 
     table = Table("word", *found.names)

@@ -16,7 +16,7 @@ _MODULES = {
     "PaperCost": "grid_costs",
     "Run": "run_directory",
     "RunConfig": "run_directory",
-    "Scene": "scene",
+    "TrainingScene": "scene",
     "Settings": "trainer",
     "SharedLinearCost": "feature_costs",
     "SoftChoice": "choice_models",

@@ -20,7 +20,7 @@ from wfairl.documents import Count, Whole, parse, read_lines, write_lines
 from wfairl.errors import BadInputError
 from wfairl.learning.adam import Adam
 from wfairl.learning.cost_model import CostModel, Inputs
-from wfairl.learning.scene import Scene
+from wfairl.learning.scene import TrainingScene
 from wfairl.learning.storage import read_tensors, write_tensors
 from wfairl.planning.product import Product
 
@@ -130,7 +130,9 @@ def copied(tensors: Mapping[str, Tensor]) -> Tensors:
     return {name: tensor.detach().clone() for name, tensor in tensors.items()}
 
 
-def fingerprint_of(model: CostModel, scenes: Sequence[Scene], inputs: Mapping[Product, Inputs], settings: Any) -> str:
+def fingerprint_of(
+    model: CostModel, scenes: Sequence[TrainingScene], inputs: Mapping[Product, Inputs], settings: Any
+) -> str:
     """A digest of the initial weights, the data and the settings.
 
     Args:

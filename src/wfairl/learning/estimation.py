@@ -104,7 +104,7 @@ class CostFamily:
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate:
+class CostEstimate:
     """A fitted cost.
 
     Attributes:
@@ -129,19 +129,19 @@ class Estimate:
         return self.family.costs(self.weights, self.table)
 
 
-def flat_estimate(family: CostFamily, weight: float = 1.0) -> Estimate:
+def flat_estimate(family: CostFamily, weight: float = 1.0) -> CostEstimate:
     """Where a fit starts unless told otherwise: the same weight for all features, no deviations."""
-    return Estimate(family, np.full(len(family.names), weight), np.zeros(family.table_size))
+    return CostEstimate(family, np.full(len(family.names), weight), np.zeros(family.table_size))
 
 
 def fit(
     model: ChoiceModel,
     choices: Choices,
-    start: Estimate,
+    start: CostEstimate,
     penalty: float = 1.0,
     max_iterations: int = 200,
     tolerance: float = 1e-9,
-) -> Estimate:
+) -> CostEstimate:
     """The most likely cost of a family, by L-BFGS-B on the exact gradient (a subgradient where optimal paths tie).
 
     Args:
@@ -185,7 +185,7 @@ def fit(
         options={"maxiter": max_iterations, "maxcor": 20, "ftol": tolerance, "gtol": 1e-7},
     )
     seconds = time.process_time() - begun
-    return Estimate(family, best.point[:features], best.point[features:], best.log_likelihood, evaluations, seconds)
+    return CostEstimate(family, best.point[:features], best.point[features:], best.log_likelihood, evaluations, seconds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,14 +208,14 @@ class ChosenPenalty:
 
     penalty: float
     held_out: dict[float, float]
-    estimate: Estimate
+    estimate: CostEstimate
     seconds: float
 
 
 def choose_penalty(
     model: ChoiceModel,
     choices: Choices,
-    start: Estimate,
+    start: CostEstimate,
     penalties: Sequence[float],
     rng: np.random.Generator,
     folds: int = 1,
@@ -275,7 +275,7 @@ class Parameter:
         return self.estimate / self.robust_error
 
 
-def parameters_of(model: ChoiceModel, choices: Choices, estimate: Estimate) -> tuple[Parameter, ...]:
+def parameters_of(model: ChoiceModel, choices: Choices, estimate: CostEstimate) -> tuple[Parameter, ...]:
     """The weights of a linear cost with their standard errors.
 
     Raises:

@@ -37,7 +37,7 @@ class NoUsableDemonstrationError(BadInputError):
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class TrainingScene:
     """A successful demonstration on the product of its world and the automaton.
 
     Attributes:
@@ -69,10 +69,10 @@ class LeftOut:
 
 
 @dataclass(frozen=True, eq=False)
-class Scenes:
+class TrainingScenes:
     """What can be learned from, and what was left out."""
 
-    scenes: tuple[Scene, ...]
+    scenes: tuple[TrainingScene, ...]
     left_out: tuple[LeftOut, ...]
 
 
@@ -83,7 +83,7 @@ def prepare_scenes(
     threshold: float,
     n_jobs: int = 2,
     planner: str = "auto",
-) -> Scenes:
+) -> TrainingScenes:
     """The successful demonstrations on their products, built once for all of the training.
 
     Args:
@@ -112,7 +112,7 @@ def prepare_scenes(
     scenes, left_out = [], []
     for i, product in zip(successes, products, strict=True):
         placed = _place(demonstrations[i], product)
-        if isinstance(placed, Scene):
+        if isinstance(placed, TrainingScene):
             scenes.append(placed)
         else:
             left_out.append(LeftOut(i, demonstrations[i].seed, placed))
@@ -121,7 +121,7 @@ def prepare_scenes(
             f"the automaton accepts none of the {len(successes)} successful demonstrations: for the first,"
             f" {left_out[0].reason}. Learn the automaton from these demonstrations, or with the full basis"
         )
-    return Scenes(tuple(scenes), tuple(left_out))
+    return TrainingScenes(tuple(scenes), tuple(left_out))
 
 
 def _products(
@@ -142,7 +142,7 @@ def _products(
     return [product_of[id(world)] for world in worlds]
 
 
-def _place(demonstration: Demonstration, product: Product | FocusedSearch) -> Scene | str:
+def _place(demonstration: Demonstration, product: Product | FocusedSearch) -> TrainingScene | str:
     """The demonstration on its product up to acceptance, or why it does not get there.
 
     Raises:
@@ -155,8 +155,8 @@ def _place(demonstration: Demonstration, product: Product | FocusedSearch) -> Sc
         if after == ACCEPTED:
             taken = np.array(controls[: step + 1], np.int64)
             if isinstance(product, FocusedSearch):
-                return Scene(product.situations, np.array(nodes), taken, product)
-            return Scene(product, np.array(nodes), taken)
+                return TrainingScene(product.situations, np.array(nodes), taken, product)
+            return TrainingScene(product, np.array(nodes), taken)
         if after == DEAD:
             name, shown = walked.world.controls[controls[step]], format_label(labels[step])
             return f"after '{name}' at step {step}, with the label '{shown}', nothing can be accepted"

@@ -40,7 +40,7 @@ from wfairl.learning.checkpoint import (
 )
 from wfairl.learning.cost_model import CostModel, View
 from wfairl.learning.gradient import OptimalPaths, control_cost_to_go, log_likelihood, trace_focused, trace_paths
-from wfairl.learning.scene import Scene
+from wfairl.learning.scene import TrainingScene
 from wfairl.learning.threads import one_torch_thread
 from wfairl.parallel import map_in_threads
 from wfairl.planning.product import Product
@@ -125,7 +125,7 @@ class TrainingResult:
 
 def train(
     model: CostModel,
-    scenes: Sequence[Scene],
+    scenes: Sequence[TrainingScene],
     settings: Settings,
     directory: Path | None = None,
     resume: bool = False,
@@ -170,7 +170,11 @@ class Training:
 
 
 def prepare_training(
-    model: CostModel, scenes: Sequence[Scene], settings: Settings, directory: Path | None = None, resume: bool = False
+    model: CostModel,
+    scenes: Sequence[TrainingScene],
+    settings: Settings,
+    directory: Path | None = None,
+    resume: bool = False,
 ) -> Training:
     """All of `train` that can be refused, before anything is written; arguments and errors as there."""
     if not scenes:
@@ -214,11 +218,11 @@ def run_training(training: Training, n_jobs: int = 2) -> TrainingResult:
 class _Example:
     """A demonstration on its product, and the product as the model sees it."""
 
-    scene: Scene
+    scene: TrainingScene
     view: View
 
 
-def _view_scenes(model: CostModel, scenes: Sequence[Scene]) -> list[_Example]:
+def _view_scenes(model: CostModel, scenes: Sequence[TrainingScene]) -> list[_Example]:
     """One view per product, of the transitions that can matter: what searches walk, and where a demonstrator stood."""
     matters: dict[Product, NDArray[np.bool_]] = {}
     for scene in scenes:
@@ -313,7 +317,7 @@ def _plan_all(model: CostModel, examples: Sequence[_Example], n_jobs: int) -> li
     return [paths[i] for i in range(len(examples))]
 
 
-def _plan(model: CostModel, group: tuple[View, list[Scene]]) -> list[OptimalPaths]:
+def _plan(model: CostModel, group: tuple[View, list[TrainingScene]]) -> list[OptimalPaths]:
     """The optimal paths of scenes that share a product."""
     view, scenes = group
     table = model.table(view)

@@ -12,7 +12,7 @@ _MODULES = {
     "RationalLearner": "rational",
     "RationalResult": "rational",
     "RationalSettings": "rational",
-    "Scene": "evidence",
+    "DemonstratedScene": "evidence",
     "SearchSettings": "search",
     "Support": "support",
     "TaskLearner": "learners",

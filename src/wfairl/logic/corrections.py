@@ -52,7 +52,7 @@ class Correction(Protocol):
 
 
 @dataclass(frozen=True)
-class Never:
+class NeverHolds:
     """A proposition must never hold."""
 
     proposition: str
@@ -143,7 +143,7 @@ def correction_of_document(document: Any) -> Correction:
     try:
         kind = document["kind"]
         if kind == "never":
-            return Never(_name(document["proposition"]))
+            return NeverHolds(_name(document["proposition"]))
         if kind == "before":
             made = Before(_name(document["first"]), _name(document["second"]))
             if made.first == made.second:

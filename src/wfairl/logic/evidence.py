@@ -33,7 +33,7 @@ class BadSceneError(BadInputError):
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class DemonstratedScene:
     """One demonstration and the world in which it happened.
 
     Attributes:
@@ -118,7 +118,7 @@ class Evidence:
     def __init__(
         self,
         labels: Sequence[Label],
-        scenes: Sequence[Scene],
+        scenes: Sequence[DemonstratedScene],
         temperatures: NDArray[np.float64],
         outlier_probability: float,
         max_states: int,
@@ -186,7 +186,7 @@ class _Packed(NamedTuple):
     steps: Steps
 
 
-def _pack(scenes: Sequence[Scene], labels: int, max_states: int) -> _Packed:
+def _pack(scenes: Sequence[DemonstratedScene], labels: int, max_states: int) -> _Packed:
     worlds, steps, states, transitions = [], [], [0], 0
     for scene in scenes:
         order, count = distances(scene.successors, scene.visited, max_states)
@@ -206,12 +206,14 @@ def _pack(scenes: Sequence[Scene], labels: int, max_states: int) -> _Packed:
     )
 
 
-def _pack_near(scene: Scene, near: NDArray[np.int32], number: NDArray[np.int32], labels: int) -> PackedWorld:
+def _pack_near(
+    scene: DemonstratedScene, near: NDArray[np.int32], number: NDArray[np.int32], labels: int
+) -> PackedWorld:
     """The part of the world that is near to the demonstration, with its states numbered anew."""
     return pack_world(number[scene.successors[near]], scene.label_index[near], scene.costs[near], labels)
 
 
-def _pack_steps(scene: Scene, number: NDArray[np.int32]) -> tuple[NDArray[np.generic], ...]:
+def _pack_steps(scene: DemonstratedScene, number: NDArray[np.int32]) -> tuple[NDArray[np.generic], ...]:
     """The fields of `Steps` after the first."""
     visited = scene.visited[:-1]
     return (

@@ -19,7 +19,7 @@ from wfairl.automata.automaton import ACCEPTED, Label
 from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.errors import BadInputError
-from wfairl.logic.evidence import Scene
+from wfairl.logic.evidence import DemonstratedScene
 from wfairl.logic.hypotheses import Hypothesis, hypotheses_of
 from wfairl.logic.questions import LEAST_INFORMATION, NothingToAskError
 from wfairl.logic.rational import RationalSettings
@@ -143,7 +143,7 @@ def _information(
     return max(0.0, float(total))
 
 
-def log_likelihood(plan: TablePlan, scene: Scene, temperature: float, outlier_probability: float) -> float:
+def log_likelihood(plan: TablePlan, scene: DemonstratedScene, temperature: float, outlier_probability: float) -> float:
     """Log probability of a demonstration by somebody who follows a plan, or with a small probability no task."""
     choices = np.log((scene.successors[scene.visited[:-1]] >= 0).sum(axis=1)).sum()
     no_task = float(np.log(outlier_probability) - choices)
@@ -170,7 +170,7 @@ def _ways(
 ) -> tuple[Way, ...]:
     """The cheapest plans; automata that accept an earlier one at its end, at no more cost, would do the same."""
     ways: list[Way] = []
-    earlier: list[Scene] = []
+    earlier: list[DemonstratedScene] = []
     for one in hypotheses:
         planned = plan_table(world, one.table)
         if any(_is_cheapest(planned, scene) for scene in earlier) or not np.isfinite(planned.start_cost):
@@ -182,6 +182,6 @@ def _ways(
     return tuple(ways)
 
 
-def _is_cheapest(plan: TablePlan, scene: Scene) -> bool:
+def _is_cheapest(plan: TablePlan, scene: DemonstratedScene) -> bool:
     cost = scene.costs[scene.visited[:-1], scene.controls].sum()
     return bool(_automaton_states(plan.table, scene.word)) and bool(np.isclose(cost, plan.start_cost))

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from wfairl.automata.automaton import Label
 from wfairl.automata.guarded import GuardedAutomaton
 from wfairl.errors import BadInputError, FailedRunError
-from wfairl.logic.evidence import Evidence, JudgedWord, Scene
+from wfairl.logic.evidence import DemonstratedScene, Evidence, JudgedWord
 from wfairl.logic.kernels import log_mean
 from wfairl.logic.search import Candidate, Posterior, SearchSettings, search
 from wfairl.logic.sketch import to_automaton
@@ -124,7 +124,7 @@ class RationalLearner:
     def fit(
         self,
         labels: Sequence[Label],
-        scenes: Sequence[Scene],
+        scenes: Sequence[DemonstratedScene],
         progress: Callable[[Candidate], None] | None = None,
         answers: Sequence[JudgedWord] = (),
     ) -> RationalResult:
@@ -171,7 +171,9 @@ class RationalLearner:
     def _posterior(self, evidence: Evidence, propositions: Sequence[str]) -> Posterior:
         return Posterior(evidence, propositions, self.settings.failure_error, self.settings.answer_error)
 
-    def _evidence(self, labels: Sequence[Label], scenes: Sequence[Scene], answers: Sequence[JudgedWord]) -> Evidence:
+    def _evidence(
+        self, labels: Sequence[Label], scenes: Sequence[DemonstratedScene], answers: Sequence[JudgedWord]
+    ) -> Evidence:
         successes = [scene for scene in scenes if scene.success]
         if not successes:
             raise BadInputError("there is no successful demonstration to learn from")
@@ -185,7 +187,7 @@ class RationalLearner:
             answers,
         )
 
-    def temperatures(self, scenes: Sequence[Scene]) -> NDArray[np.float64]:
+    def temperatures(self, scenes: Sequence[DemonstratedScene]) -> NDArray[np.float64]:
         """The grid of temperatures over which evidence is averaged, [temperatures]."""
         if self.settings.temperature is not None:
             return np.array([self.settings.temperature])
@@ -194,8 +196,8 @@ class RationalLearner:
 
 
 def _present(
-    labels: Sequence[Label], scenes: Sequence[Scene], answers: Sequence[JudgedWord]
-) -> tuple[tuple[Label, ...], list[Scene], list[JudgedWord]]:
+    labels: Sequence[Label], scenes: Sequence[DemonstratedScene], answers: Sequence[JudgedWord]
+) -> tuple[tuple[Label, ...], list[DemonstratedScene], list[JudgedWord]]:
     """The labels that occur, and scenes and answers with indices into these."""
     occurs = np.zeros(len(labels), bool)
     for scene in scenes:
@@ -208,7 +210,10 @@ def _present(
         return kept, list(scenes), list(answers)
     return (
         kept,
-        [Scene(s.successors, number[s.label_index], s.start, s.costs, s.controls, s.success) for s in scenes],
+        [
+            DemonstratedScene(s.successors, number[s.label_index], s.start, s.costs, s.controls, s.success)
+            for s in scenes
+        ],
         [replace(one, word=number[one.word].astype(np.int32)) for one in answers],
     )
 

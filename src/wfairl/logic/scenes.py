@@ -24,7 +24,7 @@ from wfairl.demonstrations.answers import Answer
 from wfairl.demonstrations.demonstration import Demonstration
 from wfairl.demonstrations.tracing import trace
 from wfairl.logic.evidence import UNAVAILABLE as NO_SUCCESSOR
-from wfairl.logic.evidence import JudgedWord, Scene
+from wfairl.logic.evidence import DemonstratedScene, JudgedWord
 from wfairl.logic.table_plans import ArrayWorld
 from wfairl.parallel import map_in_threads
 from wfairl.planning.auto import is_large
@@ -55,7 +55,7 @@ def scenes_of(
     make_world: Callable[[int], World[Any]],
     cost: Cost = unit_cost,
     n_jobs: int = 2,
-) -> tuple[tuple[Label, ...], list[Scene]]:
+) -> tuple[tuple[Label, ...], list[DemonstratedScene]]:
     """The demonstrations as evidence.
 
     Args:
@@ -189,7 +189,7 @@ def _induced(world: World[Any], states: Sequence[Any]) -> Product:
     )  # fmt: skip
 
 
-def _scene(demonstration: Demonstration, product: Product, cost: Cost, numbers: LabelNumbers) -> Scene:
+def _scene(demonstration: Demonstration, product: Product, cost: Cost, numbers: LabelNumbers) -> DemonstratedScene:
     """The demonstration in its world.
 
     Raises:
@@ -198,7 +198,7 @@ def _scene(demonstration: Demonstration, product: Product, cost: Cost, numbers: 
     for _ in trace(demonstration, product):
         pass
     successors, label_index, costs = _to_arrays(product, cost, numbers)
-    return Scene(successors, label_index, 0, costs, np.array(demonstration.controls, np.int32))
+    return DemonstratedScene(successors, label_index, 0, costs, np.array(demonstration.controls, np.int32))
 
 
 def _to_arrays(
@@ -218,10 +218,12 @@ def _to_arrays(
     return successors, label_index, costs
 
 
-def _failure(demonstration: Demonstration, numbers: LabelNumbers) -> Scene:
+def _failure(demonstration: Demonstration, numbers: LabelNumbers) -> DemonstratedScene:
     """A failed demonstration as a chain of states: only its word counts."""
     steps = len(demonstration)
     successors = np.minimum(np.arange(1, steps + 2, dtype=np.int32), steps)[:, None]
     shown = [numbers.number(label) for label in demonstration.labels]
     label_index = np.array([*shown, numbers.number(frozenset())], np.int16)[:, None]
-    return Scene(successors, label_index, 0, np.ones(successors.shape), np.zeros(steps, np.int32), success=False)
+    return DemonstratedScene(
+        successors, label_index, 0, np.ones(successors.shape), np.zeros(steps, np.int32), success=False
+    )

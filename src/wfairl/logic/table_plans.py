@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from wfairl.automata.automaton import ACCEPTED, Label
 from wfairl.errors import FailedRunError
-from wfairl.logic.evidence import Scene, pack_world
+from wfairl.logic.evidence import DemonstratedScene, pack_world
 from wfairl.logic.table_cost_to_go import general_cost_to_go, sources_by_target
 from wfairl.planning.policy import sample_control
 
@@ -37,9 +37,9 @@ class ArrayWorld:
     start: int
     costs: NDArray[np.float64]
 
-    def scene(self, controls: NDArray[np.integer]) -> Scene:
+    def scene(self, controls: NDArray[np.integer]) -> DemonstratedScene:
         """This world with a demonstration in it."""
-        return Scene(self.successors, self.label_index, self.start, self.costs, controls)
+        return DemonstratedScene(self.successors, self.label_index, self.start, self.costs, controls)
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,7 @@ from wfairl.worlds.task import Task
 GREEDY = "greedy"
 
 
-class Planner(Method):
+class PlanningMethod(Method):
     """Plans with an automaton and a learned cost."""
 
     learns_cost = True
@@ -80,7 +80,7 @@ class Planner(Method):
         return load_run(directory).cost.as_cost()
 
 
-class WfaIrl(Planner):
+class WfaIrl(PlanningMethod):
     """The paper's method."""
 
     name = "wfa-irl"
@@ -90,13 +90,13 @@ class WfaIrl(Planner):
     expected_seconds = 10.0
 
     def task_model(self, request: TrainingRequest) -> TaskModel:
-        """See `Planner`."""
+        """See `PlanningMethod`."""
         if request.task_model is None:
             raise BadInputError(f"{self.name} plans with a task model: give the one that `wfairl learn-task` wrote")
         return request.task_model
 
 
-class NoAutomaton(Planner):
+class NoAutomaton(PlanningMethod):
     """The paper's ablation: the goal alone, whatever comes before it."""
 
     name = "no-automaton"
@@ -104,7 +104,7 @@ class NoAutomaton(Planner):
     summary = "plan until the goal with a learned cost"
 
     def task_model(self, request: TrainingRequest) -> TaskModel:
-        """See `Planner`; how well the goal alone explains the scores is part of the model's summary."""
+        """See `PlanningMethod`; how well the goal alone explains the scores is part of the model's summary."""
         goal = goal_alone(request.task.rule, request.task.propositions)
         return TaskModel.of_automaton(goal, "goal alone", request.dataset.words, request.dataset.scores)
 

@@ -22,7 +22,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """A cell that is more than its text.
 
     Attributes:
@@ -49,7 +49,7 @@ class Table:
 
     template: ClassVar[str] = "table"
     columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell | Text, ...], ...]
+    rows: tuple[tuple[TableCell | Text, ...], ...]
     caption: Text = ""
     highlighted_rows: frozenset[int] = frozenset()
 
@@ -59,6 +59,8 @@ class Table:
                 raise RaggedTableError(f"a row has {len(row)} cells where the table has {len(self.columns)} columns")
 
     @property
-    def cells(self) -> list[list[Cell]]:
+    def cells(self) -> list[list[TableCell]]:
         """The rows, every content as a cell."""
-        return [[content if isinstance(content, Cell) else Cell(content) for content in row] for row in self.rows]
+        return [
+            [content if isinstance(content, TableCell) else TableCell(content) for content in row] for row in self.rows
+        ]

@@ -19,7 +19,7 @@ from wfairl.planning.agent import Agent, Status
 from wfairl.planning.cost import Cost
 from wfairl.planning.path import walk_path
 from wfairl.studio.drawing import Place, lead_through
-from wfairl.studio.tiles import Film, film_walk
+from wfairl.studio.tiles import TiledFilm, film_walk
 from wfairl.worlds.task import Task
 from wfairl.worlds.world import World, available_controls
 
@@ -48,7 +48,7 @@ class Moment:
 
 
 @dataclass(frozen=True)
-class Episode:
+class AgentEpisode:
     """What an agent does in a scene.
 
     Attributes:
@@ -76,7 +76,7 @@ class Episode:
 
 def explain_episode(
     task: Task, model: TaskModel, seed: int, imposed: Sequence[int], cost: Cost, places: Sequence[Place] = ()
-) -> tuple[Episode, Film]:
+) -> tuple[AgentEpisode, TiledFilm]:
     """What the agent does in a scene, with its reasons, and its film.
 
     Args:
@@ -136,7 +136,7 @@ def explain_episode(
     cost_of_way = sum(taken) - sum(behind) if is_success else None
     outcome = _outcome(agent.status, len(controls), task.horizon)
     explanation = tuple(explain_word(model, compress(labels)).sentences)
-    episode = Episode(
+    episode = AgentEpisode(
         seed, tuple(controls), min(len(imposed), len(controls)), cost_of_way, best_cost, outcome, is_success,
         explanation, moments,
     )  # fmt: skip

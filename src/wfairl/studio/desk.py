@@ -22,7 +22,7 @@ from wfairl.studio.progress import Progress, StoppedError
 from wfairl.studio.scenes import make_scenes
 from wfairl.studio.screen import ANSWER, SHOW, WATCH, Screen
 from wfairl.studio.session import RUN, Session
-from wfairl.studio.workers import Workers
+from wfairl.studio.workers import JobRunner
 from wfairl.worlds.documents import Inventive
 
 HEADING, PROGRESS, STAGE, MIND = "heading", "progress", "stage", "mind"
@@ -42,7 +42,7 @@ class Desk:
         makers: who makes worlds; None to make them here.
     """
 
-    def __init__(self, session: Session, workers: Workers, makers: Workers | None = None) -> None:
+    def __init__(self, session: Session, workers: JobRunner, makers: JobRunner | None = None) -> None:
         self.session, self._workers, self._makers = session, workers, makers
         self.listeners: list[LISTENING] = []
         self.screen = Screen()
@@ -354,7 +354,7 @@ class Desk:
     async def _run(self, doing: str, job: Callable[..., Any], *arguments: Any) -> Any:
         return await self._wait(self._workers, doing, job, *arguments)
 
-    async def _wait(self, workers: Workers, doing: str, job: Callable[..., Any], *arguments: Any) -> Any:
+    async def _wait(self, workers: JobRunner, doing: str, job: Callable[..., Any], *arguments: Any) -> Any:
         self._changed(STAGE, MIND)  # they tell that something is under way
         try:
             return await self._progress.run(workers, doing, job, *arguments)

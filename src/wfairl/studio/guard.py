@@ -25,7 +25,7 @@ TRANSPORT = "/_nicegui_ws/"
 REFUSED = b"Refused. Open the address that `wfairl studio` has printed."
 
 
-class Guard:
+class RequestGuard:
     """Refuses what does not come from the studio's own pages.
 
     Args:

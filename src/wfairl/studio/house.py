@@ -12,15 +12,15 @@ from wfairl.errors import BadInputError, WfairlError
 from wfairl.files import check_directory, read_text, write_atomically
 from wfairl.studio.assignment import assignment_of, check_name
 from wfairl.studio.desk import Desk
-from wfairl.studio.scenes import Scenes
+from wfairl.studio.scenes import SceneStore
 from wfairl.studio.session import JOURNAL, Session
-from wfairl.studio.workers import Workers
+from wfairl.studio.workers import JobRunner
 
 TOKEN, LOCK = ".token", ".lock"
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptSession:
     """A session on disk, for a list of them."""
 
     name: str
@@ -36,18 +36,18 @@ class House:
         makers: who makes worlds.
     """
 
-    def __init__(self, directory: Path, workers: Workers, makers: Workers) -> None:
+    def __init__(self, directory: Path, workers: JobRunner, makers: JobRunner) -> None:
         check_directory(directory)
         self.directory, self._workers, self._makers = directory, workers, makers
-        self._scenes = Scenes()
+        self._scenes = SceneStore()
         self._desks: dict[str, Desk] = {}
 
-    def sessions(self) -> list[Kept]:
+    def sessions(self) -> list[KeptSession]:
         """The sessions on disk, the one that changed last first."""
         found = []
         for journal in self.directory.glob(f"*/{JOURNAL}"):
             changed = datetime.fromtimestamp(journal.stat().st_mtime, UTC)
-            found.append(Kept(journal.parent.name, changed))
+            found.append(KeptSession(journal.parent.name, changed))
         return sorted(found, key=lambda one: one.changed, reverse=True)
 
     def begin(self, what: str) -> Desk:

@@ -27,10 +27,10 @@ from wfairl.planning.planner import ExactPlanner
 from wfairl.planning.prism import to_prism
 from wfairl.planning.product import build_product
 from wfairl.report.tiles import TILE, cut_tiles
-from wfairl.studio.acting import Episode, explain_episode, policy_of
+from wfairl.studio.acting import AgentEpisode, explain_episode, policy_of
 from wfairl.studio.assignment import Assignment
 from wfairl.studio.drawing import Place
-from wfairl.studio.tiles import Film, film_walk
+from wfairl.studio.tiles import TiledFilm, film_walk
 from wfairl.studio.understanding import describe
 from wfairl.studio.workers import Report
 from wfairl.worlds.rendering import as_located
@@ -64,7 +64,7 @@ def look_at(report: Report, model: TaskModel, dataset: Dataset) -> dict[str, Any
 
 def ask(
     report: Report, assignment: Assignment, model: TaskModel, dataset: Dataset, first: int
-) -> tuple[Question, Film]:
+) -> tuple[Question, TiledFilm]:
     """The question whose answer says most; where nothing is in doubt, the agent's own plan in the first new scene."""
     report()
     seeds = range(first, first + QUESTION_SCENES)
@@ -132,7 +132,7 @@ def act(
     run: Path | None,
     imposed: Sequence[int] = (),
     places: Sequence[Place] = (),
-) -> tuple[Episode, Film]:
+) -> tuple[AgentEpisode, TiledFilm]:
     """What the agent does in a scene, with its reasons; see `explain_episode`."""
     report()
     return explain_episode(assignment.task, model, seed, imposed, cost_of(run, assignment.task), places)

@@ -8,7 +8,7 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
 from wfairl.errors import FailedRunError
-from wfairl.studio.workers import CancelledJobError, Job, Workers
+from wfairl.studio.workers import CancelledJobError, JobRunner, QueuedJob
 
 TICK = 0.25
 """Seconds between two looks at the progress of a job."""
@@ -27,7 +27,7 @@ class Progress:
 
     def __init__(self, changed: Callable[[], None]) -> None:
         self._changed = changed
-        self._job: Job | None = None
+        self._job: QueuedJob | None = None
         self._doing = ""
 
     @property
@@ -47,7 +47,7 @@ class Progress:
         if self._job is not None:
             self._job.cancel()
 
-    async def run(self, workers: Workers, doing: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    async def run(self, workers: JobRunner, doing: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """The result of a job.
 
         Raises:
@@ -70,7 +70,7 @@ class Progress:
                 self._job = None
             self._changed()
 
-    async def _tick(self, job: Job) -> None:
+    async def _tick(self, job: QueuedJob) -> None:
         while self._job is job:
             await asyncio.sleep(TICK)
             self._changed()

@@ -17,7 +17,7 @@ MOST_KEPT = 256
 """Worlds that are kept, those that were used last."""
 
 
-class Scenes:
+class SceneStore:
     """Worlds by assignment and seed."""
 
     def __init__(self) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 from wfairl.demonstrations.collection import FIRST_TEST_SEED
 from wfairl.logic.proposals import Proposal
 from wfairl.logic.questions import Question
-from wfairl.studio.acting import Episode
-from wfairl.studio.tiles import Film, TileSheet
+from wfairl.studio.acting import AgentEpisode
+from wfairl.studio.tiles import TiledFilm, TileSheet
 
 SHOW, WATCH, ANSWER = "show", "watch", "answer"
 
@@ -33,18 +33,18 @@ class Screen:
     sheet_seed: int | None = None
     proposal: Proposal | None = None
     watched: int = FIRST_TEST_SEED
-    episode: Episode | None = None
+    episode: AgentEpisode | None = None
     question: Question | None = None
-    films: dict[str, Film] = field(default_factory=dict)
+    films: dict[str, TiledFilm] = field(default_factory=dict)
     tried: list[tuple[int, str, int]] = field(default_factory=list)
     map: dict[str, Any] | None = None
 
-    def show_episode(self, episode: Episode, film: Film) -> None:
+    def show_episode(self, episode: AgentEpisode, film: TiledFilm) -> None:
         """Watch the agent."""
         self.mode, self.watched, self.map = WATCH, episode.seed, None
         self.episode, self.films[WATCH] = episode, film
 
-    def show_question(self, question: Question, film: Film) -> None:
+    def show_question(self, question: Question, film: TiledFilm) -> None:
         """Ask something."""
         self.mode, self.question, self.films[ANSWER] = ANSWER, question, film
 

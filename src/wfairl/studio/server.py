@@ -18,10 +18,10 @@ from fastapi.responses import PlainTextResponse, RedirectResponse, Response
 from wfairl.errors import BadInputError, WfairlError
 from wfairl.report.templates import asset
 from wfairl.studio.desk import HEADING, MIND, PROGRESS, STAGE, Desk
-from wfairl.studio.guard import Guard
+from wfairl.studio.guard import RequestGuard
 from wfairl.studio.house import House, lock_directory, token_of
 from wfairl.studio.jobs import warm_up
-from wfairl.studio.workers import Workers
+from wfairl.studio.workers import JobRunner
 from wfairl.worlds.documents import environments
 from wfairl.worlds.registry import all_tasks
 
@@ -71,7 +71,7 @@ def serve(directory: Path, port: int, announce: Callable[[str], None], path: str
     os.environ.setdefault("NICEGUI_STORAGE_PATH", str(directory / ".nicegui"))  # it is read when NiceGUI is imported
     lock = lock_directory(directory)
     token = token_of(directory)
-    workers, makers = Workers(processes, warm_up), Workers()
+    workers, makers = JobRunner(processes, warm_up), JobRunner()
     application = make_application(House(directory, workers, makers), token, port)
     config = uvicorn.Config(
         application,
@@ -166,7 +166,7 @@ def make_application(house: House, token: str, port: int) -> Any:
         binding_refresh_interval=None,
         show_welcome_message=False,
     )
-    return Guard(application, token, port)
+    return RequestGuard(application, token, port)
 
 
 def _part_type(ui: Any, name: str) -> Any:

@@ -40,7 +40,7 @@ from wfairl.studio.events import (
     event_of_document,
 )
 from wfairl.studio.journal import BrokenJournalError, Journal
-from wfairl.studio.scenes import Scenes
+from wfairl.studio.scenes import SceneStore
 from wfairl.studio.story import Shown, Story, answer_of, assignment_of_event, counterexample_of
 from wfairl.worlds.task import Task
 from wfairl.worlds.world import World, available_controls
@@ -61,11 +61,11 @@ class Session(Story):
         model: what was learned last; it may be behind what was shown since.
     """
 
-    def __init__(self, directory: Path, assignment: Assignment | None = None, scenes: Scenes | None = None) -> None:
+    def __init__(self, directory: Path, assignment: Assignment | None = None, scenes: SceneStore | None = None) -> None:
         super().__init__()
         self.directory = directory
         self.name = check_name(directory.name)
-        self.scenes = scenes or Scenes()
+        self.scenes = scenes or SceneStore()
         self.model: TaskModel | None = None
         self._journal = Journal(directory / JOURNAL)
         self._place: int | None = None

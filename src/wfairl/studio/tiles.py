@@ -59,7 +59,7 @@ class TileSheet:
 
 
 @dataclass(frozen=True)
-class Film:
+class TiledFilm:
     """A frame for each state of a walk, and what is seen besides.
 
     Attributes:
@@ -75,11 +75,11 @@ class Film:
     instruction: str | None
 
 
-def film_walk(world: Any, states: Sequence[Any]) -> Film:
+def film_walk(world: Any, states: Sequence[Any]) -> TiledFilm:
     """The film of a walk through a world."""
     sheet = TileSheet()
     frames = tuple(sheet.frame(world, state) for state in states)
-    return Film(frames, tuple(sheet.tiles), corner_of(world), instruction_of(world))
+    return TiledFilm(frames, tuple(sheet.tiles), corner_of(world), instruction_of(world))
 
 
 def corner_of(world: Any) -> tuple[int, int] | None:

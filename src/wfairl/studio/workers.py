@@ -41,7 +41,7 @@ class TooBusyError(FailedRunError):
     """Too many jobs wait already."""
 
 
-class Job:
+class QueuedJob:
     """A job that waits or runs.
 
     Attributes:
@@ -64,7 +64,7 @@ class Job:
             self._board[1][self._place] = 1
 
 
-class Workers:
+class JobRunner:
     """Runs jobs.
 
     Args:
@@ -78,7 +78,7 @@ class Workers:
         self._taken: set[int] = set()
         self._start()
 
-    def submit(self, job: Callable[..., Any], *arguments: Any) -> Job:
+    def submit(self, job: Callable[..., Any], *arguments: Any) -> QueuedJob:
         """Run a function of a module, which gets a way to report before its arguments.
 
         Raises:
@@ -95,7 +95,7 @@ class Workers:
             future = self._pool.submit(_run, place, job, arguments)
         self._taken.add(place)
         future.add_done_callback(lambda _: self._taken.discard(place))
-        return Job(future, self._board, place)
+        return QueuedJob(future, self._board, place)
 
     def close(self) -> None:
         """Give up what runs, and end the processes."""

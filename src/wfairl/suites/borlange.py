@@ -11,7 +11,7 @@ import numpy as np
 
 from wfairl.learning.choice_models import ChoiceModel, ExactChoice, SoftChoice
 from wfairl.learning.choices import Choices
-from wfairl.learning.estimation import CostFamily, Estimate, Parameter, fit, flat_estimate, parameters_of
+from wfairl.learning.estimation import CostEstimate, CostFamily, Parameter, fit, flat_estimate, parameters_of
 from wfairl.public_data.borlange import BORLANGE
 from wfairl.public_data.trajectories import TrajectorySet
 from wfairl.report.figures.captioned import CaptionedFigure
@@ -50,7 +50,7 @@ def _held_out(split: int, model: str) -> str:
 
 def published(data: TrajectorySet) -> Outcome:
     """The recursive logit at its published parameters."""
-    estimate = Estimate(family_of(data), np.array(PUBLISHED_WEIGHTS), np.zeros(0))
+    estimate = CostEstimate(family_of(data), np.array(PUBLISHED_WEIGHTS), np.zeros(0))
     likelihood = SoftChoice().log_probabilities(all_choices(data), estimate.costs)
     return Outcome({"log-likelihood": float(likelihood.sum())})
 

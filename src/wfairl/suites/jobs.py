@@ -60,7 +60,7 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class JobOutcome:
     """How a job ended.
 
     Attributes:
@@ -89,8 +89,8 @@ def run_jobs(jobs: Sequence[Job], directory: Path, workers: Workers, title: str)
     if not jobs:
         return ()
     waiting = sorted(jobs, key=lambda job: -job.seconds)
-    submitted: dict[Future[Outcome], Job] = {}
-    storing: dict[Future[None], tuple[Job, Outcome]] = {}
+    submitted: dict[Future[JobOutcome], Job] = {}
+    storing: dict[Future[None], tuple[Job, JobOutcome]] = {}
     failures, counted = [], -REFRESH_SECONDS
     # Files that came back are written beside: a disk is slow, and workers should not wait for it.
     with Display(title, {job.name: job.seconds for job in jobs}) as display, ThreadPoolExecutor(WRITERS) as writers:
@@ -117,12 +117,12 @@ def run_jobs(jobs: Sequence[Job], directory: Path, workers: Workers, title: str)
     return tuple(failures)
 
 
-def _store(outcome: Outcome, directory: Path) -> None:
+def _store(outcome: JobOutcome, directory: Path) -> None:
     for path, content in outcome.files.items():
         write_atomically(directory / path, content)
 
 
-def _submit(job: Job, directory: Path, workers: Workers) -> Future[Outcome]:
+def _submit(job: Job, directory: Path, workers: Workers) -> Future[JobOutcome]:
     if workers.share_disk:
         return workers.executor.submit(_do, job, directory)
     files = {
@@ -133,18 +133,18 @@ def _submit(job: Job, directory: Path, workers: Workers) -> Future[Outcome]:
     return workers.executor.submit(_do_elsewhere, job, files, travelling_sources())
 
 
-def _outcome(future: Future[Outcome]) -> Outcome:
+def _outcome(future: Future[JobOutcome]) -> JobOutcome:
     try:
         return future.result()
     except WorkerDiedError as error:
-        return Outcome(0.0, str(error))
+        return JobOutcome(0.0, str(error))
     except CancelledError:
-        return Outcome(0.0, "it was cancelled on the cluster")
+        return JobOutcome(0.0, "it was cancelled on the cluster")
     except Exception as error:  # the cluster's own, such as a job that killed one worker after the other
-        return Outcome(0.0, f"{type(error).__name__}: {error}")
+        return JobOutcome(0.0, f"{type(error).__name__}: {error}")
 
 
-def _do(job: Job, directory: Path) -> Outcome:
+def _do(job: Job, directory: Path) -> JobOutcome:
     """Do the job; errors come back as text, since not every exception can travel."""
     begun, reason = time.monotonic(), None
     try:
@@ -153,10 +153,10 @@ def _do(job: Job, directory: Path) -> Outcome:
         reason = str(error)
     except Exception as error:
         reason = NO_MEMORY if is_out_of_memory(error) else traceback.format_exc()
-    return Outcome(time.monotonic() - begun, reason)
+    return JobOutcome(time.monotonic() - begun, reason)
 
 
-def _do_elsewhere(job: Job, files: Mapping[str, bytes], sources: Sources) -> Outcome:
+def _do_elsewhere(job: Job, files: Mapping[str, bytes], sources: Sources) -> JobOutcome:
     """On a worker of a cluster: do the job in a directory of its own."""
     from wfairl.suites.directory import RESULT  # with torch: for jobs that need it anyway
 

@@ -18,7 +18,7 @@ from wfairl.automata.guarded import Edge, GuardedAutomaton
 from wfairl.automata.task_model import TaskModel
 from wfairl.evaluation.routes import bits_per_decision
 from wfairl.learning.choice_models import ChoiceModel, ExactChoice, SoftChoice
-from wfairl.learning.estimation import CostFamily, Estimate, choose_penalty, fit, flat_estimate
+from wfairl.learning.estimation import CostEstimate, CostFamily, choose_penalty, fit, flat_estimate
 from wfairl.learning.task_choices import After, TaskGraph, task_graph
 from wfairl.logic.learners import RATIONAL
 from wfairl.logic.rational import RationalLearner
@@ -38,7 +38,7 @@ GO_HOME = GuardedAutomaton(((Edge(Guard(frozenset({"home"})), 1),), ()), np.arra
 
 
 @dataclass(frozen=True)
-class Entry:
+class FitEntry:
     """A row of the table.
 
     Attributes:
@@ -55,13 +55,13 @@ class Entry:
 
 
 ENTRIES = {
-    "ours": Entry("ours, cost on automaton state, node and control", "exact", True, STATE_NODE_CONTROL),
-    "node-control": Entry("ours, cost on node and control", "exact", True, NODE_CONTROL),
-    "node": Entry("ours, cost on nodes only", "exact", True, NODE),
-    "unit": Entry("ours, unit cost", "exact", True, UNIT),
-    "no-automaton": Entry("without automaton, cost on node and control", "exact", False, NODE_CONTROL),
-    "maxent-automaton": Entry("MaxEnt with our automaton, cost on node and control", "soft", True, NODE_CONTROL),
-    "maxent": Entry("MaxEnt without automaton, cost on nodes only", "soft", False, NODE),
+    "ours": FitEntry("ours, cost on automaton state, node and control", "exact", True, STATE_NODE_CONTROL),
+    "node-control": FitEntry("ours, cost on node and control", "exact", True, NODE_CONTROL),
+    "node": FitEntry("ours, cost on nodes only", "exact", True, NODE),
+    "unit": FitEntry("ours, unit cost", "exact", True, UNIT),
+    "no-automaton": FitEntry("without automaton, cost on node and control", "exact", False, NODE_CONTROL),
+    "maxent-automaton": FitEntry("MaxEnt with our automaton, cost on node and control", "soft", True, NODE_CONTROL),
+    "maxent": FitEntry("MaxEnt without automaton, cost on nodes only", "soft", False, NODE),
 }
 
 PENALTIES = (0.1, 0.3, 1.0, 3.0, 10.0)
@@ -189,7 +189,7 @@ def family_of(data: TrajectorySet, graph: TaskGraph, cost: str) -> CostFamily:
 
 
 def _distinct(
-    data: TrajectorySet, graph: TaskGraph, estimate: Estimate, model: ChoiceModel, steps: Sequence[Any]
+    data: TrajectorySet, graph: TaskGraph, estimate: CostEstimate, model: ChoiceModel, steps: Sequence[Any]
 ) -> NDArray[np.float64]:
     """log probability of where each step led, whatever control led there: copies of a control count as one."""
     choices = graph.choices(steps)
@@ -201,7 +201,7 @@ def _distinct(
 
 
 def _map(
-    data: TrajectorySet, graph: TaskGraph, visited: NDArray[np.int64], estimate: Estimate
+    data: TrajectorySet, graph: TaskGraph, visited: NDArray[np.int64], estimate: CostEstimate
 ) -> dict[str, NDArray[Any]]:
     """The costs of moves, one row for each automaton state that matters."""
     assert data.table.positions is not None

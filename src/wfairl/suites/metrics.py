@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from wfairl.automata.automaton import DEAD, Automaton, Label
-from wfairl.automata.minimise import Table, minimal, to_finite
+from wfairl.automata.minimise import TransitionTable, minimal, to_finite
 from wfairl.automata.rules import goal_alone
 from wfairl.documents import Count, Part
 from wfairl.evaluation import PlannedPolicy, Policy, RandomPolicy, expert_policy
@@ -82,7 +82,7 @@ def least_states(rule: Automaton, labels: Sequence[Label]) -> int:
     after = np.array([rule.column(label) for label in labels], np.int32).reshape(len(labels), rule.states).T
     after = np.where(after == DEAD, lost, np.where(rule.accepting[after], done, after))
     ends = np.array([[lost], [done]], np.int32).repeat(len(labels), axis=1)
-    table = Table(np.vstack([after, ends]).astype(np.int32), np.arange(rule.states + 2) == done)
+    table = TransitionTable(np.vstack([after, ends]).astype(np.int32), np.arange(rule.states + 2) == done)
     return to_finite(minimal(table), tuple(labels)).states
 
 

@@ -12,7 +12,7 @@ from wfairl.report.blocks import Command, Facts, Figure, KeyFigure, KeyFigures, 
 from wfairl.report.page import Block, Page, Section
 from wfairl.report.player import EpisodePlayer
 from wfairl.report.recording import record_episode
-from wfairl.report.tables import Cell, Column, Table
+from wfairl.report.tables import Column, Table, TableCell
 from wfairl.report.text import Code, Text, counted, number, with_error
 from wfairl.suites.figures import Figures, Source, taught_by
 from wfairl.suites.metrics import METRICS
@@ -116,12 +116,12 @@ def _beside(tables: Tables) -> str:
     return f"; the figure of {tables.suite.source} below it" if tables.suite.source else ""
 
 
-def _return_cell(row: Row | None, best: Sequence[Row], tables: Tables) -> Cell:
+def _return_cell(row: Row | None, best: Sequence[Row], tables: Tables) -> TableCell:
     if row is None:
-        return Cell(ABSENT)
+        return TableCell(ABSENT)
     source = tables.suite.source.removeprefix("the ")
     note: Text = "" if row.published is None else (f"{source} ", number(row.published))
-    return Cell(with_error(row.mean_return, tables.error_of(row)), note, row in best)
+    return TableCell(with_error(row.mean_return, tables.error_of(row)), note, row in best)
 
 
 def _best(tables: Tables) -> list[Row]:
@@ -163,14 +163,14 @@ def _player_sections(source: Source) -> list[Section]:
 def _automata_section(tables: Tables, figures: Figures) -> Section:
     protocol = tables.protocol
     source = tables.suite.source.removeprefix("the ")
-    rows: list[tuple[Cell | Text, ...]] = []
+    rows: list[tuple[TableCell | Text, ...]] = []
     for data in protocol.data_sets:
-        line: list[Cell | Text] = [f"from {data}"]
+        line: list[TableCell | Text] = [f"from {data}"]
         for task in protocol.tasks:
             ours = tables.automata.get((task, data), ())
             published = tables.suite.published_automaton(task, data)
             text = ", ".join(" / ".join(map(str, one)) for one in ours) or ABSENT
-            line.append(Cell(text, f"{source} {' / '.join(map(str, published))}" if published else ""))
+            line.append(TableCell(text, f"{source} {' / '.join(map(str, published))}" if published else ""))
         rows.append(tuple(line))
     table = Table(
         (Column(""), *(Column(find_task(task).title, "right") for task in protocol.tasks)),

@@ -15,7 +15,7 @@ from wfairl.automata.automaton import UNAVAILABLE
 from wfairl.evaluation.routes import Route, greedy_routes, score_routes
 from wfairl.learning.choice_models import ChoiceModel, ExactChoice, SoftChoice
 from wfairl.learning.choices import Choices
-from wfairl.learning.estimation import CostFamily, Estimate, choose_penalty, fit, flat_estimate
+from wfairl.learning.estimation import CostEstimate, CostFamily, choose_penalty, fit, flat_estimate
 from wfairl.public_data.shanghai import SHANGHAI, SIZES, SPLITS, test_split, training_split
 from wfairl.public_data.trajectories import TrajectorySet
 from wfairl.report.figures.captioned import CaptionedFigure
@@ -91,7 +91,7 @@ def learn(data: TrajectorySet, entry: str, size: int, split: int) -> Outcome:
     seconds = estimate.seconds
     if entry.endswith("transition"):
         family, linear = CostFamily.linear(data.table, _entries(data)), estimate
-        start = Estimate(family, linear.weights, np.zeros(family.table_size))
+        start = CostEstimate(family, linear.weights, np.zeros(family.table_size))
         rng = np.random.default_rng(split)
         chosen = choose_penalty(model, choices, start, PENALTIES, rng, tolerance=TOLERANCE)
         estimate = fit(model, choices, chosen.estimate, chosen.penalty, tolerance=TOLERANCE)
@@ -141,7 +141,7 @@ def _route_scores(
     }
 
 
-def _map(data: TrajectorySet, estimate: Estimate) -> dict[str, NDArray[Any]]:
+def _map(data: TrajectorySet, estimate: CostEstimate) -> dict[str, NDArray[Any]]:
     state, control = np.nonzero(data.table.successors != UNAVAILABLE)
     assert data.table.positions is not None
     return {

@@ -12,8 +12,8 @@ from wfairl.automata.layout import (
     FONT_SIZE,
     LINE_HEIGHT,
     RADIUS,
+    AutomatonLayout,
     DrawnEdge,
-    Layout,
 )
 
 INK, PAPER, ACCENT, MARK = "#1b1f24", "#ffffff", "#1f6f54", "#b3261e"
@@ -28,7 +28,7 @@ Marked = Collection[tuple[int, int]]
 """Edges to show in another colour, by their ends."""
 
 
-def to_svg(layout: Layout, marked: Marked = ()) -> str:
+def to_svg(layout: AutomatonLayout, marked: Marked = ()) -> str:
     """A drawing in SVG, of its own: no fonts, styles or ids from elsewhere.
 
     Classes and data attributes (`state`, or `source` and `target`) let a page colour it and find its parts.
@@ -93,7 +93,7 @@ def _arrow(curve: NDArray[np.float64], colour: str = INK) -> str:
     )
 
 
-def to_png(layout: Layout, scale: float = 2.0, marked: Marked = ()) -> bytes:
+def to_png(layout: AutomatonLayout, scale: float = 2.0, marked: Marked = ()) -> bytes:
     """The same drawing as pixels, `scale` of them for one of the layout."""
     from matplotlib import patheffects
     from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -8,7 +8,7 @@ from matplotlib.path import Path as Curve
 
 from wfairl.automata.automaton import Arrow, Automaton
 from wfairl.automata.finite import FiniteAutomaton
-from wfairl.automata.layout import FONT_SIZE, RADIUS, Layout, lay_out
+from wfairl.automata.layout import FONT_SIZE, RADIUS, AutomatonLayout, lay_out
 from wfairl.automata.task_model import TaskModel
 from wfairl.report.figures.captioned import CaptionedFigure
 from wfairl.report.figures.label_differences import EXPLANATION, format_difference
@@ -90,7 +90,7 @@ def draw_automata(model: TaskModel, rule: Automaton, name: str = "automata") -> 
 class _Drawing:
     """A layout at the scale at which it fits a width; sizes in inches."""
 
-    def __init__(self, layout: Layout, widest: float):
+    def __init__(self, layout: AutomatonLayout, widest: float):
         self.layout = layout
         scale = min(NORMAL / FONT_SIZE, widest * POINTS / layout.width)  # points for a pixel of the layout
         self.is_legible = scale * FONT_SIZE >= SMALLEST
@@ -127,7 +127,7 @@ def with_label_differences(automaton: Automaton) -> Automaton:
     return _WithLabelDifferences(*(getattr(automaton, one.name) for one in fields(automaton) if one.init))
 
 
-def _draw_edges(axes: Any, layout: Layout, size: float, line_height: float, words: int) -> None:
+def _draw_edges(axes: Any, layout: AutomatonLayout, size: float, line_height: float, words: int) -> None:
     cubic = [Curve.MOVETO, Curve.CURVE4, Curve.CURVE4, Curve.CURVE4]
     x, y = layout.centres[0]
     head = "-|>,head_length=3.4,head_width=1.7"
@@ -163,7 +163,7 @@ def _draw_edges(axes: Any, layout: Layout, size: float, line_height: float, word
             )
 
 
-def _draw_states(axes: Any, layout: Layout, size: float) -> None:
+def _draw_states(axes: Any, layout: AutomatonLayout, size: float) -> None:
     for state, (x, y) in enumerate(layout.centres):
         is_lost = state >= layout.states
         axes.add_patch(Circle((x, y), RADIUS, fc=PAPER, ec="none" if is_lost else INK, lw=0.9, zorder=4))

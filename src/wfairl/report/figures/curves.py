@@ -25,7 +25,7 @@ NUMBERS = ("train_loss", "held_out_loss", "held_out_errors")
 
 
 @dataclass(frozen=True)
-class Training:
+class LossHistory:
     """The losses of one training; None in an epoch that has none, or no finite one.
 
     Attributes:
@@ -55,7 +55,7 @@ class Training:
 class History:
     """The trainings of a run: one, or one for each network of a method that trains several."""
 
-    trainings: tuple[Training, ...]
+    trainings: tuple[LossHistory, ...]
 
     @property
     def kept(self) -> tuple[float, int] | None:
@@ -81,7 +81,7 @@ def read_history(directory: Path) -> History:
         trainings[-1].append((epoch, train, held_out, errors))
     if not trainings:
         raise BrokenMetricsError(f"{path}: no epoch yet")
-    return History(tuple(Training(*zip(*entries, strict=True)) for entries in trainings))
+    return History(tuple(LossHistory(*zip(*entries, strict=True)) for entries in trainings))
 
 
 def _finite(value: Any) -> float | None:

@@ -56,7 +56,7 @@ RADIUS = 0.075
 
 
 @dataclass(frozen=True)
-class Part:
+class PathPart:
     """The steps of a path that were taken in one automaton state.
 
     Attributes:
@@ -78,13 +78,13 @@ class Part:
         return "accepted" if self.label is None else format_difference(self.before, self.label)
 
 
-def split_by_automaton_state(path: Path) -> tuple[Part, ...]:
+def split_by_automaton_state(path: Path) -> tuple[PathPart, ...]:
     """The parts of a path, one for each visit of an automaton state, the last state included."""
     states = path.automaton_states
     starts = [0, *(t for t in range(1, len(states)) if states[t] != states[t - 1])]
     labels = [None, *path.labels]
-    left = [Part(states[first], first, last, labels[last], labels[first]) for first, last in pairwise(starts)]
-    return (*left, Part(states[-1], starts[-1], len(states) - 1, None, labels[starts[-1]]))
+    left = [PathPart(states[first], first, last, labels[last], labels[first]) for first, last in pairwise(starts)]
+    return (*left, PathPart(states[-1], starts[-1], len(states) - 1, None, labels[starts[-1]]))
 
 
 def draw_trajectory(
@@ -126,7 +126,7 @@ def _scene_size(image: NDArray[np.uint8]) -> tuple[float, float]:
     return width, width / aspect
 
 
-def _draw_path(axes: Any, world: Located, path: Path, parts: tuple[Part, ...], pixels: float) -> None:
+def _draw_path(axes: Any, world: Located, path: Path, parts: tuple[PathPart, ...], pixels: float) -> None:
     """One line per part, each in a lane of its own, and the number of a state where it is entered.
 
     Args:
@@ -163,7 +163,7 @@ def step_length(positions: Sequence[tuple[float, float]]) -> float:
     return min((length for length in lengths if length > 0), default=1.0)
 
 
-def _draw_chain(axes: Any, parts: tuple[Part, ...], height: float) -> None:
+def _draw_chain(axes: Any, parts: tuple[PathPart, ...], height: float) -> None:
     """The states from top to bottom, how long each lasts, and beside the arrow to the next what happens there."""
     without_frame(axes)
     axes.set_xlim(0, CHAIN)
@@ -188,7 +188,7 @@ def _draw_chain(axes: Any, parts: tuple[Part, ...], height: float) -> None:
 
 
 def _draw_state(
-    axes: Any, centre: tuple[float, float], radius: float, number: int, parts: tuple[Part, ...], zorder: int
+    axes: Any, centre: tuple[float, float], radius: float, number: int, parts: tuple[PathPart, ...], zorder: int
 ) -> None:
     """A circle with the number of the state; the last has two rings, as accepting states have."""
     is_last = number == len(parts) - 1
@@ -213,11 +213,11 @@ def _colour(number: int) -> str:
     return PALETTE[number % len(PALETTE)]
 
 
-def _steps(part: Part) -> str:
+def _steps(part: PathPart) -> str:
     return counted(part.last - part.first, "step")
 
 
-def _caption(task: Task, seed: int, path: Path, parts: tuple[Part, ...], is_shown: bool) -> str:
+def _caption(task: Task, seed: int, path: Path, parts: tuple[PathPart, ...], is_shown: bool) -> str:
     chain = "in the order of the episode, how long each lasts, and what ends it"
     return (
         f"An episode of {task.name} (scene {seed}), cut into {counted(len(parts) - 1, 'part')} by the state of the"
@@ -233,7 +233,7 @@ def _caption(task: Task, seed: int, path: Path, parts: tuple[Part, ...], is_show
     )
 
 
-def _alt(task: Task, parts: tuple[Part, ...], is_shown: bool) -> str:
+def _alt(task: Task, parts: tuple[PathPart, ...], is_shown: bool) -> str:
     chain = ", ".join(
         f"state {part.automaton_state} for {_steps(part)} until {part.difference}"
         for part in parts

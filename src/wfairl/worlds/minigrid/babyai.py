@@ -22,7 +22,7 @@ import numpy as np
 from wfairl.automata.automaton import Guard
 from wfairl.automata.guarded import Edge, GuardedAutomaton
 from wfairl.errors import BadInputError
-from wfairl.worlds.minigrid.environment import Part, make_environment, read_mission, reset, unwrap
+from wfairl.worlds.minigrid.environment import MissionPart, make_environment, read_mission, reset, unwrap
 from wfairl.worlds.minigrid.propositions import Always, Never, OfRole, Proposition
 from wfairl.worlds.minigrid.simulator import MiniGridSimulator
 from wfairl.worlds.minigrid.world import MiniGridWorld
@@ -88,7 +88,7 @@ class BabyAITask:
         world.instruction = str(unwrap(environment).mission)
         return world
 
-    def _scene_propositions(self, mission: Sequence[Sequence[Part]]) -> Mapping[str, Proposition]:
+    def _scene_propositions(self, mission: Sequence[Sequence[MissionPart]]) -> Mapping[str, Proposition]:
         lengths, room = [len(phase) for phase in mission], [len(phase) for phase in self.phases]
         if len(lengths) > len(room) or any(length > most for length, most in zip(lengths, room, strict=False)):
             raise BadInputError(f"{self.name}: a mission has parts {lengths}, and the task allows for {room}")

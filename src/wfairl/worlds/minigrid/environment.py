@@ -164,7 +164,7 @@ def _parts(instruction: Any) -> list[Any]:
 
 
 @dataclass(frozen=True)
-class Part:
+class MissionPart:
     """One thing that a mission asks for.
 
     Attributes:
@@ -181,7 +181,7 @@ class Part:
 VERBS = {GoToInstr: "go to", PickupInstr: "pick up", OpenInstr: "open", PutNextInstr: "put next"}
 
 
-def read_mission(environment: gymnasium.Env[Any, Any]) -> list[list[Part]]:
+def read_mission(environment: gymnasium.Env[Any, Any]) -> list[list[MissionPart]]:
     """What the mission of a BabyAI level asks for: its parts in any order, or first some and then others.
 
     Raises:
@@ -195,7 +195,7 @@ def read_mission(environment: gymnasium.Env[Any, Any]) -> list[list[Part]]:
         if type(part) not in VERBS or getattr(part, "strict", False):
             raise UnknownPhysicsError(f"the mission {scene.mission!r} has a part that is not known, or is strict")
         is_put = isinstance(part, PutNextInstr)
-        read[part] = Part(VERBS[type(part)], next(roles), next(roles) if is_put else NOTHING)
+        read[part] = MissionPart(VERBS[type(part)], next(roles), next(roles) if is_put else NOTHING)
     if isinstance(instruction, BeforeInstr | AfterInstr):
         in_order = [instruction.instr_a, instruction.instr_b]
         if isinstance(instruction, AfterInstr):
@@ -283,7 +283,7 @@ def _kind_of(layout: Layout, thing: int) -> Kind:
 
 
 @dataclass(frozen=True)
-class Scene:
+class RenderedState:
     """One state as MiniGrid itself would show it.
 
     Attributes:
@@ -301,7 +301,7 @@ class Scene:
     terminated: bool
 
 
-def scene_of(layout: Layout, fields: NDArray[np.int32]) -> Scene:
+def scene_of(layout: Layout, fields: NDArray[np.int32]) -> RenderedState:
     """A state as MiniGrid itself would show it."""
     terrain_codes = np.array([OBJECT_TO_IDX[name] for name in TERRAINS], np.uint8)
     color_codes = np.array([COLOR_TO_IDX[name] for name in COLORS], np.uint8)
@@ -321,7 +321,7 @@ def scene_of(layout: Layout, fields: NDArray[np.int32]) -> Scene:
             codes[place] = code
         elif place == len(layout.cells) + CARRIED:
             carried = code
-    return Scene(
+    return RenderedState(
         grid=codes.reshape(-1, layout.width, 3).transpose(1, 0, 2),
         position=_xy(int(fields[rules.AGENT]), layout.width),
         direction=int(fields[rules.DIRECTION]),
@@ -330,13 +330,13 @@ def scene_of(layout: Layout, fields: NDArray[np.int32]) -> Scene:
     )
 
 
-def render_scene(scene: Scene) -> NDArray[np.uint8]:
+def render_scene(scene: RenderedState) -> NDArray[np.uint8]:
     """The picture that MiniGrid draws of a state, without its mark of what the agent sees; [height, width, 3]."""
     grid, _ = Grid.decode(scene.grid)
     return grid.render(TILE_PIXELS, scene.position, scene.direction)
 
 
-def tile_keys(scene: Scene) -> NDArray[np.int32]:
+def tile_keys(scene: RenderedState) -> NDArray[np.int32]:
     """What every cell of a picture shows, as one number; cells of the same number look the same; [height, width]."""
     codes = scene.grid.astype(np.int32).transpose(1, 0, 2)
     keys: NDArray[np.int32] = codes[:, :, 0] | codes[:, :, 1] << 4 | codes[:, :, 2] << 8

@@ -27,7 +27,7 @@ from wfairl.worlds.minigrid import rules
 from wfairl.worlds.minigrid.atoms import label_mask
 from wfairl.worlds.minigrid.environment import (
     TILE_PIXELS,
-    Scene,
+    RenderedState,
     UnknownPhysicsError,
     cells_of,
     fields_of,
@@ -296,7 +296,7 @@ class MiniGridWorld:
         """Whether the agent stands on a goal or on lava."""
         return bool(rules.is_final(self.layout.table, self._fields(state)))
 
-    def scene(self, state: int) -> Scene:
+    def scene(self, state: int) -> RenderedState:
         """The state as MiniGrid itself would show it."""
         return scene_of(self.layout, self._fields(state))
 
