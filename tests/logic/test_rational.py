@@ -63,11 +63,12 @@ def test_a_guard_has_the_literals_that_matter_and_no_others(literals):
     assert [edge.guard for edge in result.automaton.edges[0]] == [Guard(frozenset(literals))]
 
 
-def test_the_same_demonstrations_give_the_same_result(errand, learned):
-    again = RationalLearner().fit(GRID_LABELS, errand)
+def test_the_same_demonstrations_give_the_same_result_however_many_are_judged_at_once(errand, learned):
+    again = RationalLearner().fit(GRID_LABELS, errand, n_jobs=3)
     assert again.text == learned.text
     assert again.log_posterior == learned.log_posterior
     assert [a.text for a in again.alternatives] == [a.text for a in learned.alternatives]
+    assert again.candidates == learned.candidates
 
 
 def test_the_temperature_is_estimated(learned):

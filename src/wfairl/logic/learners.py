@@ -67,7 +67,7 @@ class RationalTaskLearner:
         labels, scenes = scenes_of(dataset.demonstrations, task.make_world, price, n_jobs)
         labels, answers = judged_words(dataset.answers, labels)
         try:
-            result = RationalLearner(self.settings).fit(labels, scenes, self.progress, answers)
+            result = RationalLearner(self.settings).fit(labels, scenes, self.progress, answers, n_jobs)
         except NothingExplainedError:  # too few demonstrations, or too noisy ones: keep what they show
             memorised = SpectralTaskLearner().learn(dataset, task, cost, n_jobs)
             return replace(memorised, sentences=(MEMORISED,))

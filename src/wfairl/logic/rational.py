@@ -127,6 +127,7 @@ class RationalLearner:
         scenes: Sequence[DemonstratedScene],
         progress: Callable[[Candidate], None] | None = None,
         answers: Sequence[JudgedWord] = (),
+        n_jobs: int = 1,
     ) -> RationalResult:
         """The automaton that explains the demonstrations best.
 
@@ -135,16 +136,17 @@ class RationalLearner:
             scenes: demonstrations with their worlds; those without success are failures.
             progress: is told each candidate that the search goes on from.
             answers: words, over the same labels, of which somebody said whether they are right.
+            n_jobs: automata to judge at once; it changes nothing in the result.
 
         Raises:
             NothingExplainedError: no automaton explains any demonstration better than chance.
         """
         evidence = self._evidence(labels, scenes, answers)
         propositions = sorted(frozenset().union(*evidence.labels))
-        posterior = self._posterior(evidence, propositions)
+        posterior = self._posterior(evidence, propositions, n_jobs)
         if answers:
             # An answer may stand in the way of a search that begins with nothing: begin with what is found without.
-            alone = self._posterior(self._evidence(labels, scenes, ()), propositions)
+            alone = self._posterior(self._evidence(labels, scenes, ()), propositions, n_jobs)
             found = search(alone, self.settings.search, progress)
             posterior.judge_all(candidate.sketch for candidate in found[: self.settings.max_alternatives])
         found = _explaining(evidence, search(posterior, self.settings.search, progress))
@@ -168,8 +170,8 @@ class RationalLearner:
             candidates=(posterior.sketches_met, posterior.tables_judged),
         )
 
-    def _posterior(self, evidence: Evidence, propositions: Sequence[str]) -> Posterior:
-        return Posterior(evidence, propositions, self.settings.failure_error, self.settings.answer_error)
+    def _posterior(self, evidence: Evidence, propositions: Sequence[str], n_jobs: int) -> Posterior:
+        return Posterior(evidence, propositions, self.settings.failure_error, self.settings.answer_error, n_jobs)
 
     def _evidence(
         self, labels: Sequence[Label], scenes: Sequence[DemonstratedScene], answers: Sequence[JudgedWord]

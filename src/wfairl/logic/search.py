@@ -11,9 +11,11 @@ up as soon as the scenes planned so far leave them behind the beam, whatever the
 Automata that read the labels of the scenes alike are judged once. Nothing here is random.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from math import inf, log, log1p
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +25,13 @@ from wfairl.logic.kernels import log_mean
 from wfairl.logic.moves import neighbours, starts
 from wfairl.logic.prior import log_prior
 from wfairl.logic.sketch import Sketch, canonical, to_table
+from wfairl.parallel import map_in_threads
 
 LEAST_GAIN = 1.0
 """Log evidence that a longer candidate must gain over its parent to be expanded."""
+
+AT_ONCE = 256
+"""Candidates that are judged in threads before the next ones are looked at."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,8 +116,19 @@ def _beam(candidates: Iterable[Candidate], settings: SearchSettings) -> list[Can
     return [candidate for candidate in ranked[: settings.beam_width] if candidate.log_posterior >= least]
 
 
+class _Waiting(NamedTuple):
+    """A sketch that is to be judged."""
+
+    sketch: Sketch
+    log_prior: float
+    table: NDArray[np.int32]
+    key: bytes
+
+
 class Posterior:
-    """Judges automata, each once.
+    """Judges automata, each once, several at a time.
+
+    What is needed does not change meanwhile, so that the result does not depend on how many that are.
 
     Attributes:
         evidence: what the demonstrations say.
@@ -122,12 +139,13 @@ class Posterior:
     """
 
     def __init__(
-        self, evidence: Evidence, propositions: Sequence[str], failure_error: float, answer_error: float
+        self, evidence: Evidence, propositions: Sequence[str], failure_error: float, answer_error: float, n_jobs: int
     ) -> None:
         self.evidence = evidence
         self.propositions = tuple(propositions)
         self.failure_error = failure_error
         self.answer_error = answer_error
+        self._n_jobs = n_jobs
         self.tables_judged = 0
         self._met: set[Sketch] = set()
         self._by_table: dict[bytes, Candidate] = {}
@@ -151,33 +169,55 @@ class Posterior:
             needed: below this log posterior they are of no interest.
             parent: the candidate that they come from.
         """
+        waiting = self._new(sketches, needed)
+        while some := list(islice(waiting, AT_ONCE)):
+            first: dict[bytes, _Waiting] = {}
+            for one in some:
+                if self._is_open(one, needed):
+                    first.setdefault(one.key, one)
+            evaluated = map_in_threads(lambda one: self._evaluate(one, needed), first.values(), self._n_jobs)
+            known = dict(zip(first, evaluated, strict=True))
+            for one in some:
+                self._judge(one, needed, parent, known)
+
+    def _new(self, sketches: Iterable[Sketch], needed: float) -> Iterator["_Waiting"]:
+        """The sketches that were not met before and are not too long."""
         for sketch in sketches:
             if sketch not in self._met:
                 self._met.add(sketch)
-                self._judge(sketch, needed, parent)
+                prior = log_prior(sketch, len(self.propositions))
+                if prior >= needed:
+                    table = canonical(to_table(sketch, self.evidence.labels))
+                    yield _Waiting(sketch, prior, table, table.tobytes())
 
-    def _judge(self, sketch: Sketch, needed: float, parent: Candidate | None) -> None:
-        prior = log_prior(sketch, len(self.propositions))
-        if prior < needed:
-            return
-        table = canonical(to_table(sketch, self.evidence.labels))
-        key = table.tobytes()
-        if key in self._by_table:
-            known = self._by_table[key]
-            if prior > known.log_prior:  # the same automaton, described more briefly
-                self._by_table[key] = replace(known, sketch=sketch, log_prior=prior, promising=True)
-            return
-        verdicts = self.verdict_evidence(table)
-        if self._given_up.get(key, inf) <= needed - prior:
+    def _is_open(self, one: "_Waiting", needed: float) -> bool:
+        """Whether a table was neither judged to the end, nor given up when it had as good a chance."""
+        return one.key not in self._by_table and self._given_up.get(one.key, inf) > needed - one.log_prior
+
+    def _evaluate(self, one: "_Waiting", needed: float) -> NDArray[np.float64] | None:
+        return self.evidence.evaluate(one.table, needed - one.log_prior - self.verdict_evidence(one.table))
+
+    def _judge(
+        self,
+        one: "_Waiting",
+        needed: float,
+        parent: Candidate | None,
+        evaluated: dict[bytes, NDArray[np.float64] | None],
+    ) -> None:
+        """Take a sketch in, with what was computed for the first one of its table, as if all came one by one."""
+        known = self._by_table.get(one.key)
+        if known is not None and one.log_prior > known.log_prior:  # the same automaton, described more briefly
+            self._by_table[one.key] = replace(known, sketch=one.sketch, log_prior=one.log_prior, promising=True)
+        if not self._is_open(one, needed):
             return
         self.tables_judged += 1
-        evidence = self.evidence.evaluate(table, needed - prior - verdicts)
+        evidence = evaluated.pop(one.key) if one.key in evaluated else self._evaluate(one, needed)
         if evidence is None:
-            self._given_up[key] = needed - prior
+            self._given_up[one.key] = needed - one.log_prior
             return
-        total = log_mean(evidence.sum(axis=0)) + verdicts
-        promising = parent is None or prior > parent.log_prior or total > parent.log_evidence + LEAST_GAIN
-        self._by_table[key] = Candidate(sketch, table, prior, evidence, total, promising)
+        total = log_mean(evidence.sum(axis=0)) + self.verdict_evidence(one.table)
+        promising = parent is None or one.log_prior > parent.log_prior or total > parent.log_evidence + LEAST_GAIN
+        self._by_table[one.key] = Candidate(one.sketch, one.table, one.log_prior, evidence, total, promising)
 
     def verdict_evidence(self, table: NDArray[np.int32]) -> float:
         """Log probability of what was said of words: that demonstrations failed, and the answers to questions."""
