@@ -69,7 +69,7 @@ BROKEN_TASKS = {
         RING.replace(" 9, ring)", " 9, ring, nominal_cost=lambda features: 1.0)"),
         "nominal_cost: from features of shape (3, 1) it must give an array of shape (3,), not ()",
     ),
-    "has a horizon of nothing": (RING.replace(" 9,", " 0,"), "horizon of the task 'ring' must be 1 or more"),
+    "has a horizon of nothing": (RING.replace(" 9,", " 0,"), "horizon of the task 'ring' must be from 1 to 2147483647"),
 }
 
 
