@@ -114,12 +114,13 @@ class WeightedAutomaton:
         tree = build_prefix_tree(corpus)
         values = np.zeros(len(tree))
         alphas = self.initial[None, :]
-        for depth in range(len(tree.levels) - 1):
-            here = slice(tree.levels[depth], tree.levels[depth + 1])
-            if depth:
-                above = alphas[tree.parents[here] - tree.levels[depth - 1]]
-                alphas = self.step(above, tree.symbols[here])
-            values[here] = alphas @ self.final
+        with np.errstate(over="ignore", invalid="ignore"):  # what is beyond all numbers says so itself
+            for depth in range(len(tree.levels) - 1):
+                here = slice(tree.levels[depth], tree.levels[depth + 1])
+                if depth:
+                    above = alphas[tree.parents[here] - tree.levels[depth - 1]]
+                    alphas = self.step(above, tree.symbols[here])
+                values[here] = alphas @ self.final
         return values[tree.ends]
 
     def step(self, alphas: NDArray[np.float64], symbols: NDArray[np.int64]) -> NDArray[np.float64]:
