@@ -25,25 +25,33 @@ def test_a_process_that_imports_the_main_module_runs_no_command():
     assert "main" in runpy.run_module("wfairl.__main__", run_name="__worker__")
 
 
-STOPPED_IN_A_CALLBACK = """
-import ctypes, os, signal, sys, time
+STOPPED = """
+import ctypes, os, sys, time
 import wfairl.cli.app
 from wfairl.cli import main
 
+def stop(*_):
+    os.kill(os.getpid(), int(sys.argv[1]))
+    time.sleep(0)
+
 def command():
-    ctypes.CFUNCTYPE(None)(lambda: [os.kill(os.getpid(), int(sys.argv[1])), time.sleep(0)])()
+    {}
     time.sleep(60)
 
 wfairl.cli.app.app = command
 main()
 """
+PLACES = {
+    "a callback of C, which loses it": "ctypes.CFUNCTYPE(None)(stop)()",
+    "the making of a class, which hides it": "type('', (), {'x': type('', (), {'__set_name__': stop})()})",
+}
 
 
 @pytest.mark.parametrize(("number", "words"), [(signal.SIGTERM, "terminated"), (signal.SIGINT, "interrupted")])
-def test_a_signal_that_a_callback_of_c_loses_ends_the_command_all_the_same(number, words):
-    stopped = subprocess.run(
-        [sys.executable, "-c", STOPPED_IN_A_CALLBACK, str(int(number))], capture_output=True, text=True, timeout=50
-    )
+@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
+def test_a_signal_ends_the_command_also_in(place, number, words):
+    program = [sys.executable, "-c", STOPPED.replace("{}", place), str(int(number))]
+    stopped = subprocess.run(program, capture_output=True, text=True, timeout=50)
     assert stopped.returncode == 128 + number
     assert stopped.stderr.startswith(f"wfairl: {words}; ")
     assert stopped.stderr.count("\n") == 1

@@ -31,15 +31,12 @@ def main() -> None:
         from wfairl.cli.app import app  # only here: a tenth of a second in which Ctrl-C should work, too
 
         app()
-    except KeyboardInterrupt:
-        _end(f"{STOPPED[INTERRUPTED]}; {ADVICE}", INTERRUPTED)
-    except SystemExit as end:
-        if end.code not in STOPPED:
-            raise
-        _end(f"{STOPPED[end.code]}; {ADVICE}", end.code)
-    except WfairlError as error:
-        _end(str(error), error.exit_code)
-    except Exception as error:
+    except BaseException as error:
+        code = _code_of_signal(error)
+        if code is not None:
+            _end(f"{STOPPED[code]}; {ADVICE}", code)
+        if isinstance(error, WfairlError):
+            _end(str(error), error.exit_code)
         if is_out_of_memory(error):
             _end(NO_MEMORY, BadInputError.exit_code)
         if not isinstance(error, OSError):
@@ -48,6 +45,20 @@ def main() -> None:
         if error.filename is None:  # a full disk under standard output, which Python will flush once more
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         _end(f"{error.filename or 'standard output'}: {error.strerror or error}", BadInputError.exit_code)
+
+
+def _code_of_signal(error: BaseException | None) -> int | None:
+    """The exit code if a signal stopped the command, else None.
+
+    When one comes while a class is made, Python 3.11 raises a `RuntimeError` of which it is the cause.
+    """
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return INTERRUPTED
+        if isinstance(error, SystemExit) and error.code in STOPPED:
+            return int(error.code)
+        error = error.__cause__
+    return None
 
 
 def _terminate(_signal: int, _frame: FrameType | None) -> NoReturn:
