@@ -137,7 +137,7 @@ def test_of_too_many_propositions_the_most_frequent_are_paired(monkeypatch):
     assert set(EVENTS).isdisjoint(learned.unpaired)
     assert learned.unpaired
     notes = DeclareLearner(Reading(keep_repeats=True)).fit(words, flags).notes
-    assert notes[0].startswith(f"{len(learned.unpaired)} propositions are too many")
+    assert f"the {len(learned.unpaired)} rarest" in notes[0]
 
 
 def test_words_by_chance_are_the_same_in_pieces(monkeypatch):

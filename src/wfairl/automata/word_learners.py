@@ -317,8 +317,8 @@ class _Flagged:
 def _notes(learned: LearnedConstraints, words: int) -> Iterator[str]:
     if learned.unpaired:
         yield (
-            f"{len(learned.unpaired)} propositions are too many to be compared in pairs, the rarest, such as"
-            f" '{learned.unpaired[0]}': a rule about one of them and another would not be found"
+            f"there are too many propositions to look at all pairs: the {len(learned.unpaired)} rarest, such as"
+            f" '{learned.unpaired[0]}', were left out, and a rule about one of them and another would not be found"
         )
     if learned.words_seen < words:
         yield f"of {words:,} words {learned.words_seen:,} were looked at, drawn at random"
