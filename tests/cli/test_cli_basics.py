@@ -26,10 +26,11 @@ def test_a_process_that_imports_the_main_module_runs_no_command():
 
 
 STOPPED = """
-import ctypes, os, sys, time
+import ctypes, os, signal, sys, time
 import wfairl.cli.app
 from wfairl.cli import main
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # shells have what runs in the background ignore it
 def stop(*_):
     os.kill(os.getpid(), int(sys.argv[1]))
     time.sleep(0)
