@@ -125,6 +125,10 @@ class _Waiting(NamedTuple):
     key: bytes
 
 
+_Evaluated = tuple[NDArray[np.float64] | None, float]
+"""Log evidence of every scene at every temperature, None if it was given up; and what failures and answers say."""
+
+
 class Posterior:
     """Judges automata, each once, several at a time.
 
@@ -194,15 +198,16 @@ class Posterior:
         """Whether a table was neither judged to the end, nor given up when it had as good a chance."""
         return one.key not in self._by_table and self._given_up.get(one.key, inf) > needed - one.log_prior
 
-    def _evaluate(self, one: "_Waiting", needed: float) -> NDArray[np.float64] | None:
-        return self.evidence.evaluate(one.table, needed - one.log_prior - self.verdict_evidence(one.table))
+    def _evaluate(self, one: "_Waiting", needed: float) -> "_Evaluated":
+        verdicts = self.verdict_evidence(one.table)
+        return self.evidence.evaluate(one.table, needed - one.log_prior - verdicts), verdicts
 
     def _judge(
         self,
         one: "_Waiting",
         needed: float,
         parent: Candidate | None,
-        evaluated: dict[bytes, NDArray[np.float64] | None],
+        evaluated: dict[bytes, "_Evaluated"],
     ) -> None:
         """Take a sketch in, with what was computed for the first one of its table, as if all came one by one."""
         known = self._by_table.get(one.key)
@@ -211,11 +216,11 @@ class Posterior:
         if not self._is_open(one, needed):
             return
         self.tables_judged += 1
-        evidence = evaluated.pop(one.key) if one.key in evaluated else self._evaluate(one, needed)
+        evidence, verdicts = evaluated.pop(one.key) if one.key in evaluated else self._evaluate(one, needed)
         if evidence is None:
             self._given_up[one.key] = needed - one.log_prior
             return
-        total = log_mean(evidence.sum(axis=0)) + self.verdict_evidence(one.table)
+        total = log_mean(evidence.sum(axis=0)) + verdicts
         promising = parent is None or one.log_prior > parent.log_prior or total > parent.log_evidence + LEAST_GAIN
         self._by_table[one.key] = Candidate(one.sketch, one.table, one.log_prior, evidence, total, promising)
 
