@@ -66,8 +66,8 @@ from wfairl.worlds.minigrid.rules import (
 from wfairl.worlds.minigrid.rules import GOAL as GOAL_TERRAIN
 from wfairl.worlds.minigrid.view import CLOSED_DOOR, LOCKED_DOOR, OPEN_DOOR
 
-MOST_EFFECTS = 40
-"""Of one abstract state: 7, and one for each class to pick up."""
+MOST_EFFECTS = 7 + 2 * 63 + 1
+"""Of one abstract state: 7, and for each class, which has a bit of its own, one to pick it up and one to open it."""
 
 HERE = (MOST_EFFECTS - 1) * EFFECT_COLUMNS
 """The last row of effects holds the abstract state that they are of."""

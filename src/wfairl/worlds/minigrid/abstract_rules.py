@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.compiling import njit
-from wfairl.worlds.minigrid.abstract_effects import HERE, abstract_effects
+from wfairl.worlds.minigrid.abstract_effects import HERE, MOST_EFFECTS, abstract_effects
 from wfairl.worlds.minigrid.abstract_labels import truth_of
 from wfairl.worlds.minigrid.pattern import (
     ATOMS,
@@ -15,6 +15,7 @@ from wfairl.worlds.minigrid.pattern import (
     NUMBER,
     PRICE,
     SIZES,
+    STATES,
     WALKABLE,
     PatternTable,
     dense_index,
@@ -26,8 +27,14 @@ from wfairl.worlds.minigrid.rules import (
     cell_entry,
 )
 
-MOST_EDGES = 1024
-"""Of one abstract state: an edge for each effect, and for each change of the automaton after it."""
+
+@njit(cache=True, nogil=True)
+def most_edges(table: PatternTable) -> int:
+    """How many edges an abstract state may have: one for each effect, and for each change of the automaton after it."""
+    changes = 0
+    for state in range(table[SIZES + STATES]):
+        changes = max(changes, table[table[FIRST_CHANGE] + state + 1] - table[table[FIRST_CHANGE] + state])
+    return MOST_EFFECTS * (1 + changes)
 
 
 @njit(cache=True, nogil=True)

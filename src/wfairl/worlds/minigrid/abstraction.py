@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from wfairl.compiling import njit
 from wfairl.worlds.lazy_world import LOST
 from wfairl.worlds.minigrid.abstract_effects import MOST_EFFECTS
-from wfairl.worlds.minigrid.abstract_rules import MOST_EDGES, abstract_edges
+from wfairl.worlds.minigrid.abstract_rules import abstract_edges, most_edges
 from wfairl.worlds.minigrid.packing import fields_count, unpack
 from wfairl.worlds.minigrid.pattern import (
     EFFECT_COLUMNS,
@@ -111,15 +111,16 @@ def explore_pattern(
         transitions; and the number of states with acceptance, which is number 0, or 0 if there are too many.
     """
     number_of = np.full(dense, UNKNOWN, np.int32)
-    queue = np.empty(most + MOST_EDGES, np.int64)
+    room = most_edges(table)
+    queue = np.empty(most + room, np.int64)
     sources, ends, paid = np.empty(1 << 14, np.int64), np.empty(1 << 14, np.int64), np.empty(1 << 14, np.int64)
-    targets, prices = np.empty(MOST_EDGES, np.int64), np.empty(MOST_EDGES, np.int64)
+    targets, prices = np.empty(room, np.int64), np.empty(room, np.int64)
     effects = np.empty(MOST_EFFECTS * EFFECT_COLUMNS, np.int64)
     queue[GOAL], queue[1], number_of[start] = start, start, 1  # acceptance has no state of its own
     count, node, filled = 2, 1, 0
     while node < count:
         edges = abstract_edges(layout, table, queue[node], effects, targets, prices)
-        if filled + edges > sources.size:
+        while filled + edges > sources.size:
             sources, ends, paid = _twice(sources), _twice(ends), _twice(paid)
         for i in range(edges):
             target = GOAL
@@ -263,7 +264,8 @@ def cheapest_walk(
     layout: Table, table: PatternTable, number_of: NDArray[np.int32], steps: NDArray[np.int32], begin: int
 ) -> NDArray[np.int64]:
     """The cells that a shortest abstract plan goes through, from a dense number on."""
-    targets, prices = np.empty(MOST_EDGES, np.int64), np.empty(MOST_EDGES, np.int64)
+    room = most_edges(table)
+    targets, prices = np.empty(room, np.int64), np.empty(room, np.int64)
     effects = np.empty(MOST_EFFECTS * EFFECT_COLUMNS, np.int64)
     row = np.empty(EFFECT_COLUMNS, np.int64)
     left = steps[number_of[begin]]

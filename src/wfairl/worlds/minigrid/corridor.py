@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from wfairl.compiling import njit
 from wfairl.worlds.minigrid.abstract_effects import MOST_EFFECTS
-from wfairl.worlds.minigrid.abstract_rules import MOST_EDGES, abstract_edges
+from wfairl.worlds.minigrid.abstract_rules import abstract_edges, most_edges
 from wfairl.worlds.minigrid.abstraction import GOAL, UNKNOWN, Abstraction, sort_by_target, without_spare
 from wfairl.worlds.minigrid.packing import fields_count, unpack
 from wfairl.worlds.minigrid.pattern import (
@@ -183,7 +183,8 @@ def close_states(
     paid, ahead = np.empty(room, np.float64), np.empty(room, np.float64)
     closed = np.zeros(room, np.bool_)
     sources, ends, costs = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.float64)
-    targets, price = np.empty(MOST_EDGES, np.int64), np.empty(MOST_EDGES, np.int64)
+    edge_room = most_edges(table)
+    targets, price = np.empty(edge_room, np.int64), np.empty(edge_room, np.int64)
     effects = np.empty(MOST_EFFECTS * EFFECT_COLUMNS, np.int64)
     row = np.empty(EFFECT_COLUMNS, np.int64)
     number_of[begin] = 1
@@ -204,7 +205,7 @@ def close_states(
         closed[node] = True
         done += 1
         edges = abstract_edges(layout, table, dense[node], effects, targets, price)
-        if filled + edges > sources.size:
+        while filled + edges > sources.size:
             sources, ends = _longer(sources), _longer(ends)
             larger = np.empty(2 * costs.size, np.float64)
             larger[: costs.size] = costs
