@@ -1,13 +1,16 @@
 """The focused planner against the exact one, which enumerates."""
 
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from strategies_planning import Problem, draw_costs, problems
 
+from wfairl.automata.automaton import Guard
 from wfairl.automata.formats.ltlf import from_ltlf, to_ltlf
+from wfairl.automata.guarded import Edge, GuardedAutomaton
 from wfairl.automata.rules import visit_in_order
 from wfairl.planning import Agent, AutoPlanner, ExactPlanner, FocusedPlanner, Status, UnsatisfiableTaskError, unit_cost
 from wfairl.planning.anytime import WEIGHTS
@@ -16,7 +19,7 @@ from wfairl.planning.focused import FocusedSolution
 from wfairl.planning.focused_search import TooManyNodesMetError
 from wfairl.planning.product import Product
 from wfairl.planning.shortest_path import BadCostError
-from wfairl.worlds.minigrid.propositions import Carrying
+from wfairl.worlds.minigrid.propositions import AgentOn, AwayFromDoor, Carrying
 from wfairl.worlds.registry import find_task
 from wfairl.worlds.task import Task
 
@@ -132,6 +135,16 @@ def cheaper_with_features(seed: int):
     return feature_cost(lambda features: 0.2 + np.exp(-(features @ weights[: features.shape[1]])))
 
 
+DISTANCES = tuple(f"far{distance}" for distance in range(1, 10))
+
+
+def far_enough_then_goal() -> GuardedAutomaton:
+    """A rule whose first state has a change for each of the 511 sets of distances, most of which hold at once."""
+    sets = [some for size in range(len(DISTANCES), 0, -1) for some in combinations(DISTANCES, size)]
+    changes = tuple(Edge(Guard(frozenset(some)), 1) for some in sets)
+    return GuardedAutomaton((changes, (Edge(Guard(frozenset({"goal"})), 2),), ()), np.array([False, False, True]))
+
+
 BOUNDED = [
     *map(find_task, ("doorkey", "blocked-unlock-pickup", "doorkey-terrain", "ordered-pickup")),
     replace(  # a key in a box, which may be carried away before it is opened
@@ -146,6 +159,15 @@ BOUNDED = [
         name="hidden-key-and-ball",
         environment_id="MiniGrid-ObstructedMaze-1Dlhb-v0",
         rule=visit_in_order("green", "key", "blue"),
+    ),
+    replace(
+        find_task("doorkey"),
+        name="many-changes",
+        scene_propositions=lambda _: {
+            **{name: AwayFromDoor("key", distance) for distance, name in enumerate(DISTANCES, start=1)},
+            "goal": AgentOn("goal"),
+        },
+        rule=far_enough_then_goal(),
     ),
 ]
 
