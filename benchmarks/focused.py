@@ -127,7 +127,7 @@ def measure_growth(objects: int, scenes: int) -> dict[str, Any]:
         plan = solution.plan()
         if seed >= 0:
             took.append(time.process_time() - began)
-            nodes.append(solution.effort["product_states"])
+            nodes.append(solution.statistics["product_states"])
             steps.append(plan.cost)
     return {
         "objects": objects, "log10 of states": float(np.log10(world.estimated_states())),

@@ -45,7 +45,7 @@ def test_what_is_too_hard_to_prove_is_differentiated_along_the_best_path_found()
     demonstrations = collect(task, 2, 0, temperature=0.5, seed=3, n_jobs=1).demonstrations
     for scene in prepare_scenes(demonstrations, task.make_world, task.rule, 0.5, 1, "focused").scenes:
         assert scene.search is not None
-        scene.search.patience = 0
+        scene.search.expansion_limit = 0
         costs = np.random.default_rng(0).uniform(0.5, 1.5, scene.product.successors.shape)
         scene.search.set_costs(costs)
         paths = trace_focused(scene.search, scene.nodes)

@@ -151,7 +151,7 @@ def model_and_cost(task: "Task", task_model: Path | None, run: Path | None) -> "
 def _plan(world: Any, automaton: "Automaton", cost: "Cost", planner: "Planner") -> "tuple[Plan, dict[str, int]]":
     """The plan, and how much was searched for it."""
     solution = planner.solve(world, automaton, cost)
-    return solution.plan(), solution.effort
+    return solution.plan(), solution.statistics
 
 
 def _plan_cautiously(

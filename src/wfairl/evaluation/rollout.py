@@ -13,7 +13,7 @@ from wfairl.automata.automaton import DEAD, Label
 from wfairl.automata.words import Word, compress
 from wfairl.evaluation.policies import Policy
 from wfairl.planning.agent import Status
-from wfairl.planning.cost import Cost, price
+from wfairl.planning.cost import Cost, path_cost
 from wfairl.planning.plan import UnsatisfiableTaskError
 from wfairl.worlds.task import Task
 from wfairl.worlds.world import World
@@ -65,7 +65,7 @@ class Trajectory:
 
     def cost(self, cost: Cost) -> float:
         """What its controls cost together."""
-        return price(cost, self.world, self.states, self.controls)
+        return path_cost(cost, self.world, self.states, self.controls)
 
 
 def roll_out(task: Task, policy: Policy, seed: int, rng: np.random.Generator) -> Trajectory:

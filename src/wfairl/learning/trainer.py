@@ -327,7 +327,7 @@ def _plan(model: CostModel, group: tuple[View, list[TrainingScene]]) -> list[Opt
     if search is not None:
         search.set_costs(table)
         for scene in scenes:
-            search.take_way(int(scene.nodes[0]), scene.controls.tolist())
+            search.add_path(int(scene.nodes[0]), scene.controls.tolist())
         return [trace_focused(search, scene.nodes) for scene in scenes]
     solution = cost_to_go(product.graph, table)
     return [trace_paths(product.successors, solution, scene.nodes) for scene in scenes]

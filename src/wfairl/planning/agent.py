@@ -1,4 +1,4 @@
-"""An agent that acts in the real environment, and keeps its place in the task by what it observes.
+"""An agent that acts in the real environment, and tracks the automaton state by the labels that it observes.
 
     agent = Agent(automaton, unit_cost, temperature=0.5, rng=rng)
     agent.start(world)
@@ -7,8 +7,8 @@
         ...                                  # apply it in the real environment
         agent.observe(state, label)          # the state it led to, and the label of the transition
 
-The agent plans once. It trusts what it observes more than what it expected: if the environment puts it
-elsewhere, it goes on from there, and plans anew if its planner has not looked at that place.
+The agent plans once. It trusts observations over predictions: from a state that it did not expect it goes on, and plans
+again if that state is outside its solution.
 """
 
 from enum import Enum
@@ -27,25 +27,24 @@ from wfairl.worlds.world import World, available_controls
 
 
 class Status(Enum):
-    """Where an agent stands in its task."""
+    """The status of an agent's task."""
 
     RUNNING = "running"
-    ACCEPTED = "accepted"  # the automaton accepts what was observed
-    LOST = "lost"  # the automaton died, or nothing can be done any more that it would accept
+    ACCEPTED = "accepted"  # the automaton accepts the labels observed
+    LOST = "lost"  # the automaton died, or acceptance can no longer be reached
 
 
 class Agent:
-    """Boltzmann policy over the cost-to-go that a planner gives, eq. (3) of the paper.
+    """Boltzmann policy over the cost-to-go of a planner, eq. (3) of the paper.
 
-    At finite temperature it never takes a control that cannot succeed, so that it loses the task only by
-    surprise. A lost agent has no control to choose (`NoLiveControlError`), except at temperature inf,
-    where it does not care.
+    At finite temperature it never takes a control that cannot succeed, so that it loses the task only where the
+    environment surprises it. A lost agent has no control to choose (`NoLiveControlError`), except at temperature inf.
 
     Attributes:
-        solution: what its planner has found out.
-        automaton_state: the automaton state by the labels observed, `DEAD` once the automaton died.
-        status: where it stands.
-        replans: how often it found itself off the solved part and planned anew.
+        solution: of its planner.
+        automaton_state: after the labels observed, `DEAD` once the automaton died.
+        status: of the task.
+        replans: how often it left the solution and planned again.
     """
 
     solution: Solution
@@ -65,7 +64,7 @@ class Agent:
         self.planner: Planner = AutoPlanner() if planner is None else planner
 
     def start(self, world: World[Any]) -> None:
-        """Plan for a world, and stand at its beginning.
+        """Plan for a world, and begin in its initial state.
 
         Raises:
             UnsatisfiableTaskError: no controls fulfil the task in this world.
@@ -76,7 +75,7 @@ class Agent:
         self.automaton_state, self.status = 0, Status.RUNNING
         self.solution = self.planner.solve(world, self.automaton, self.cost)
         self.solution.check_satisfiable()
-        self._stand_at(world.initial_state)
+        self._move_to(world.initial_state)
 
     def choose(self) -> int:
         """Draw the next control.
@@ -90,7 +89,7 @@ class Agent:
         return sample_control(self.control_cost_to_go, self.temperature, self.rng, self._available)
 
     def observe(self, state: Any, label: Label) -> Status:
-        """Take in the state that the last control led to and the label of that transition."""
+        """Follow a transition, given the state that the last control led to and the label."""
         if self.status is Status.ACCEPTED:
             raise BadInputError("the task is accepted; start the agent again for another episode")
         self.automaton_state = self.automaton.read(self.automaton_state, label)
@@ -100,16 +99,16 @@ class Agent:
         elif self.automaton.accepting[self.automaton_state]:
             self.status = Status.ACCEPTED
         else:
-            self._stand_at(state)
+            self._move_to(state)
         return self.status
 
     def probabilities(self) -> NDArray[np.float64]:
-        """The chance of each control in `choose`, which raises the same errors; shape [controls]."""
+        """The probability of each control in `choose`, which raises the same errors; shape [controls]."""
         return probabilities(self.control_cost_to_go, self.temperature, self._available)
 
     @property
     def control_cost_to_go(self) -> NDArray[np.float64]:
-        """Q of every control where the agent stands, inf for all of them once the task is lost; shape [controls]."""
+        """Q of every control in the present state, inf for all of them once the task is lost; shape [controls]."""
         if self.status is Status.LOST:
             return np.full(len(self.world.controls), np.inf)
         return self._control_cost_to_go
@@ -118,13 +117,13 @@ class Agent:
     def _available(self) -> NDArray[np.bool_]:
         return available_controls(self.world, self._state)
 
-    def _stand_at(self, state: Any) -> None:
+    def _move_to(self, state: Any) -> None:
         self._state = state
-        known = self.solution.control_cost_to_go(state, self.automaton_state)
-        if known is None:
+        Q = self.solution.control_cost_to_go(state, self.automaton_state)
+        if Q is None:
             self.replans += 1
             self.solution = self.planner.solve(self.world, self.automaton, self.cost, (state, self.automaton_state))
-            known = self.solution.control_cost_to_go(state, self.automaton_state)
-            assert known is not None  # it is where the planner began
-        self._control_cost_to_go = known
-        self.status = Status.LOST if np.isinf(known).all() else Status.RUNNING
+            Q = self.solution.control_cost_to_go(state, self.automaton_state)
+            assert Q is not None  # it is the planner's start
+        self._control_cost_to_go = Q
+        self.status = Status.LOST if np.isinf(Q).all() else Status.RUNNING

@@ -1,7 +1,7 @@
-"""What a search does that has spent its patience: it finds a way, and better ones while that is not too hard.
+"""What a search does once it has reached its expansion limit: it finds a path, and better ones while that is easy.
 
-Weighted A* goes on, with lower and lower weights, directed by estimates. Where it gets stuck, a way is found in parts,
-from one change of the automaton to the next.
+Weighted A* goes on with lower and lower weights, directed by estimates. Where it gets stuck, a path is put together
+from segments, each of which ends with the next transition between automaton states.
 """
 
 from dataclasses import replace
@@ -15,48 +15,48 @@ if TYPE_CHECKING:
     from wfairl.planning.focused_search import FocusedSearch
 
 WEIGHTS = (3.0, 2.0, 1.5, 1.2, 1.1)
-"""Of estimates, one after the other."""
+"""Of the estimates, one search after the other."""
 
-QUICK = 30_000
-"""Nodes that the first of these searches may meet before a way is found in parts."""
+FIRST_NODES = 30_000
+"""Nodes that the first of these searches may reach before a path is put together from segments."""
 
-MOST_PARTS = 20
+MAX_SEGMENTS = 20
 
 NO_LIMIT = 2**63 - 1
 
 
-def find_ways(search: "FocusedSearch", start: int) -> None:
-    """Find a way from a node, and better ones as long as once more the patience lasts."""
-    quick = len(search.lazy) + QUICK
-    if not search.search_with(WEIGHTS[0], start, quick, NO_LIMIT) and not search.has_way(start):
-        _go_in_parts(search, start)
-    if not search.has_way(start):
-        search.search_with(WEIGHTS[0], start, search.max_nodes, NO_LIMIT)
+def find_paths(search: "FocusedSearch", start: int) -> None:
+    """Find a path from a node, and better ones until the expansion limit is reached a second time."""
+    max_nodes = len(search.lazy) + FIRST_NODES
+    if not search.run_search(WEIGHTS[0], start, max_nodes, NO_LIMIT) and not search.has_path(start):
+        _join_segments(search, start)
+    if not search.has_path(start):
+        search.run_search(WEIGHTS[0], start, search.max_nodes, NO_LIMIT)
     for weight in WEIGHTS[1:]:
-        left = search.left(2 * search.patience)
-        if search.is_proven(start) or not search.search_with(weight, start, search.max_nodes, left):
+        left = search.expansions_left(2 * search.expansion_limit)
+        if search.is_proven(start) or not search.run_search(weight, start, search.max_nodes, left):
             return
 
 
-def _go_in_parts(search: "FocusedSearch", start: int) -> None:
-    """Find a way from one change of the automaton to the next, each by searches of its own."""
-    lazy = search.lazy
-    state, read = lazy.state(start), int(lazy.automaton_states[start])
+def _join_segments(search: "FocusedSearch", start: int) -> None:
+    """Find a path segment by segment, each by searches of its own."""
+    lazy, automaton = search.lazy, search.lazy.automaton
+    state, automaton_state = lazy.state(start), int(lazy.automaton_states[start])
     controls: list[int] = []
-    for _ in range(MOST_PARTS):
-        until_change = replace(lazy.automaton, accepting=np.arange(lazy.automaton.states) != read)  # type: ignore[type-var]
-        part = search.find_part(lazy.world, until_change, (state, read))
-        if part is None:
-            parts = (search.find_part(world, rule, (state, 0)) for world, rule in lazy.preparations(state))
-            part = next((one for one in parts if one), None)
-        if part is None:
+    for _ in range(MAX_SEGMENTS):
+        until_change = replace(automaton, accepting=np.arange(automaton.states) != automaton_state)  # type: ignore[type-var]
+        segment = search.find_segment(lazy.world, until_change, (state, automaton_state))
+        if segment is None:
+            segments = (search.find_segment(world, rule, (state, 0)) for world, rule in lazy.preparations(state))
+            segment = next(filter(None, segments), None)
+        if segment is None:
             return
-        for control in part:
+        for control in segment:
             before, state = state, lazy.world.step(state, control)
-            read = lazy.automaton.read(read, lazy.world.label(before, control, state))
+            automaton_state = automaton.read(automaton_state, lazy.world.label(before, control, state))
             controls.append(control)
-            if read == DEAD:
+            if automaton_state == DEAD:
                 return
-            if lazy.automaton.accepting[read]:
-                search.take_way(start, controls)
+            if automaton.accepting[automaton_state]:
+                search.add_path(start, controls)
                 return

@@ -53,5 +53,5 @@ def make_planner(name: str, max_states: int) -> Planner:
 
 
 def is_large(world: World[Any]) -> bool:
-    """Whether a world says of itself that it has too many states to enumerate."""
+    """Whether a world has too many states to enumerate, by its own estimate."""
     return isinstance(world, LazyWorld) and world.estimated_states() > MOST_ESTIMATED

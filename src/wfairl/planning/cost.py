@@ -1,4 +1,4 @@
-"""What a transition costs: anything that gives one number above zero for every node and control of a product."""
+"""Costs of transitions: any function from a product to one number above zero for every node and control."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from wfairl.worlds.task import FeatureCost, Task
 from wfairl.worlds.world import World
 
 Cost = Callable[[Product], NDArray[np.float64]]
-"""From a product to c(s, u), finite and above zero; shape [nodes, controls]. Where a control cannot be chosen, any."""
+"""From a product to c(s, u), finite and above zero, shape [nodes, controls]; any number where one is unavailable."""
 
 
 def unit_cost(product: Product) -> NDArray[np.float64]:
@@ -22,7 +22,7 @@ def unit_cost(product: Product) -> NDArray[np.float64]:
 
 
 def feature_cost(cost: FeatureCost) -> Cost:
-    """The cost of a product whose transitions cost what a function of their features says."""
+    """The cost of transitions as a function of their features."""
     return _OverFeatures(cost)
 
 
@@ -41,23 +41,23 @@ class _OverFeatures:
 
 
 def sight_of(cost: Cost) -> Sight:
-    """What a cost looks at: what it says of itself, or else everything."""
+    """What a cost depends on: as it declares, or else the whole state."""
     return Sight.NOTHING if cost is unit_cost else getattr(cost, "sight", Sight.WHOLE)
 
 
 def nominal_cost(task: Task) -> Cost:
-    """What transitions cost before anything is learned: the task's nominal cost, otherwise 1."""
-    told: FeatureCost | None = getattr(task, "nominal_cost", None)
-    return unit_cost if told is None else feature_cost(told)
+    """The cost before anything is learned: the task's nominal cost, otherwise 1."""
+    nominal: FeatureCost | None = getattr(task, "nominal_cost", None)
+    return unit_cost if nominal is None else feature_cost(nominal)
 
 
 def true_cost(task: Task) -> Cost:
-    """What transitions cost the expert of a task."""
+    """The cost under which the expert of a task acts."""
     return unit_cost if task.true_cost is None else feature_cost(task.true_cost)
 
 
-def price(cost: Cost, world: World[Any], states: Sequence[Any], controls: Sequence[int]) -> float:
-    """What T controls cost together that were taken in the first T of some states."""
+def path_cost(cost: Cost, world: World[Any], states: Sequence[Any], controls: Sequence[int]) -> float:
+    """The total cost of T controls, taken in the first T of some states."""
     if not controls:
         return 0.0
     table = cost(states_alone(world, states[: len(controls)]))

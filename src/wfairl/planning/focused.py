@@ -2,8 +2,7 @@
 
     Q(s, u) = c(s, u) + V(T(s, u)),     V(s) by A* from s                                     `focused_search`
 
-Where A* has spent its patience, V(s) is the cost of the best way that was found, and it is known what the optimum is at
-least (`anytime`).
+Beyond the expansion limit, V(s) is the cost of the best path found, with a lower bound on the optimum (`anytime`).
 """
 
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Automaton
 from wfairl.planning.cost import Cost, sight_of
-from wfairl.planning.focused_search import DEFAULT_MAX_NODES, DEFAULT_PATIENCE, FocusedSearch
+from wfairl.planning.focused_search import DEFAULT_EXPANSION_LIMIT, DEFAULT_MAX_NODES, FocusedSearch
 from wfairl.planning.path import walk_path
 from wfairl.planning.plan import Plan, unsatisfiable
 from wfairl.planning.product import check_initial_state
@@ -26,17 +25,18 @@ class FocusedPlanner:
     """Computes the cost-to-go only where it is asked, by A*.
 
     Attributes:
-        max_nodes: give up on a scene whose searches meet more nodes than this.
-        patience: nodes to expand for a scene under one cost before plans need not be optimal; see `Plan.lower_bound`.
+        max_nodes: give up on a scene whose searches reach more nodes than this.
+        expansion_limit: nodes to expand for a scene under one cost before plans need not be optimal; see
+            `Plan.lower_bound`.
     """
 
     max_nodes: int = DEFAULT_MAX_NODES
-    patience: int = DEFAULT_PATIENCE
+    expansion_limit: int = DEFAULT_EXPANSION_LIMIT
 
     def solve(
         self, world: World[Any], automaton: Automaton, cost: Cost, start: tuple[Any, int] | None = None
     ) -> "FocusedSolution":
-        """See `Planner`; a state is planned for when it is asked for.
+        """See `Planner`; the search runs when the solution is asked.
 
         Raises:
             TooManyNodesMetError: by the solution, see `max_nodes`.
@@ -45,16 +45,16 @@ class FocusedPlanner:
         check_initial_state(automaton)
         automaton.check_propositions(world.propositions)
         begin = (world.initial_state, 0) if start is None else start
-        search = FocusedSearch(world, automaton, begin, sight_of(cost), self.max_nodes, self.patience)
+        search = FocusedSearch(world, automaton, begin, sight_of(cost), self.max_nodes, self.expansion_limit)
         return FocusedSolution(search, cost)
 
 
 @dataclass(eq=False)
 class FocusedSolution:
-    """What was asked for so far.
+    """A solution that is computed as it is asked for.
 
     Attributes:
-        search: the product, as far as searches have met it.
+        search: the searches so far.
         cost: of transitions.
     """
 
@@ -63,7 +63,7 @@ class FocusedSolution:
     _is_priced: bool = field(default=False, repr=False)
 
     def control_cost_to_go(self, state: Any, automaton_state: int) -> NDArray[np.float64]:
-        """See `Solution`; every state is known, once it is asked for."""
+        """See `Solution`; never None."""
         self._price()
         node = self.search.lazy.add(state, automaton_state)
         return self.search.control_cost_to_go(node)
@@ -72,10 +72,10 @@ class FocusedSolution:
         """See `Solution`."""
         self._price()
         if self.search.cost_to_go(0) == np.inf:
-            raise unsatisfiable(self.search.lazy.automaton, self.search.shown_labels())
+            raise unsatisfiable(self.search.lazy.automaton, self.search.labels_by_automaton_state())
 
     def plan(self) -> Plan:
-        """A plan from where the solution begins, a cheapest one unless it says that this is not proven.
+        """A plan from the start, optimal unless it says that this is not proven.
 
         Raises:
             UnsatisfiableTaskError: there is none.
@@ -83,12 +83,12 @@ class FocusedSolution:
         self.check_satisfiable()
         lazy = self.search.lazy
         start, first = lazy.state(0), int(lazy.automaton_states[0])
-        controls, cost = self.search.best_way(0)
+        controls, cost = self.search.best_path(0)
         path = walk_path(lazy.world, lazy.automaton, controls, start, first)
-        return Plan(path, cost, min(cost, float(self.search.bounds[0])))
+        return Plan(path, cost, min(cost, float(self.search.lower_bounds[0])))
 
     @property
-    def effort(self) -> dict[str, int]:
+    def statistics(self) -> dict[str, int]:
         """See `Solution`."""
         return {"product_states": len(self.search.lazy), "expansions": self.search.expansions}
 

@@ -1,4 +1,4 @@
-"""A walk through a world, with the automaton reading along."""
+"""A path through a world, with the automaton states along it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from wfairl.worlds.world import World
 
 @dataclass(frozen=True)
 class Path:
-    """T controls, and T + 1 of what lies between them.
+    """T controls, and the T + 1 states between them.
 
     Attributes:
         controls: the controls, T.

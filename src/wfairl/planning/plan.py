@@ -1,4 +1,4 @@
-"""The cheapest path through a product to acceptance, and why there is none where there is none."""
+"""The cheapest path through a product to acceptance, or why there is none."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ class Plan:
 
     Attributes:
         path: the path.
-        cost: what it costs.
-        lower_bound: what every path costs at least: the same as `cost` where this one is known to be a cheapest.
+        cost: of the path.
+        lower_bound: on the cost of every path; equal to `cost` where the path is proven optimal.
     """
 
     path: Path
@@ -33,7 +33,7 @@ class Plan:
 
     @property
     def is_optimal(self) -> bool:
-        """Whether it is known to be a cheapest path."""
+        """Whether the path is proven optimal."""
         return self.lower_bound >= self.cost
 
 
@@ -51,14 +51,14 @@ def find_plan(product: Product, costs: NDArray[np.float64]) -> Plan:
 
 
 def follow_best(product: Product, solution: CostToGo) -> Plan:
-    """A cheapest path from the start of a product that is solved; see `find_plan`."""
+    """A cheapest path from the start of a solved product; see `find_plan`."""
     check_satisfiable(product, solution)
     cost = float(solution.cost_to_go[0])
     return Plan(product.follow(best_controls(product, solution)), cost, cost)
 
 
 def best_controls(product: Product, solution: CostToGo) -> list[int]:
-    """The controls of a cheapest path from a start that can reach acceptance."""
+    """The controls of a cheapest path from the start, which must reach acceptance."""
     node, controls = 0, []
     while node >= 0:
         controls.append(int(solution.best_control[node]))
@@ -72,27 +72,26 @@ def check_satisfiable(product: Product, solution: CostToGo) -> None:
     Raises:
         UnsatisfiableTaskError: it cannot; says which labels could never be produced.
     """
-    if solution.cost_to_go[0] < np.inf:
-        return
-    raise unsatisfiable(product.automaton, product.shown_labels())
+    if solution.cost_to_go[0] == np.inf:
+        raise unsatisfiable(product.automaton, product.labels_by_automaton_state())
 
 
-def unsatisfiable(automaton: Automaton, shown: Mapping[int, Collection[Label]]) -> UnsatisfiableTaskError:
+def unsatisfiable(automaton: Automaton, labels: Mapping[int, Collection[Label]]) -> UnsatisfiableTaskError:
     """The error that says which labels could never be produced.
 
     Args:
         automaton: the task.
-        shown: all labels that transitions show, by the automaton state in which they do.
+        labels: of all transitions, by the automaton state that they leave.
     """
-    lacking = {state: automaton.lacking(state, labels) for state, labels in sorted(shown.items())}
+    lacking = {state: automaton.lacking(state, there) for state, there in sorted(labels.items())}
     waiting = "; ".join(
         f"in automaton state {state} it waits for {_some(texts)}" for state, texts in lacking.items() if texts
     )
-    ever = frozenset().union(*(label for labels in shown.values() for label in labels))
+    ever = frozenset().union(*(label for there in labels.values() for label in there))
     never = ", ".join(sorted(automaton.propositions - ever))
     return UnsatisfiableTaskError(
-        f"the task cannot be satisfied in this world: {waiting or 'every way on is blocked'}, and no controls produce"
-        f" that there{f' ({never} can never hold on the way)' if never else ''}."
+        f"the task cannot be satisfied in this world: {waiting or 'every path is blocked'}, and no controls produce"
+        f" that there{f' ({never} can never hold)' if never else ''}."
         " Plan in another world (another seed), or learn the automaton from words that cover worlds like this one."
     )
 

@@ -1,11 +1,11 @@
-"""The contract of a planner: the cost-to-go of controls, wherever an agent comes to stand.
+"""The contract of a planner: the cost-to-go of every control, in any state that an agent may reach.
 
     solution = planner.solve(world, automaton, cost)
-    solution.control_cost_to_go(state, automaton_state)      Q of every control, or None off the solved part
+    solution.control_cost_to_go(state, automaton_state)      Q of every control, or None outside the solved part
 
-A policy is the Boltzmann policy over what a planner gives (`policy`), so another way to plan is another planner and
-nothing else. `ExactPlanner` solves the whole product, `FocusedPlanner` (`focused`) only what is asked for, and
-`AutoPlanner` (`auto`) chooses between them by the size of the world.
+A policy is the Boltzmann policy over Q (`policy`), so that a new planner changes nothing else. `ExactPlanner` solves
+the whole product, `FocusedPlanner` (`focused`) only what is asked for, and `AutoPlanner` (`auto`) chooses by the size
+of the world.
 """
 
 from dataclasses import dataclass, field
@@ -23,17 +23,17 @@ from wfairl.worlds.world import World
 
 
 class Solution(Protocol):
-    """What a planner has found out about a world."""
+    """The result of a planner."""
 
     def control_cost_to_go(self, state: Any, automaton_state: int) -> NDArray[np.float64] | None:
         """Q of every control, inf for one that leads nowhere; shape [controls].
 
-        None for a pair of states that the solution does not know: plan anew from there.
+        None for a pair of states outside the solution: plan again from there.
         """
         ...
 
     def check_satisfiable(self) -> None:
-        """Refuse a start from which nothing can be done.
+        """Refuse a start from which acceptance cannot be reached.
 
         Raises:
             UnsatisfiableTaskError: no controls fulfil the task.
@@ -49,13 +49,13 @@ class Solution(Protocol):
         ...
 
     @property
-    def effort(self) -> dict[str, int]:
-        """How much was searched so far, by what it is called."""
+    def statistics(self) -> dict[str, int]:
+        """The size of the search so far, by name."""
         ...
 
 
 class Planner(Protocol):
-    """A way to plan."""
+    """A planning algorithm."""
 
     def solve(
         self, world: World[Any], automaton: Automaton, cost: Cost, start: tuple[Any, int] | None = None
@@ -91,7 +91,7 @@ class ProductSolution:
     """A product and its cost-to-go.
 
     Attributes:
-        product: world and automaton, walked together.
+        product: of world and automaton.
         solution: the cost-to-go of every node.
     """
 
@@ -116,14 +116,14 @@ class ProductSolution:
         return follow_best(self.product, self.solution)
 
     @property
-    def effort(self) -> dict[str, int]:
+    def statistics(self) -> dict[str, int]:
         """See `Solution`."""
         return {"product_states": len(self.product)}
 
     def _find(self, state: Any, automaton_state: int) -> int | None:
-        """The node of a pair: nearly always the last one that was asked for or a successor of it."""
+        """The node of a pair of states: nearly always the last one asked for or a successor of it."""
         for node in (self._last, *self.product.successors[self._last]):
-            is_read = node >= 0 and self.product.automaton_states[node] == automaton_state
-            if is_read and self.product.state(int(node)) == state:
+            is_candidate = node >= 0 and self.product.automaton_states[node] == automaton_state
+            if is_candidate and self.product.state(int(node)) == state:
                 return int(node)
         return self.product.find(state, automaton_state)

@@ -6,8 +6,7 @@ A node is a pair (world state x, automaton state q). From node 0 = (x_0, q_0) a 
 
 A transition into an accepting q ends the task: it leads to `ACCEPTED`. One that leaves the live part
 of the automaton can never succeed: it leads to `DEAD`. A control that cannot be chosen leads to `UNAVAILABLE`.
-Only what can be reached is ever built, and nodes are numbered breadth first in the order of controls, whoever
-builds them.
+Only reachable nodes are built, and they are numbered breadth first in the order of controls in every kind of world.
 """
 
 from collections.abc import Sequence
@@ -40,7 +39,7 @@ class ProductTooLargeError(TooManyNodesError):
 
 @dataclass(frozen=True, eq=False)
 class Product:
-    """A world and an automaton, walked together; node 0 is the start.
+    """The reachable pairs of a world state and an automaton state; node 0 is the start.
 
     Attributes:
         world: the world.
@@ -49,7 +48,7 @@ class Product:
             a tuple of values otherwise; `state` gives either as the world's own value.
         automaton_states: automaton state of each node, shape [nodes] of int32.
         successors: node after each control, `DEAD`, `ACCEPTED` or `UNAVAILABLE`; shape [nodes, controls] of int32.
-        label_index: which of `labels` each transition shows, shape [nodes, controls] of uint16.
+        label_index: index into `labels` of each transition, shape [nodes, controls] of uint16.
         labels: the distinct labels.
     """
 
@@ -71,26 +70,26 @@ class Product:
         return self.successors != UNAVAILABLE
 
     def label(self, node: int, control: int) -> Label:
-        """What a transition shows."""
+        """The label of a transition."""
         return self.labels[self.label_index[node, control]]
 
-    def shown_labels(self) -> dict[int, set[Label]]:
-        """The labels that transitions show, by the automaton state in which they do."""
-        shown = {}
+    def labels_by_automaton_state(self) -> dict[int, set[Label]]:
+        """The labels of transitions, by the automaton state that they leave."""
+        labels = {}
         for state in np.unique(self.automaton_states):
             rows = self.automaton_states == state
-            found = np.unique(self.label_index[rows][self.available[rows]])
-            shown[int(state)] = {self.labels[i] for i in found}
-        return shown
+            indices = np.unique(self.label_index[rows][self.available[rows]])
+            labels[int(state)] = {self.labels[i] for i in indices}
+        return labels
 
     def transition_features(self, transitions: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """The features of transitions, the distinct ones once.
+        """The features of transitions, as indices into the distinct ones.
 
         Args:
             transitions: node * controls + control, all of them available; shape [transitions].
 
         Returns:
-            Number of each transition's features, shape [transitions], and those, shape [distinct, features].
+            Row of each transition, shape [transitions], and the distinct features, shape [distinct, features].
         """
         if not isinstance(self.states, tuple):
             return cast(CompiledWorld, self.world).transition_features(self.states, transitions)
@@ -114,7 +113,7 @@ class Product:
 
     @cached_property
     def graph(self) -> ReversedGraph:
-        """The transitions, sorted once for any number of searches."""
+        """The transitions sorted by target, for any number of searches."""
         return reverse_graph(self.successors)
 
     def find(self, state: Any, automaton_state: int) -> int | None:
@@ -123,10 +122,12 @@ class Product:
 
     @cached_property
     def _nodes(self) -> dict[tuple[Any, int], int]:
-        return {(self.state(node), int(read)): node for node, read in enumerate(self.automaton_states)}
+        return {
+            (self.state(node), int(automaton_state)): node for node, automaton_state in enumerate(self.automaton_states)
+        }
 
     def walk(self, controls: Sequence[int], start: int = 0) -> tuple[int, ...]:
-        """The nodes that controls lead through, up to where the product ends: `ACCEPTED` or `DEAD`.
+        """The nodes along a sequence of controls, up to the first `ACCEPTED` or `DEAD`.
 
         Raises:
             BadInputError: a control is not one of the world's, or cannot be chosen where it is.
@@ -144,7 +145,7 @@ class Product:
         return tuple(nodes)
 
     def follow(self, controls: Sequence[int], start: int = 0) -> Path:
-        """The path that controls take from a node, up to where the product ends; see `walk`."""
+        """The path of a sequence of controls from a node, up to acceptance or death; see `walk`."""
         steps = len(self.walk(controls, start)) - 1
         return walk_path(
             self.world, self.automaton, controls[:steps], self.state(start), int(self.automaton_states[start])
@@ -168,7 +169,7 @@ def build_product(
     Raises:
         AcceptsEmptyWordError: the automaton's initial state is accepting.
         ProductTooLargeError: there are more than `max_states` nodes.
-        ForeignLabelError: the automaton speaks of propositions that the world lacks.
+        ForeignLabelError: the automaton reads propositions that the world lacks.
     """
     check_initial_state(automaton)
     automaton.check_propositions(world.propositions)
@@ -189,7 +190,7 @@ def build_product(
 
 
 def states_alone(world: World[Any], states: Sequence[Any]) -> Product:
-    """World states as nodes that lead nowhere, for costs of what happened in them."""
+    """World states as nodes without successors, for the costs of controls in them."""
     shape = (len(states), len(world.controls))
     packed: NDArray[np.uint64] | tuple[Any, ...] = tuple(states)
     if isinstance(world, CompiledWorld):
@@ -223,7 +224,7 @@ def _explore_plain(
     queue = [(state, automaton_state)]
     successors: list[list[int]] = []
     label_index: list[list[int]] = []
-    for state, automaton_state in queue:  # grows while we walk it
+    for state, automaton_state in queue:  # which grows meanwhile
         successors.append([])
         label_index.append([])
         available = available_controls(world, state)

@@ -1,223 +1,238 @@
-"""A* over a product that is built where it looks, compiled; what it learns serves the next search of the same scene.
+"""A* over a product that is built while it is searched, compiled; each search sharpens the bounds for the next.
 
-A search goes from one node to acceptance, or to a node from which a way is known. Of every node it knows an interval
+A search runs from a start node to acceptance, or to a node from which a path to acceptance is known. Every node s has
 
-    h(s) <= V(s) <= U(s),     U(s) the cost of the best way that is known, inf without one; V is known where h = U,
+    h(s) <= V(s) <= U(s),     U(s) the cost of the best known path, inf without one; V is proven where h = U,
 
-and nodes are put off by g + w h. With w = 1 the first way that comes up is a cheapest one. With w > 1 (*weighted A**,
-Pohl) it comes up sooner and costs at most w times the optimum. If the optimum from the start is at least C, then
+and the open list is ordered by g + w h, with g the cost so far. With w = 1 the first path that reaches the top is
+optimal. With w > 1 (*weighted A**, Pohl) it gets there sooner and costs at most w times the optimum. If the optimum
+from the start is at least C, then
 
     V(s) >= C - g(s)
 
-at every node that was met with g(s) paid (*adaptive A**, Koenig and Likhachev), which makes the bounds of the next
-search sharper. Where the bounds are not consistent, nodes are expanded again.
+at every expanded node (*adaptive A**, Koenig and Likhachev), which sharpens the bounds of the next search. Where the
+bounds are not consistent, nodes are expanded again.
 """
+
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import ACCEPTED
 from wfairl.compiling import njit
-from wfairl.worlds.lazy_world import UNEXPANDED
+from wfairl.planning.shortest_path import NO_CONTROL
+from wfairl.worlds.lazy_world import LOST, UNEXPANDED
 
-FOUND, LOOK, NO_WAY, NO_ROOM, STOPPED = range(5)
-"""Why a search stopped: it is over, nodes must be expanded first, nothing is left, the heap is full, it takes long."""
+PATH_FOUND, NOT_EXPANDED, NO_PATH, NO_ROOM, STOPPED = range(5)
+"""Why a search pauses or ends: `NOT_EXPANDED` asks for the successors of some nodes, `NO_ROOM` for a larger open list,
+and `STOPPED` has reached the expansion limit."""
 
 
-@njit(cache=True, nogil=True)
-def run(
-    successors: NDArray[np.int32],
-    situations: NDArray[np.int32],
-    costs: NDArray[np.float64],
-    bounds: NDArray[np.float64],
-    known: NDArray[np.float64],
-    guide: NDArray[np.float64],
-    paid: NDArray[np.float64],
-    seen_by: NDArray[np.int64],
-    parents: NDArray[np.int64],
-    number: int,
-    weight: float,
-    below: float,
-    most: int,
-    keys: NDArray[np.float64],
-    heap_paid: NDArray[np.float64],
-    heap: NDArray[np.int64],
-    size: int,
-    closed: NDArray[np.int64],
-    done: int,
-    look: NDArray[np.int64],
-) -> tuple[int, int, float, int, int, int]:
-    """Go on with a search.
+class Graph(NamedTuple):
+    """The part of a product that is built.
 
-    Args:
-        successors: as far as they are known, shape [nodes, controls].
+    Attributes:
+        successors: node after each control, the first `UNEXPANDED` where there are none yet; shape [nodes, controls].
         situations: row of `costs` of each node, shape [nodes].
         costs: c, shape [situations, controls].
-        bounds, known: h and U; shape [nodes] each.
-        guide: what nodes are put off by instead of h; shape [nodes].
-        paid, seen_by, parents: g of each node, the search that it is of, and the transition before it; shape [nodes].
-        number: of this search.
-        weight: w.
-        below: only ways that cost less are of interest.
-        most: stop when so many nodes were expanded.
-        keys, heap_paid, heap: g + w h, g and node of a heap's entries; the end of a way is -1 - its last transition.
-        size: of the heap.
-        closed, done: the nodes that were expanded, and how many.
-        look: becomes the nodes that must be expanded first, the best ones.
-
-    Returns:
-        Why it stopped, the transition after which the way on is known, the least key, the size of the heap, how many
-        nodes were expanded, and how many there are to look at.
     """
+
+    successors: NDArray[np.int32]
+    situations: NDArray[np.int32]
+    costs: NDArray[np.float64]
+
+
+class NodeTable(NamedTuple):
+    """What searches know of each node, shape [capacity] each.
+
+    Attributes:
+        lower_bounds: h.
+        upper_bounds: U.
+        estimates: in place of h in the priorities of weighted searches; no bounds.
+        cost_so_far: g in the last search that reached the node.
+        best_control: the first control of the best known path to acceptance, or `NO_CONTROL`.
+        search_number: the last search that reached the node.
+        parents: the transition, node * controls + control, by which it did.
+    """
+
+    lower_bounds: NDArray[np.float64]
+    upper_bounds: NDArray[np.float64]
+    estimates: NDArray[np.float64]
+    cost_so_far: NDArray[np.float64]
+    best_control: NDArray[np.int32]
+    search_number: NDArray[np.int64]
+    parents: NDArray[np.int64]
+
+    @classmethod
+    def with_room(cls, capacity: int) -> "NodeTable":
+        """A table of nodes that are not initialised."""
+        floats, integers = np.empty((4, capacity)), np.empty((2, capacity), np.int64)
+        return cls._make([*floats, np.empty(capacity, np.int32), *integers])
+
+    def initialise(self, first: int, end: int) -> None:
+        """Begin with nodes of which nothing is known."""
+        self.lower_bounds[first:end], self.upper_bounds[first:end] = 0.0, np.inf
+        self.best_control[first:end], self.search_number[first:end] = NO_CONTROL, 0
+
+
+class OpenList(NamedTuple):
+    """The open list of a search as a binary heap, and the nodes that it has expanded; shape [capacity] each.
+
+    The first entry has the least priority and, among equal ones, the largest cost so far. An entry is a node, or the
+    end of a path: -1 - its last transition.
+    """
+
+    priorities: NDArray[np.float64]
+    cost_so_far: NDArray[np.float64]
+    entries: NDArray[np.int64]
+    expanded: NDArray[np.int64]
+
+    @classmethod
+    def with_room(cls, capacity: int) -> "OpenList":
+        """An open list of at most that many entries."""
+        return cls(*np.empty((2, capacity)), *np.empty((2, capacity), np.int64))
+
+
+Arrays = TypeVar("Arrays", NodeTable, OpenList)
+
+
+def grow(arrays: Arrays, capacity: int) -> Arrays:
+    """The same arrays with more room, which is not initialised."""
+    return type(arrays)._make(np.resize(array, capacity) for array in arrays)
+
+
+class Search(NamedTuple):
+    """The settings of a search.
+
+    Attributes:
+        number: of the search, from 1 on.
+        weight: w.
+        cost_limit: only paths that cost less are searched for.
+        expansion_limit: nodes to expand at most.
+    """
+
+    number: int
+    weight: float
+    cost_limit: float
+    expansion_limit: int
+
+
+class Progress(NamedTuple):
+    """Where a search has paused or ended.
+
+    Attributes:
+        outcome: why.
+        least_priority: of the open list; with w = 1, the optimum is at least this.
+        size: of the open list.
+        expansions: how many nodes were expanded.
+        detail: with `PATH_FOUND`, the transition that ends in acceptance or where the rest of the path is known; with
+            `NOT_EXPANDED`, the number of nodes that are to be expanded.
+    """
+
+    outcome: int
+    least_priority: float
+    size: int
+    expansions: int
+    detail: int
+
+
+@njit(cache=True, nogil=True)
+def continue_search(
+    graph: Graph, nodes: NodeTable, open_list: OpenList, search: Search, progress: Progress, wanted: NDArray[np.int64]
+) -> Progress:
+    """Search until there is a reason to pause or end; `wanted` becomes the best nodes that are to be expanded."""
+    successors, situations, costs = graph
     controls = successors.shape[1]
+    heuristic = nodes.lower_bounds if search.weight == 1.0 else nodes.estimates
+    size, expansions = progress.size, progress.expansions
     while size > 0:
-        if size + 2 * controls > keys.size or done >= closed.size:
-            return NO_ROOM, 0, keys[0], size, done, 0
-        g, node = heap_paid[0], heap[0]
+        least = open_list.priorities[0]
+        if size + 2 * controls > open_list.entries.size or expansions >= open_list.expanded.size:
+            return Progress(NO_ROOM, least, size, expansions, 0)
+        g, node = open_list.cost_so_far[0], open_list.entries[0]
         if node < 0:
-            return FOUND, -1 - node, keys[0], size, done, 0
-        if seen_by[node] != number or g > paid[node]:
-            size = _pop(keys, heap_paid, heap, size)
+            return Progress(PATH_FOUND, least, size, expansions, -1 - node)
+        if nodes.search_number[node] != search.number or g > nodes.cost_so_far[node]:
+            size = _pop(open_list, size)
             continue
-        if done >= most:
-            return STOPPED, 0, keys[0], size, done, 0
+        if expansions >= search.expansion_limit:
+            return Progress(STOPPED, least, size, expansions, 0)
         if successors[node, 0] == UNEXPANDED:
-            wanted, least = min(look.size, 1 + done // 8), keys[0]
-            size, found = _gather(successors, paid, seen_by, number, keys, heap_paid, heap, size, look[:wanted])
-            for i in range(found):
-                key = paid[look[i]] + weight * guide[look[i]]
-                size = _push(keys, heap_paid, heap, size, key, paid[look[i]], look[i])
-            return LOOK, 0, least, size, done, found
-        size = _pop(keys, heap_paid, heap, size)
-        closed[done] = node
-        done += 1
-        row = situations[node]
+            most = min(wanted.size, 1 + expansions // 8)
+            size, count = _pop_unexpanded(successors, nodes, open_list, size, search.number, wanted[:most])
+            for node in wanted[:count]:
+                g = nodes.cost_so_far[node]
+                size = _push(open_list, size, g + search.weight * heuristic[node], g, node)
+            return Progress(NOT_EXPANDED, least, size, expansions, count)
+        size = _pop(open_list, size)
+        open_list.expanded[expansions] = node
+        expansions += 1
         for control in range(controls):
             after = successors[node, control]
-            total, transition = g + costs[row, control], node * controls + control
+            total, transition = g + costs[situations[node], control], node * controls + control
             if after == ACCEPTED:
-                if total < below:
-                    size = _push(keys, heap_paid, heap, size, total, total, -1 - transition)
-            elif after >= 0 and total + bounds[after] < below and (seen_by[after] != number or total < paid[after]):
-                seen_by[after], paid[after], parents[after] = number, total, transition
-                if total + known[after] < below:
-                    size = _push(keys, heap_paid, heap, size, total + known[after], total, -1 - transition)
-                if bounds[after] < known[after]:
-                    size = _push(keys, heap_paid, heap, size, total + weight * guide[after], total, after)
-    return NO_WAY, 0, below, 0, done, 0
+                if total < search.cost_limit:
+                    size = _push(open_list, size, total, total, -1 - transition)
+            elif (
+                after >= 0
+                and total + nodes.lower_bounds[after] < search.cost_limit
+                and (nodes.search_number[after] != search.number or total < nodes.cost_so_far[after])
+            ):
+                nodes.cost_so_far[after], nodes.search_number[after] = total, search.number
+                nodes.parents[after] = transition
+                if total + nodes.upper_bounds[after] < search.cost_limit:
+                    size = _push(open_list, size, total + nodes.upper_bounds[after], total, -1 - transition)
+                if nodes.lower_bounds[after] < nodes.upper_bounds[after]:
+                    size = _push(open_list, size, total + search.weight * heuristic[after], total, after)
+    return Progress(NO_PATH, search.cost_limit, 0, expansions, 0)
 
 
 @njit(cache=True, nogil=True)
-def learn_bounds(
-    bounds: NDArray[np.float64],
-    known: NDArray[np.float64],
-    paid: NDArray[np.float64],
-    optimum: float,
-    closed: NDArray[np.int64],
-) -> None:
-    """Take in that the optimum from the start is at least this; `closed` are the nodes that were expanded."""
-    for node in closed:
-        bounds[node] = min(known[node], max(bounds[node], optimum - paid[node]))
-
-
-@njit(cache=True, nogil=True)
-def learn_way(
+def _pop_unexpanded(
     successors: NDArray[np.int32],
-    situations: NDArray[np.int32],
-    costs: NDArray[np.float64],
-    known: NDArray[np.float64],
-    best: NDArray[np.int32],
-    parents: NDArray[np.int64],
-    start: int,
-    transition: int,
-) -> None:
-    """Take in a way that ends with a transition; `best` is the control with which the best known way begins.
-
-    A node that knows a better way keeps it, so that U falls along every way and none is a circle.
-    """
-    controls = costs.shape[1]
-    after = successors[transition // controls, transition % controls]
-    ahead = 0.0 if after == ACCEPTED else known[after]
-    while True:
-        node, control = transition // controls, transition % controls
-        ahead += costs[situations[node], control]
-        if ahead < known[node]:
-            known[node], best[node] = ahead, control
-        ahead = known[node]
-        if node == start:
-            return
-        transition = parents[node]
-
-
-@njit(cache=True, nogil=True)
-def prove_way(
-    successors: NDArray[np.int32],
-    bounds: NDArray[np.float64],
-    known: NDArray[np.float64],
-    best: NDArray[np.int32],
-    start: int,
-) -> None:
-    """Take in that the way that is known from a node is a cheapest one: so it is from every node along it."""
-    node = start
-    while node != ACCEPTED and (node == start or bounds[node] < known[node]):
-        bounds[node] = known[node]
-        node = successors[node, best[node]]
-
-
-@njit(cache=True, nogil=True)
-def _gather(
-    successors: NDArray[np.int32],
-    paid: NDArray[np.float64],
-    seen_by: NDArray[np.int64],
-    number: int,
-    keys: NDArray[np.float64],
-    heap_paid: NDArray[np.float64],
-    heap: NDArray[np.int64],
+    nodes: NodeTable,
+    open_list: OpenList,
     size: int,
-    look: NDArray[np.int64],
+    number: int,
+    wanted: NDArray[np.int64],
 ) -> tuple[int, int]:
-    """Take nodes that are not expanded from the top of the heap, until another comes; its size, and how many."""
-    found = 0
-    while size > 0 and found < look.size:
-        node = heap[0]
+    """Pop nodes without successors until another entry comes first; the new size, and how many they are."""
+    count = 0
+    while size > 0 and count < wanted.size:
+        node = open_list.entries[0]
         if node < 0:
             break
-        if seen_by[node] == number and heap_paid[0] <= paid[node]:
+        if nodes.search_number[node] == number and open_list.cost_so_far[0] <= nodes.cost_so_far[node]:
             if successors[node, 0] != UNEXPANDED:
                 break
-            look[found] = node
-            found += 1
-        size = _pop(keys, heap_paid, heap, size)
-    return size, found
+            wanted[count] = node
+            count += 1
+        size = _pop(open_list, size)
+    return size, count
 
 
 @njit(cache=True, nogil=True)
-def _push(
-    keys: NDArray[np.float64],
-    heap_paid: NDArray[np.float64],
-    heap: NDArray[np.int64],
-    size: int,
-    key: float,
-    g: float,
-    node: int,
-) -> int:
-    """Put an entry into the heap, whose first has the least key and among equal keys the largest g; its new size."""
+def _push(open_list: OpenList, size: int, priority: float, g: float, entry: int) -> int:
+    """Add an entry; the new size."""
+    priorities, cost_so_far, entries, _ = open_list
     i = size
     while i > 0:
         up = (i - 1) >> 1
-        if keys[up] < key or (keys[up] == key and heap_paid[up] >= g):
+        if priorities[up] < priority or (priorities[up] == priority and cost_so_far[up] >= g):
             break
-        keys[i], heap_paid[i], heap[i] = keys[up], heap_paid[up], heap[up]
+        priorities[i], cost_so_far[i], entries[i] = priorities[up], cost_so_far[up], entries[up]
         i = up
-    keys[i], heap_paid[i], heap[i] = key, g, node
+    priorities[i], cost_so_far[i], entries[i] = priority, g, entry
     return size + 1
 
 
 @njit(cache=True, nogil=True)
-def _pop(keys: NDArray[np.float64], heap_paid: NDArray[np.float64], heap: NDArray[np.int64], size: int) -> int:
+def _pop(open_list: OpenList, size: int) -> int:
     """Remove the first entry; the new size."""
+    priorities, cost_so_far, entries, _ = open_list
     size -= 1
-    key, g, node = keys[size], heap_paid[size], heap[size]
+    priority, g, entry = priorities[size], cost_so_far[size], entries[size]
     i = 0
     while True:
         child = 2 * i + 1
@@ -225,12 +240,81 @@ def _pop(keys: NDArray[np.float64], heap_paid: NDArray[np.float64], heap: NDArra
             break
         right = child + 1
         if right < size and (
-            keys[right] < keys[child] or (keys[right] == keys[child] and heap_paid[right] > heap_paid[child])
+            priorities[right] < priorities[child]
+            or (priorities[right] == priorities[child] and cost_so_far[right] > cost_so_far[child])
         ):
             child = right
-        if keys[child] > key or (keys[child] == key and heap_paid[child] <= g):
+        if priorities[child] > priority or (priorities[child] == priority and cost_so_far[child] <= g):
             break
-        keys[i], heap_paid[i], heap[i] = keys[child], heap_paid[child], heap[child]
+        priorities[i], cost_so_far[i], entries[i] = priorities[child], cost_so_far[child], entries[child]
         i = child
-    keys[i], heap_paid[i], heap[i] = key, g, node
+    priorities[i], cost_so_far[i], entries[i] = priority, g, entry
     return size
+
+
+@njit(cache=True, nogil=True)
+def lower_upper_bounds(graph: Graph, nodes: NodeTable, start: int, transition: int) -> None:
+    """Lower U along the path from the start that ends with a transition.
+
+    A node with a better known path keeps it, so that U falls along every path and none is a cycle.
+    """
+    controls = graph.costs.shape[1]
+    after = graph.successors[transition // controls, transition % controls]
+    ahead = 0.0 if after == ACCEPTED else nodes.upper_bounds[after]
+    while True:
+        node, control = transition // controls, transition % controls
+        ahead += graph.costs[graph.situations[node], control]
+        if ahead < nodes.upper_bounds[node]:
+            nodes.upper_bounds[node], nodes.best_control[node] = ahead, control
+        ahead = nodes.upper_bounds[node]
+        if node == start:
+            return
+        transition = nodes.parents[node]
+
+
+@njit(cache=True, nogil=True)
+def raise_lower_bounds(nodes: NodeTable, optimum: float, expanded: NDArray[np.int64]) -> None:
+    """Raise h of expanded nodes, given a lower bound on the optimum from the start."""
+    for node in expanded:
+        bound = max(nodes.lower_bounds[node], optimum - nodes.cost_so_far[node])
+        nodes.lower_bounds[node] = min(nodes.upper_bounds[node], bound)
+
+
+@njit(cache=True, nogil=True)
+def prove_best_path(successors: NDArray[np.int32], nodes: NodeTable, start: int) -> None:
+    """Set h = U along the best known path from a node, which is optimal."""
+    node = start
+    while node != ACCEPTED and (node == start or nodes.lower_bounds[node] < nodes.upper_bounds[node]):
+        nodes.lower_bounds[node] = nodes.upper_bounds[node]
+        node = successors[node, nodes.best_control[node]]
+
+
+@njit(cache=True, nogil=True)
+def raise_to_abstract_bounds(
+    nodes: NodeTable,
+    first: int,
+    abstract_states: NDArray[np.int32],
+    obstacles: NDArray[np.uint64],
+    bounds: NDArray[np.float64],
+    cost_to_go: NDArray[np.float64],
+    removal_cost: float,
+) -> None:
+    """Raise h of the nodes from `first` on to bounds of `LazyProduct.abstract`.
+
+    Args:
+        nodes, first: the nodes.
+        abstract_states, obstacles, bounds: see `LazyProduct.abstract`; shape [nodes from first on] each.
+        cost_to_go: of abstract states under the least costs.
+        removal_cost: the least cost of removing an obstacle.
+    """
+    for i in range(abstract_states.size):
+        node = first + i
+        if abstract_states[i] == LOST:
+            nodes.lower_bounds[node] = np.inf
+        if abstract_states[i] < 0:
+            continue
+        bound, bits = cost_to_go[abstract_states[i]], obstacles[i]
+        while bits:
+            bits &= bits - np.uint64(1)
+            bound += removal_cost
+        nodes.lower_bounds[node] = min(nodes.upper_bounds[node], max(nodes.lower_bounds[node], bound, bounds[i]))

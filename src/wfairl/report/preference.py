@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from wfairl.automata.automaton import Automaton
 from wfairl.errors import FailedRunError
 from wfairl.planning.auto import AutoPlanner
-from wfairl.planning.cost import Cost, price, unit_cost
+from wfairl.planning.cost import Cost, path_cost, unit_cost
 from wfairl.planning.plan import UnsatisfiableTaskError
 from wfairl.worlds.task import Task
 
@@ -62,7 +62,7 @@ def preference(task: Task, scenes: Sequence[int], automaton: Automaton, cost: Co
         except UnsatisfiableTaskError as error:
             refused = error
             continue
-        paid = price(cost, world, equal.path.states, equal.path.controls)
+        paid = path_cost(cost, world, equal.path.states, equal.path.controls)
         worth.append(max(paid / own.cost - 1, 0.0))  # below zero it is rounding
     if refused is not None and not worth:
         raise refused
