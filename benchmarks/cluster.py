@@ -30,7 +30,7 @@ from rich.table import Table
 
 from wfairl.executors import LOCAL, open_workers
 from wfairl.suites.jobs import Job, run_jobs
-from wfairl.worlds.elsewhere import worker_setup
+from wfairl.worlds.workers import worker_setup
 
 DATA, RUN = 400_000, 200_000
 """Bytes of a data set that travels to a worker, and of a run that comes back."""

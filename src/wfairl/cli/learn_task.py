@@ -265,7 +265,7 @@ def _select(
     from wfairl.automata.selection import select_setting
     from wfairl.automata.words import compress, with_optional_start
     from wfairl.progress import track
-    from wfairl.worlds.elsewhere import map_on
+    from wfairl.worlds.workers import map_on
 
     assert data.scores is not None
     words, scores = list(data.words if keep_repeats else map(compress, data.words)), list(data.scores)

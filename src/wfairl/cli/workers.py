@@ -26,7 +26,7 @@ def workers_at(executor: str | None, n_jobs: int) -> "Iterator[Workers | None]":
         yield None
         return
     from wfairl.executors import open_workers
-    from wfairl.worlds.elsewhere import worker_setup
+    from wfairl.worlds.workers import worker_setup
 
     with open_workers(executor, n_jobs, worker_setup()) as workers:
         yield workers

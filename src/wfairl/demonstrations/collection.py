@@ -21,9 +21,9 @@ from wfairl.executors import Workers
 from wfairl.parallel import map_in_threads
 from wfairl.planning.cost import Cost, true_cost
 from wfairl.progress import progress_bar
-from wfairl.worlds.elsewhere import map_on
 from wfairl.worlds.registry import find_task
 from wfairl.worlds.task import Task
+from wfairl.worlds.workers import map_on
 from wfairl.worlds.world import LimitedWorld, World, available_controls
 
 FIRST_TEST_SEED = 5_000

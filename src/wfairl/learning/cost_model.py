@@ -28,7 +28,7 @@ from torch.nn import functional
 from wfairl.errors import BadInputError
 from wfairl.planning.cost import Cost
 from wfairl.planning.product import Product
-from wfairl.worlds.lazy_world import Sight
+from wfairl.worlds.lazy_world import CostScope
 
 DEFAULT_FLOOR = 0.05
 DEFAULT_ACTIVATION = "softplus"
@@ -122,13 +122,13 @@ class CostModel(nn.Module, ABC):
 
     Attributes:
         learning_rate: of Adam, unless one says otherwise: a table of weights takes larger steps than a network.
-        sight: what it looks at.
+        scope: what it depends on.
         kind: what files and the command line call this kind of model.
         settings: the arguments that make an untrained model of the same shape, as plain JSON.
     """
 
     learning_rate: ClassVar[float] = 1e-3
-    sight: ClassVar[Sight] = Sight.LOCAL
+    scope: ClassVar[CostScope] = CostScope.LOCAL
     kind: ClassVar[str]
     settings: dict[str, Any]
 
@@ -207,9 +207,9 @@ class ModelCost:
     model: CostModel
 
     @property
-    def sight(self) -> Sight:
+    def scope(self) -> CostScope:
         """What the cost looks at."""
-        return self.model.sight
+        return self.model.scope
 
     def __call__(self, product: Product) -> NDArray[np.float64]:
         """See `Cost`."""

@@ -28,7 +28,7 @@ from wfairl.learning.grid_network import (
     used,
 )
 from wfairl.planning.product import Product
-from wfairl.worlds.lazy_world import Sight
+from wfairl.worlds.lazy_world import CostScope
 from wfairl.worlds.minigrid.rules import CONTROLS
 from wfairl.worlds.minigrid.view import DIRECTIONS, FLOORS, HANDS, SIGHTS, GridView, view_states
 from wfairl.worlds.minigrid.world import MiniGridWorld
@@ -42,7 +42,7 @@ class PaperCost(CostModel):
     """
 
     kind = "paper"
-    sight = Sight.WHOLE
+    scope = CostScope.GLOBAL
 
     def __init__(self, height: int, width: int, floor: float = DEFAULT_FLOOR, activation: str = DEFAULT_ACTIVATION):
         super().__init__(floor, activation)

@@ -21,7 +21,7 @@ from wfairl.planning.auto import is_large
 from wfairl.planning.focused_search import FocusedSearch
 from wfairl.planning.product import Product, build_product
 from wfairl.progress import track
-from wfairl.worlds.lazy_world import Sight
+from wfairl.worlds.lazy_world import CostScope
 from wfairl.worlds.world import World
 
 MakeWorld = Callable[[int], World[Any]]
@@ -132,7 +132,7 @@ def _products(
 
     def build(world: World[Any]) -> Product | FocusedSearch:
         if planner == "focused" or (planner == "auto" and is_large(world)):
-            return FocusedSearch(world, automaton, (world.initial_state, 0), Sight.LOCAL)
+            return FocusedSearch(world, automaton, (world.initial_state, 0), CostScope.LOCAL)
         product = build_product(world, automaton)
         _ = product.graph
         return product

@@ -36,7 +36,7 @@ from wfairl.planning.shortest_path import NO_CONTROL
 from wfairl.progress import track
 from wfairl.worlds.compiled import CompiledWorld
 from wfairl.worlds.graph_search import IGNORE_LABELS
-from wfairl.worlds.lazy_world import Sight
+from wfairl.worlds.lazy_world import CostScope
 from wfairl.worlds.transitions import LabelNumbers
 from wfairl.worlds.world import World
 
@@ -176,7 +176,7 @@ def _explore_ways(
 
 def _induced(world: World[Any], states: Sequence[Any]) -> Product:
     """Some states of a world, the first of which is the start, with a way out of them that leads nowhere known."""
-    lazy = FocusedSearch(world, IGNORE_LABELS, (states[0], 0), Sight.NOTHING).lazy
+    lazy = FocusedSearch(world, IGNORE_LABELS, (states[0], 0), CostScope.CONSTANT).lazy
     nodes = [lazy.add(state, 0) for state in states]
     lazy.expand(np.array(nodes))
     kept = len(nodes)

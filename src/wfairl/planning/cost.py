@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.planning.product import Product, states_alone
-from wfairl.worlds.lazy_world import Sight
+from wfairl.worlds.lazy_world import CostScope
 from wfairl.worlds.task import FeatureCost, Task
 from wfairl.worlds.world import World
 
@@ -29,7 +29,7 @@ def feature_cost(cost: FeatureCost) -> Cost:
 @dataclass(frozen=True)
 class _OverFeatures:
     cost: FeatureCost
-    sight: Sight = Sight.LOCAL
+    scope: CostScope = CostScope.LOCAL
 
     def __call__(self, product: Product) -> NDArray[np.float64]:
         """See `Cost`."""
@@ -40,9 +40,9 @@ class _OverFeatures:
         return table
 
 
-def sight_of(cost: Cost) -> Sight:
+def scope_of(cost: Cost) -> CostScope:
     """What a cost depends on: as it declares, or else the whole state."""
-    return Sight.NOTHING if cost is unit_cost else getattr(cost, "sight", Sight.WHOLE)
+    return CostScope.CONSTANT if cost is unit_cost else getattr(cost, "scope", CostScope.GLOBAL)
 
 
 def nominal_cost(task: Task) -> Cost:

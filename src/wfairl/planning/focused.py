@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Automaton
-from wfairl.planning.cost import Cost, sight_of
+from wfairl.planning.cost import Cost, scope_of
 from wfairl.planning.focused_search import DEFAULT_EXPANSION_LIMIT, DEFAULT_MAX_NODES, FocusedSearch
 from wfairl.planning.path import walk_path
 from wfairl.planning.plan import Plan, unsatisfiable
@@ -45,7 +45,7 @@ class FocusedPlanner:
         check_initial_state(automaton)
         automaton.check_propositions(world.propositions)
         begin = (world.initial_state, 0) if start is None else start
-        search = FocusedSearch(world, automaton, begin, sight_of(cost), self.max_nodes, self.expansion_limit)
+        search = FocusedSearch(world, automaton, begin, scope_of(cost), self.max_nodes, self.expansion_limit)
         return FocusedSolution(search, cost)
 
 

@@ -20,7 +20,7 @@ from wfairl.planning.lazy import PlainLazyProduct
 from wfairl.planning.product import Product, states_alone
 from wfairl.planning.search_kernel import NodeTable, OpenList
 from wfairl.planning.shortest_path import WIDTH, BadCostError, find_cost_to_go
-from wfairl.worlds.lazy_world import UNEXPANDED, LazyProduct, LazyWorld, Sight
+from wfairl.worlds.lazy_world import UNEXPANDED, CostScope, LazyProduct, LazyWorld
 from wfairl.worlds.world import World
 
 DEFAULT_MAX_NODES = 2_000_000
@@ -61,16 +61,16 @@ class FocusedSearch:
         world: World[Any],
         automaton: Automaton,
         start: tuple[Any, int],
-        sight: Sight,
+        scope: CostScope,
         max_nodes: int = DEFAULT_MAX_NODES,
         expansion_limit: int = DEFAULT_EXPANSION_LIMIT,
     ) -> None:
         self.lazy: LazyProduct = (
-            world.lazy_product(automaton, start, sight)
+            world.lazy_product(automaton, start, scope)
             if isinstance(world, LazyWorld)
             else PlainLazyProduct(world, automaton, start)
         )
-        self.max_nodes, self.expansion_limit, self.sight = max_nodes, expansion_limit, sight
+        self.max_nodes, self.expansion_limit, self.scope = max_nodes, expansion_limit, scope
         self._cost: Cost | None = None
         self._is_segment = False
         self.searches = self.expansions = self.unproven = 0
@@ -186,7 +186,7 @@ class FocusedSearch:
         """The controls of a path to another goal, by searches of its own; None if there is none or it is too hard."""
         if self._cost is None or self._is_segment:
             return None
-        search = FocusedSearch(world, automaton, start, self.sight, SEGMENT_NODES, self.expansion_limit // 4)
+        search = FocusedSearch(world, automaton, start, self.scope, SEGMENT_NODES, self.expansion_limit // 4)
         search._is_segment = True
         search.price(self._cost)
         try:

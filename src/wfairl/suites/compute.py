@@ -38,7 +38,7 @@ from wfairl.suites.page import reproduction_page
 from wfairl.suites.results import TIMES, rows_of
 from wfairl.suites.suite import REFERENCES, Cell, Protocol, find_suite
 from wfairl.suites.tables import Tables, automata_of, read_tables, write_results
-from wfairl.worlds.elsewhere import worker_setup
+from wfairl.worlds.workers import worker_setup
 
 COLLECTION_SECONDS, AUTOMATON_SECONDS, REFERENCE_SECONDS = 5.0, 5.0, 5.0
 """How long a job may take, as a first guess for the display of what is left; methods have their own."""

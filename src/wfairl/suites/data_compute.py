@@ -38,7 +38,7 @@ from wfairl.suites.directory import (
 from wfairl.suites.jobs import Job, run_jobs
 from wfairl.suites.results import BrokenResultsError
 from wfairl.suites.tables import AGAIN, PROVENANCE, TextTable
-from wfairl.worlds.elsewhere import worker_setup
+from wfairl.worlds.workers import worker_setup
 
 FITS = "fits"
 

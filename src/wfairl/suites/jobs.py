@@ -21,7 +21,7 @@ from wfairl.errors import NO_MEMORY, WfairlError, is_out_of_memory
 from wfairl.executors import WorkerDiedError, Workers
 from wfairl.files import write_atomically
 from wfairl.suites.display import Display
-from wfairl.worlds.elsewhere import Sources, set_up, travelling_sources
+from wfairl.worlds.workers import Sources, portable_sources, set_up
 
 AHEAD = 2
 """Jobs that are submitted for each worker: one to do and one to go on with."""
@@ -130,7 +130,7 @@ def _submit(job: Job, directory: Path, workers: Workers) -> Future[JobOutcome]:
         for path in job.inputs
         if (directory / path).exists()
     }
-    return workers.executor.submit(_do_elsewhere, job, files, travelling_sources())
+    return workers.executor.submit(_do_elsewhere, job, files, portable_sources())
 
 
 def _outcome(future: Future[JobOutcome]) -> JobOutcome:

@@ -1,4 +1,4 @@
-"""The contract of worlds too large to enumerate: their products with automata are built where searches look."""
+"""The contract of worlds too large to enumerate, whose products with automata are built while they are searched."""
 
 from collections.abc import Sequence
 from enum import Enum
@@ -14,12 +14,12 @@ UNEXPANDED = -4
 """In a table of successors: not expanded yet."""
 
 
-class Sight(Enum):
-    """What a cost looks at."""
+class CostScope(Enum):
+    """What a cost depends on besides the control."""
 
-    NOTHING = "nothing"  # every transition costs the same
+    CONSTANT = "constant"  # nothing
     LOCAL = "local"  # features of the transition, or what the agent sees
-    WHOLE = "whole"  # the whole state
+    GLOBAL = "global"  # the whole state
 
 
 LOST = -2
@@ -27,16 +27,16 @@ LOST = -2
 
 
 class LazyProduct(Protocol):
-    """The part of the product of a world and an automaton that searches have met; it grows where they look.
+    """The part of the product of a world and an automaton that is built so far.
 
-    Nodes are numbered as they are met. A *situation* is what a cost may look at: nodes of the same situation cost the
-    same.
+    Nodes are numbered as they are added. A *situation* is all that a cost may depend on: nodes of the same situation
+    cost the same.
 
     Attributes:
-        world, automaton: what it is the product of.
+        world, automaton: the factors.
         automaton_states, situations: of each node, shape [nodes] of int32.
-        successors: node after each control as in `Exploration`; the first is `UNEXPANDED` where it was not expanded.
-        label_index, labels: as in `Exploration`, of nodes that are expanded.
+        successors: as in `Exploration`; the first is `UNEXPANDED` where a node is not expanded yet.
+        label_index, labels: as in `Exploration`, for expanded nodes.
         situation_states: a world state in each situation.
         abstraction: the smaller world behind `abstract`, or None.
     """
@@ -61,7 +61,7 @@ class LazyProduct(Protocol):
     def abstraction(self) -> Any: ...  # noqa: D102
 
     def __len__(self) -> int:
-        """The number of nodes met so far."""
+        """The number of nodes so far."""
         ...
 
     def state(self, node: int) -> Any:
@@ -69,23 +69,23 @@ class LazyProduct(Protocol):
         ...
 
     def add(self, state: Any, automaton_state: int) -> int:
-        """The node of a pair of states, a new one if it was not met before."""
+        """The node of a pair of states, added if it is new."""
         ...
 
     def expand(self, nodes: NDArray[np.int64]) -> None:
-        """Find the successors of nodes, and meet them."""
+        """Find the successors of nodes, and add those that are new."""
         ...
 
     def abstract(self, first: int) -> tuple[NDArray[np.int32], NDArray[np.uint64], NDArray[np.float64]]:
-        """The abstract states of the nodes from a number on, bits of obstacles on the way, and bounds of `deepen`.
+        """The abstract states of the nodes from a number on, obstacles on their paths as bits, and bounds of `deepen`.
 
-        An abstract state is `LOST` where acceptance cannot be reached, another negative number where it is not known;
-        a bound is 0 where nothing is known.
+        An abstract state is `LOST` where acceptance cannot be reached, and another negative number where it is unknown;
+        an unknown bound is 0.
         """
         ...
 
     def estimate(self, first: int, cost_to_go: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What the cost-to-go of the nodes from a number on may be: no bounds, 0 where nothing is known.
+        """Estimates of the cost-to-go of the nodes from a number on, which are no bounds; 0 where it is unknown.
 
         Args:
             first: the first node.
@@ -94,23 +94,22 @@ class LazyProduct(Protocol):
         ...
 
     def preparations(self, state: Any) -> Sequence[tuple[World[Any], Automaton]]:
-        """What may be done first where a task is hard, such as to open a door: tasks in worlds of the same states.
+        """Subtasks worth doing first from a state where a task is hard, such as opening a door.
 
-        Args:
-            state: where it would begin.
+        Their worlds have the same states.
         """
         ...
 
     def refine(self, stage: int) -> bool:
-        """Make the abstraction as fine as a hard search, or a harder one, asks for; False if there is none.
+        """Refine the abstraction for a hard search; False if there is none.
 
         Args:
-            stage: from 1 on, the more the harder.
+            stage: from 1 on, higher for harder searches.
         """
         ...
 
     def least_costs(self, costs: NDArray[np.float64]) -> tuple[NDArray[np.float64], float] | None:
-        """The least cost of each abstract transition, and to remove an obstacle; None without an abstraction.
+        """The least costs of each abstract transition and of removing an obstacle; None without an abstraction.
 
         Args:
             costs: of the situations, shape [situations, controls].
@@ -118,7 +117,7 @@ class LazyProduct(Protocol):
         ...
 
     def deepen(self, cost_to_go: NDArray[np.float64], start: int) -> None:
-        """Find sharper bounds around the cheapest ways from a node, if searches have been hard.
+        """Sharpen the bounds around the cheapest paths from a node, if searches have been hard.
 
         Args:
             cost_to_go: of abstract states under the least costs.
@@ -129,18 +128,18 @@ class LazyProduct(Protocol):
 
 @runtime_checkable
 class LazyWorld(World[Any], Protocol):
-    """A world whose products with automata can be built where searches look, at machine speed."""
+    """A world whose products with automata can be built while they are searched, at compiled speed."""
 
-    def lazy_product(self, automaton: Automaton, start: tuple[Any, int], sight: Sight) -> LazyProduct:
-        """The product with an automaton, at its start.
+    def lazy_product(self, automaton: Automaton, start: tuple[Any, int], scope: CostScope) -> LazyProduct:
+        """The product with an automaton, with its start as the only node.
 
         Args:
             automaton: what reads the labels.
             start: the world state and the automaton state of node 0.
-            sight: what costs will look at, which tells situations apart.
+            scope: what costs will depend on, which tells situations apart.
         """
         ...
 
     def estimated_states(self) -> float:
-        """About how many states can be reached, at most."""
+        """An estimate of the number of reachable states, rather too high."""
         ...

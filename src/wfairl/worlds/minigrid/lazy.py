@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Automaton, Label
 from wfairl.automata.rules import visit_in_order
-from wfairl.worlds.lazy_world import Sight
+from wfairl.worlds.lazy_world import CostScope
 from wfairl.worlds.minigrid import rules
 from wfairl.worlds.minigrid.abstraction import UNKNOWN, Abstraction
 from wfairl.worlds.minigrid.atoms import DOOR_IS_OPEN
@@ -38,8 +38,8 @@ CORRIDOR_STATES = (0, 30_000, 300_000)
 class MiniGridLazyProduct:
     """A `LazyProduct` of a MiniGrid scene."""
 
-    def __init__(self, world: MiniGridWorld, automaton: Automaton, start: tuple[int, int], sight: Sight):
-        self.world, self.automaton, self.sight = world, automaton, sight
+    def __init__(self, world: MiniGridWorld, automaton: Automaton, start: tuple[int, int], scope: CostScope):
+        self.world, self.automaton, self.scope = world, automaton, scope
         self._masks = MaskNumbers(automaton, world.propositions)
         self._tables = make_tables(FIRST_CAPACITY, world.layout.words)
         self._count, self._situated = 0, 0
@@ -83,9 +83,9 @@ class MiniGridLazyProduct:
     @property
     def situation_states(self) -> Sequence[int]:
         """See `LazyProduct`."""
-        if self.sight is Sight.NOTHING:
+        if self.scope is CostScope.CONSTANT:
             return (self.world.initial_state,)
-        words = self._situations.states if self.sight is Sight.LOCAL else self._tables[0][: self._count]
+        words = self._situations.states if self.scope is CostScope.LOCAL else self._tables[0][: self._count]
         return [self.world.unpack(row) for row in words]
 
     def state(self, node: int) -> int:
@@ -123,7 +123,7 @@ class MiniGridLazyProduct:
 
     def refine(self, stage: int) -> bool:
         """See `LazyProduct`."""
-        if self.sight is Sight.WHOLE:
+        if self.scope is CostScope.GLOBAL:
             return False
         if stage > self._effort and (stage > 1 or self.abstraction.keep.atoms != self._patterns.task.atoms_used):
             self._abstraction = None
@@ -133,7 +133,7 @@ class MiniGridLazyProduct:
     def abstract(self, first: int) -> tuple[NDArray[np.int32], NDArray[np.uint64], NDArray[np.float64]]:
         """See `LazyProduct`."""
         count = self._count - first
-        if self.sight is Sight.WHOLE:
+        if self.scope is CostScope.GLOBAL:
             return np.full(count, UNKNOWN, np.int32), np.zeros(count, np.uint64), np.zeros(count)
         states, automaton_states = self._tables[0][first : self._count], self.automaton_states[first:]
         bounds = np.zeros(count) if self._corridor is None else self._corridor.bound(states, automaton_states)
@@ -141,7 +141,7 @@ class MiniGridLazyProduct:
 
     def estimate(self, first: int, cost_to_go: NDArray[np.float64]) -> NDArray[np.float64]:
         """See `LazyProduct`."""
-        if self.sight is Sight.WHOLE:
+        if self.scope is CostScope.GLOBAL:
             return np.zeros(self._count - first)
         states, automaton_states = self._tables[0][first : self._count], self.automaton_states[first:]
         return estimate_states(self.abstraction, cost_to_go, self._step * self._ways, states, automaton_states)
@@ -158,9 +158,9 @@ class MiniGridLazyProduct:
 
     def least_costs(self, costs: NDArray[np.float64]) -> tuple[NDArray[np.float64], float] | None:
         """See `LazyProduct`; nothing is known of costs that look at the whole state."""
-        if self.sight is Sight.WHOLE:
+        if self.scope is CostScope.GLOBAL:
             return None
-        if self.sight is Sight.LOCAL:
+        if self.scope is CostScope.LOCAL:
             prices, self._removal = self._situations.least_costs(costs)
         else:
             count = price_count(self.world.layout)
@@ -200,8 +200,8 @@ class MiniGridLazyProduct:
             larger[: self._situated] = self._situation_numbers[: self._situated]
             self._situation_numbers = larger
         new = slice(self._situated, self._count)
-        if self.sight is Sight.LOCAL:
+        if self.scope is CostScope.LOCAL:
             self._situation_numbers[new] = self._situations.number(self._tables[0][new])
-        elif self.sight is Sight.WHOLE:
+        elif self.scope is CostScope.GLOBAL:
             self._situation_numbers[new] = np.arange(self._situated, self._count)
         self._situated = self._count

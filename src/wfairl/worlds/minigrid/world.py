@@ -22,7 +22,7 @@ from wfairl.automata.automaton import Automaton, Label
 from wfairl.errors import BadInputError
 from wfairl.worlds.compiled import Exploration, TooManyNodesError
 from wfairl.worlds.graph_search import IGNORE_LABELS
-from wfairl.worlds.lazy_world import LazyProduct, Sight
+from wfairl.worlds.lazy_world import CostScope, LazyProduct
 from wfairl.worlds.minigrid import rules
 from wfairl.worlds.minigrid.atoms import label_mask
 from wfairl.worlds.minigrid.environment import (
@@ -260,11 +260,11 @@ class MiniGridWorld:
             min(height, int(ys.max()) + 2),
         )
 
-    def lazy_product(self, automaton: Automaton, start: tuple[int, int], sight: Sight) -> LazyProduct:
+    def lazy_product(self, automaton: Automaton, start: tuple[int, int], scope: CostScope) -> LazyProduct:
         """See `LazyWorld`."""
         from wfairl.worlds.minigrid.lazy import MiniGridLazyProduct  # it is made of worlds like this one
 
-        return MiniGridLazyProduct(self, automaton, start, sight)
+        return MiniGridLazyProduct(self, automaton, start, scope)
 
     def estimated_states(self) -> float:
         """See `LazyWorld`: every object anywhere, every door open or shut, the agent anywhere."""

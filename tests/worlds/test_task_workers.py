@@ -14,8 +14,8 @@ from wfairl.demonstrations.collection import TooFewDemonstrationsError
 from wfairl.errors import BadInputError, FailedRunError, MissingExtraError
 from wfairl.executors import Workers, open_workers
 from wfairl.planning.cost import unit_cost
-from wfairl.worlds.elsewhere import map_on, worker_setup
 from wfairl.worlds.registry import find_task
+from wfairl.worlds.workers import map_on, worker_setup
 
 
 @contextmanager
