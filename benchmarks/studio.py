@@ -69,8 +69,8 @@ window.understood = async (key, number) => {
   const start = performance.now();
   document.querySelector(".view").dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
   const rows = () => document.querySelectorAll("section[aria-labelledby=demonstrations] .rows button").length;
-  const isThere = () => document.querySelector(".sentence") && document.querySelector(".thinking.idle")
-    && !document.querySelector(".behind-hint") && rows() === number;
+  const isThere = () => document.querySelector(".sentence") && document.querySelector(".progress.idle")
+    && !document.querySelector(".outdated") && rows() === number;
   while (!isThere()) await new Promise((resolve) => setTimeout(resolve, 5));
   return (performance.now() - start) / 1000;
 };
@@ -209,9 +209,9 @@ class Person:
         for number, element in elements.items():
             if "json" in element.get("props", {}):
                 self._take(number, element)
-        self.stage = next(number for number, view in self.views.items() if "mode" in view)
-        self.mind = next(number for number, view in self.views.items() if "demonstrations" in view)
-        self.listener = next(one["listener_id"] for one in elements[self.stage]["events"] if one["type"] == "do")
+        self.scene = next(number for number, view in self.views.items() if "mode" in view)
+        self.understanding = next(number for number, view in self.views.items() if "demonstrations" in view)
+        self.listener = next(one["listener_id"] for one in elements[self.scene]["events"] if one["type"] == "do")
         query = {"client_id": self.client, "next_message_id": 0, "implicit_handshake": "true", "EIO": 4,
                  "tab_id": str(uuid.uuid4()), "document_id": str(uuid.uuid4()), "transport": "websocket"}  # fmt: skip
         self.socket = await websockets.connect(
@@ -221,7 +221,7 @@ class Person:
             max_size=None,
         )
         self.reading = asyncio.ensure_future(self._read())
-        await self.until(lambda: bool(self.views[self.stage]["frames"]))
+        await self.until(lambda: bool(self.views[self.scene]["frames"]))
 
     async def _read(self) -> None:
         async for packet in self.socket:
@@ -249,7 +249,7 @@ class Person:
 
     async def tell(self, message: dict[str, Any]) -> None:
         """Send what a key or a button sends."""
-        event = {"id": int(self.stage), "client_id": self.client, "listener_id": self.listener,
+        event = {"id": int(self.scene), "client_id": self.client, "listener_id": self.listener,
                  "args": [json.dumps(message)]}  # fmt: skip
         await self.socket.send(f"42{json.dumps(['event', event])}")
 
@@ -257,13 +257,13 @@ class Person:
         """Demonstrate T1 some times: seconds of every key but the last, and of the last one until it is understood."""
         found = []
         for number in range(1, TOGETHER + 1):
-            await self.until(lambda: self.views[self.stage]["steps"] == 0)
-            plan, keys = await asyncio.to_thread(controls_of, self.views[self.stage]["seed"]), []
+            await self.until(lambda: self.views[self.scene]["steps"] == 0)
+            plan, keys = await asyncio.to_thread(controls_of, self.views[self.scene]["seed"]), []
             for done, control in enumerate(plan[:-1], start=1):
                 await asyncio.sleep(PAUSE * (0.5 + random.random()))
                 start = time.perf_counter()
                 await self.tell({"do": "control", "control": control})
-                await self.until(lambda done=done: self.views[self.stage]["steps"] == done)
+                await self.until(lambda done=done: self.views[self.scene]["steps"] == done)
                 keys.append(time.perf_counter() - start)
             start = time.perf_counter()
             await self.tell({"do": "control", "control": plan[-1]})
@@ -272,8 +272,8 @@ class Person:
         return found
 
     def _understands(self, number: int) -> bool:
-        mind = self.views[self.mind]
-        return mind["is_current"] and len(mind["demonstrations"]) == number
+        view = self.views[self.understanding]
+        return view["is_current"] and len(view["demonstrations"]) == number
 
 
 def controls_of(seed: int) -> list[int]:

@@ -24,7 +24,7 @@ HERE = Path(__file__).parent
 KEYS = ("ArrowLeft", "ArrowRight", "ArrowUp", "p", "d", " ")
 SIZE, PHONE = {"width": 1000, "height": 856}, {"width": 390, "height": 844}
 FILM_WIDTH, FILM_SECONDS, COLOURS = 760, 30, 160
-LABELS, CORRECT = "section[aria-labelledby=labels] form", "section[aria-labelledby=correct] form"
+PROPOSITIONS, CORRECT = "section[aria-labelledby=propositions] form", "section[aria-labelledby=correct] form"
 
 
 class Camera:
@@ -86,21 +86,21 @@ def film(camera: Camera) -> None:
     """The whole way."""
     page = camera.page
     camera.take(1.5)
-    page.fill(f"{LABELS} input", "corner")
+    page.fill(f"{PROPOSITIONS} input", "corner")
     camera.take(0.7)
-    page.click(f"{LABELS} button")
+    page.click(f"{PROPOSITIONS} button")
     camera.take(1.2)
     page.keyboard.press("Enter")  # the cell in the corner
-    page.wait_for_selector("text=on the cell 1, 1")
-    page.fill(f"{LABELS} input", "goal")
-    page.select_option(f"{LABELS} select", label="on goal")
-    page.click(f"{LABELS} button")
+    page.wait_for_selector("text=on cell 1, 1")
+    page.fill(f"{PROPOSITIONS} input", "goal")
+    page.select_option(f"{PROPOSITIONS} select", label="on goal")
+    page.click(f"{PROPOSITIONS} button")
     page.wait_for_selector(".rows li:has-text('on goal')")
     camera.take(1.5)
     for number in (1, 2):
         demonstrate(camera, number)
     page.keyboard.press("t")
-    page.wait_for_selector("text=What you do here tells most")
+    page.wait_for_selector("text=A demonstration here is most informative")
     idle(page)
     camera.take(2.5)
     page.keyboard.press("2")
@@ -118,7 +118,7 @@ def film(camera: Camera) -> None:
         page.keyboard.press(key)
         camera.take(0.25)
     page.keyboard.press("Enter")
-    page.wait_for_selector("text=Back to its own plan")
+    page.wait_for_selector("text=Back to the agent's plan")
     camera.take(2)
     page.keyboard.press("3")
     page.wait_for_selector(".question")
@@ -155,7 +155,7 @@ def demonstrate(camera: Camera, number: int) -> None:
         if step % 3 == 0 or step == len(plan):
             camera.take(0.18 if step < len(plan) else 1, "demonstrate" if number == 2 and step == len(plan) else None)
     page.keyboard.press("Enter")
-    page.wait_for_selector(f".edges .behind:has-text('#{number}')")
+    page.wait_for_selector(f".edges .demonstrations:has-text('#{number}')")
     idle(page)
     camera.take(2)
 
@@ -163,7 +163,7 @@ def demonstrate(camera: Camera, number: int) -> None:
 def idle(page: Page) -> None:
     """Wait until nothing is being thought about."""
     page.wait_for_timeout(150)
-    page.wait_for_selector(".thinking.idle", state="attached")
+    page.wait_for_selector(".progress.idle", state="attached")
 
 
 if __name__ == "__main__":

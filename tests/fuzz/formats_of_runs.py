@@ -41,9 +41,9 @@ from wfairl.learning.run_directory import RunConfig, read_config, write_config
 from wfairl.learning.storage import load_cost, save_cost
 from wfairl.report.figures.curves import read_history
 from wfairl.safetensors_files import write_arrays
-from wfairl.studio.assignment import Assignment
-from wfairl.studio.scenes import SceneStore
 from wfairl.studio.session import JOURNAL, Session
+from wfairl.studio.task_spec import TaskSpec
+from wfairl.studio.world_cache import WorldCache
 from wfairl.worlds.registry import find_task
 from wfairl.worlds.task import Task
 
@@ -86,12 +86,12 @@ def floor_task() -> Task:
     return runpy.run_path(str(Path(__file__).parents[2] / "examples" / "own_floor.py"))["TASK"]
 
 
-SCENES = SceneStore()
+WORLDS = WorldCache()
 
 
 def write_journal(path: Path) -> None:
     path.unlink(missing_ok=True)
-    session = Session(path.parent, Assignment("doorkey"), SCENES)
+    session = Session(path.parent, TaskSpec("doorkey"), WORLDS)
     for controls in (2, 1, 2), (0, 0):
         for control in controls:
             session.do({"do": "control", "control": control})
@@ -102,7 +102,7 @@ def write_journal(path: Path) -> None:
 
 def read_journal(path: Path) -> Any:
     """As the studio does when it opens a session."""
-    session = Session(path.parent, scenes=SCENES)
+    session = Session(path.parent, worlds=WORLDS)
     try:
         return session.dataset, session.labels
     except BadInputError as error:  # on the screen it stands under the name of the session

@@ -16,7 +16,7 @@ from wfairl.demonstrations.collection import FIRST_TRAINING_SEED
 from wfairl.studio.events import event_of_document
 from wfairl.studio.journal import Journal
 from wfairl.studio.session import JOURNAL, Session
-from wfairl.studio.story import Story
+from wfairl.studio.session_state import SessionState
 
 KEYS = ("ArrowLeft", "ArrowRight", "ArrowUp")
 MOMENTS = 20
@@ -64,20 +64,24 @@ def demonstrate(page, rng, keys, seed, step):
 
 def check(directory, pressed, drawn, kept):
     """What a killed server leaves behind holds all that was on the screen; its keys, and where it stands."""
-    story, places, done = Story(), [], []
+    state, places, done = SessionState(), [], []
     for document in Journal(directory / JOURNAL).read():
-        story.apply(event_of_document(document))
-        places.append(f"{story.seed}/{len(story.controls)}")
+        state.apply(event_of_document(document))
+        places.append(f"{state.seed}/{len(state.controls)}")
         if document["do"] in ("control", "scene"):
             done.append(document.get("control", "n"))
     assert drawn in places  # the journal is not behind the screen
-    assert kept <= len(story.shown)
+    assert kept <= len(state.demonstrations)
     assert done == pressed[: len(done)]  # every key, in its order, until the kill
-    assert all(one.is_right and list(one.controls) == list(errand_plan(one.seed)) for one in story.shown)
+    assert all(one.right and list(one.controls) == list(errand_plan(one.seed)) for one in state.demonstrations)
     session = Session(directory)
-    assert (session.shown, session.controls, session.seed) == (story.shown, story.controls, story.seed)
-    assert len(session.dataset) == len(story.shown)
-    return done, places[-1], story
+    assert (session.demonstrations, session.controls, session.seed) == (
+        state.demonstrations,
+        state.controls,
+        state.seed,
+    )
+    assert len(session.dataset) == len(state.demonstrations)
+    return done, places[-1], state
 
 
 @pytest.mark.slow
@@ -105,7 +109,7 @@ def test_what_lies_on_the_disk_at_any_moment_is_all_that_was_shown(browser, tmp_
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     page.close()
-    assert Session(directory / name).shown
+    assert Session(directory / name).demonstrations
 
 
 @pytest.mark.slow
@@ -131,16 +135,18 @@ def test_a_kill_at_any_moment_loses_nothing_that_was_shown(browser, tmp_path, se
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
 
-        pressed, place, story = check(directory / name, pressed, drawn, kept)
+        pressed, place, state = check(directory / name, pressed, drawn, kept)
 
         process, _ = start(directory, port, log)
         page.goto(f"{session_page}?{token}")
         page.wait_for_selector(f"canvas[data-drawn='{place}']", timeout=60_000)
-        page.wait_for_selector(f".rows li:has-text('#{len(story.shown)}')" if story.shown else ".rows")
-        assert page.evaluate(CONFIRMED) == [place, len(story.shown)], moment
-    _, place = demonstrate(page, rng, 60, story.seed, len(story.controls))  # more than one demonstration takes
+        page.wait_for_selector(
+            f".rows li:has-text('#{len(state.demonstrations)}')" if state.demonstrations else ".rows"
+        )
+        assert page.evaluate(CONFIRMED) == [place, len(state.demonstrations)], moment
+    _, place = demonstrate(page, rng, 60, state.seed, len(state.controls))  # more than one demonstration takes
     page.wait_for_selector(f"canvas[data-drawn='{place[0]}/{place[1]}']", timeout=120_000)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     page.close()
-    assert Session(directory / name).shown
+    assert Session(directory / name).demonstrations

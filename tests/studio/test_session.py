@@ -10,10 +10,10 @@ from studio_sessions import CORNER, FOUR_ROOMS, GOAL, errand_plan, show_errand
 from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations.storage import load
 from wfairl.errors import BadInputError
-from wfairl.studio.assignment import Assignment, assignment_of, check_name
 from wfairl.studio.jobs import learn
 from wfairl.studio.journal import BrokenJournalError, Journal
 from wfairl.studio.session import DEMONSTRATIONS, JOURNAL, TASK_MODEL, Session
+from wfairl.studio.task_spec import TaskSpec, check_name, find_task_spec
 from wfairl.worlds import registry
 from wfairl.worlds.registry import load_tasks
 
@@ -30,13 +30,13 @@ events = st.lists(
 
 
 def new(directory, what=FOUR_ROOMS):
-    return Session(directory, assignment_of(what))
+    return Session(directory, find_task_spec(what))
 
 
 def state_of(session):
     return (
-        session.assignment, session.seed, session.controls, session.states, session.labels, session.shown,
-        session.answered, session.corrected, session.judge,
+        session.spec, session.seed, session.controls, session.states, session.labels, session.demonstrations,
+        session.answers, session.corrections, session.judge,
     )  # fmt: skip
 
 
@@ -86,14 +86,14 @@ def test_files_of_a_session_are_those_that_every_command_reads(tmp_path, monkeyp
     session.do(GOAL)
     show_errand(session)
     show_errand(session)
-    session.learned(learn(lambda: None, session.assignment, session.dataset, ())[0])
+    session.save_model(learn(lambda: None, session.spec, session.dataset, ())[0])
     assert load(session.directory / DEMONSTRATIONS) == session.dataset
     assert TaskModel.load(session.directory / TASK_MODEL).sentences == ("0 -corner-> 1, 1 -goal-> done",)
     (task,) = load_tasks(str(session.directory / "my-fourrooms.task.json"))
     assert task.name == session.dataset.task
     assert all(task.rule.accepts(one.labels) for one in session.dataset)
     assert Session(session.directory).model.sentences == session.model.sentences
-    assert Session(session.directory).is_understood
+    assert Session(session.directory).is_current
 
 
 def test_a_task_of_ones_own_has_the_name_that_one_gives_it(tmp_path):
@@ -107,7 +107,7 @@ def test_a_task_of_ones_own_has_the_name_that_one_gives_it(tmp_path):
     for name in ("doorkey", "../x", "A"):
         with pytest.raises(BadInputError):
             session.do({"do": "name", "name": name})
-    with pytest.raises(BadInputError, match="known to others"):
+    with pytest.raises(BadInputError, match="cannot be renamed"):
         new(tmp_path / "two", "doorkey").do({"do": "name", "name": "x"})
 
 
@@ -173,7 +173,7 @@ def test_an_environment_that_would_import_something_is_refused(tmp_path):
     with pytest.raises(BadInputError):
         new(tmp_path / "one", "os:MiniGrid-FourRooms-v0")
     with pytest.raises(BadInputError):
-        Session(tmp_path / "one", Assignment("x", "os:MiniGrid-FourRooms-v0"))
+        Session(tmp_path / "one", TaskSpec("x", "os:MiniGrid-FourRooms-v0"))
     assert not (tmp_path / "one").exists()
 
 

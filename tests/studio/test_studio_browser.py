@@ -8,15 +8,15 @@ import pytest
 from studio_sessions import CORNER, FOUR_ROOMS, GOAL, errand_plan, show_errand
 
 from wfairl.demonstrations.storage import load
-from wfairl.studio.assignment import assignment_of
 from wfairl.studio.jobs import learn
 from wfairl.studio.session import Session
+from wfairl.studio.task_spec import find_task_spec
 from wfairl.worlds.registry import find_task
 
 KEYS = ("ArrowLeft", "ArrowRight", "ArrowUp", "p", "d", " ")
 """Of MiniGrid's controls."""
 
-FORM = "section[aria-labelledby=labels] form"
+FORM = "section[aria-labelledby=propositions] form"
 CORRECT = "section[aria-labelledby=correct] form"
 
 CONTRASTS = """() => {
@@ -67,10 +67,10 @@ class Person:
             self.press(key)
         raise AssertionError(f"the tab key never comes to {selector}")
 
-    def to_stage(self):
+    def to_scene(self):
         self.tab_to(".view", "Shift+Tab")
 
-    def say_what_matters(self):
+    def add_propositions(self):
         """Corner by choosing the cell, goal from the menu."""
         self.tab_to(f"{FORM} input")
         self.page.keyboard.type("corner")
@@ -78,7 +78,7 @@ class Person:
         self.press("Enter")
         self.page.wait_for_selector(".picking")
         self.press("ArrowRight", "ArrowDown", "ArrowUp", "ArrowLeft", "Enter")
-        self.page.wait_for_selector("text=on the cell 1, 1")
+        self.page.wait_for_selector("text=on cell 1, 1")
         self.tab_to(f"{FORM} input")
         self.page.keyboard.type("goal")
         self.tab_to(f"{FORM} select")
@@ -86,7 +86,7 @@ class Person:
         self.tab_to(f"{FORM} button")
         self.press("Enter")
         self.page.wait_for_selector(".rows li:has-text('goal'):has-text('on goal')")
-        self.to_stage()
+        self.to_scene()
 
     @property
     def scene(self):
@@ -100,7 +100,7 @@ class Person:
         self.page.wait_for_selector(f"canvas[data-drawn='{seed}/{len(plan)}']")
         self.press("Enter")
         self.page.wait_for_selector(f".rows li:has-text('#{number}')")
-        self.page.wait_for_selector(".thinking.idle", state="attached")
+        self.page.wait_for_selector(".progress.idle", state="attached")
 
     def states(self):
         return self.page.locator(".automaton .state").count()
@@ -111,10 +111,10 @@ def check_looks(page, width):
     assert page.evaluate(CONTRASTS) == []
 
 
-def test_two_demonstrations_are_enough_to_be_understood_and_a_reload_loses_nothing(visited, studio):
+def test_two_demonstrations_are_enough_and_a_reload_loses_nothing(visited, studio):
     page = visited(f"/begin/{FOUR_ROOMS}", viewport={"width": 1200, "height": 900})
     person = Person(page)
-    person.say_what_matters()
+    person.add_propositions()
     person.demonstrate(1)
     person.demonstrate(2)
     assert page.inner_text(".sentence") == "corner, then goal"
@@ -125,7 +125,7 @@ def test_two_demonstrations_are_enough_to_be_understood_and_a_reload_loses_nothi
     assert page.inner_text(".transport output").split(" / ")[0] == str(len(errand_plan(person.scene)))
     assert page.locator(".automaton .here").get_attribute("data-state") == "2"
     check_looks(page, 1200)
-    draw_another_way(page, person)
+    draw_another_path(page, person)
     page.reload()
     page.wait_for_selector("[data-ready]", state="attached")
     assert page.inner_text(".sentence") == "corner, then goal"
@@ -134,50 +134,50 @@ def test_two_demonstrations_are_enough_to_be_understood_and_a_reload_loses_nothi
     assert len(load(studio[1] / name / "demos.safetensors")) == 2
 
 
-def draw_another_way(page, person):
-    """With keys, then with the pointer: there and back again cannot be cheaper than the agent's own way."""
+def draw_another_path(page, person):
+    """With keys, then with the pointer: there and back again cannot be cheaper than the agent's own path."""
     person.press("Home", "d", "ArrowLeft", "ArrowLeft", "ArrowRight", "ArrowRight", "Enter")
-    page.wait_for_selector(".why:has-text('Your way costs')")
+    page.wait_for_selector(".why:has-text('Your path costs')")
     assert int(page.inner_text(".transport output").split(" / ")[0]) >= 4
-    page.click("text=Back to its own plan")
-    page.wait_for_selector("text=Back to its own plan", state="detached")
+    page.click("text=Back to the agent's plan")
+    page.wait_for_selector("text=Back to the agent's plan", state="detached")
     person.press("End")
     last = int(page.inner_text(".transport output").split(" / ")[0])
     person.press("Home")
-    page.click("text=Draw another way")
+    page.click("text=Draw another path")
     box = page.locator("canvas").bounding_box()
     cell = box["width"] / 19
     page.mouse.move(box["x"] + 1.5 * cell, box["y"] + 17.5 * cell)
     page.mouse.down()
     page.mouse.move(box["x"] + 17.5 * cell, box["y"] + 17.5 * cell)
     page.mouse.up()
-    page.wait_for_selector(".why:has-text('more than its own')")
+    page.wait_for_selector(".why:has-text('more than the agent')")
     assert int(page.inner_text(".transport output").split(" / ")[1]) > last
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [1200, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_whole_way_by_key_presses_alone(visited, studio, width, scheme):
+def test_everything_works_by_key_presses_alone(visited, studio, width, scheme):
     page = visited(f"/begin/{FOUR_ROOMS}", viewport={"width": width, "height": 844}, color_scheme=scheme)
     page.set_default_timeout(60_000)
     person = Person(page)
     check_looks(page, width)
-    person.say_what_matters()
+    person.add_propositions()
     for number in (1, 2, 3):
         person.demonstrate(number)
     assert person.states() == 3
     check_looks(page, width)
 
-    person.tab_to(".mind .actions button")  # the agent succeeds in the next ten scenes
+    person.tab_to(".understanding .actions button")  # the agent succeeds in the next ten scenes
     person.press("Enter")
-    page.wait_for_selector("text=10 of 10 done")
-    tried = page.eval_on_selector_all(".tried button", "(all) => all.map((one) => one.ariaLabel)")
-    seeds = [int(re.search(r"\d+", one)[0]) for one in tried]
-    steps = [int(re.search(r"in (\d+) steps", one)[1]) for one in tried]
+    page.wait_for_selector("text=10 of 10 succeeded")
+    trials = page.eval_on_selector_all(".trials button", "(all) => all.map((one) => one.ariaLabel)")
+    seeds = [int(re.search(r"\d+", one)[0]) for one in trials]
+    steps = [int(re.search(r"in (\d+) steps", one)[1]) for one in trials]
     assert steps == [len(errand_plan(seed)) for seed in seeds]
 
-    person.to_stage()  # its reasons, and what another control would cost
+    person.to_scene()  # its reasons, and what another control would cost
     person.press("2")
     page.wait_for_selector(".choices")
     person.press("ArrowRight", "ArrowRight")
@@ -187,18 +187,18 @@ def test_the_whole_way_by_key_presses_alone(visited, studio, width, scheme):
     check_looks(page, width)
     person.tab_to(".why button")
     person.press("Enter")
-    page.wait_for_selector("text=Back to its own plan")
+    page.wait_for_selector("text=Back to the agent's plan")
 
-    person.to_stage()  # one question
+    person.to_scene()  # one question
     person.press("3")
     page.wait_for_selector(".question")
     check_looks(page, width)
     person.press("End")
-    walk = page.locator("ol.word li").all_inner_texts()
-    right = find_task("errand").rule.accepts([frozenset({one} - {"nothing"}) for one in walk])
+    word = page.locator("ol.word li").all_inner_texts()
+    right = find_task("errand").rule.accepts([frozenset({one} - {"nothing"}) for one in word])
     person.press("y" if right else "n")
     page.wait_for_selector("text=1 answer given")
-    page.wait_for_selector(".thinking.idle", state="attached")
+    page.wait_for_selector(".progress.idle", state="attached")
 
     person.tab_to(f"{CORRECT} select")  # a correction
     page.keyboard.type("in this")
@@ -209,7 +209,7 @@ def test_the_whole_way_by_key_presses_alone(visited, studio, width, scheme):
     person.tab_to(f"{CORRECT} button")
     person.press("Enter")
     page.wait_for_selector("section[aria-labelledby=correct] li:has-text('corner before goal')")
-    page.wait_for_selector(".thinking.idle", state="attached")
+    page.wait_for_selector(".progress.idle", state="attached")
     assert page.inner_text(".sentence") == "corner, then goal; no goal until corner"
     assert person.states() == 3
     check_looks(page, width)
@@ -221,17 +221,17 @@ def test_the_whole_way_by_key_presses_alone(visited, studio, width, scheme):
     assert page.locator("section[aria-labelledby=demonstrations]").inner_text().count("1 answer given") == 1
     assert page.locator("section[aria-labelledby=correct] li").inner_text().startswith("corner before goal")
     session = Session(studio[1] / urlsplit(page.url).path.split("/")[-1])
-    assert (len(session.shown), len(session.answered), len(session.corrected)) == (3, 1, 1)
+    assert (len(session.demonstrations), len(session.answers), len(session.corrections)) == (3, 1, 1)
 
 
 def test_labels_that_look_like_code_are_text_everywhere(visited, studio):
     nasty, worse = "<script>alert(1)</script>", "<img src=x onerror=alert(2)>"
-    session = Session(studio[1] / "nasty-1", assignment_of(FOUR_ROOMS))
+    session = Session(studio[1] / "nasty-1", find_task_spec(FOUR_ROOMS))
     session.do({**CORNER, "name": nasty})
     session.do({**GOAL, "name": worse})
     show_errand(session)
     show_errand(session)
-    session.learned(learn(lambda: None, session.assignment, session.dataset, ())[0])
+    session.save_model(learn(lambda: None, session.spec, session.dataset, ())[0])
     page = visited("/session/nasty-1")
     assert page.inner_text(".sentence") == f"{nasty}, then {worse}"
     assert nasty in page.text_content(".automaton svg")

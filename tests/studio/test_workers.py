@@ -1,4 +1,4 @@
-"""JobRunner: a job reports, can be cancelled, and one that dies takes nobody along."""
+"""JobRunner: a job ticks, can be cancelled, and one that dies fails no other."""
 
 import os
 import time
@@ -12,21 +12,21 @@ from wfairl.studio.workers import CancelledJobError, JobRunner
 pytestmark = pytest.mark.slow
 
 
-def count(report, times):
+def count(tick, times):
     for _ in range(times):
         time.sleep(0.01)
-        report()
+        tick()
     return times
 
 
-def hang(report):
-    report()
+def hang(tick):
+    tick()
     while True:
-        with suppress(ValueError):  # code of others that does not know of us
+        with suppress(ValueError):  # code that swallows errors
             time.sleep(1000)
 
 
-def die(report):
+def die(tick):
     os._exit(1)
 
 
@@ -37,15 +37,15 @@ def workers():
     made.close()
 
 
-def test_a_job_reports_and_gives_its_result(workers):
+def test_a_job_ticks_and_gives_its_result(workers):
     job = workers.submit(count, 5)
     assert job.future.result(120) == 5
-    assert job.reports == 6  # one before it begins
+    assert job.ticks == 6  # one before it begins
 
 
 def test_a_job_that_runs_or_waits_can_be_cancelled_and_the_next_one_runs(workers):
     running, waiting = workers.submit(count, 10_000), workers.submit(count, 10_000)
-    while not running.reports:
+    while not running.ticks:
         time.sleep(0.01)
     running.cancel()
     waiting.cancel()
@@ -55,9 +55,9 @@ def test_a_job_that_runs_or_waits_can_be_cancelled_and_the_next_one_runs(workers
     assert workers.submit(count, 1).future.result(60) == 1
 
 
-def test_a_job_that_never_reports_again_is_interrupted(workers):
+def test_a_job_that_never_ticks_again_is_interrupted(workers):
     job = workers.submit(hang)
-    while job.reports < 2:
+    while job.ticks < 2:
         time.sleep(0.01)
     job.cancel()
     with pytest.raises(CancelledJobError):

@@ -46,10 +46,10 @@ def studio(
         from wfairl.studio.server import find_port, serve
     except ModuleNotFoundError as error:
         raise BadInputError(f"the studio needs {error.name}: pip install 'wfairl[studio]'") from None
-    from wfairl.studio.assignment import assignment_of
+    from wfairl.studio.task_spec import find_task_spec
 
     if task is not None:
-        assignment_of(task)  # refused before anything starts
+        find_task_spec(task)  # refused before anything starts
 
     def announce(address: str) -> None:
         out.print(f"The studio is open at {address}\nSessions are kept in {directory}. Ctrl-C ends it.")

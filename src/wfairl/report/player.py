@@ -8,7 +8,6 @@ stand there as text.
 """
 
 import base64
-import io
 import json
 import math
 import zlib
@@ -25,7 +24,7 @@ from wfairl.errors import BadInputError
 from wfairl.evaluation.rollout import Trajectory
 from wfairl.report.blocks import AutomatonDrawing
 from wfairl.report.recording import Recording, TiledFilm
-from wfairl.report.tiles import TILE, with_palette
+from wfairl.report.tiles import TILE, TileSet, data_uri
 
 ATLAS_COLUMNS = 16
 DIGITS = 6
@@ -145,29 +144,17 @@ def _shown(recording: Recording, frames: NDArray[np.int64] | None, moment: int) 
 
 
 def _merge_tiles(films: Sequence[TiledFilm | None]) -> tuple[dict[str, Any] | None, list[NDArray[np.int64]]]:
-    """The different tiles of all films in one picture, and for each film the new numbers of its own."""
-    known: dict[bytes, int] = {}
-    tiles: list[NDArray[np.uint8]] = []
-    numbers = []
-    for film in films:
-        own = []
-        for tile in () if film is None else film.tiles:
-            number = known.setdefault(tile.tobytes(), len(tiles))
-            if number == len(tiles):
-                tiles.append(tile)
-            own.append(number)
-        numbers.append(np.array(own, np.int64))
-    atlas = {"image": _atlas(tiles), "tile": TILE, "columns": min(ATLAS_COLUMNS, len(tiles))} if tiles else None
-    return atlas, numbers
-
-
-def _atlas(tiles: Sequence[NDArray[np.uint8]]) -> str:
-    """All tiles in one picture, row after row, as the address of an image."""
-    columns = min(ATLAS_COLUMNS, len(tiles))
-    rows = math.ceil(len(tiles) / columns)
-    picture = np.zeros((rows, TILE, columns, TILE, 3), np.uint8)
-    for number, tile in enumerate(tiles):
-        picture[number // columns, :, number % columns] = tile
-    stream = io.BytesIO()
-    with_palette(picture.reshape(rows * TILE, columns * TILE, 3)).save(stream, "PNG", optimize=True)
-    return f"data:image/png;base64,{base64.b64encode(stream.getvalue()).decode()}"
+    """The different tiles of all films in one image, and for each film the new numbers of its own."""
+    merged = TileSet()
+    numbers = [
+        np.array([merged.add(tile) for tile in (() if film is None else film.tiles)], np.int64) for film in films
+    ]
+    if not merged.tiles:
+        return None, numbers
+    columns = min(ATLAS_COLUMNS, len(merged.tiles))
+    rows = math.ceil(len(merged.tiles) / columns)
+    image = np.zeros((rows, TILE, columns, TILE, 3), np.uint8)
+    for number, tile in enumerate(merged.tiles):
+        image[number // columns, :, number % columns] = tile
+    pixels = image.reshape(rows * TILE, columns * TILE, 3)
+    return {"image": data_uri(pixels, optimize=True), "tile": TILE, "columns": columns}, numbers

@@ -15,8 +15,8 @@ from wfairl.automata.words import Word, compress
 from wfairl.evaluation.evaluate import Episode
 from wfairl.evaluation.policies import Policy
 from wfairl.evaluation.rollout import Trajectory, roll_out
-from wfairl.report.tiles import cut_tiles
-from wfairl.worlds.rendering import as_renderer, can_render
+from wfairl.report.tiles import TileSet
+from wfairl.worlds.rendering import can_render
 from wfairl.worlds.task import Task
 
 LONGEST_STATE = 200
@@ -101,21 +101,7 @@ def automaton_of(policy: Policy) -> Automaton | None:
 
 
 def film_states(world: Any, states: tuple[Any, ...]) -> TiledFilm:
-    """Each state rendered and cut into tiles; a frame that is no multiple of tiles gets a margin."""
-    renderer = as_renderer(world)
-    numbers: dict[bytes, int] = {}
-    tiles: list[NDArray[np.uint8]] = []
-    known: dict[Any, NDArray[np.int64]] = {}
-    frame, before = np.empty(0, np.int64), np.empty(0, np.uint8)
-    for state in dict.fromkeys(states):  # which an episode may come back to
-        cut = cut_tiles(renderer.render(state))
-        is_first = cut.shape != before.shape
-        frame = np.zeros(cut.shape[:2], np.int64) if is_first else frame.copy()
-        changed = np.ones(cut.shape[:2], bool) if is_first else (cut != before).any(axis=(2, 3, 4))
-        for row, column in np.argwhere(changed).tolist():
-            tile = cut[row, column]
-            frame[row, column] = numbers.setdefault(tile.tobytes(), len(tiles))
-            if frame[row, column] == len(tiles):
-                tiles.append(tile.copy())
-        known[state], before = frame, cut
-    return TiledFilm(np.array(tiles), np.array([known[state] for state in states]))
+    """The frames of states, each different state rendered once."""
+    tiles = TileSet()
+    frames = {state: tiles.frame(world, state) for state in dict.fromkeys(states)}
+    return TiledFilm(np.array(tiles.tiles), np.array([frames[state] for state in states]))

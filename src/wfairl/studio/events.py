@@ -9,9 +9,9 @@
 {"do": "correct", "correction": {..}, "law": true, "answers": [..]}      {"do": "withdraw", "correction": 0}
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Le, Lt
 
@@ -21,7 +21,7 @@ from wfairl.errors import BadInputError
 
 RULE, ENVIRONMENT, PERSON = "rule", "environment", "person"
 JUDGES = (RULE, ENVIRONMENT, PERSON)
-"""Who says whether a demonstration was right."""
+"""What may decide whether a demonstration is right."""
 
 Judge = Literal["rule", "environment", "person"]
 Seed = Annotated[int, Ge(0), Le(LARGEST_SEED)]
@@ -30,94 +30,113 @@ Weight = Annotated[float, Gt(0)]
 
 
 @dataclass(frozen=True)
-class Begun:
-    """A session began."""
+class JudgedPath:
+    """Controls in a scene, and whether they fulfil the task; labels follow from the current propositions."""
+
+    seed: Seed
+    controls: tuple[Control, ...]
+    right: bool = False
+    judge: Judge = "person"
+    weight: Weight = 1.0
+
+
+class Event:
+    """An event; a subclass gives the value of its key `do` in the journal.
+
+    Attributes:
+        kinds: the subclasses by that value.
+        is_durable: whether the event reaches the disk, not only the operating system, before it takes effect.
+        changes_dataset: whether the files of the session have to be written again.
+    """
+
+    kinds: ClassVar[dict[str, type["Event"]]] = {}
+    is_durable: ClassVar[bool]
+    changes_dataset: ClassVar[bool]
+
+    def __init_subclass__(cls, do: str, is_durable: bool = False, changes_dataset: bool = False) -> None:
+        Event.kinds[do] = cls
+        cls.is_durable, cls.changes_dataset = is_durable, changes_dataset
+
+
+@dataclass(frozen=True)
+class SessionStarted(Event, do="begin", is_durable=True):
+    """A session started, with a registered task or an environment to invent one in."""
 
     name: str
     environment: str | None
 
 
 @dataclass(frozen=True)
-class Named:
-    """An invented task got another name."""
+class TaskRenamed(Event, do="name", changes_dataset=True):
+    """An invented task was renamed."""
 
     name: str
 
 
 @dataclass(frozen=True)
-class Proposed:
-    """Labels say one thing more."""
+class PropositionAdded(Event, do="proposition", is_durable=True, changes_dataset=True):
+    """An invented task gained a proposition."""
 
     name: str
     document: dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Forgot:
-    """Labels say one thing less."""
+class PropositionRemoved(Event, do="forget", changes_dataset=True):
+    """An invented task lost a proposition."""
 
     name: str
 
 
 @dataclass(frozen=True)
-class Judged:
-    """From now on somebody else says what is right."""
+class JudgeChanged(Event, do="judge"):
+    """Another judge decides what is right from now on."""
 
     by: Judge
 
 
 @dataclass(frozen=True)
-class Acted:
+class ControlChosen(Event, do="control"):
     """A control was chosen."""
 
     control: Control
 
 
 @dataclass(frozen=True)
-class Undid:
-    """The last control was taken back."""
+class ControlUndone(Event, do="undo"):
+    """The last control was undone."""
 
 
 @dataclass(frozen=True)
-class Restarted:
-    """All controls were taken back."""
+class SceneRestarted(Event, do="reset"):
+    """All controls were undone."""
 
 
 @dataclass(frozen=True)
-class Moved:
+class SceneChanged(Event, do="scene"):
     """Another scene was chosen."""
 
     seed: Seed
 
 
 @dataclass(frozen=True)
-class Kept:
-    """The demonstration was right, or wrong."""
+class DemonstrationSaved(Event, do="keep", is_durable=True, changes_dataset=True):
+    """The controls so far became a demonstration, right or wrong."""
 
     right: bool
     by: Judge
 
 
 @dataclass(frozen=True)
-class Dropped:
-    """A demonstration does not count any more."""
+class DemonstrationRemoved(Event, do="drop", changes_dataset=True):
+    """A demonstration was removed."""
 
     demonstration: Count
 
 
 @dataclass(frozen=True)
-class Walk:
-    """A walk that a correction speaks of: whether it would be right, and how many answers that counts for."""
-
-    seed: Seed
-    controls: tuple[Control, ...]
-    right: bool = False
-    weight: Weight = 1.0
-
-
-@dataclass(frozen=True)
-class Answered:
-    """A walk that was asked about would have been right, or wrong."""
+class QuestionAnswered(Event, do="answer", is_durable=True, changes_dataset=True):
+    """The person said whether a path would be right."""
 
     seed: Seed
     controls: tuple[Control, ...]
@@ -125,56 +144,30 @@ class Answered:
 
 
 @dataclass(frozen=True)
-class Corrected:
-    """The automaton was corrected; a correction that is evidence counts for some answers."""
+class CorrectionAdded(Event, do="correct", is_durable=True, changes_dataset=True):
+    """The automaton was corrected; a correction that is evidence counts as some answers."""
 
     correction: dict[str, Any]
     law: bool
-    answers: tuple[Walk, ...] = field(default=())
+    answers: tuple[JudgedPath, ...] = ()
 
 
 @dataclass(frozen=True)
-class Withdrew:
-    """A correction does not count any more."""
+class CorrectionWithdrawn(Event, do="withdraw", changes_dataset=True):
+    """A correction was withdrawn."""
 
     correction: Count
 
 
-Event = (
-    Begun | Named | Proposed | Forgot | Judged | Acted | Undid | Restarted | Moved | Kept | Dropped | Answered
-    | Corrected | Withdrew
-)  # fmt: skip
-
-KINDS: dict[str, Callable[..., Event]] = {
-    "begin": Begun,
-    "name": Named,
-    "proposition": Proposed,
-    "forget": Forgot,
-    "judge": Judged,
-    "control": Acted,
-    "undo": Undid,
-    "reset": Restarted,
-    "scene": Moved,
-    "keep": Kept,
-    "drop": Dropped,
-    "answer": Answered,
-    "correct": Corrected,
-    "withdraw": Withdrew,
-}
-
-DURABLE = (Begun, Kept, Answered, Corrected, Proposed)
-"""Events that are on the disk, not only with the operating system, before they take effect."""
-
-
 def event_of_document(document: Any) -> Event:
-    """Read an event, which nobody has checked yet.
+    """Parse an unchecked document.
 
     Raises:
-        BadInputError: it is none.
+        BadInputError: it is no event.
     """
     kind = document.get("do") if isinstance(document, Mapping) else None
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise BadInputError(f"nobody knows how to do {kind!r}")
+    if not isinstance(kind, str) or kind not in Event.kinds:
+        raise BadInputError(f"there is no event {kind!r}")
     fields = {("document" if key == "is" else key): value for key, value in document.items() if key != "do"}
-    event: Event = parse(KINDS[kind], fields)
+    event: Event = parse(Event.kinds[kind], fields)
     return event

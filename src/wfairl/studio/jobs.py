@@ -1,7 +1,7 @@
-"""What takes longer than a key press, as functions of plain values that a worker process runs.
+"""The jobs of worker processes: everything that takes longer than a key press.
 
-Each begins with an `Assignment`, of which a worker makes its own task. Planning and learning never run in the process
-that answers the browser.
+They are functions of plain values, such as a `TaskSpec`, from which a worker makes its own task. Planning and learning
+never run in the process that serves the browser.
 """
 
 import shutil
@@ -27,115 +27,111 @@ from wfairl.planning.planner import ExactPlanner
 from wfairl.planning.prism import to_prism
 from wfairl.planning.product import build_product
 from wfairl.report.tiles import TILE, cut_tiles
-from wfairl.studio.acting import AgentEpisode, explain_episode, policy_of
-from wfairl.studio.assignment import Assignment
-from wfairl.studio.drawing import Place
-from wfairl.studio.tiles import TiledFilm, film_walk
+from wfairl.studio.episodes import AgentEpisode, explain_episode, policy_of
+from wfairl.studio.frames import EncodedFilm, encode_film
+from wfairl.studio.task_spec import TaskSpec
 from wfairl.studio.understanding import describe
-from wfairl.studio.workers import Report
+from wfairl.studio.waypoints import Point
+from wfairl.studio.workers import Tick
 from wfairl.worlds.rendering import as_located
 from wfairl.worlds.task import Task
 
 MOST_PLANNED, MOST_MAPPED = 1_000_000, 20_000
-"""Product states that a map is planned over, and those of one automaton state that it looks at."""
+"""Product states of a map's plan, and those of one automaton state that it shows."""
 
 QUESTION_SCENES, PROPOSED_SCENES = 8, 12
-"""New scenes to find a question in, or one that is worth demonstrating."""
+"""New scenes to search for a question, and for one to demonstrate."""
 
 
 def learn(
-    report: Report,
-    assignment: Assignment,
+    tick: Tick,
+    spec: TaskSpec,
     dataset: Dataset,
     laws: Sequence[Correction],
     before: TaskModel | None = None,
 ) -> tuple[TaskModel, dict[str, Any]]:
-    """The automaton of demonstrations, under laws, and what the page shows of it beside what was thought before."""
-    model = RationalTaskLearner(progress=lambda _: report()).learn(dataset, assignment.task, n_jobs=1)
+    """The model of demonstrations under laws, and what the page shows of it."""
+    model = RationalTaskLearner(progress=lambda _: tick()).learn(dataset, spec.task, n_jobs=1)
     model = obey(model, laws, dataset)
     return model, describe(model, dataset, before)
 
 
-def look_at(report: Report, model: TaskModel, dataset: Dataset) -> dict[str, Any]:
-    """What the page shows of a model that was learned before."""
-    report()
+def describe_model(tick: Tick, model: TaskModel, dataset: Dataset) -> dict[str, Any]:
+    """What the page shows of a stored model."""
+    tick()
     return describe(model, dataset, None)
 
 
-def ask(
-    report: Report, assignment: Assignment, model: TaskModel, dataset: Dataset, first: int
-) -> tuple[Question, TiledFilm]:
-    """The question whose answer says most; where nothing is in doubt, the agent's own plan in the first new scene."""
-    report()
+def ask(tick: Tick, spec: TaskSpec, model: TaskModel, dataset: Dataset, first: int) -> tuple[Question, EncodedFilm]:
+    """The most informative question; if nothing is in doubt, the agent's own plan in a new scene."""
+    tick()
     seeds = range(first, first + QUESTION_SCENES)
     try:
-        question = find_question(model, dataset, assignment.task, seeds, np.random.default_rng(0), n_jobs=1)
+        question = find_question(model, dataset, spec.task, seeds, np.random.default_rng(0), n_jobs=1)
     except NothingToAskError:
-        report()
-        question = _own_plan(report, assignment, model, dataset, seeds)
-    world = assignment.task.make_world(question.seed)
-    return question, film_walk(world, walk(world, question.controls, question.seed)[0])
+        tick()
+        question = _question_about_plan(tick, spec, model, dataset, seeds)
+    world = spec.task.make_world(question.seed)
+    return question, encode_film(world, walk(world, question.controls, question.seed)[0])
 
 
-def _own_plan(
-    report: Report, assignment: Assignment, model: TaskModel, dataset: Dataset, seeds: Sequence[int]
+def _question_about_plan(
+    tick: Tick, spec: TaskSpec, model: TaskModel, dataset: Dataset, seeds: Sequence[int]
 ) -> Question:
     asked = {(one.seed, one.controls) for one in dataset.answers}
     for seed in seeds:
-        episode, _ = act(report, assignment, model, seed, None)
+        episode, _ = run_agent(tick, spec, model, seed, None)
         if (seed, episode.controls) not in asked:
             break
-    _, labels = walk(assignment.task.make_world(seed), episode.controls, seed)
+    _, labels = walk(spec.task.make_world(seed), episode.controls, seed)
     return Question(seed, episode.controls, labels, (), 0.0)
 
 
-def propose(report: Report, assignment: Assignment, model: TaskModel, dataset: Dataset, first: int) -> Proposal:
-    """The scene whose demonstration is expected to say most.
+def propose(tick: Tick, spec: TaskSpec, model: TaskModel, dataset: Dataset, first: int) -> Proposal:
+    """The scene whose demonstration is expected to be most informative.
 
     Raises:
-        NothingToAskError: all would say the same.
+        NothingToAskError: no demonstration would tell anything new.
     """
-    report()
+    tick()
     seeds = range(first, first + PROPOSED_SCENES)
-    return find_scene(model, dataset, assignment.task, seeds, np.random.default_rng(0), n_jobs=1)
+    return find_scene(model, dataset, spec.task, seeds, np.random.default_rng(0), n_jobs=1)
 
 
 def weigh(
-    report: Report, assignment: Assignment, model: TaskModel, dataset: Dataset, correction: Correction, first: int
+    tick: Tick, spec: TaskSpec, model: TaskModel, dataset: Dataset, correction: Correction, first: int
 ) -> tuple[Answer, ...]:
-    """What a correction counts for as evidence; see `weigh_correction`."""
+    """The answers that a correction counts as; see `weigh_correction`."""
     seeds = range(first, first + QUESTION_SCENES)
-    return weigh_correction(
-        correction, model, dataset, assignment.task, seeds, np.random.default_rng(0), lambda _: report()
-    )
+    return weigh_correction(correction, model, dataset, spec.task, seeds, np.random.default_rng(0), lambda _: tick())
 
 
 def try_scenes(
-    report: Report, assignment: Assignment, model: TaskModel, seeds: Sequence[int], run: Path | None
+    tick: Tick, spec: TaskSpec, model: TaskModel, seeds: Sequence[int], run: Path | None
 ) -> list[tuple[int, str, int]]:
-    """Seed, outcome and steps of an episode in the simulator of each scene; the true rule judges where there is one."""
-    task = assignment.task_with(model)
+    """Seed, outcome and steps of an episode in each scene's simulator, judged by the true rule if there is one."""
+    task = spec.task_with(model)
     policy = policy_of(model, cost_of(run, task), task)
-    found = []
+    trials = []
     for seed in seeds:
-        report()
+        tick()
         trajectory = roll_out(task, policy, seed, np.random.default_rng(seed))
-        found.append((seed, trajectory.outcome, len(trajectory)))
-    return found
+        trials.append((seed, trajectory.outcome, len(trajectory)))
+    return trials
 
 
-def act(
-    report: Report,
-    assignment: Assignment,
+def run_agent(
+    tick: Tick,
+    spec: TaskSpec,
     model: TaskModel,
     seed: int,
     run: Path | None,
     imposed: Sequence[int] = (),
-    places: Sequence[Place] = (),
-) -> tuple[AgentEpisode, TiledFilm]:
-    """What the agent does in a scene, with its reasons; see `explain_episode`."""
-    report()
-    return explain_episode(assignment.task, model, seed, imposed, cost_of(run, assignment.task), places)
+    waypoints: Sequence[Point] = (),
+) -> tuple[AgentEpisode, EncodedFilm]:
+    """An explained episode of the agent; see `explain_episode`."""
+    tick()
+    return explain_episode(spec.task, model, seed, imposed, cost_of(run, spec.task), waypoints)
 
 
 @dataclass(frozen=True)
@@ -143,8 +139,8 @@ class SceneMap:
     """Numbers over the cells of a scene, None where the agent cannot be.
 
     Attributes:
-        step: mean cost of a step that ends in a cell.
-        to_go: least cost to the end of the task from a cell.
+        step: mean cost of a step into a cell.
+        to_go: least cost-to-go from a cell.
     """
 
     step: tuple[float | None, ...]
@@ -152,21 +148,21 @@ class SceneMap:
 
 
 def map_scene(
-    report: Report, assignment: Assignment, model: TaskModel, seed: int, automaton_state: int, run: Path | None
+    tick: Tick, spec: TaskSpec, model: TaskModel, seed: int, automaton_state: int, run: Path | None
 ) -> SceneMap:
-    """The cost over a scene, in one state of the automaton.
+    """The costs over a scene, in one state of the automaton.
 
     Raises:
-        NoRendererError: the world does not say where the agent is.
+        NoRendererError: the world does not tell where the agent is.
     """
-    world = assignment.task.make_world(seed)
+    world = spec.task.make_world(seed)
     located = as_located(world)
-    report()
-    solution = ExactPlanner(MOST_PLANNED).solve(world, model.finite, cost_of(run, assignment.task))
-    product, costs = solution.product, cost_of(run, assignment.task)(solution.product)
+    tick()
+    solution = ExactPlanner(MOST_PLANNED).solve(world, model.finite, cost_of(run, spec.task))
+    product, costs = solution.product, cost_of(run, spec.task)(solution.product)
     rows, columns = cut_tiles(located.render(world.initial_state)).shape[:2]
     nodes = np.flatnonzero(product.automaton_states == automaton_state)
-    report()
+    tick()
     cell = np.full(len(product.successors), -1)
     for node in nodes[:MOST_MAPPED]:
         x, y = located.locate(product.state(int(node)))
@@ -182,37 +178,37 @@ def map_scene(
     return SceneMap(_finite(mean), _finite(to_go))
 
 
-def write_prism(report: Report, assignment: Assignment, model: TaskModel, seed: int, run: Path | None) -> str:
+def write_prism(tick: Tick, spec: TaskSpec, model: TaskModel, seed: int, run: Path | None) -> str:
     """The task in a scene, for PRISM and Storm; see `to_prism`."""
-    product = build_product(assignment.task.make_world(seed), model.finite)
-    report()
-    return to_prism(product, cost_of(run, assignment.task)(product), f"task {assignment.name}, seed {seed}")
+    product = build_product(spec.task.make_world(seed), model.finite)
+    tick()
+    return to_prism(product, cost_of(run, spec.task)(product), f"task {spec.name}, seed {seed}")
 
 
-def learn_cost(report: Report, assignment: Assignment, model: TaskModel, dataset: Dataset, directory: Path) -> str:
-    """Learn what steps cost, as a run that other commands read; what it says in a line."""
+def learn_cost(tick: Tick, spec: TaskSpec, model: TaskModel, dataset: Dataset, directory: Path) -> str:
+    """Learn the cost, as a run that other commands read; returns a one-line summary."""
     from wfairl.methods import TrainingRequest, find_method  # torch is slow to import
 
-    report()
+    tick()
     fresh = directory.with_name(f".{directory.name}.new")
     shutil.rmtree(fresh, ignore_errors=True)
     origin = {"demonstrations": ["demos.safetensors"]}
-    task = assignment.task
+    task = spec.task
     trained = find_method("wfa-irl").train(TrainingRequest(task, dataset, fresh, {}, model, origin, False, 1))
-    report()
+    tick()
     shutil.rmtree(directory, ignore_errors=True)
     fresh.rename(directory)
     return "; ".join(f"{name} {text}" for name, text in trained.lines[:3])
 
 
-def warm_up(report: Report) -> None:
-    """Load the compiled kernels, so that the first demonstration does not wait for them."""
+def warm_up(tick: Tick) -> None:
+    """Load the compiled kernels before the first demonstration needs them."""
     from wfairl.demonstrations.collection import collect
 
-    assignment = Assignment("errand")
-    dataset = collect(assignment.task, 2, 0, 0.0, 0, n_jobs=1)
-    model, _ = learn(report, assignment, dataset, ())
-    act(report, assignment, model, 0, None)
+    spec = TaskSpec("errand")
+    dataset = collect(spec.task, 2, 0, 0.0, 0, n_jobs=1)
+    model, _ = learn(tick, spec, dataset, ())
+    run_agent(tick, spec, model, 0, None)
 
 
 def _finite(values: NDArray[np.float64]) -> tuple[float | None, ...]:
@@ -220,7 +216,7 @@ def _finite(values: NDArray[np.float64]) -> tuple[float | None, ...]:
 
 
 def cost_of(run: Path | None, task: Task) -> Cost:
-    """The cost that a run has learned, or what the task itself says."""
+    """The cost that a run learned; without a run, the task's nominal cost."""
     if run is None:
         return nominal_cost(task)
     from wfairl.learning.run_directory import load_run  # torch is slow to import

@@ -1,7 +1,7 @@
-"""The journal of a session: what a person did, one JSON object a line, written before anything shows on the screen.
+"""The journal of a session: its events, one JSON object per line, each written before it takes effect.
 
-A line that was appended is with the operating system: a server that is killed loses none of them. A last line that was
-cut, as a full disk may do, is taken off when the journal is opened again.
+An appended line is with the operating system: a killed server loses none. A truncated last line, as a full disk may
+leave it, is removed when the journal is opened.
 """
 
 import json
@@ -15,26 +15,26 @@ from wfairl.files import NotJsonError, parse_json, read_bytes, read_text
 
 
 class BrokenJournalError(BadInputError):
-    """A journal holds a line that no session has written."""
+    """A journal has a line that no session wrote."""
 
 
 class Journal:
-    """An append-only file.
+    """An append-only file of events.
 
     Args:
-        path: the file; it is made with the first line.
+        path: the file; the first event creates it.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         if path.exists():
-            self._mend()
+            self._repair()
 
     def append(self, event: Mapping[str, Any], durable: bool = False) -> None:
-        """Write an event; durable ones are also on the disk when this returns, whatever happens to the machine.
+        """Write an event; a durable one is on the disk when this returns.
 
         Raises:
-            BadInputError: nothing can be written there.
+            BadInputError: the file cannot be written.
         """
         line = json.dumps(event, allow_nan=False).encode() + b"\n"
         try:
@@ -50,7 +50,7 @@ class Journal:
         """The events so far.
 
         Raises:
-            BrokenJournalError: names the line that is none.
+            BrokenJournalError: a line is no event; names the line.
         """
         if not self.path.exists():
             return
@@ -63,8 +63,8 @@ class Journal:
                 raise BrokenJournalError(f"{self.path}: line {number}: not an event")
             yield event
 
-    def _mend(self) -> None:
-        """Take off a last line that was cut; end one that only lacks its end."""
+    def _repair(self) -> None:
+        """Remove a truncated last line, or add the line break that it lacks."""
         content = read_bytes(self.path)
         start = content.rfind(b"\n") + 1
         if start == len(content):

@@ -1,7 +1,7 @@
-"""Which key stands for which control, and which control leads where a person points.
+"""Keys for controls, and controls for directions and points of the image.
 
-Controls such as "neighbour 17" have no natural key. In a world that says where the agent is, one points instead: with
-the arrow keys, or at a place in the picture.
+Controls such as "neighbour 17" have no natural key. In a world that tells where the agent is, a person points instead:
+with the arrow keys, or by clicking in the image.
 """
 
 from collections.abc import Sequence
@@ -26,71 +26,71 @@ PREFERRED = {
     "backward": "ArrowDown",
     "toggle": " ",
 }
-"""Keys that controls of these names have; others have their first free letter, or a digit."""
+"""Keys of controls with these names; others get their first free letter, or a digit."""
 
 SYMBOLS = {"ArrowLeft": "\u2190", "ArrowRight": "\u2192", "ArrowUp": "\u2191", "ArrowDown": "\u2193", " ": "Space"}
 
 RESERVED = frozenset("urntyx123")
-"""What the stage itself has a use for: undo, reset, next, the most telling scene, yes, wrong, and its three places."""
+"""Keys of the page itself: undo, start over, next, most telling scene, yes, wrong, and the three modes."""
 
 
 def keys_of(controls: Sequence[str]) -> list[dict[str, Any]]:
-    """Name, key and what to write on the button, of each control."""
+    """The name, the key and the symbol on the button of each control."""
     taken: set[str] = set()
     keys = []
     for number, name in enumerate(controls):
         letters = [letter for letter in name.lower() if letter.isalnum() and letter not in RESERVED]
-        wanted = [PREFERRED.get(name.lower(), ""), *letters, *map(str, range(4, 10))]
-        key = next((one for one in wanted if one and one not in taken), "")
+        candidates = [PREFERRED.get(name.lower(), ""), *letters, *map(str, range(4, 10))]
+        key = next((one for one in candidates if one and one not in taken), "")
         taken.add(key)
         keys.append({"control": number, "name": name, "key": key, "symbol": SYMBOLS.get(key, key)})
     return keys
 
 
 DIRECTIONS = {"ArrowLeft": (-1, 0), "ArrowRight": (1, 0), "ArrowUp": (0, -1), "ArrowDown": (0, 1)}
-"""Of arrow keys, in pictures, whose y points down."""
+"""Of arrow keys in images, whose y points down."""
 
 
 def can_point(world: World[Any]) -> bool:
-    """Whether one points where to go in a world, since no control has an arrow key."""
+    """Whether a person points where to go, since no control has a preferred key."""
     return can_locate(world) and not any(name.lower() in PREFERRED for name in world.controls)
 
 
-def pointed_at(world: World[Any], state: Any, x: float, y: float) -> int:
-    """The control that leads nearest to a place in the picture.
+def control_towards(world: World[Any], state: Any, x: float, y: float) -> int:
+    """The control that leads nearest to a point of the image.
 
     Raises:
         BadInputError: none leads nearer than where the agent is.
     """
-    controls, ways = _ways(world, state)
-    here = np.hypot(*(np.array(as_located(world).locate(state)) - (x, y)))
-    left = np.hypot(*(np.array(as_located(world).locate(state)) + ways - (x, y)).T)
-    if not len(left) or left.min() >= here:
-        raise BadInputError("nothing leads nearer to that place from here")
-    return int(controls[left.argmin()])
+    controls, moves = _moves(world, state)
+    offset = np.array(as_located(world).locate(state)) - (x, y)
+    distances = np.hypot(*(offset + moves).T)
+    if not len(distances) or distances.min() >= np.hypot(*offset):
+        raise BadInputError("no control leads nearer to that point")
+    return int(controls[distances.argmin()])
 
 
-def headed(world: World[Any], state: Any, direction: str) -> int:
+def control_in_direction(world: World[Any], state: Any, key: str) -> int:
     """The control that leads farthest in the direction of an arrow key, and least to its sides.
 
     Raises:
-        BadInputError: none leads that way.
+        BadInputError: no control does.
     """
-    if direction not in DIRECTIONS:
+    if key not in DIRECTIONS:
         raise BadInputError("there is no such direction")
-    controls, ways = _ways(world, state)
-    along = ways @ np.array(DIRECTIONS[direction])
-    worth = np.where(along > 0, along**2 / np.hypot(*ways.T), 0.0)
-    if not len(worth) or worth.max() <= 0:
-        raise BadInputError("nothing leads that way from here")
-    return int(controls[worth.argmax()])
+    controls, moves = _moves(world, state)
+    along = moves @ np.array(DIRECTIONS[key])
+    scores = np.where(along > 0, along**2 / np.hypot(*moves.T), 0.0)
+    if not len(scores) or scores.max() <= 0:
+        raise BadInputError("no control leads in that direction")
+    return int(controls[scores.argmax()])
 
 
-def _ways(world: World[Any], state: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The controls that lead elsewhere, [n], and how far in the picture, [n, 2]."""
+def _moves(world: World[Any], state: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The controls that move the agent, [n], and its displacement in the image, [n, 2]."""
     here = np.array(as_located(world).locate(state), float)
     controls = np.flatnonzero(available_controls(world, state))
-    after = [as_located(world).locate(world.step(state, int(control))) for control in controls]
-    ways = np.array(after, float).reshape(-1, 2) - here
-    moves = np.hypot(*ways.T) > 0
-    return controls[moves], ways[moves]
+    points = [as_located(world).locate(world.step(state, int(control))) for control in controls]
+    moves = np.array(points, float).reshape(-1, 2) - here
+    has_moved = np.hypot(*moves.T) > 0
+    return controls[has_moved], moves[has_moved]

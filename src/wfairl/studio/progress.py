@@ -1,4 +1,4 @@
-"""What a person waits for: the job that was asked for last, how far it is, and a way to give it up."""
+"""The progress of the job that a page waits for, and its cancellation."""
 
 import asyncio
 import time
@@ -10,67 +10,67 @@ from typing import Any
 from wfairl.errors import FailedRunError
 from wfairl.studio.workers import CancelledJobError, JobRunner, QueuedJob
 
-TICK = 0.25
-"""Seconds between two looks at the progress of a job."""
+REFRESH_SECONDS = 0.25
+"""Between two updates of the progress on the page."""
 
 
 class StoppedError(FailedRunError):
-    """A job was given up."""
+    """A job was stopped."""
 
 
 class Progress:
-    """Runs jobs for one page.
+    """Runs jobs for a page; the latest one is shown.
 
     Args:
-        changed: is called when there is something else to tell.
+        changed: called when the progress changes.
     """
 
     def __init__(self, changed: Callable[[], None]) -> None:
         self._changed = changed
         self._job: QueuedJob | None = None
-        self._doing = ""
+        self._activity = ""
 
     @property
-    def doing(self) -> str | None:
-        """What the person waits for."""
-        return None if self._job is None else self._doing
+    def activity(self) -> str | None:
+        """What the job does, for people; None if there is no job."""
+        return None if self._job is None else self._activity
 
     def view(self) -> dict[str, Any] | None:
-        """The same with how far it is, as plain JSON."""
+        """The job as plain JSON."""
         job = self._job
         if job is None:
             return None
-        return {"what": self._doing, "reports": job.reports, "seconds": int(time.monotonic() - job.begun)}
+        return {"activity": self._activity, "ticks": job.ticks, "seconds": int(time.monotonic() - job.submitted)}
 
     def cancel(self) -> None:
-        """Give up what the person waits for."""
+        """Cancel the job."""
         if self._job is not None:
             self._job.cancel()
 
-    async def run(self, workers: JobRunner, doing: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    async def run(self, workers: JobRunner, activity: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """The result of a job.
 
         Raises:
-            StoppedError: it was given up; without a word if something else was asked for since.
-            FailedRunError: its worker was lost.
+            StoppedError: it was cancelled; without a message if another job replaced it.
+            FailedRunError: its worker died.
         """
         job = workers.submit(function, *arguments)
-        self._job, self._doing = job, doing
+        self._job, self._activity = job, activity
         self._changed()
-        ticking = asyncio.ensure_future(self._tick(job))
+        refreshing = asyncio.ensure_future(self._refresh(job))
         try:
             return await asyncio.wrap_future(job.future)
         except (CancelledJobError, asyncio.CancelledError, CancelledError):
-            raise StoppedError(f"Stopped {doing}." if self._job is job else "") from None
+            raise StoppedError(f"Stopped {activity}." if self._job is job else "") from None
         except BrokenProcessPool:
-            raise FailedRunError(f"The worker was lost while {doing}; try again.") from None
+            raise FailedRunError(f"The worker process died while {activity}; try again.") from None
         finally:
-            ticking.cancel()
+            refreshing.cancel()
             if self._job is job:
                 self._job = None
             self._changed()
 
-    async def _tick(self, job: QueuedJob) -> None:
+    async def _refresh(self, job: QueuedJob) -> None:
         while self._job is job:
-            await asyncio.sleep(TICK)
+            await asyncio.sleep(REFRESH_SECONDS)
             self._changed()

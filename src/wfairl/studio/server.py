@@ -1,4 +1,4 @@
-"""The server: NiceGUI's pages around desks, bound to this machine. Only this module knows NiceGUI."""
+"""The server: NiceGUI pages for sessions, bound to this machine. Only this module knows NiceGUI."""
 
 import asyncio
 import json
@@ -17,37 +17,35 @@ from fastapi.responses import PlainTextResponse, RedirectResponse, Response
 
 from wfairl.errors import BadInputError, WfairlError
 from wfairl.report.templates import asset
-from wfairl.studio.desk import HEADING, MIND, PROGRESS, STAGE, Desk
-from wfairl.studio.guard import RequestGuard
-from wfairl.studio.house import House, lock_directory, token_of
+from wfairl.studio.access_control import AccessControl
+from wfairl.studio.controller import PARTS, SessionController
 from wfairl.studio.jobs import warm_up
+from wfairl.studio.registry import SessionRegistry, lock_directory, token_of
 from wfairl.studio.workers import JobRunner
 from wfairl.worlds.documents import environments
 from wfairl.worlds.registry import all_tasks
 
 ASSETS = Path(__file__).parent / "assets"
 ADDRESS, USUAL_PORT = "127.0.0.1", 8421
-"""Where the studio listens; a page that is open finds it there again after the server was killed."""
+"""Where the studio listens; an open page finds it there again after a restart."""
 
 FAVICON = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="12" fill="none" '
     'stroke="#14735a" stroke-width="3"/><circle cx="16" cy="16" r="6" fill="#f0a434"/></svg>'
 )
 
-PARTS = (HEADING, PROGRESS, STAGE, MIND)
-
 LARGEST_MESSAGE = 2**20
-"""Bytes of what a page may send at once."""
+"""Bytes of a page's message."""
 
 INVENTED_IN = ("MiniGrid-FourRooms-v0", "MiniGrid-DoorKey-8x8-v0", "MiniGrid-Unlock-v0", "MiniGrid-LavaGapS7-v0")
-"""Environments that the first page offers to invent a task in."""
+"""Environments that the home page suggests for inventing a task."""
 
 
 def find_port(wanted: int | None) -> int:
-    """A port of this machine that is free: the wanted one; else the studio's usual one, or any.
+    """A free port of this machine: the wanted one; without one, the usual one or any.
 
     Raises:
-        BadInputError: it is taken.
+        BadInputError: the wanted port is taken.
     """
     for port in (USUAL_PORT, 0) if wanted is None else (wanted,):
         with socket.socket() as one:
@@ -55,24 +53,24 @@ def find_port(wanted: int | None) -> int:
             with suppress(OSError):
                 one.bind((ADDRESS, port))
                 return int(one.getsockname()[1])
-    raise BadInputError(f"the port {wanted} is taken; choose another with --port")
+    raise BadInputError(f"port {wanted} is taken; choose another with --port")
 
 
 def serve(directory: Path, port: int, announce: Callable[[str], None], path: str = "/", processes: int = 1) -> None:
     """Serve the sessions of a directory until Ctrl-C.
 
     Args:
-        directory: where sessions are kept.
-        port: to listen to, on this machine alone.
-        announce: is told the address once it can be opened.
-        path: the page that the address is of.
-        processes: workers for what takes long.
+        directory: of the sessions.
+        port: to listen on, on this machine only.
+        announce: called with the URL once it can be opened.
+        path: of the page that the URL opens.
+        processes: the number of workers that learn and plan.
     """
-    os.environ.setdefault("NICEGUI_STORAGE_PATH", str(directory / ".nicegui"))  # it is read when NiceGUI is imported
+    os.environ.setdefault("NICEGUI_STORAGE_PATH", str(directory / ".nicegui"))  # read when NiceGUI is imported
     lock = lock_directory(directory)
     token = token_of(directory)
-    workers, makers = JobRunner(processes, warm_up), JobRunner()
-    application = make_application(House(directory, workers, makers), token, port)
+    workers, world_workers = JobRunner(processes, warm_up), JobRunner()
+    application = make_application(SessionRegistry(directory, workers, world_workers), token, port)
     config = uvicorn.Config(
         application,
         ADDRESS,
@@ -93,20 +91,20 @@ def serve(directory: Path, port: int, announce: Callable[[str], None], path: str
         await serving
 
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that it ends as with Ctrl-C
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as with Ctrl-C
     try:
         with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
             runner.run(run())
     except KeyboardInterrupt:
-        pass  # that is how it ends
+        pass  # the normal end
     finally:
         workers.close()
-        makers.close()
+        world_workers.close()
         lock.close()
 
 
-def make_application(house: House, token: str, port: int) -> Any:
-    """The application behind its guard."""
+def make_application(registry: SessionRegistry, token: str, port: int) -> Any:
+    """The application behind its access control."""
     from nicegui import ui
 
     parts = {name: _part_type(ui, name) for name in ("home", *PARTS)}
@@ -125,7 +123,7 @@ def make_application(house: House, token: str, port: int) -> Any:
             "environments": list(INVENTED_IN),
             "others": [name for name in environments() if name not in INVENTED_IN],
             "sessions": [
-                {"name": one.name, "changed": f"{one.changed:%d %b %Y, %H:%M} UTC"} for one in house.sessions()[:40]
+                {"name": one.name, "changed": f"{one.changed:%d %b %Y, %H:%M} UTC"} for one in registry.sessions()[:40]
             ],
         }
         parts["home"](view)
@@ -133,24 +131,24 @@ def make_application(house: House, token: str, port: int) -> Any:
     @ui.page("/session/{name}")
     async def session(name: str) -> Any:
         try:
-            desk = house.desk(name)
+            controller = registry.open(name)
         except WfairlError as error:
             return PlainTextResponse(f"{error}\n", 404)
-        begin_page(f"{desk.session.assignment.name} \N{MIDDLE DOT} wfairl studio")
-        _session_page(ui, parts, desk)
+        begin_page(f"{controller.session.spec.name} \N{MIDDLE DOT} wfairl studio")
+        _session_page(ui, parts, controller)
         return None
 
     @application.get("/begin/{what:path}")
     async def begin(what: str) -> Response:
         try:
-            return RedirectResponse(f"/session/{house.begin(what).session.name}", 303)
+            return RedirectResponse(f"/session/{registry.create(what).session.name}", 303)
         except WfairlError as error:
             return PlainTextResponse(f"{error}\n", 404)
 
     @application.get("/download/{name}/{file}")
     async def fetch(name: str, file: str) -> Response:
         try:
-            content, kind = await house.desk(name).download(file)
+            content, kind = await registry.open(name).download(file)
         except WfairlError as error:
             return PlainTextResponse(f"{error}\n", 404)
         headers = {"content-disposition": f'attachment; filename="{name}-{file}"'}
@@ -166,11 +164,11 @@ def make_application(house: House, token: str, port: int) -> Any:
         binding_refresh_interval=None,
         show_welcome_message=False,
     )
-    return RequestGuard(application, token, port)
+    return AccessControl(application, token, port)
 
 
 def _part_type(ui: Any, name: str) -> Any:
-    """The kind of element that shows a view with the script of a name, and tells what a person does with it."""
+    """The type of element that renders a view with the script of that name, and emits messages."""
 
     class Part(ui.element, component=ASSETS / f"{name}.js"):  # type: ignore[call-arg]
         def __init__(self, view: dict[str, Any]) -> None:
@@ -184,27 +182,27 @@ def _part_type(ui: Any, name: str) -> Any:
     return Part
 
 
-def _session_page(ui: Any, part_types: dict[str, Any], desk: Desk) -> None:
-    """The page of one session: its stage and what was understood, which follow the desk."""
-    with ui.element("main").classes("bench").props('id="content"'):
-        parts = {name: part_types[name](desk.view(name)) for name in PARTS}
-    waiting: set[str] = set()
+def _session_page(ui: Any, part_types: dict[str, Any], controller: SessionController) -> None:
+    """The page of a session, kept up to date with its controller."""
+    with ui.element("main").classes("workspace").props('id="content"'):
+        parts = {name: part_types[name](controller.view(name)) for name in PARTS}
+    outdated: set[str] = set()
     client = ui.context.client
     loop = asyncio.get_running_loop()
 
     def flush() -> None:
-        for name in sorted(waiting):
-            parts[name].show(desk.view(name))
-        waiting.clear()
+        for name in sorted(outdated):
+            parts[name].show(controller.view(name))
+        outdated.clear()
 
     def listen(name: str) -> None:
-        if not waiting:
+        if not outdated:
             loop.call_soon(flush)
-        waiting.add(name)
+        outdated.add(name)
 
     for one in parts.values():
-        one.on("do", lambda event: desk.handle(event.args))
-    desk.listeners.append(listen)
-    client.on_delete(lambda: desk.listeners.remove(listen) if listen in desk.listeners else None)
-    background = asyncio.ensure_future(desk.ready())
+        one.on("do", lambda event: controller.handle(event.args))
+    controller.listeners.append(listen)
+    client.on_delete(lambda: controller.listeners.remove(listen) if listen in controller.listeners else None)
+    background = asyncio.ensure_future(controller.ready())
     background.add_done_callback(lambda done: done.exception())

@@ -1,7 +1,7 @@
-"""A session: what a person has done so far, in worlds and in files. It knows no browser.
+"""A session in a directory: its state, its worlds and its files. It knows no browser.
 
-Everything that changes it is an event (`events`) that goes into the journal before it takes effect. A session that is
-opened again replays them. Beside the journal lie ordinary files for every other command: `demos.safetensors`,
+Everything that changes a session is an event (`events`), which goes into the journal before it takes effect; opening a
+session replays its journal. Beside the journal are ordinary files for every other command: `demos.safetensors`,
 `task.json` and, for an invented task, `NAME.task.json` for `wfairl --tasks`.
 """
 
@@ -20,59 +20,57 @@ from wfairl.errors import BadInputError
 from wfairl.files import write_json
 from wfairl.logic.corrections import LAWS
 from wfairl.logic.learners import ANSWERS
-from wfairl.studio.assignment import Assignment, check_name
 from wfairl.studio.events import (
-    DURABLE,
     ENVIRONMENT,
     RULE,
-    Acted,
-    Answered,
-    Begun,
-    Corrected,
-    Dropped,
+    ControlChosen,
+    CorrectionAdded,
+    DemonstrationSaved,
     Event,
-    Forgot,
-    Kept,
-    Moved,
-    Named,
-    Proposed,
-    Withdrew,
+    JudgedPath,
+    PropositionAdded,
+    PropositionRemoved,
+    QuestionAnswered,
+    SceneChanged,
+    SessionStarted,
+    TaskRenamed,
     event_of_document,
 )
 from wfairl.studio.journal import BrokenJournalError, Journal
-from wfairl.studio.scenes import SceneStore
-from wfairl.studio.story import Shown, Story, answer_of, assignment_of_event, counterexample_of
+from wfairl.studio.session_state import SessionState
+from wfairl.studio.task_spec import TaskSpec, check_name
+from wfairl.studio.world_cache import WorldCache
 from wfairl.worlds.task import Task
 from wfairl.worlds.world import World, available_controls
 
 JOURNAL, DEMONSTRATIONS, TASK_MODEL, RUN = "journal.jsonl", "demos.safetensors", "task.json", "run"
 
 
-class Session(Story):
-    """A session in a directory; a new one if there is none. Opening one makes no world.
+class Session(SessionState):
+    """A session in a directory; opening one makes no world.
 
     Args:
-        directory: where it is kept.
-        assignment: what a new session is about; None to open one that is there.
-        scenes: where worlds are kept.
+        directory: its files.
+        spec: the task of a new session; None to open an existing one.
+        worlds: the cache of worlds.
 
     Attributes:
         name: of the session, that of its directory.
-        model: what was learned last; it may be behind what was shown since.
+        model: what was learned last; it may lack the latest events.
     """
 
-    def __init__(self, directory: Path, assignment: Assignment | None = None, scenes: SceneStore | None = None) -> None:
+    def __init__(self, directory: Path, spec: TaskSpec | None = None, worlds: WorldCache | None = None) -> None:
         super().__init__()
         self.directory = directory
         self.name = check_name(directory.name)
-        self.scenes = scenes or SceneStore()
+        self.worlds = worlds or WorldCache()
         self.model: TaskModel | None = None
         self._journal = Journal(directory / JOURNAL)
-        self._place: int | None = None
-        self._walked: list[int] = []
+        self._path_seed: int | None = None
+        self._path_controls: list[int] = []
         self._states: list[Any] = []
         self._labels: list[Label] = []
-        self._replayed: dict[Shown, Demonstration] = {}
+        self._replays: dict[JudgedPath, Demonstration] = {}
         for number, document in enumerate(self._journal.read(), start=1):
             try:
                 event = event_of_document(document)
@@ -80,58 +78,65 @@ class Session(Story):
                 self.apply(event)
             except BadInputError as error:
                 raise BrokenJournalError(f"{self._journal.path}: event {number}: {error}") from None
-        if not self._is_begun:
-            if assignment is None:
+        if not self._is_started:
+            if spec is None:
                 raise BadInputError(f"{directory}: no session")
-            self.do({"do": "begin", "name": assignment.name, "environment": assignment.environment})
+            self.do({"do": "begin", "name": spec.name, "environment": spec.environment})
         elif (directory / TASK_MODEL).exists():
-            with suppress(BadInputError):  # of another version, or broken: it is learned again from what was shown
+            with suppress(BadInputError):  # of another version, or broken: it is learned again
                 self.model = TaskModel.load(directory / TASK_MODEL)
 
     @property
     def task(self) -> Task:
-        """What is demonstrated; an invented task has no rule here."""
-        return self.assignment.task
+        """The task; an invented one has no rule here."""
+        return self.spec.task
 
     @property
     def world(self) -> World[Any]:
-        """The scene on the screen."""
-        return self.scenes.world(self.assignment, self.seed)
+        """The world of the current scene."""
+        return self.worlds.world(self.spec, self.seed)
 
     @property
     def states(self) -> list[Any]:
-        """Of the demonstration being made, one more than controls."""
-        self._walk()
+        """World states of the current demonstration, one more than controls."""
+        self._follow_controls()
         return self._states
 
     @property
     def labels(self) -> list[Label]:
-        """Of the demonstration being made, as many as controls."""
-        self._walk()
+        """Labels of the current demonstration, as many as controls."""
+        self._follow_controls()
         return self._labels
 
     @property
     def dataset(self) -> Dataset:
-        """What was shown and said, as any other command knows it."""
-        demonstrations = tuple(self._replay(one) for one in self.shown)
+        """Demonstrations and answers."""
+        demonstrations = tuple(self._replay(one) for one in self.demonstrations)
         answers = (
-            Answer(one.seed, one.controls, self._replay(one).labels, one.is_right, one.weight) for one in self.answers
+            Answer(one.seed, one.controls, self._replay(one).labels, one.right, one.weight) for one in self.all_answers
         )
         return Dataset(self.task.name, demonstrations, None, tuple(answers))
 
     @property
-    def is_understood(self) -> bool:
-        """Whether the model was learned from all that was shown and said."""
-        answers = len(self.answers)
+    def has_success(self) -> bool:
+        """Whether any demonstration is right: without one, nothing can be learned."""
+        return any(one.right for one in self.demonstrations)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the model was learned from all demonstrations, answers and laws."""
         if self.model is None:
-            return not any(one.is_right for one in self.shown)
-        facts, laws = self.model.facts, [law.to_document() for law in self.laws]
-        heard = facts.get(ANSWERS, answers) == answers and facts.get(LAWS, []) == laws
-        return heard and self.model.summary.words == len(self.shown)
+            return not self.has_success
+        facts, answers = self.model.facts, len(self.all_answers)
+        return (
+            facts.get(ANSWERS, answers) == answers
+            and facts.get(LAWS, []) == [law.to_document() for law in self.laws]
+            and self.model.summary.words == len(self.demonstrations)
+        )
 
     @property
     def verdict(self) -> bool | None:
-        """Whether what was done so far is right, as the rule or the environment says; None if neither says so yet."""
+        """Whether the current demonstration is right by the rule or the environment; None if undecided."""
         if not self.controls:
             return None
         if self.judge == RULE:
@@ -146,115 +151,117 @@ class Session(Story):
             return bool(getattr(simulator, "rewarded", False))
         return None
 
-    def scenery(self, document: Any) -> tuple[Assignment, set[int]]:
-        """The scenes whose worlds an event needs.
+    def required_worlds(self, document: Any) -> tuple[TaskSpec, set[int]]:
+        """The spec and the seeds of the worlds that an event needs.
 
         Raises:
-            BadInputError: it is no event, or cannot be done now.
+            BadInputError: it is no event, or not possible now.
         """
         event = event_of_document(document)
         self.check(event)
-        return self._scenery(event)
+        return self._required_worlds(event)
 
-    def _scenery(self, event: Event) -> tuple[Assignment, set[int]]:
+    def _required_worlds(self, event: Event) -> tuple[TaskSpec, set[int]]:
         match event:
-            case Begun():
-                return assignment_of_event(event), {self.seed}
-            case Proposed() | Forgot():
-                return self.reassigned(event), {*self.seeds, self.next_seed}
-            case Kept():
-                return self.assignment, {self.seed, self.next_seed}
-            case Moved(seed) | Answered(seed):
-                return self.assignment, {self.seed, seed}
-            case Corrected(_, _, walks):
-                return self.assignment, {self.seed, *(walk.seed for walk in walks)}
-        return self.assignment, {self.seed}
+            case SessionStarted(name, environment):
+                return TaskSpec(name, environment), {self.seed}
+            case PropositionAdded() | PropositionRemoved():
+                return self.changed_spec(event), {*self.seeds, self.next_seed}
+            case DemonstrationSaved():
+                return self.spec, {self.seed, self.next_seed}
+            case SceneChanged(seed) | QuestionAnswered(seed):
+                return self.spec, {self.seed, seed}
+            case CorrectionAdded(_, _, answers):
+                return self.spec, {self.seed, *(one.seed for one in answers)}
+        return self.spec, {self.seed}
 
     def do(self, document: Mapping[str, Any]) -> None:
-        """Take in an event: it is checked, written, and then takes effect.
+        """Check an event, write it to the journal, and apply it.
 
         Raises:
-            BadInputError: it cannot be done now, or is no event; nothing was written.
+            BadInputError: it is no event, or not possible now; nothing was written.
         """
         event = event_of_document(document)
         self.check(event)
         self._check_in_worlds(event)
-        self._journal.append(document, durable=isinstance(event, DURABLE))
-        if isinstance(event, Proposed | Forgot):
-            (self.directory / TASK_MODEL).unlink(missing_ok=True)  # it speaks of other propositions
-        if isinstance(event, Named):
+        self._journal.append(document, durable=event.is_durable)
+        changes_labels = isinstance(event, PropositionAdded | PropositionRemoved)
+        if changes_labels:
+            (self.directory / TASK_MODEL).unlink(missing_ok=True)  # it has other propositions
+        if isinstance(event, TaskRenamed):
             (self.directory / self.task_file).unlink(missing_ok=True)
         self.apply(event)
-        if isinstance(event, Proposed | Forgot):
+        if changes_labels:
             self.model = None
-            self._place, self._replayed = None, {}  # labels say other things now
-        if isinstance(event, Kept | Dropped | Answered | Corrected | Withdrew | Proposed | Forgot | Named):
+            self._path_seed, self._replays = None, {}
+        if event.changes_dataset:
             self.save_dataset()
 
-    def learned(self, model: TaskModel) -> None:
-        """Keep what was learned."""
+    def save_model(self, model: TaskModel) -> None:
+        """Take over a learned model, and write it."""
         self.model = model
         model.save(self.directory / TASK_MODEL)
         self._save_task()
 
     def save_dataset(self) -> None:
-        """Write the demonstrations, and an invented task beside them."""
-        if self.shown:
+        """Write the demonstrations, and the invented task."""
+        if self.demonstrations:
             storage.save(self.dataset, self.directory / DEMONSTRATIONS)
         else:
             (self.directory / DEMONSTRATIONS).unlink(missing_ok=True)
         self._save_task()
 
     def _save_task(self) -> None:
-        if self.assignment.is_invented:
-            write_json(self.directory / self.task_file, self.assignment.to_document(self.model))
+        if self.spec.is_invented:
+            write_json(self.directory / self.task_file, self.spec.to_document(self.model))
 
     @property
     def task_file(self) -> str:
-        """Where an invented task is kept."""
-        return f"{self.assignment.name}.task.json"
+        """The name of the file of an invented task."""
+        return f"{self.spec.name}.task.json"
 
     def _check_in_worlds(self, event: Event) -> None:
-        """Refuse what cannot be in the worlds that an event is about."""
-        assignment, seeds = self._scenery(event)
-        for seed in seeds:  # what a scene lacks is refused here
-            self.scenes.world(assignment, seed)
+        """Refuse an event that is not possible in the worlds that it needs."""
+        spec, seeds = self._required_worlds(event)
+        for seed in seeds:  # refused here if a scene lacks a proposition's object
+            self.worlds.world(spec, seed)
         match event:
-            case Acted(control):
+            case ControlChosen(control):
                 self._check_control(control, self.states[-1])
-            case Kept(right=True) if not any(self.labels):
-                raise BadInputError("nothing that labels are about has happened: say what they are about, or go on")
-            case Answered():
-                self._replay(answer_of(event))
-            case Corrected(_, _, walks):
-                for walk in walks:
-                    self._replay(counterexample_of(walk))
+            case DemonstrationSaved(right=True) if not any(self.labels):
+                raise BadInputError("no proposition became true yet: add propositions, or go on")
+            case QuestionAnswered(seed, controls, right):
+                self._replay(JudgedPath(seed, controls, right))
+            case CorrectionAdded(_, _, answers):
+                for answer in answers:
+                    self._replay(answer)
 
     def _check_control(self, control: int, state: Any) -> None:
         if control >= len(self.world.controls):
-            raise BadInputError(f"{control!r} is no control")
+            raise BadInputError(f"there is no control {control!r}")
         if not available_controls(self.world, state)[control]:
-            raise BadInputError(f"{self.world.controls[control]} cannot be chosen here")
+            raise BadInputError(f"{self.world.controls[control]} is not available here")
 
-    def _walk(self) -> None:
-        """Bring states and labels to where the controls are; what was walked before is not walked again."""
-        if self._place != self.seed:
-            self._place, self._walked, self._labels, self._states = self.seed, [], [], [self.world.initial_state]
-        pairs = zip(self._walked, self.controls, strict=False)
-        known = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-        del self._walked[known:], self._labels[known:], self._states[known + 1 :]
-        for control in self.controls[known:]:
+    def _follow_controls(self) -> None:
+        """Bring states and labels up to date with the controls, from the last control that did not change."""
+        if self._path_seed != self.seed:
+            self._path_seed = self.seed
+            self._path_controls, self._labels, self._states = [], [], [self.world.initial_state]
+        pairs = zip(self._path_controls, self.controls, strict=False)
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+        del self._path_controls[same:], self._labels[same:], self._states[same + 1 :]
+        for control in self.controls[same:]:
             before = self._states[-1]
             self._check_control(control, before)
             self._states.append(self.world.step(before, control))
             self._labels.append(self.world.label(before, control, self._states[-1]))
-            self._walked.append(control)
+            self._path_controls.append(control)
 
-    def _replay(self, one: Shown) -> Demonstration:
-        if one not in self._replayed:
-            score = SUCCESS_SCORE if one.is_right else FAILURE_SCORE
-            self._replayed[one] = replay(self.scenes.world(self.assignment, one.seed), one.controls, score, one.seed)
-        return self._replayed[one]
+    def _replay(self, path: JudgedPath) -> Demonstration:
+        if path not in self._replays:
+            score = SUCCESS_SCORE if path.right else FAILURE_SCORE
+            self._replays[path] = replay(self.worlds.world(self.spec, path.seed), path.controls, score, path.seed)
+        return self._replays[path]
 
     def _is_over(self) -> bool:
         is_final = getattr(self.world, "is_final", None)

@@ -1,4 +1,4 @@
-"""What was understood, for people: the automaton, how certain each edge is, what stands behind it, what changed."""
+"""The learned task for people: its automaton, the certainty and the evidence of each edge, and what changed."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,74 +20,70 @@ DONE, LOST = "done", "lost"
 
 SHOWN_ALTERNATIVES = 3
 
+EdgeKey = tuple[int, str, str]
+"""Source, guard and target of an edge, as text: equal for the same edge of two automata."""
+
 
 @dataclass(frozen=True)
-class KnownEdge:
-    """An edge, and what is known of it.
+class EdgeEvidence:
+    """An edge of the learned automaton with its evidence.
 
     Attributes:
-        source: the state that it leaves.
-        target: the state that it leads to, `DEAD` if the task is lost then.
-        text: what it waits for.
-        certainty: the part of the posterior that has this edge; None where a learner keeps no alternatives.
-        behind: numbers of the demonstrations that took it.
+        arrow: the edge.
+        key: the same as text.
+        certainty: posterior probability of the automata that have this edge; None if a learner keeps no alternatives.
+        demonstrations: indices of the demonstrations that took it.
     """
 
-    source: int
-    target: int
-    text: str
+    arrow: Arrow
+    key: EdgeKey
     certainty: float | None
-    behind: tuple[int, ...]
-
-    def key(self, accepting: NDArray[np.bool_]) -> tuple[int, str, str]:
-        """What makes it the same edge in another automaton."""
-        return _key(self.source, self.text, self.target, accepting)
+    demonstrations: tuple[int, ...]
 
 
-def known_edges(model: TaskModel, dataset: Dataset) -> list[KnownEdge]:
-    """The edges of a model with what is known of them, in the order of states."""
+def edge_evidence(model: TaskModel, dataset: Dataset) -> list[EdgeEvidence]:
+    """The edges of a model with their evidence, ordered by source."""
     alternatives = [
         (_edge_keys(GuardedAutomaton.from_document(one["automaton"])), float(one["weight"]))
         for one in model.facts.get("alternatives", ())
     ]
     total = sum(weight for _, weight in alternatives)
-    found = []
-    for arrow in model.finite.arrows():
-        key = _key(arrow.source, arrow.text, arrow.target, model.finite.accepting)
-        share = sum(weight for keys, weight in alternatives if key in keys) / total if total else None
-        found.append(KnownEdge(arrow.source, arrow.target, arrow.text, share, _behind(arrow, model.finite, dataset)))
-    return sorted(found, key=lambda edge: edge.source)
+    edges = []
+    for arrow in sorted(model.finite.arrows(), key=lambda arrow: arrow.source):
+        key = _edge_key(arrow, model.finite.accepting)
+        certainty = sum(weight for keys, weight in alternatives if key in keys) / total if total else None
+        edges.append(EdgeEvidence(arrow, key, certainty, _demonstrations_of(arrow, model.finite, dataset)))
+    return edges
 
 
-def _behind(arrow: Arrow, automaton: Automaton, dataset: Dataset) -> tuple[int, ...]:
-    numbers = []
-    for number, demonstration in enumerate(dataset):
-        path = automaton.run(demonstration.labels)
-        taken = zip(path, demonstration.labels, strict=False)
-        if demonstration.is_success and any(state == arrow.source and arrow.takes(label) for state, label in taken):
-            numbers.append(number)
-    return tuple(numbers)
+def _demonstrations_of(arrow: Arrow, automaton: Automaton, dataset: Dataset) -> tuple[int, ...]:
+    indices = []
+    for index, demonstration in enumerate(dataset):
+        steps = zip(automaton.run(demonstration.labels), demonstration.labels, strict=False)
+        if demonstration.is_success and any(state == arrow.source and arrow.takes(label) for state, label in steps):
+            indices.append(index)
+    return tuple(indices)
 
 
-def _edge_keys(automaton: Automaton) -> set[tuple[int, str, str]]:
-    return {_key(one.source, one.text, one.target, automaton.accepting) for one in automaton.arrows()}
+def _edge_keys(automaton: Automaton) -> set[EdgeKey]:
+    return {_edge_key(arrow, automaton.accepting) for arrow in automaton.arrows()}
 
 
-def _key(source: int, text: str, target: int, accepting: NDArray[np.bool_]) -> tuple[int, str, str]:
-    return source, text, LOST if target == DEAD else DONE if accepting[target] else str(target)
+def _edge_key(arrow: Arrow, accepting: NDArray[np.bool_]) -> EdgeKey:
+    target = LOST if arrow.target == DEAD else DONE if accepting[arrow.target] else str(arrow.target)
+    return arrow.source, arrow.text, target
 
 
 def describe(model: TaskModel, dataset: Dataset, before: TaskModel | None) -> dict[str, Any]:
     """Everything that the page shows of a model.
 
     Args:
-        model: what was learned.
-        dataset: from what.
-        before: what was thought before; None if nothing was.
+        model: the model.
+        dataset: what it was learned from.
+        before: the model before it; None if there was none.
     """
-    edges = known_edges(model, dataset)
-    was = set() if before is None else _edge_keys(before.finite)
-    now = _edge_keys(model.finite)
+    old = set() if before is None else _edge_keys(before.finite)
+    new = _edge_keys(model.finite)
     best, *others = model.facts.get("alternatives") or [{"weight": None}]
     return {
         "svg": to_svg(lay_out(model.finite, model.edge_counts)),
@@ -96,37 +92,36 @@ def describe(model: TaskModel, dataset: Dataset, before: TaskModel | None) -> di
         "weight": best["weight"],
         "edges": [
             {
-                "source": edge.source,
-                "target": edge.target if edge.target != DEAD else model.finite.states,
-                "text": edge.text,
-                "leads": LOST if edge.target == DEAD else DONE if model.finite.accepting[edge.target] else edge.target,
+                "source": edge.arrow.source,
+                "target": edge.arrow.target if edge.arrow.target != DEAD else model.finite.states,
+                "text": edge.arrow.text,
+                "target_name": edge.key[2],
                 "certainty": edge.certainty,
-                "behind": [number + 1 for number in edge.behind],
-                "is_new": before is not None and edge.key(model.finite.accepting) not in was,
+                "demonstrations": [index + 1 for index in edge.demonstrations],
+                "is_new": before is not None and edge.key not in old,
             }
-            for edge in edges
+            for edge in edge_evidence(model, dataset)
         ],
-        "apart": [] if before is None or was == now else _apart(before, model),
-        "gone": [f"{source} \N{RIGHTWARDS ARROW} {leads} on {text}" for source, text, leads in sorted(was - now)],
+        "differing_words": [] if before is None or old == new else _differing_words(before, model),
+        "removed": [f"{source} \N{RIGHTWARDS ARROW} {target} on {text}" for source, text, target in sorted(old - new)],
         "alternatives": [{"text": one["text"], "weight": one["weight"]} for one in others[:SHOWN_ALTERNATIVES]],
         "untested": [
-            f"in state {state}: {', '.join(map(format_label, labels))}"
+            f"{', '.join(map(format_label, labels))} in state {state}"
             for state, labels in untested_labels(model).items()
         ],
-        "can_ask": bool(model.facts.get("alternatives")),
     }
 
 
-def _apart(before: TaskModel, model: TaskModel) -> list[str]:
+def _differing_words(before: TaskModel, model: TaskModel) -> list[str]:
     """Words that the old automaton and the new one judge differently."""
     support = support_of(model)
-    known = () if support is None else support.labels
-    found = compare(("before", "now"), (before.finite, model.finite), known, most=2)
-    return [f"{format_word(word)}: {', now '.join(found.verdicts(word))}" for word in found.words]
+    labels = () if support is None else support.labels
+    comparison = compare(("before", "now"), (before.finite, model.finite), labels, most=2)
+    return [f"{format_word(word)}: {', now '.join(comparison.verdicts(word))}" for word in comparison.words]
 
 
 def sentence(model: TaskModel) -> str:
-    """The task in one sentence, where it is simple enough for one; else its edges."""
+    """The task in one sentence if it is simple enough; else its edges."""
     automaton = model.finite
     edges = model.sentences[0] if model.sentences else f"{automaton.states} states"
     if not isinstance(automaton, GuardedAutomaton):
@@ -149,5 +144,5 @@ def sentence(model: TaskModel) -> str:
 
 
 def _without(edge: Edge, onward: Edge) -> str:
-    """What an edge waits for, without saying that the other one does not hold."""
+    """The guard of an edge, without the negation of the onward edge."""
     return str(replace(edge.guard, false=edge.guard.false - onward.guard.true))

@@ -1,4 +1,4 @@
-"""What a page shows of a session, as plain JSON."""
+"""The views of a session: what each part of its page shows, as plain JSON."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -8,74 +8,74 @@ from wfairl.automata.words import compress, format_label
 from wfairl.logic.explanation import explain_word
 from wfairl.logic.proposals import Proposal
 from wfairl.studio.events import JUDGES, RULE
+from wfairl.studio.frames import corner_of, instruction_of
 from wfairl.studio.keys import can_point, keys_of
-from wfairl.studio.screen import ANSWER, WATCH, Screen
 from wfairl.studio.session import Session
-from wfairl.studio.tiles import corner_of, instruction_of
+from wfairl.studio.view_state import ANSWER, WATCH, ViewState
 from wfairl.worlds.documents import Inventive
 from wfairl.worlds.world import available_controls
 
 SHOWN_OPINIONS = 4
 
 
-def heading_view(session: Session) -> dict[str, Any]:
-    """What a session is about."""
+def header_view(session: Session) -> dict[str, Any]:
+    """The task and the name of the session."""
     return {
-        "title": session.assignment.name,
+        "title": session.spec.name,
         "summary": session.task.summary,
         "session": session.name,
-        "invented": session.assignment.is_invented,
+        "invented": session.spec.is_invented,
     }
 
 
-def stage_view(session: Session, screen: Screen) -> dict[str, Any]:
-    """What is on the stage."""
-    is_there = not session.scenes.missing(session.assignment, [session.seed])
+def scene_view(session: Session, view: ViewState) -> dict[str, Any]:
+    """The scene with whatever the mode shows in it."""
+    has_world = not session.worlds.missing(session.spec, [session.seed])
     common = {
-        "mode": screen.mode,
-        "controls": keys_of(session.world.controls) if is_there else [],
-        "map": screen.map,
+        "mode": view.mode,
+        "controls": keys_of(session.world.controls) if has_world else [],
+        "map": view.map,
         "has_model": session.model is not None,
         "frames": [],
         "tiles": [],
-        "is_there": is_there,
-        "places": [
+        "has_world": has_world,
+        "marked_cells": [
             {"name": name, "x": one["x"], "y": one["y"]}
-            for name, one in session.assignment.propositions.items()
+            for name, one in session.spec.propositions.items()
             if one["is"] == "at"
         ],
     }
-    if screen.mode == WATCH:
-        return {**common, **_watch_view(screen)}
-    if screen.mode == ANSWER:
-        return {**common, **_question_view(session, screen)}
-    return {**common, **(_show_view(session, screen) if is_there else {"seed": session.seed})}
+    if view.mode == WATCH:
+        return {**common, **_watch_view(view)}
+    if view.mode == ANSWER:
+        return {**common, **_question_view(session, view)}
+    return {**common, **(_demonstration_view(session, view) if has_world else {"seed": session.seed})}
 
 
-def _show_view(session: Session, screen: Screen) -> dict[str, Any]:
-    """The demonstration being made."""
-    state, sheet = session.states[-1], screen.sheet_of(session.seed)
+def _demonstration_view(session: Session, view: ViewState) -> dict[str, Any]:
+    """The unfinished demonstration."""
+    world_state, encoder = session.states[-1], view.encoder_of(session.seed)
     path = [] if session.model is None else session.model.finite.run(session.labels)
-    proposal = screen.proposal
+    proposal = view.proposal
     return {
         "seed": session.seed,
-        "frames": [sheet.frame(session.world, state)],
-        "tiles": sheet.tiles,
+        "frames": [encoder.encode(session.world, world_state)],
+        "tiles": encoder.tiles,
         "corner": corner_of(session.world),
         "instruction": instruction_of(session.world),
         "steps": len(session.controls),
         "word": [format_label(label) for label in compress(session.labels)],
-        "available": [bool(one) for one in available_controls(session.world, state)],
+        "available": [bool(one) for one in available_controls(session.world, world_state)],
         "states": path[-2:],
         "can_point": can_point(session.world),
-        "can_pick": session.assignment.is_invented,
+        "can_pick": session.spec.is_invented,
         "can_propose": session.model is not None and "alternatives" in session.model.facts,
-        "proposal": [] if proposal is None or proposal.seed != session.seed else _ways(proposal),
+        "proposal": [] if proposal is None or proposal.seed != session.seed else _proposal_view(proposal),
     }
 
 
-def _ways(proposal: Proposal) -> list[dict[str, Any]]:
-    """What the probable automata would have done in a proposed scene."""
+def _proposal_view(proposal: Proposal) -> list[dict[str, Any]]:
+    """What the probable automata would do in a proposed scene."""
     return [
         {
             "text": way.text,
@@ -87,14 +87,14 @@ def _ways(proposal: Proposal) -> list[dict[str, Any]]:
     ]
 
 
-def _watch_view(screen: Screen) -> dict[str, Any]:
-    """An episode of the agent, with its reasons."""
-    episode = screen.episode
+def _watch_view(view: ViewState) -> dict[str, Any]:
+    """An episode of the agent, with explanations."""
+    episode = view.episode
     if episode is None:
         return {"episode": None}
     return {
         "seed": episode.seed,
-        **asdict(screen.films[WATCH]),
+        **asdict(view.films[WATCH]),
         "episode": {
             "outcome": episode.outcome,
             "success": episode.is_success,
@@ -108,14 +108,14 @@ def _watch_view(screen: Screen) -> dict[str, Any]:
     }
 
 
-def _question_view(session: Session, screen: Screen) -> dict[str, Any]:
-    """A walk that a person is asked about."""
-    question = screen.question
+def _question_view(session: Session, view: ViewState) -> dict[str, Any]:
+    """A path, and the question whether it would be right."""
+    question = view.question
     if question is None or session.model is None:
         return {"question": None}
     return {
         "seed": question.seed,
-        **asdict(screen.films[ANSWER]),
+        **asdict(view.films[ANSWER]),
         "question": {
             "controls": list(question.controls),
             "labels": [None, *map(format_label, question.labels)],
@@ -128,65 +128,64 @@ def _question_view(session: Session, screen: Screen) -> dict[str, Any]:
     }
 
 
-def mind_view(session: Session, screen: Screen, understanding: dict[str, Any] | None, has_cost: bool) -> dict[str, Any]:
-    """What was understood and what it rests on."""
+def understanding_view(
+    session: Session, view: ViewState, model: dict[str, Any] | None, has_cost: bool
+) -> dict[str, Any]:
+    """The learned task, and the evidence that it rests on."""
     return {
-        "model": understanding,
-        "tried": [{"seed": seed, "outcome": outcome, "steps": steps} for seed, outcome, steps in screen.tried],
+        "model": model,
+        "trials": [{"seed": seed, "outcome": outcome, "steps": steps} for seed, outcome, steps in view.trials],
         "has_cost": has_cost,
-        **told_view(session),
+        **evidence_view(session),
     }
 
 
-def told_view(session: Session) -> dict[str, Any]:
-    """What was shown, said and corrected, and what labels are about."""
+def evidence_view(session: Session) -> dict[str, Any]:
+    """Demonstrations, answers, corrections and propositions."""
     facts = {} if session.model is None else session.model.facts
-    is_current = session.is_understood
+    is_current = session.is_current
     outliers = facts.get("outlier_probabilities", []) if is_current else []
     return {
         "is_current": is_current,
-        "task_file": session.task_file if session.assignment.is_invented else None,
+        "task_file": session.task_file if session.spec.is_invented else None,
         "demonstrations": [
             {
                 "number": number + 1,
                 "seed": one.seed,
                 "steps": len(one.controls),
-                "right": one.is_right,
+                "right": one.right,
                 "judge": one.judge,
                 "outlier": outliers[number] if number < len(outliers) else 0.0,
             }
-            for number, one in enumerate(session.shown)
+            for number, one in enumerate(session.demonstrations)
         ],
-        "corrections": [{"sentence": one.correction.sentence, "law": one.is_law} for one in session.corrected],
-        "answers": [{"seed": one.seed, "right": one.is_right} for one in session.answered],
+        "corrections": [{"sentence": one.correction.sentence, "law": one.is_law} for one in session.corrections],
+        "answers": [{"seed": one.seed, "right": one.right} for one in session.answers],
         "propositions": _propositions_view(session),
         "judge": session.judge,
-        "judges": [one for one in JUDGES if one != RULE or not session.assignment.is_invented],
+        "judges": [one for one in JUDGES if one != RULE or not session.spec.is_invented],
     }
 
 
 def _propositions_view(session: Session) -> dict[str, Any]:
-    own = session.assignment.propositions
+    own = session.spec.propositions
     menu: list[dict[str, Any]] = []
-    if session.assignment.is_invented and not session.scenes.missing(session.assignment, [session.seed]):
+    if session.spec.is_invented and not session.worlds.missing(session.spec, [session.seed]):
         world = session.world
-        menu = (
-            [{"text": text, "is": one} for text, one in world.proposition_menu()]
-            if isinstance(world, Inventive)
-            else []
-        )
+        if isinstance(world, Inventive):
+            menu = [{"text": text, "is": one} for text, one in world.proposition_menu()]
     texts = {str(one["is"]): one["text"] for one in menu}
     return {
-        "invented": session.assignment.is_invented,
+        "invented": session.spec.is_invented,
         "names": [
-            {"name": name, "text": texts.get(str(own[name]), _place(own[name])) if name in own else ""}
+            {"name": name, "text": texts.get(str(own[name]), _proposition_text(own[name])) if name in own else ""}
             for name in session.task.propositions
         ],
         "menu": menu,
     }
 
 
-def _place(document: Mapping[str, Any]) -> str:
+def _proposition_text(document: Mapping[str, Any]) -> str:
     if document["is"] == "at":
-        return f"on the cell {document['x']}, {document['y']}"
+        return f"on cell {document['x']}, {document['y']}"
     return " ".join(str(one) for one in document.values())

@@ -4,12 +4,12 @@ export default {
     <main class="home" id="content">
       <header class="top">
         <p class="kind">wfairl studio</p>
-        <h1>Show it, watch it understand, ask it why</h1>
-        <p class="subtitle">Demonstrate a task two or three times. The studio infers what you were doing as an automaton,
-          plans with it in scenes it never saw, and tells you its reasons.</p>
+        <h1>Show a task, watch it being understood, ask why</h1>
+        <p class="subtitle">Demonstrate a task two or three times. The studio infers an automaton for what you were doing,
+          plans with it in scenes that it has never seen, and explains its choices.</p>
       </header>
       <section v-if="view.sessions.length" aria-labelledby="sessions">
-        <h2 id="sessions">Go on with a session</h2>
+        <h2 id="sessions">Continue a session</h2>
         <ul class="cards">
           <li v-for="one in view.sessions" :key="one.name">
             <a :href="'/session/' + one.name"><b>{{ one.name }}</b><span>{{ one.changed }}</span></a>
@@ -17,17 +17,17 @@ export default {
         </ul>
       </section>
       <section aria-labelledby="invent">
-        <h2 id="invent">Invent a task</h2>
-        <p class="hint">Choose a world. You say what matters in it, by clicking.</p>
+        <h2 id="invent">Invent a task of your own</h2>
+        <p class="hint">Choose a world, then click to define what matters in it.</p>
         <ul class="cards">
           <li v-for="one in view.environments" :key="one">
             <a :href="'/begin/' + one"><b>{{ one.replace("MiniGrid-", "").replace(/-v\\d+$/, "") }}</b><span>{{ one }}</span></a>
           </li>
         </ul>
-        <form class="form other" @submit.prevent="go"><label><span>Or another environment</span><select v-model="other"><option v-for="one in view.others" :key="one">{{ one }}</option></select></label><button type="submit">Begin</button></form>
+        <form class="form other" @submit.prevent="go"><label><span>Another environment</span><select v-model="other"><option v-for="one in view.others" :key="one">{{ one }}</option></select></label><button type="submit">Start</button></form>
       </section>
       <section aria-labelledby="tasks">
-        <h2 id="tasks">Demonstrate a known task</h2>
+        <h2 id="tasks">Demonstrate an existing task</h2>
         <ul class="cards">
           <li v-for="one in view.tasks" :key="one.name">
             <a :href="'/begin/' + one.name"><b>{{ one.name }}</b><span>{{ one.summary }}</span></a>

@@ -1,4 +1,4 @@
-"""Tiles put together again are the picture that the world itself renders."""
+"""The tiles of a frame, put together again, are the image that the world renders."""
 
 import base64
 import io
@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from wfairl.studio.tiles import TileSheet
+from wfairl.studio.frames import FrameEncoder
 from wfairl.worlds.registry import find_task
 
 
-def picture(frame, tiles):
+def image_of(frame, tiles):
     images = [
         np.asarray(Image.open(io.BytesIO(base64.b64decode(one.partition(",")[2]))).convert("RGB")) for one in tiles
     ]
@@ -20,13 +20,13 @@ def picture(frame, tiles):
 
 
 @pytest.mark.parametrize("name", ["doorkey", "blocked-unlock-pickup", "errand", "terrain", "random-office-coffee"])
-def test_tiles_put_together_are_the_picture(name):
+def test_tiles_put_together_are_the_image(name):
     world = find_task(name).make_world(3)
-    rng, sheet, state = np.random.default_rng(0), TileSheet(), world.initial_state
+    rng, encoder, state = np.random.default_rng(0), FrameEncoder(), world.initial_state
     for _ in range(40):
-        frame = sheet.frame(world, state)
+        frame = encoder.encode(world, state)
         rendered = world.render(state)
-        shown = picture(frame, sheet.tiles)[: rendered.shape[0], : rendered.shape[1]]
-        assert np.array_equal(shown, rendered)
+        image = image_of(frame, encoder.tiles)[: rendered.shape[0], : rendered.shape[1]]
+        assert np.array_equal(image, rendered)
         state = world.step(state, int(rng.integers(len(world.controls))))
-    assert len(set(sheet.tiles)) == len(sheet.tiles)
+    assert len(set(encoder.tiles)) == len(encoder.tiles)

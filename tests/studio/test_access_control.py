@@ -1,4 +1,4 @@
-"""Who may talk to the studio: without the token, from elsewhere, with a path or with a file, nobody."""
+"""Access control: without the token, from another origin, with a path or with a file, everything is refused."""
 
 import json
 import re
@@ -10,7 +10,7 @@ import pytest
 from studio_sessions import FOUR_ROOMS
 
 from wfairl.errors import BadInputError
-from wfairl.studio.house import lock_directory, token_of
+from wfairl.studio.registry import lock_directory, token_of
 from wfairl.studio.server import find_port
 
 httpx = pytest.importorskip("httpx")
@@ -90,9 +90,9 @@ def test_a_websocket_needs_the_cookie_and_the_origin(known):
     origin, _, admitted, _ = known
     address = origin.replace("http", "ws") + "/_nicegui_ws/socket.io/?EIO=4&transport=websocket"
     cookie = {"Cookie": "; ".join(f"{name}={value}" for name, value in admitted.cookies.items())}
-    for headers, said in (({}, origin), (cookie, "http://evil.example"), (cookie, None)):
+    for headers, sent_origin in (({}, origin), (cookie, "http://evil.example"), (cookie, None)):
         with pytest.raises(Exception, match="403"):
-            client.connect(address, additional_headers=headers, origin=said).close()
+            client.connect(address, additional_headers=headers, origin=sent_origin).close()
     with client.connect(address, additional_headers=cookie, origin=origin) as socket:
         assert "sid" in socket.recv(timeout=20)
 
@@ -107,7 +107,7 @@ def test_events_without_a_websocket_need_the_same(known, method):
 
 
 def test_events_of_a_websocket_cannot_upload_or_name_files(known):
-    """What a page may send are messages to a desk, whatever they are called: nothing appears outside of its session."""
+    """Whatever messages a page sends, nothing appears outside of its session."""
     origin, _, admitted, directory = known
     page = admitted.get(f"/begin/{FOUR_ROOMS}")
     name = urlsplit(str(page.url)).path.split("/")[-1]
@@ -154,7 +154,7 @@ def test_people_who_begin_at_once_have_sessions_of_their_own(known):
 
 def test_a_directory_has_one_server_at_a_time(tmp_path):
     lock = lock_directory(tmp_path)
-    with pytest.raises(BadInputError, match="open there already"):
+    with pytest.raises(BadInputError, match="already runs there"):
         lock_directory(tmp_path)
     lock.close()
     lock_directory(tmp_path).close()

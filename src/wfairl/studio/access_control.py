@@ -1,11 +1,11 @@
-"""Who may talk to the studio: a browser on this machine that was given the token, from the studio's own pages.
+"""Access control: only a browser on this machine that has the token, and only from the studio's own pages.
 
-    Host        must be the address that the studio is bound to, so that no name of elsewhere can be made to point here
-    Origin      where a browser tells one, must be the same; for websockets, too
-    token       in the address once, then in a cookie that no other site's request carries
-    method      GET and HEAD; POST for the transport of events alone: nothing can be uploaded
+    Host        must be the address that the studio is bound to, against DNS rebinding
+    Origin      if the browser sends one, must be the same; required for websockets
+    token       in the URL once, then in a cookie that requests from other sites do not carry
+    method      GET and HEAD; POST only for the transport of events: nothing can be uploaded
 
-Every answer forbids the browser to load anything from anywhere else.
+Every response forbids the browser to load anything from another host.
 """
 
 import hmac
@@ -20,18 +20,18 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 TRANSPORT = "/_nicegui_ws/"
-"""Where the events of pages go; a browser without websockets posts them."""
+"""The path of page events; a browser without websockets posts them."""
 
-REFUSED = b"Refused. Open the address that `wfairl studio` has printed."
+REFUSED = b"Refused. Open the address that `wfairl studio` printed."
 
 
-class RequestGuard:
-    """Refuses what does not come from the studio's own pages.
+class AccessControl:
+    """ASGI middleware that refuses requests from anywhere but the studio's own pages.
 
     Args:
-        application: what is behind it.
-        token: what an address must carry.
-        port: that the studio listens to.
+        application: the protected application.
+        token: the access token.
+        port: of the studio.
     """
 
     def __init__(self, application: Application, token: str, port: int) -> None:
@@ -40,26 +40,26 @@ class RequestGuard:
         self._cookie = f"wfairl-{port}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through, or refuse it."""
+        """Pass a request on, or refuse it."""
         if scope["type"] == "lifespan":
             await self._application(scope, receive, send)
             return
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        if not self._comes_from_here(scope, headers):
+        if not self._is_same_origin(scope, headers):
             await _refuse(scope, send)
         elif self._has_cookie(headers):
             await self._application(scope, receive, _with_headers(send, headers["host"]))
-        elif scope["type"] == "http" and scope["method"] == "GET" and (rest := self._has_token(scope)) is not None:
-            await self._admit(scope, send, rest)
+        elif scope.get("method") == "GET" and (query := self._query_without_token(scope)) is not None:
+            await self._admit(scope, send, query)
         else:
             await _refuse(scope, send)
 
-    def _comes_from_here(self, scope: Scope, headers: Mapping[str, str]) -> bool:
+    def _is_same_origin(self, scope: Scope, headers: Mapping[str, str]) -> bool:
         host = headers.get("host", "")
         if host not in self._hosts or headers.get("origin", f"http://{host}") != f"http://{host}":
             return False
         if scope["type"] == "websocket":
-            return "origin" in headers  # every browser tells it
+            return "origin" in headers  # every browser sends it
         methods = ("GET", "HEAD", "POST") if scope["path"].startswith(TRANSPORT) else ("GET", "HEAD")
         return scope["method"] in methods
 
@@ -72,8 +72,8 @@ class RequestGuard:
             cookies[self._cookie].value.encode(), self._token.encode()
         )
 
-    def _has_token(self, scope: Scope) -> str | None:
-        """The query without the token, if it carries the right one."""
+    def _query_without_token(self, scope: Scope) -> str | None:
+        """The rest of the query if it has the right token; else None."""
         query = parse_qs(scope["query_string"].decode("latin-1"))
         given = query.pop("token", [""])[0]
         if not hmac.compare_digest(given.encode(), self._token.encode()):
@@ -81,11 +81,11 @@ class RequestGuard:
         return urlencode(query, doseq=True)
 
     async def _admit(self, scope: Scope, send: Send, query: str) -> None:
-        """Put the token into a cookie, and the browser to the same address without it."""
-        path = quote("/" + scope["path"].lstrip("/"))  # never //elsewhere
-        place = path + (f"?{query}" if query else "")
+        """Set the token as a cookie, and redirect to the same URL without it."""
+        path = quote("/" + scope["path"].lstrip("/"))  # never //another-host
+        location = path + (f"?{query}" if query else "")
         cookie = f"{self._cookie}={self._token}; Path=/; HttpOnly; SameSite=Strict"
-        headers = [(b"location", place.encode()), (b"set-cookie", cookie.encode()), (b"content-length", b"0")]
+        headers = [(b"location", location.encode()), (b"set-cookie", cookie.encode()), (b"content-length", b"0")]
         await send({"type": "http.response.start", "status": 303, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
 
@@ -100,7 +100,7 @@ async def _refuse(scope: Scope, send: Send) -> None:
 
 
 def _with_headers(send: Send, host: str) -> Send:
-    """Answers that keep the browser from loading anything from elsewhere, or from showing us inside of another page."""
+    """Add headers against content from other hosts and against framing."""
     policy = (
         "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; font-src 'self' data:; "
         f"script-src 'self' 'unsafe-inline' 'unsafe-eval'; connect-src 'self' ws://{host}; "
@@ -112,9 +112,9 @@ def _with_headers(send: Send, host: str) -> Send:
         (b"referrer-policy", b"no-referrer"),
     ]
 
-    async def sending(message: MutableMapping[str, Any]) -> None:
+    async def send_with_headers(message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
             message["headers"] = [*message.get("headers", []), *added]
         await send(message)
 
-    return sending
+    return send_with_headers

@@ -1,0 +1,204 @@
+"""Explained episodes of the agent: its automaton state, what it heads for, the cost-to-go of each control."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.automata.automaton import DEAD, Label
+from wfairl.automata.guarded import GuardedAutomaton
+from wfairl.automata.task_model import TaskModel
+from wfairl.automata.words import compress, format_label
+from wfairl.evaluation.policies import PlannedPolicy, Policy
+from wfairl.logic.caution import CautiousPolicy
+from wfairl.logic.explanation import explain_word
+from wfairl.logic.support import untested_steps
+from wfairl.planning.agent import Agent, Status
+from wfairl.planning.cost import Cost
+from wfairl.planning.path import walk_path
+from wfairl.report.text import counted
+from wfairl.studio.frames import EncodedFilm, encode_film
+from wfairl.studio.waypoints import Point, controls_through
+from wfairl.worlds.task import Task
+from wfairl.worlds.world import World, available_controls
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One moment of an episode.
+
+    Attributes:
+        control: the next control; None at the end.
+        label: of the step before, as text; None at the start.
+        state: of the automaton, `DEAD` once the task is lost.
+        costs: cost-to-go of each control, None where it is infinite; empty at the end.
+        reasons: why each control would be worse; empty at the end.
+        goal: what the agent heads for, as text.
+        is_untested: whether no demonstration tests this moment's label in its state.
+    """
+
+    control: int | None
+    label: str | None
+    state: int
+    costs: tuple[float | None, ...]
+    reasons: tuple[str, ...]
+    goal: str
+    is_untested: bool
+
+
+@dataclass(frozen=True)
+class AgentEpisode:
+    """An episode of the agent in a scene.
+
+    Attributes:
+        seed: the scene.
+        controls: of the episode.
+        imposed: how many of the controls, from the first, a person chose.
+        cost: of the episode, None if the task was not completed.
+        best_cost: of the agent's own plan.
+        outcome: as text.
+        is_success: whether the automaton accepts.
+        explanation: how the automaton reads the labels, as sentences.
+        moments: one more than controls.
+    """
+
+    seed: int
+    controls: tuple[int, ...]
+    imposed: int
+    cost: float | None
+    best_cost: float
+    outcome: str
+    is_success: bool
+    explanation: tuple[str, ...]
+    moments: tuple[Moment, ...]
+
+
+def explain_episode(
+    task: Task, model: TaskModel, seed: int, imposed: Sequence[int], cost: Cost, waypoints: Sequence[Point] = ()
+) -> tuple[AgentEpisode, EncodedFilm]:
+    """Run the agent in a scene; its episode with explanations, and its film.
+
+    Args:
+        task: of the scene.
+        model: the learned task.
+        seed: the scene.
+        imposed: controls that a person chooses before the agent acts.
+        cost: of steps.
+        waypoints: points of the image that a person leads the agent through after that.
+
+    Raises:
+        BadInputError: the person's path is impossible.
+        UnsatisfiableTaskError: no path fulfils the task there.
+    """
+    world = task.make_world(seed)
+    imposed = controls_through(world, imposed, waypoints, seed)
+    policy = policy_of(model, cost, task)
+    automaton, policy_cost = policy.choose(world) if isinstance(policy, CautiousPolicy) else (model.finite, cost)
+    agent = Agent(automaton, policy_cost, 0.0, np.random.default_rng(seed))
+    agent.start(world)
+    best_cost = float(agent.control_cost_to_go.min())
+    controls: list[int] = []
+    labels: list[Label] = []
+    states, Qs = [world.initial_state], []
+    while len(controls) < task.horizon:
+        Q = agent.control_cost_to_go.copy()
+        Qs.append(Q)
+        if len(controls) < len(imposed):
+            control = int(imposed[len(controls)])
+        elif agent.status is Status.RUNNING:
+            control = int(Q.argmin())
+        else:
+            break
+        states.append(world.step(states[-1], control))
+        labels.append(world.label(states[-2], control, states[-1]))
+        controls.append(control)
+        if agent.observe(states[-1], labels[-1]) is Status.ACCEPTED:
+            break
+    is_success = agent.status is Status.ACCEPTED
+    path = walk_path(world, model.finite, controls, world.initial_state)
+    untested = set(untested_steps(model, path))
+    moments = tuple(
+        Moment(
+            control=controls[t] if t < len(controls) else None,
+            label=format_label(labels[t - 1]) if t else None,
+            state=path.automaton_states[t],
+            costs=tuple(float(q) if np.isfinite(q) else None for q in Qs[t]) if t < len(Qs) else (),
+            reasons=_reasons(world, model, states[t], path.automaton_states[t], Qs[t]) if t < len(Qs) else (),
+            goal=_goal(model, path.automaton_states, labels, t),
+            is_untested=t in untested,
+        )
+        for t in range(len(states))
+    )
+    # c(s, u) = Q(s, u) - V(s'), and V is 0 once the task is done
+    taken = [float(Q[control]) for Q, control in zip(Qs, controls, strict=False)]
+    following = [float(Q.min()) for Q in Qs[1 : len(controls)]]
+    episode = AgentEpisode(
+        seed=seed,
+        controls=tuple(controls),
+        imposed=min(len(imposed), len(controls)),
+        cost=sum(taken) - sum(following) if is_success else None,
+        best_cost=best_cost,
+        outcome=_outcome(agent.status, len(controls), task.horizon),
+        is_success=is_success,
+        explanation=tuple(explain_word(model, compress(labels)).sentences),
+        moments=moments,
+    )
+    return episode, encode_film(world, states)
+
+
+def policy_of(model: TaskModel, cost: Cost, task: Task) -> Policy:
+    """The greedy policy of a model: cautious if its learner keeps alternatives, but it refuses no doubtful plan."""
+    if isinstance(model.finite, GuardedAutomaton):
+        return CautiousPolicy("learned", model, cost, 0.0, horizon=task.horizon, largest_doubt=1.0)
+    return PlannedPolicy("learned", model.finite, cost, 0.0)
+
+
+def _reasons(
+    world: World[Any], model: TaskModel, state: Any, automaton_state: int, Q: NDArray[np.float64]
+) -> tuple[str, ...]:
+    """Why each control would be worse."""
+    if np.isinf(Q).all():
+        return ("The task is already lost: no path from here completes it.",) * len(Q)
+    available = available_controls(world, state)
+    return tuple(
+        _reason(world, model, state, automaton_state, control, float(Q[control] - Q.min()))
+        if available[control]
+        else "It is not available here."
+        for control in range(len(Q))
+    )
+
+
+def _reason(world: World[Any], model: TaskModel, state: Any, automaton_state: int, control: int, excess: float) -> str:
+    next_state = world.step(state, control)
+    label = world.label(state, control, next_state)
+    if model.finite.read(automaton_state, label) == DEAD:
+        return f"It breaks a rule: {format_label(label)} must not hold here, or the task is lost."
+    if np.isinf(excess):
+        return "After it the task can no longer be completed, or another probable task forbids it."
+    idle = " It changes nothing." if next_state == state else ""
+    if excess < 1e-9:
+        return f"It is as good as any other.{idle}" if idle else "It is the best control here."
+    return f"It costs {excess:.3g} more than the best control.{idle}"
+
+
+def _goal(model: TaskModel, states: Sequence[int], labels: Sequence[Label], t: int) -> str:
+    """What the agent heads for at a moment: the next label that changes the automaton state."""
+    for step in range(t, len(labels)):
+        if states[step + 1] != states[step]:
+            return f"heading for {format_label(labels[step])}, {counted(step + 1 - t, 'step')} away"
+    if states[t] == DEAD:
+        return "the task is lost"
+    if model.finite.accepting[states[t]]:
+        return "done"
+    lacking = model.finite.lacking(states[t], ())
+    return f"waiting for {' or '.join(lacking)}" if lacking else "waiting"
+
+
+def _outcome(status: Status, steps: int, horizon: int) -> str:
+    if status is Status.ACCEPTED:
+        return f"done in {counted(steps, 'step')}"
+    if status is Status.LOST:
+        return f"lost after {counted(steps, 'step')}"
+    return f"not done within {horizon} steps"

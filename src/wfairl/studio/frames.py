@@ -1,0 +1,86 @@
+"""Frames for the browser: a frame is the numbers of its tiles, and each different tile is sent once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from wfairl.report.tiles import TILE, TileSet, data_uri
+from wfairl.worlds.documents import Inventive
+from wfairl.worlds.rendering import can_locate, can_render
+
+CACHED_TILES = 4_096
+
+LONGEST_TEXT = 200
+
+
+class FrameEncoder:
+    """Encodes the states of one scene as plain JSON; its tiles grow with the states."""
+
+    def __init__(self) -> None:
+        self._tiles = TileSet()
+        self._uris: list[str] = []
+
+    @property
+    def tiles(self) -> list[str]:
+        """The different tiles so far, as data URIs."""
+        self._uris += [_tile_uri(tile.tobytes()) for tile in self._tiles.tiles[len(self._uris) :]]
+        return self._uris
+
+    def encode(self, world: Any, state: Any) -> dict[str, Any]:
+        """The tile of every cell and the agent's cell; the state as text if the world has no renderer."""
+        if not can_render(world):
+            return {"text": str(world.name(state) if hasattr(world, "name") else state)[:LONGEST_TEXT]}
+        frame = self._tiles.frame(world, state)
+        rows, columns = frame.shape
+        agent = None
+        if can_locate(world):
+            x, y = world.locate(state)
+            agent = int(y // TILE) * columns + int(x // TILE)
+        return {"rows": rows, "columns": columns, "cells": frame.ravel().tolist(), "agent": agent}
+
+
+@dataclass(frozen=True)
+class EncodedFilm:
+    """The states of a path for the browser.
+
+    Attributes:
+        frames: one per state.
+        tiles: of the frames.
+        corner: the cell in the upper left corner of the frames; None if the world has no cells.
+        instruction: of the scene, if it has one.
+    """
+
+    frames: tuple[dict[str, Any], ...]
+    tiles: tuple[str, ...]
+    corner: tuple[int, int] | None
+    instruction: str | None
+
+
+def encode_film(world: Any, states: Sequence[Any]) -> EncodedFilm:
+    """Encode the states of a path."""
+    encoder = FrameEncoder()
+    frames = tuple(encoder.encode(world, state) for state in states)
+    return EncodedFilm(frames, tuple(encoder.tiles), corner_of(world), instruction_of(world))
+
+
+def corner_of(world: Any) -> tuple[int, int] | None:
+    """The cell in the upper left corner of a world's images; None if the world has no cells."""
+    if not (isinstance(world, Inventive) and can_locate(world)):
+        return None
+    x, y = world.locate(world.initial_state)
+    column, row = world.cell_at(x, y)
+    return column - int(x // TILE), row - int(y // TILE)
+
+
+def instruction_of(world: Any) -> str | None:
+    """What a scene asks for, where the scenes of a task differ in that."""
+    instruction: str | None = getattr(world, "instruction", None)
+    return instruction
+
+
+@lru_cache(CACHED_TILES)
+def _tile_uri(pixels: bytes) -> str:
+    return data_uri(np.frombuffer(pixels, np.uint8).reshape(TILE, TILE, 3))

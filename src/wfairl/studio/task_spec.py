@@ -1,0 +1,128 @@
+"""Which task a session is about: a registered one, by its name, or one that a person invents in an environment.
+
+A `TaskSpec` is plain JSON in the journal and in messages to workers; each process makes its own task from it, so no
+code travels. The rule of an invented task is what was learned of it; until then nothing counts as success by itself.
+"""
+
+import json
+import re
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
+
+from wfairl.automata.guarded import GuardedAutomaton
+from wfairl.automata.task_model import TaskModel
+from wfairl.errors import BadInputError
+from wfairl.worlds.documents import check_proposition, environments, invented_document, task_of_document
+from wfairl.worlds.registry import all_tasks, find_task
+from wfairl.worlds.task import Task
+
+NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,59}")
+"""Names of sessions and invented tasks; no name is a path."""
+
+LONGEST_PROPOSITION = 40
+
+
+def check_name(name: str) -> str:
+    """Return a valid name.
+
+    Raises:
+        BadInputError: it is not valid, a path for example.
+    """
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise BadInputError("a name has at most 60 lower-case letters, digits and hyphens, such as corner-before-goal")
+    return name
+
+
+@dataclass(frozen=True)
+class TaskSpec:
+    """A registered or an invented task.
+
+    Attributes:
+        name: of the task.
+        environment: the Gymnasium id for an invented task; None for a registered one.
+        propositions: of an invented task, each as in `worlds.documents`.
+
+    Raises:
+        BadInputError: the name is not valid.
+    """
+
+    name: str
+    environment: str | None = None
+    propositions: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_name(self.name)
+
+    @property
+    def is_invented(self) -> bool:
+        """Whether a person defines its propositions."""
+        return self.environment is not None
+
+    @property
+    def task(self) -> Task:
+        """The task; the same object for equal specs.
+
+        Raises:
+            BadInputError: there is no such task.
+        """
+        if not self.is_invented:
+            return find_task(self.name)
+        return _invented_task(json.dumps(self.to_document(None)))
+
+    @property
+    def world_key(self) -> str:
+        """What its worlds depend on: equal for specs that have the same worlds."""
+        return json.dumps([self.environment or self.name, self.propositions])
+
+    def task_with(self, model: TaskModel | None) -> Task:
+        """The task; an invented one has the learned automaton as its rule."""
+        if model is None or not self.is_invented:
+            return self.task
+        return task_of_document(self.to_document(model))
+
+    def to_document(self, model: TaskModel | None) -> dict[str, Any]:
+        """An invented task and its learned rule, as the document that `wfairl --tasks` reads."""
+        assert self.environment is not None
+        automaton = None if model is None else model.automaton
+        rule = automaton if isinstance(automaton, GuardedAutomaton) else None
+        return invented_document(self.name, self.environment, self.propositions, rule)
+
+    def with_proposition(self, name: str, document: dict[str, Any]) -> "TaskSpec":
+        """The spec with one more proposition.
+
+        Raises:
+            BadInputError: the name is invalid or taken, or there is no such proposition.
+        """
+        if self.environment is None:
+            raise BadInputError(f"the propositions of {self.name} are fixed; invent a task of your own")
+        name = name.strip()
+        if not 0 < len(name) <= LONGEST_PROPOSITION or not name.isprintable() or "&" in name or "!" in name:
+            raise BadInputError(f"a proposition has a name of 1 to {LONGEST_PROPOSITION} characters without & and !")
+        if name in self.propositions:
+            raise BadInputError(f"there is already a proposition {name}")
+        check_proposition(self.environment, document)
+        return replace(self, propositions={**self.propositions, name: document})
+
+    def without_proposition(self, name: str) -> "TaskSpec":
+        """The spec without a proposition."""
+        if name not in self.propositions:
+            raise BadInputError(f"there is no proposition {name}")
+        return replace(self, propositions={key: one for key, one in self.propositions.items() if key != name})
+
+
+@lru_cache(256)
+def _invented_task(document: str) -> Task:
+    return task_of_document(json.loads(document))
+
+
+def find_task_spec(text: str) -> TaskSpec:
+    """The spec for the name of a registered task, or for an environment to invent one in.
+
+    Raises:
+        BadInputError: it is neither.
+    """
+    if text not in environments() or text in {task.name for task in all_tasks()}:
+        return TaskSpec(find_task(text).name)  # its error lists the tasks
+    words = re.sub(r"^(MiniGrid-|BabyAI-|wfairl/)|-v\d+$", "", text)
+    return TaskSpec("my-" + re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:50], text)

@@ -1,0 +1,394 @@
+"""A session's controller: it does what a page asks for, says why it cannot, and its views are plain JSON."""
+
+import ast
+import asyncio
+import io
+import json
+import subprocess
+import sys
+import zipfile
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from corridors import Corridor, corridor_task
+from hypothesis import given
+from hypothesis import strategies as st
+from studio_sessions import CORNER, FOUR_ROOMS, GOAL, Inline, errand_plan, show_errand
+
+from wfairl.automata.formats import FORMATS, read_automaton
+from wfairl.errors import BadInputError
+from wfairl.logic.proposals import find_scene
+from wfairl.studio.controller import SessionController
+from wfairl.studio.downloads import download
+from wfairl.studio.frames import corner_of, encode_film
+from wfairl.studio.keys import can_point, control_in_direction, control_towards, keys_of
+from wfairl.studio.session import Session
+from wfairl.studio.task_spec import find_task_spec
+from wfairl.studio.understanding import edge_evidence
+from wfairl.studio.waypoints import controls_through
+from wfairl.worlds import registry
+from wfairl.worlds.documents import task_of_document
+from wfairl.worlds.registry import find_task
+
+CORNER_FIRST = {"kind": "before", "first": "corner", "second": "goal"}
+
+
+def finish(coroutine):
+    """Run a coroutine in a thread of its own: the browser's driver may have a loop in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()
+
+
+def send(controller, *messages):
+    for message in messages:
+        finish(controller.handle(message))
+    return controller
+
+
+@pytest.fixture(scope="module")
+def errand_session(tmp_path_factory):
+    """A directory with three demonstrations of corner before goal, and what was learned from them."""
+    session = Session(tmp_path_factory.mktemp("sessions") / "one", find_task_spec(FOUR_ROOMS))
+    session.do(CORNER)
+    session.do(GOAL)
+    for _ in range(3):
+        show_errand(session)
+    send(SessionController(session, Inline()), {"do": "learn"})
+    return session.directory
+
+
+@pytest.fixture
+def controller(errand_session, tmp_path):
+    for file in errand_session.iterdir():
+        (tmp_path / "one").mkdir(exist_ok=True)
+        (tmp_path / "one" / file.name).write_bytes(file.read_bytes())
+    controller = SessionController(Session(tmp_path / "one"), Inline())
+    finish(controller.ready())
+    return controller
+
+
+def test_the_task_is_inferred_and_the_views_are_json(controller):
+    view = json.loads(json.dumps(controller.view("understanding"), allow_nan=False))
+    assert view["model"]["sentence"] == "corner, then goal"
+    assert view["model"]["states"] == 3
+    assert [edge["demonstrations"] for edge in view["model"]["edges"]] == [[1, 2, 3], [1, 2, 3]]
+    assert all(0.5 < edge["certainty"] <= 1 for edge in view["model"]["edges"])
+    for mode in ("demonstrate", "watch", "answer"):
+        scene = json.loads(json.dumps(send(controller, {"do": "mode", "mode": mode}).view("scene"), allow_nan=False))
+        assert scene["mode"] == mode
+        assert scene["frames"][0]["columns"] == 19
+
+
+def test_an_edge_is_as_certain_as_the_automata_that_have_it(controller):
+    session = controller.session
+    alternatives = session.model.facts["alternatives"]
+    for edge in edge_evidence(session.model, session.dataset):
+        source, guard, target = edge.key
+        text = f"{source} -{guard}-> {target}"
+        share = sum(one["weight"] for one in alternatives if text in one["text"].split(", "))
+        assert edge.certainty == pytest.approx(share / sum(one["weight"] for one in alternatives))
+
+
+def test_the_agent_takes_the_cheapest_path_and_says_what_another_costs(controller):
+    scene = send(controller, {"do": "watch", "seed": 5000}).view("scene")
+    episode = scene["episode"]
+    assert episode["controls"] == [int(control) for control in episode["controls"]]
+    assert len(episode["controls"]) == len(errand_plan(5000)) == episode["cost"] == episode["best_cost"]
+    assert len(scene["frames"]) == len(episode["moments"]) == len(episode["controls"]) + 1
+    first = episode["moments"][0]
+    assert first["costs"][first["control"]] == min(first["costs"]) == episode["cost"]
+    assert first["goal"].startswith("heading for corner")
+    other = next(control for control in range(6) if first["costs"][control] > episode["cost"])
+    detour = send(controller, {"do": "watch", "seed": 5000, "controls": [other]}).view("scene")["episode"]
+    assert (detour["imposed"], detour["controls"][0]) == (1, other)
+    assert detour["cost"] == pytest.approx(first["costs"][other])
+    assert f"{first['costs'][other] - episode['cost']:.3g} more" in first["reasons"][other]
+
+
+def test_a_control_that_breaks_a_law_says_so(controller):
+    send(controller, {"do": "correct", "correction": CORNER_FIRST, "law": True})
+    assert controller.session.model.finite.states == 3
+    goal_first = shortest_to_goal(5000)
+    before = send(controller, {"do": "watch", "seed": 5000, "controls": goal_first[:-1]}).view("scene")["episode"]
+    assert "breaks a rule: goal" in before["moments"][len(goal_first) - 1]["reasons"][goal_first[-1]]
+    lost = send(controller, {"do": "watch", "seed": 5000, "controls": goal_first}).view("scene")["episode"]
+    assert (lost["success"], lost["cost"], lost["moments"][-1]["state"]) == (False, None, -1)
+
+
+def test_a_drawn_path_leads_through_its_waypoints_by_the_fewest_steps(controller):
+    scene = send(controller, {"do": "watch", "seed": 5000}).view("scene")
+    columns, wall, begun = scene["frames"][0]["columns"], 0, 4
+    own = [frame["agent"] for frame in scene["frames"]]
+    cells = [own[begun + 6], wall, own[begun]]  # on, into a wall, which is passed over, and back again
+    waypoints = [[32 * (cell % columns) + 16, 32 * (cell // columns) + 16] for cell in cells]
+    controls = scene["episode"]["controls"]
+    message = {"do": "watch", "seed": 5000, "controls": controls[:begun], "waypoints": waypoints}
+    drawn = send(controller, message).view("scene")
+    path = drawn["episode"]["controls"]
+    assert path[:begun] == controls[:begun]
+
+    world = find_task("errand").make_world(5000)
+    state = world.initial_state
+    for control in path[:begun]:
+        state = world.step(state, control)
+    cell = begun
+    for goal in (cells[0], cells[2]):
+        on, state = fewest_steps(world, state, lambda one, goal=goal: agent_cell(world, one, columns) == goal)
+        cell += on
+        assert drawn["frames"][cell]["agent"] == goal
+    assert drawn["episode"]["imposed"] == cell
+    assert drawn["episode"]["cost"] == len(path) > scene["episode"]["cost"]
+    assert "cannot get there" in send(controller, {**message, "waypoints": [[1, 1]]}).notice.lower()
+
+
+def test_a_drawn_path_opens_doors_as_the_real_environment_does():
+    task = find_task("babyai-goto")
+    world, environment = task.make_world(5000), task.make_environment(5000)
+    column, row = corner_of(world)
+    controls = controls_through(world, (), [(18 * 32 + 16, 3 * 32 + 16)], 5000)
+    assert world.controls.index("toggle") in controls
+    for control in controls:
+        environment.step(int(control))
+    assert tuple(environment.unwrapped.agent_pos) == (18 + column, 3 + row)
+    assert encode_film(world, [world.initial_state]).instruction == environment.unwrapped.mission
+
+
+def agent_cell(world, state, columns):
+    x, y = world.locate(state)
+    return int(y // 32) * columns + int(x // 32)
+
+
+def fewest_steps(world, start, is_there):
+    layer, seen = [start], {start}
+    for steps in range(1000):
+        arrived = [state for state in layer if is_there(state)]
+        if arrived:
+            return steps, arrived[0]
+        layer = list({world.step(state, control) for state in layer for control in range(3)} - seen)
+        seen |= set(layer)
+    raise AssertionError
+
+
+def shortest_to_goal(seed):
+    world = find_task("errand").make_world(seed)
+    queue, seen = deque([(world.initial_state, [])]), {world.initial_state}
+    while queue:
+        state, controls = queue.popleft()
+        for control in range(3):
+            after = world.step(state, control)
+            if "goal" in world.label(state, control, after):
+                return [*controls, control]
+            if after not in seen:
+                seen.add(after)
+                queue.append((after, [*controls, control]))
+    raise AssertionError
+
+
+def test_a_question_is_asked_and_the_answer_is_kept(controller):
+    question = send(controller, {"do": "mode", "mode": "answer"}).view("scene")["question"]
+    assert question is not None
+    send(controller, {"do": "answer", "right": True})
+    assert [one.right for one in controller.session.answers] == [True]
+    assert controller.session.is_current
+    assert Session(controller.session.directory).dataset.answers == controller.session.dataset.answers
+    assert send(controller, {"do": "answer", "right": True}).notice.startswith("There is no question")
+
+
+def test_a_correction_that_leaves_no_task_is_withdrawn(controller):
+    before = controller.session.model.sentences
+    send(controller, {"do": "correct", "correction": {"kind": "never", "proposition": "goal"}, "law": True})
+    assert "nothing could fulfil" in controller.notice
+    assert controller.session.corrections == []
+    assert controller.session.model.sentences == before
+    send(controller, {"do": "correct", "correction": CORNER_FIRST, "law": False})
+    assert "obeys already" in controller.notice
+
+
+def test_ten_new_scenes_are_tried_in_the_real_environment(controller):
+    trials = send(controller, {"do": "try"}).view("understanding")["trials"]
+    assert [one["outcome"] for one in trials] == ["success"] * 10
+    assert [one["steps"] for one in trials] == [len(errand_plan(one["seed"])) for one in trials]
+
+
+def test_a_map_shows_the_least_cost_from_every_cell(controller):
+    scene = send(controller, {"do": "watch", "seed": 5000}, {"do": "map", "kind": "to_go", "state": 0}).view("scene")
+    here = scene["frames"][0]["agent"]
+    cost = scene["episode"]["cost"]
+    assert cost - 2 <= scene["map"]["values"][here] <= cost  # two turns at most
+    assert scene["map"]["values"][0] is None  # a wall
+    steps = send(controller, {"do": "map", "kind": "step", "state": 0}).view("scene")["map"]["values"]
+    assert {one for one in steps if one is not None} == {1.0}
+
+
+def test_the_agent_plans_again_in_the_same_scene_once_its_cost_was_learned(controller, monkeypatch):
+    monkeypatch.setattr("wfairl.studio.jobs.learn_cost", lambda *_: "twice as dear")
+    scene = send(controller, {"do": "watch", "seed": 5000}, {"do": "cost"}).view("scene")
+    assert (scene["mode"], scene["seed"], scene["episode"] is None) == ("watch", 5000, False)
+    assert "twice as dear" in scene["notice"]
+
+
+def test_a_cell_that_nobody_can_stand_on_is_refused(controller):
+    journal = (controller.session.directory / "journal.jsonl").read_text()
+    assert "There is a wall" in send(controller, {"do": "cell", "x": 5, "y": 5, "name": "w"}).notice
+    assert "There is a wall" in send(controller, {"do": "cell", "x": -40, "y": 99999, "name": "w"}).notice
+    assert (controller.session.directory / "journal.jsonl").read_text() == journal
+
+
+@pytest.mark.parametrize(
+    "message",
+    [None, 3, [], {}, {"do": "x"}, {"do": "mode", "mode": "../x"}, {"do": "watch", "seed": "a"},
+     {"do": "watch", "seed": float("inf")}, {"do": "watch", "waypoints": [[float("inf"), 0]]},
+     {"do": "watch", "waypoints": [[1]]}, {"do": "cell", "x": "a"}, {"do": "watch", "controls": [99]},
+     {"do": "map", "kind": "x"},
+     {"do": "edge", "source": 9, "text": "x", "law": True}, {"do": "keep", "right": "yes"},
+     {"do": "correct", "correction": {"kind": "never", "proposition": ["x"]}, "law": True}],
+)  # fmt: skip
+def test_messages_that_make_no_sense_are_answered_and_change_nothing(controller, message):
+    journal = (controller.session.directory / "journal.jsonl").read_text()
+    send(controller, message)
+    assert controller.notice
+    assert (controller.session.directory / "journal.jsonl").read_text() == journal
+
+
+@pytest.mark.parametrize("content", [None, "", "{}", '{"format": "wfairl-task-model", "version": 99}'])
+def test_what_was_shown_is_current_again_where_the_model_is_lost(controller, content):
+    (controller.session.directory / "task.json").unlink()
+    if content is not None:
+        (controller.session.directory / "task.json").write_text(content)
+    again = SessionController(Session(controller.session.directory), Inline())
+    assert again.session.model is None
+    finish(again.ready())
+    assert again.session.model.sentences == controller.session.model.sentences
+
+
+@given(st.lists(st.sampled_from(["left", "right", "forward", "toggle", "north", "run", "unx", "go 1"]), unique=True))
+def test_every_control_has_a_key_of_its_own(controls):
+    keys = [one["key"] for one in keys_of(controls)]
+    assert all(keys)
+    assert len(set(keys)) == len(keys)
+    assert not set(keys) & set("urntyx123")
+
+
+class Crossing:
+    """A world whose controls have no names to speak of: from the middle to waypoints around it, and nowhere else."""
+
+    WAYS = ((30, 0), (0, 40), (-20, 2), (5, -50), (10, 0))
+
+    def __init__(self):
+        self.controls = tuple(f"way {number}" for number in range(len(self.WAYS)))
+        self.initial_state = None
+
+    def step(self, state, control):
+        return control if state is None else state
+
+    def locate(self, state):
+        x, y = (0, 0) if state is None else self.WAYS[state]
+        return 100 + x, 100 + y
+
+    def render(self, state):
+        return np.zeros((200, 200, 3), np.uint8)
+
+
+def test_one_points_where_controls_have_no_keys():
+    world = Crossing()
+    assert can_point(world)
+    assert not can_point(find_task("errand").make_world(0))
+    arrows = {"ArrowRight": 0, "ArrowDown": 1, "ArrowLeft": 2, "ArrowUp": 3}
+    assert {key: control_in_direction(world, None, key) for key in arrows} == arrows
+    for control, (x, y) in enumerate(world.WAYS):
+        assert control_towards(world, None, 100 + x, 100 + y) == control
+    with pytest.raises(BadInputError, match="in that direction"):
+        control_in_direction(world, 0, "ArrowUp")
+    with pytest.raises(BadInputError, match="nearer to that point"):
+        control_towards(world, None, 100, 100)
+    with pytest.raises(BadInputError, match="no such direction"):
+        control_in_direction(world, None, "Home")
+
+
+def test_the_most_telling_scene_is_proposed_and_gone_to(controller):
+    session, seeds = controller.session, range(1000003 + 1, 1000003 + 13)
+    proposal = find_scene(session.model, session.dataset, session.task, seeds, np.random.default_rng(0))
+    scene = send(controller, {"do": "mode", "mode": "watch"}, {"do": "propose"}).view("scene")
+    assert (scene["mode"], scene["seed"]) == ("demonstrate", proposal.seed)
+    assert [one["weight"] for one in scene["proposal"]] == [one.weight for one in proposal.ways[:4]]
+    assert send(controller, {"do": "next"}).view("scene")["proposal"] == []
+
+
+def test_evidence_takes_a_step_out_that_was_shown_three_times(controller):
+    send(controller, {"do": "edge", "source": 0, "text": "corner", "law": False})
+    assert controller.session.model.sentences == ("0 -goal-> done",)
+    again = Session(controller.session.directory)
+    assert again.dataset == controller.session.dataset
+    assert again.dataset.answers[0].weight > 1
+    send(controller, {"do": "withdraw", "correction": 0})
+    assert controller.session.model.sentences == ("0 -corner-> 1, 1 -goal-> done",)
+
+
+def test_a_demonstration_that_nothing_explains_is_kept_as_it_is_and_can_be_watched(tmp_path):
+    session = Session(tmp_path / "one", find_task_spec(FOUR_ROOMS))
+    session.do(CORNER)
+    session.do(GOAL)
+    for control in errand_plan(session.seed):
+        for idle in (3, 4, 5, 0, 1, 3):  # nobody who wants anything would do so
+            session.do({"do": "control", "control": idle})
+        session.do({"do": "control", "control": int(control)})
+    session.do({"do": "keep", "right": True, "by": "person"})
+    controller = send(SessionController(session, Inline()), {"do": "learn"})
+    assert session.model.judge(session.dataset.words[0]).accepted
+    json.dumps(controller.view("understanding"), allow_nan=False)
+    send(controller, {"do": "watch", "seed": 5000})
+    assert controller.view("scene")["episode"] is not None or controller.notice
+
+
+def test_a_world_without_a_renderer_is_shown_as_text(tmp_path, monkeypatch):
+    task = corridor_task(Corridor)
+    monkeypatch.setattr(registry, "_tasks", {**registry._known(), task.name: task})
+    controller = SessionController(Session(tmp_path / "one", find_task_spec(task.name)), Inline())
+    assert controller.view("scene")["frames"] == [{"text": str(task.make_world(controller.session.seed).name(0))}]
+
+
+def test_the_automaton_is_given_in_formats_of_other_tools(controller, tmp_path):
+    for form in FORMATS.values():
+        name = f"task{form.suffixes[0]}"
+        content, _ = download(controller.session, name)
+        assert content
+        if form.read is not None:
+            (tmp_path / name).write_bytes(content)
+            again = read_automaton(tmp_path / name)
+            assert all(again.accepts(one.labels) for one in controller.session.dataset)
+    assert finish(controller.download("scene.prism"))[0].decode().count("\nmdp\n") == 1
+    document = json.loads(finish(controller.download("my-fourrooms.task.json"))[0])
+    assert all(task_of_document(document).rule.accepts(one.labels) for one in controller.session.dataset)
+    with pytest.raises(BadInputError):
+        download(controller.session, "../journal.jsonl")
+
+
+@pytest.mark.parametrize("name", ["'); import os; ('", '"""; x', "{first}", "\\", "<script>"])
+def test_names_in_the_script_are_text(tmp_path, name):
+    session = Session(tmp_path / "one", find_task_spec(FOUR_ROOMS))
+    session.do({**GOAL, "name": name})
+    correction = {"kind": "never", "proposition": name}
+    session.do({"do": "correct", "correction": correction, "law": True, "answers": []})
+    named = {
+        line.targets[0].id: ast.literal_eval(line.value)
+        for line in ast.parse(download(session, "repeat.py")[0]).body
+        if isinstance(line, ast.Assign) and line.targets[0].id.isupper()
+    }
+    assert named["LAWS"] == [correction]
+    assert list(named["TASK"]["propositions"]) == [name]
+
+
+@pytest.mark.slow
+def test_downloads_are_the_session_and_repeat_it(controller, tmp_path):
+    content, kind = finish(controller.download("session.zip"))
+    assert kind == "application/zip"
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        archive.extractall(tmp_path / "out")
+    files = {path.name for path in (tmp_path / "out" / "one").iterdir()}
+    assert files >= {"demos.safetensors", "task.json", "my-fourrooms.task.json", "report.html", "repeat.py"}
+    ran = subprocess.run(
+        [sys.executable, str(tmp_path / "out" / "one" / "repeat.py")], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.splitlines() == ["0 -corner-> 1, 1 -goal-> done", "100% of ten new scenes succeeded"]
