@@ -68,7 +68,8 @@ def encode_film(world: Any, states: Sequence[Any]) -> EncodedFilm:
 
 def corner_of(world: Any) -> tuple[int, int] | None:
     """The cell in the upper left corner of a world's images; None if the world has no cells."""
-    if not (isinstance(world, Inventive) and can_locate(world)):
+    has_cells = isinstance(world, Inventive) and can_locate(world)
+    if not has_cells:
         return None
     x, y = world.locate(world.initial_state)
     column, row = world.cell_at(x, y)
