@@ -122,7 +122,7 @@ def time_of(seconds: list[float], directory: Path, executor: str, workers: int) 
         (directory / "begun").write_text(json.dumps(time.time()))
         begun = time.monotonic()
         failures = run_jobs(jobs, directory, opened, "cells")
-        assert not failures, failures[0]
+        assert not failures, failures
         return time.monotonic() - begun
 
 

@@ -14,7 +14,7 @@ from wfairl.automata import formats
 from wfairl.learning import storage
 from wfairl.logic import learners
 from wfairl.public_data import registry as public_data
-from wfairl.suites import data_suite, suite
+from wfairl.suites import suite
 from wfairl.worlds import registry
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -56,7 +56,6 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch):
         (storage, "COST_MODELS"),
         (learners, "LEARNERS"),
         (suite, "SUITES"),
-        (data_suite, "DATA_SUITES"),
         (public_data, "SOURCES"),
         (formats, "FORMATS"),
     ):

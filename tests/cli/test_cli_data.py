@@ -5,7 +5,7 @@ from public_data_files import published_as, write_borlange
 
 from wfairl.public_data import registry
 from wfairl.public_data.borlange import BORLANGE
-from wfairl.suites import data_compute
+from wfairl.suites import compute
 
 
 @pytest.fixture
@@ -54,9 +54,9 @@ def test_report_writes_the_page_of_a_suite_on_public_data_again(wfairl, source, 
     def run_jobs(jobs, directory, workers, title):
         for job in jobs:
             job.work(directory)
-        return ()
+        return {}
 
-    monkeypatch.setattr(data_compute, "run_jobs", run_jobs)  # in this process
+    monkeypatch.setattr(compute, "run_jobs", run_jobs)  # in this process
     wfairl("data", "borlange", source, "-o", tmp_path / "data")
     run = tmp_path / "run"
     result = wfairl("reproduce", "--suite", "borlange", "--data", tmp_path / "data", "-o", run, "--quick")

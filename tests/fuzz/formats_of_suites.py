@@ -13,14 +13,15 @@ from fuzz.file_format import FileFormat, sealed, tensors
 from wfairl.public_data import labyrinth
 from wfairl.public_data.shanghai import read_shanghai
 from wfairl.public_data.trajectories import load_trajectories, save_trajectories
-from wfairl.suites import data_compute, data_suite, results, tables
+from wfairl.suites import data_suite, reproduction, results
+from wfairl.suites.data_results import DataResults
 from wfairl.suites.data_suite import Outcome
 from wfairl.suites.directory import MADE, RESULTS
 from wfairl.suites.metrics import Recovery
 from wfairl.suites.paper import FULL, PAPER
 from wfairl.suites.results import TIMES, CellResult, Row, Trial
 from wfairl.suites.suite import Cell
-from wfairl.suites.tables import Tables, read_tables, write_results
+from wfairl.suites.tables import Tables, read_tables
 
 CELL = Cell("doorkey", "D1", "wfa-irl", 0, 32)
 
@@ -100,15 +101,15 @@ FORMATS: tuple[FileFormat, ...] = (
         results.FORM,
     ),
     *sealed("times", "timing.json", lambda p: TIMES.write(p, {"seconds": 1.5}), TIMES.read, TIMES),
-    *sealed("results", RESULTS, lambda p: write_results(suite_tables(), p.parent), read_suite, tables.FORM),
-    *sealed("provenance", MADE, lambda p: write_results(suite_tables(), p.parent), read_suite, tables.PROVENANCE),
+    *sealed("results", RESULTS, lambda p: suite_tables().write(p.parent), read_suite, Tables.form),
+    *sealed("provenance", MADE, lambda p: suite_tables().write(p.parent), read_suite, reproduction.PROVENANCE),
     *sealed("outcome of a fit", "fit.json", lambda p: OUTCOME.save(p, {"name": "a"}), Outcome.load, data_suite.FORM),
     *sealed(
         "results on data",
         RESULTS,
-        lambda p: data_compute.FORM.write(p, DATA_RESULTS),
-        data_compute.FORM.read,
-        data_compute.FORM,
+        lambda p: DataResults.form.write(p, DATA_RESULTS),
+        DataResults.form.read,
+        DataResults.form,
     ),
     tensors("arrays of a fit", "fit.safetensors", write_fit, lambda p: Outcome.load(p.with_suffix(".json"))),
     tensors("trajectories", "shanghai.safetensors", write_roads, read_roads),

@@ -17,8 +17,7 @@ from public_data_files import write_borlange
 from wfairl.automata.rules import visit_in_order
 from wfairl.public_data.borlange import read_borlange
 from wfairl.public_data.trajectories import save_trajectories
-from wfairl.suites.compute import reproduce
-from wfairl.suites.data_compute import reproduce_on_data
+from wfairl.suites.compute import reproduce, reproduce_on_data
 from wfairl.suites.data_suite import find_data_suite
 from wfairl.suites.directory import DEMONSTRATIONS, MARKDOWN, RESULTS, RUNS, TASK_MODELS, TIMING
 from wfairl.suites.paper import FULL, PAPER

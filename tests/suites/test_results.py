@@ -15,7 +15,7 @@ from wfairl.suites.comparisons import comparisons_of
 from wfairl.suites.paper import ENTRIES, FULL, PAPER, TASKS, paper_automaton, paper_return
 from wfairl.suites.results import CellResult, Trial, rows_of, standard_error
 from wfairl.suites.suite import Cell, digest
-from wfairl.suites.tables import Tables, automata_of, read_tables, write_results
+from wfairl.suites.tables import Tables, automata_of, read_tables
 
 RETURNS = arrays(np.float64, st.tuples(st.integers(1, 4), st.integers(1, 6)), elements=st.floats(0, 1))
 
@@ -167,7 +167,7 @@ def test_every_entry_stands_beside_the_first_in_the_same_scenes(tmp_path):
     assert (cloned.beside.difference.value, cloned.beside.improvement.value) == (0.25, 0.75)
     assert (optimal.beside.difference.value, optimal.beside.improvement.value) == (-0.25, 0.25)
     made = Tables(protocol, tuple(rows_of(PAPER, results, 32)), {}, {**MADE, "core_seconds": 1.0}, {}, compared)
-    write_results(made, tmp_path)
+    made.write(tmp_path)
     assert read_tables(tmp_path).comparisons == compared
     assert "| behavioural cloning | 0.500 | +0.250 [+0.000, +0.500] | 0.75 [0.50, 1.00] |" in made.to_markdown()
 

@@ -39,13 +39,9 @@ def report_command(
     """Write the page of a run."""
     from wfairl.report.run_page import write_run_report  # torch is slow to import
     from wfairl.suites.compute import write_report
-    from wfairl.suites.data_compute import is_data_reproduction, write_data_report
     from wfairl.suites.directory import is_reproduction
 
-    if is_data_reproduction(run):
-        path = write_data_report(run, output)
-    else:
-        path = write_report(run, output) if is_reproduction(run) else write_run_report(run, output, scenes)
+    path = write_report(run, output) if is_reproduction(run) else write_run_report(run, output, scenes)
     if as_json:
         print_json({"run": str(run), "report": str(path), "bytes": path.stat().st_size})
     else:

@@ -10,11 +10,10 @@ from rich.table import Table
 
 from wfairl.cli.app import AsJson, command_group, out, print_json
 from wfairl.errors import BadInputError
-from wfairl.suites.data_suite import DATA_SUITES
-from wfairl.suites.suite import SUITES, find_suite, narrowed
+from wfairl.suites.suite import SUITES, Suite, load_suite, narrowed
 
 if TYPE_CHECKING:
-    from wfairl.suites.tables import Tables
+    from wfairl.suites.reproduction import Reproduction
 
 app = command_group()
 
@@ -41,7 +40,7 @@ the directory where they are, and of the other options only --quick, --jobs, --e
 
 @app.command("reproduce", help=EXAMPLE)
 def reproduce_command(
-    suite: Annotated[str, typer.Option(help=f"Which suite: {', '.join((*SUITES, *DATA_SUITES))}.")] = "paper",
+    suite: Annotated[str, typer.Option(help=f"Which suite: {', '.join(SUITES)}.")] = "paper",
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="DIR", help="Output directory. Default: runs/SUITE[-quick]."),
@@ -66,64 +65,34 @@ def reproduce_command(
     as_json: AsJson = False,
 ) -> None:
     """Compute a suite."""
-    if suite in DATA_SUITES:
-        given = {"--tasks": tasks, "--methods": methods, "--seeds": seeds, "--cost": cost}
-        refused = [option for option, value in given.items() if value is not None]
+    chosen = load_suite(suite)
+    from wfairl.suites.compute import reproduce, reproduce_on_data  # torch is slow to import
+
+    directory = Path("runs", f"{suite}-quick" if quick else suite) if output is None else output
+    options = {"--tasks": tasks, "--data": data, "--methods": methods, "--seeds": seeds, "--cost": cost}
+    command = command_of(quick, {"--suite": None if suite == "paper" else suite, **options, "-o": output})
+    results: Reproduction
+    if isinstance(chosen, Suite):
+        protocol = narrowed(
+            chosen,
+            chosen.quick if quick else chosen.full,
+            tasks=_names(tasks),
+            data_sets=_names(data),
+            methods=_names(methods),
+            seeds=seeds,
+            cost=cost,
+        )
+        results = reproduce(protocol, directory, jobs, command, executor)
+    else:
+        refused = [option for option, value in options.items() if value is not None and option != "--data"]
         if refused:
             raise BadInputError(f"the suite {suite} has a fixed protocol: {refused[0]} does not apply")
-        _reproduce_on_data(suite, data, output, quick, jobs, executor, as_json)
-        return
-    from wfairl.suites.compute import reproduce
-
-    found = find_suite(suite)
-    protocol = narrowed(
-        found,
-        found.quick if quick else found.full,
-        tasks=_names(tasks),
-        data_sets=_names(data),
-        methods=_names(methods),
-        seeds=seeds,
-        cost=cost,
-    )
-    directory = Path("runs", f"{suite}-quick" if quick else suite) if output is None else output
-    named = None if suite == "paper" else suite
-    chosen = {
-        "--suite": named,
-        "--tasks": tasks,
-        "--data": data,
-        "--methods": methods,
-        "--seeds": seeds,
-        "--cost": cost,
-        "-o": output,
-    }
-    tables = reproduce(protocol, directory, jobs, command_of(quick, chosen), executor)
+        place = None if data is None else Path(data)
+        results = reproduce_on_data(chosen, place, directory, quick, jobs, command, executor)
     if as_json:
-        print_json({**tables.to_document(), "made": dict(tables.made)})
+        print_json({**results.to_document(), "made": dict(results.provenance)})
     else:
-        print_tables(tables, directory)
-    if tables.failures:
-        raise typer.Exit(1)
-
-
-def _reproduce_on_data(
-    suite: str, data: str | None, output: Path | None, quick: bool, jobs: int, executor: str, as_json: bool
-) -> None:
-    from wfairl.suites.data_compute import notice, reproduce_on_data
-    from wfairl.suites.data_suite import find_data_suite
-    from wfairl.suites.directory import REPORT
-
-    directory = Path("runs", f"{suite}-quick" if quick else suite) if output is None else output
-    command = command_of(quick, {"--suite": suite, "--data": data, "-o": output})
-    place = None if data is None else Path(data)
-    results = reproduce_on_data(find_data_suite(suite), place, directory, quick, jobs, command, executor)
-    if as_json:
-        print_json({**results.to_document(), "made": dict(results.made)})
-    else:
-        for table in results.tables:
-            out.print(_table(table.title, table.head, table.body))
-        if quick:
-            out.print(notice(quick))
-        out.print(f"report: {directory / REPORT}")
+        print_tables(results, directory)
     if results.failures:
         raise typer.Exit(1)
 
@@ -134,15 +103,14 @@ def command_of(quick: bool, chosen: Mapping[str, object]) -> str:
     return shlex.join(["wfairl", "reproduce", *(["--quick"] if quick else []), *options])
 
 
-def print_tables(tables: "Tables", directory: Path) -> None:
+def print_tables(results: "Reproduction", directory: Path) -> None:
     """The tables, in what they are smaller than the full protocol, and where the page is."""
     from wfairl.suites.directory import REPORT
-    from wfairl.suites.scope import shortfall
 
-    for table in tables.shown():
+    for table in results.text_tables:
         out.print(_table(table.title, table.head, table.body))
-    if smaller := shortfall(tables.protocol):
-        out.print(smaller)
+    if results.notice:
+        out.print(results.notice)
     out.print(f"report: {directory / REPORT}")
 
 

@@ -10,7 +10,7 @@ _MODULES = {
     "Outcome": "data_suite",
     "Protocol": "suite",
     "Suite": "suite",
-    "TextTable": "tables",
+    "TextTable": "reproduction",
     "find_suite": "suite",
     "narrowed": "suite",
     "register_data_suite": "data_suite",

@@ -17,7 +17,7 @@ from wfairl.public_data.trajectories import TrajectorySet
 from wfairl.report.figures.captioned import CaptionedFigure
 from wfairl.report.figures.estimates import draw_paired
 from wfairl.suites.data_suite import DataSuite, Fit, Outcome, Outcomes, mean_and_spread
-from wfairl.suites.tables import TextTable
+from wfairl.suites.reproduction import TextTable
 
 SPLITS, TRAINED = 5, 0.8
 

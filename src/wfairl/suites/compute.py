@@ -1,47 +1,62 @@
-"""The experiments of a suite from the first to the last, in a directory:
+"""A suite from the first job to its page, in a directory:
 
-    demonstrations -> automata -> trainings and tests, several at a time -> tables -> figures -> report
+    experiments       demonstrations -> automata -> trainings and tests
+    recorded data     fits                                               -> tables -> figures -> page
 
-Everything that is finished stays in the directory and is not computed again, and what was killed goes on where it
-was: a suite that is started again ends with the same tables.
+Jobs run several at a time. Everything that is finished stays in the directory and is not computed again, and what was
+killed resumes: a suite that is started again ends with the same tables.
 """
 
+import hashlib
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any, TypeVar
 
+from wfairl.errors import BadInputError
 from wfairl.executors import LOCAL, open_workers
-from wfairl.files import hold, write_atomically
+from wfairl.files import hold, read_bytes
 from wfairl.logic.learners import find_learner
 from wfairl.methods import find_method
+from wfairl.public_data.trajectories import load_trajectories
 from wfairl.report.figures import write_figures
 from wfairl.report.page import check_page_file, write_page
 from wfairl.report.provenance import provenance
 from wfairl.suites.cell import gather, learn_task, run_cell, stored_result
 from wfairl.suites.comparisons import comparisons_of
+from wfairl.suites.data_results import DataResults, read_data_results
+from wfairl.suites.data_suite import OUTCOME_VERSION, DataSuite, Fit, Outcome
 from wfairl.suites.directory import (
-    CSV,
     FIGURES,
-    MARKDOWN,
     REPORT,
     RESULTS,
     TIMING,
     UnfinishedReproductionError,
     check_free,
     demonstrations_file,
+    fit_file,
+    is_on_data,
     run_directory,
     shared_files,
     task_model_file,
 )
-from wfairl.suites.figures import draw_figures
-from wfairl.suites.jobs import Failure, Job, run_jobs
-from wfairl.suites.page import reproduction_page
+from wfairl.suites.figures import Figures, draw_figures
+from wfairl.suites.jobs import Job, run_jobs
+from wfairl.suites.page import data_page, reproduction_page
+from wfairl.suites.reproduction import Reproduction
 from wfairl.suites.results import TIMES, rows_of
 from wfairl.suites.suite import REFERENCES, Cell, Protocol, find_suite
-from wfairl.suites.tables import Tables, automata_of, read_tables, write_results
+from wfairl.suites.tables import Tables, automata_of, read_tables
 from wfairl.worlds.workers import worker_setup
 
 COLLECTION_SECONDS, AUTOMATON_SECONDS, REFERENCE_SECONDS = 5.0, 5.0, 5.0
-"""How long a job may take, as a first guess for the display of what is left; methods have their own."""
+"""How long a job may take, as a first guess for the display of the time left; methods have their own."""
+
+Results = TypeVar("Results", bound=Reproduction)
+
+
+class NoDataError(BadInputError):
+    """A suite on recorded data was started without them."""
 
 
 def reproduce(
@@ -51,14 +66,14 @@ def reproduce(
     command: str = "wfairl reproduce",
     executor: str = LOCAL,
 ) -> Tables:
-    """Compute everything that is not there yet, and write tables, figures and report.
+    """Compute everything that is not there yet, and write tables, figures and page.
 
     Args:
         protocol: what to compute.
         directory: where everything goes.
-        n_jobs: cells to work on at once, each in a process of its own; it changes nothing in the result.
-        command: what to type to have the same again, for the report.
-        executor: what works on them instead of processes of this machine, see `open_workers`; likewise.
+        n_jobs: cells to compute at once, each in a process of its own; it changes nothing in the result.
+        command: what to type to have the same again, for the page.
+        executor: what computes them instead of processes of this machine, see `open_workers`; likewise.
 
     Raises:
         BadInputError: the directory is that of a run, or an entry names a method or learner that does not exist.
@@ -69,21 +84,80 @@ def reproduce(
     for entry in (suite.entries[name] for name in protocol.methods):  # rather than in every cell
         find_method(entry.method).check_available()
         find_learner(entry.learner)
+    phases = {
+        "demonstrations": partial(_collections, protocol, directory),
+        "automata": partial(_automata, protocol, directory),
+        "training and test": partial(_trainings, protocol, directory),
+    }
+    return _compute(phases, partial(_tables, protocol, directory, command), directory, n_jobs, executor)
+
+
+def reproduce_on_data(
+    suite: DataSuite,
+    data: Path | None,
+    directory: Path,
+    quick: bool,
+    n_jobs: int = 2,
+    command: str = "wfairl reproduce",
+    executor: str = LOCAL,
+) -> DataResults:
+    """The same for a suite on recorded data.
+
+    Args:
+        suite: what to compute.
+        data: where `wfairl data` put the data set.
+        quick: only a part of it.
+        directory, n_jobs, command, executor: as for `reproduce`.
+
+    Raises:
+        NoDataError: there are no data; says where to get them.
+        BadInputError: the directory is that of a run.
+    """
+    check_free(directory)
+    name = f"{suite.name}.safetensors"
+    if data is None or not (data / name).is_file():
+        missing = "" if data is None else f"{data / name}: no such file. "
+        raise NoDataError(
+            f"{missing}The suite {suite.name} measures on public data, which are not part of this package. Get"
+            f" {suite.source.where}, then `wfairl data {suite.name} SOURCE -o DIR`, then"
+            f" `wfairl reproduce --suite {suite.name} --data DIR`"
+        )
+    file = data.resolve() / name
+    digest = hashlib.sha256(read_bytes(file)).hexdigest()
+    fits = [(fit, _key(fit, digest)) for fit in suite.fits(quick)]
+
+    def jobs() -> list[Job]:
+        return [
+            Job(fit.name, fit.seconds, partial(_run_fit, suite.name, fit, key, file.parent), (file,))
+            for fit, key in fits
+            if Outcome.load(fit_file(directory, fit.name), key) is None
+        ]
+
+    def collect(failures: Mapping[str, str]) -> DataResults:
+        stored = {fit.name: Outcome.load(fit_file(directory, fit.name), key) for fit, key in fits}
+        outcomes = {name: outcome for name, outcome in stored.items() if outcome is not None}
+        return DataResults(suite, quick, outcomes, failures, provenance(command))
+
+    return _compute({suite.name: jobs}, collect, directory, n_jobs, executor)
+
+
+def _compute(
+    phases: Mapping[str, Callable[[], list[Job]]],
+    collect: Callable[[Mapping[str, str]], Results],
+    directory: Path,
+    n_jobs: int,
+    executor: str,
+) -> Results:
+    """Run the jobs of one phase after the other, and write what `collect` makes of their results and failures."""
+    failures: dict[str, str] = {}
     with hold(directory):
-        return _compute(protocol, directory, n_jobs, command, executor)
-
-
-def _compute(protocol: Protocol, directory: Path, n_jobs: int, command: str, executor: str) -> Tables:
-    with open_workers(executor, n_jobs, worker_setup()) as workers:
-        failures = run_jobs(_collections(protocol, directory), directory, workers, "demonstrations")
-        failures += run_jobs(_automata(protocol, directory), directory, workers, "automata")
-        failures += run_jobs(_trainings(protocol, directory), directory, workers, "training and test")
-    tables = _tables(protocol, directory, failures, command)
-    write_results(tables, directory)
-    write_atomically(directory / CSV, tables.to_csv())
-    write_atomically(directory / MARKDOWN, tables.to_markdown())
-    write_report(directory)
-    return tables
+        with open_workers(executor, n_jobs, worker_setup()) as workers:
+            for title, jobs in phases.items():
+                failures |= run_jobs(jobs(), directory, workers, title)
+        results = collect(failures)
+        results.write(directory)
+        write_report(directory)
+    return results
 
 
 def write_report(directory: Path, output: Path | None = None) -> Path:
@@ -97,10 +171,16 @@ def write_report(directory: Path, output: Path | None = None) -> Path:
     check_page_file(path)
     if not (directory / RESULTS).exists():
         raise UnfinishedReproductionError(directory)
-    tables = read_tables(directory)
-    figures = draw_figures(tables, directory)
+    if is_on_data(directory):
+        results = read_data_results(directory)
+        figures = Figures(tuple(results.suite.figures(results.outcomes)), {})
+        page = data_page(results, figures)
+    else:
+        tables = read_tables(directory)
+        figures = draw_figures(tables, directory)
+        page = reproduction_page(tables, figures, directory)
     write_figures(figures.drawn, directory / FIGURES)
-    write_page(reproduction_page(tables, figures, directory), path)
+    write_page(page, path)
     return path
 
 
@@ -153,17 +233,17 @@ def _expected_seconds(protocol: Protocol, cell: Cell) -> float:
     return find_method(find_suite(protocol.suite).entries[cell.method].method).expected_seconds
 
 
-def _tables(protocol: Protocol, directory: Path, failures: tuple[Failure, ...], command: str) -> Tables:
+def _tables(protocol: Protocol, directory: Path, command: str, failures: Mapping[str, str]) -> Tables:
     suite = find_suite(protocol.suite)
     stored = (stored_result(cell, protocol, directory) for cell in suite.cells(protocol))
     results = [result for result in stored if result is not None]
-    places = [run_directory(directory, result.cell, protocol) for result in results]
+    seconds = sum(_seconds_of(run_directory(directory, result.cell, protocol)) for result in results)
     return Tables(
         protocol,
         tuple(rows_of(suite, results, protocol.successes)),
         automata_of(results, protocol.successes),
-        {**provenance(command), "core_seconds": sum(map(_seconds_of, places))},
-        {failure.name: failure.reason for failure in failures},
+        {**provenance(command), "core_seconds": seconds},
+        failures,
         comparisons_of(suite, protocol, results),
     )
 
@@ -171,3 +251,14 @@ def _tables(protocol: Protocol, directory: Path, failures: tuple[Failure, ...], 
 def _seconds_of(run: Path) -> float:
     """Processor time of a training and its test, without what an attempt before took that was killed."""
     return TIMES.read(run / TIMING).seconds if (run / TIMING).exists() else 0.0
+
+
+def _run_fit(suite: str, fit: Fit, key: Mapping[str, Any], data: Path, directory: Path) -> None:
+    """Compute a fit and leave its outcome in the directory, which has the data too if they travelled there."""
+    place = directory if (directory / f"{suite}.safetensors").exists() else data
+    fit.run(load_trajectories(place, suite)).save(fit_file(directory, fit.name), key)
+
+
+def _key(fit: Fit, digest: str) -> dict[str, Any]:
+    """Everything that an outcome follows from."""
+    return {"name": fit.name, "settings": dict(fit.settings), "data": digest, "version": OUTCOME_VERSION}

@@ -10,7 +10,6 @@ figures are made of these records alone, so that a page can be written again wit
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import Any
 
 import numpy as np
@@ -22,15 +21,9 @@ from wfairl.public_data.source import PublicSource
 from wfairl.public_data.trajectories import TrajectorySet
 from wfairl.report.figures.captioned import CaptionedFigure
 from wfairl.safetensors_files import read_arrays, write_arrays
+from wfairl.suites.reproduction import TextTable
 from wfairl.suites.results import AGAIN, BrokenResultsError
-from wfairl.suites.tables import TextTable
-
-DATA_SUITES: "dict[str, str | DataSuite]" = {
-    "labyrinth": "wfairl.suites.labyrinth:LABYRINTH_SUITE",
-    "borlange": "wfairl.suites.borlange:BORLANGE_SUITE",
-    "shanghai": "wfairl.suites.shanghai:SHANGHAI_SUITE",
-}
-"""The suites by name, each itself or where it is defined; a new one is one more line."""
+from wfairl.suites.suite import add_suite, load_suite
 
 ARRAYS_FORMAT = "wfairl-fit"
 
@@ -141,16 +134,14 @@ class DataSuite:
 
 
 def find_data_suite(name: str) -> DataSuite:
-    """The suite of a name.
+    """The suite on recorded data of a name.
 
     Raises:
         BadInputError: there is none.
     """
-    if name not in DATA_SUITES:
-        raise BadInputError(f"unknown suite {name!r}; on public data there are {', '.join(DATA_SUITES)}")
-    known = DATA_SUITES[name]
-    suite = resolve_name(known) if isinstance(known, str) else known
-    assert isinstance(suite, DataSuite)
+    suite = load_suite(name)
+    if not isinstance(suite, DataSuite):
+        raise BadInputError(f"the suite {name} does not measure on recorded data")
     return suite
 
 
@@ -163,8 +154,7 @@ def register_data_suite(suite: DataSuite) -> DataSuite:
     from wfairl.public_data.registry import SOURCES
 
     source = suite.source
-    if DATA_SUITES.setdefault(suite.name, suite) is not suite:
-        raise BadInputError(f"there is a suite {suite.name!r} already")
+    add_suite(suite.name, suite)
     if SOURCES.setdefault(source.name, source) is not source:
         raise BadInputError(f"there are data {source.name!r} already")
     return suite

@@ -15,9 +15,12 @@ RESULT, TIMING = "result.json", "timing.json"
 """Files of a cell, in its directory. A result is the same wherever it is computed; times are kept apart from it."""
 
 MADE = "made.json"
-"""When, on what and with which versions the tables were made; they are the same for whoever makes them again."""
+"""When, on what and with which versions the tables were made: apart from them, since they are the same every time."""
 
 DEMONSTRATIONS, TASK_MODELS, RUNS = "demonstrations", "task-models", "runs"
+
+FITS = "fits"
+"""What a suite on recorded data has in place of these."""
 
 
 class UnfinishedReproductionError(BadInputError):
@@ -34,7 +37,12 @@ def is_reproduction(directory: Path) -> bool:
     """Whether a directory is that of a reproduction, finished or not."""
     demonstrations = f"{DEMONSTRATIONS}/*-[0-9]*-[0-9]*-[0-9]*.safetensors"
     cells = f"{RUNS}/*-[0-9]*-[0-9]*-{'[0-9a-f]' * DIGITS}"
-    return any(next(directory.glob(pattern), None) is not None for pattern in (RESULTS, demonstrations, cells))
+    return any(next(directory.glob(pattern), None) is not None for pattern in (RESULTS, demonstrations, cells, FITS))
+
+
+def is_on_data(directory: Path) -> bool:
+    """Whether a reproduction is of a suite on recorded data."""
+    return (directory / FITS).is_dir()
 
 
 def check_free(directory: Path) -> None:
@@ -83,3 +91,8 @@ def task_model_file(directory: Path, cell: Cell, protocol: Protocol) -> Path:
     suite = find_suite(protocol.suite)
     learner, failures = suite.entries[cell.method].learner, suite.failures_of(cell.data, protocol)
     return directory / TASK_MODELS / f"{cell.task}-{cell.data}-{learner}-{cell.successes}-{failures}-{cell.seed}.json"
+
+
+def fit_file(directory: Path, name: str) -> Path:
+    """The outcome of a fit."""
+    return directory / FITS / f"{name.replace(' ', '-').replace(',', '').replace('/', '-')}.json"

@@ -52,14 +52,6 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Failure:
-    """A job that did not come to its end, and why."""
-
-    name: str
-    reason: str
-
-
-@dataclass(frozen=True)
 class JobOutcome:
     """How a job ended.
 
@@ -74,7 +66,7 @@ class JobOutcome:
     files: Mapping[str, bytes] = field(default_factory=dict)
 
 
-def run_jobs(jobs: Sequence[Job], directory: Path, workers: Workers, title: str) -> tuple[Failure, ...]:
+def run_jobs(jobs: Sequence[Job], directory: Path, workers: Workers, title: str) -> dict[str, str]:
     """Do all jobs, the longest first.
 
     Args:
@@ -84,14 +76,14 @@ def run_jobs(jobs: Sequence[Job], directory: Path, workers: Workers, title: str)
         title: what the jobs are, for people.
 
     Returns:
-        The jobs that failed.
+        Why jobs failed, by their names.
     """
     if not jobs:
-        return ()
+        return {}
     waiting = sorted(jobs, key=lambda job: -job.seconds)
     submitted: dict[Future[JobOutcome], Job] = {}
     storing: dict[Future[None], tuple[Job, JobOutcome]] = {}
-    failures, counted = [], -REFRESH_SECONDS
+    failures, counted = dict[str, str](), -REFRESH_SECONDS
     # Files that came back are written beside: a disk is slow, and workers should not wait for it.
     with Display(title, {job.name: job.seconds for job in jobs}) as display, ThreadPoolExecutor(WRITERS) as writers:
         while waiting or submitted or storing:
@@ -113,8 +105,8 @@ def run_jobs(jobs: Sequence[Job], directory: Path, workers: Workers, title: str)
                 stored.result()
                 display.finished(job.name, outcome.seconds, outcome.reason)
                 if outcome.reason is not None:
-                    failures.append(Failure(job.name, outcome.reason))
-    return tuple(failures)
+                    failures[job.name] = outcome.reason
+    return failures
 
 
 def _store(outcome: JobOutcome, directory: Path) -> None:

@@ -11,7 +11,7 @@ from wfairl.report.figures.captioned import CaptionedFigure
 from wfairl.report.figures.estimates import draw_network_costs
 from wfairl.suites.data_suite import DataSuite, Fit, Outcome, Outcomes
 from wfairl.suites.labyrinth_fits import ENTRIES, count, learn
-from wfairl.suites.tables import TextTable
+from wfairl.suites.reproduction import TextTable
 
 PUBLISHED = {
     "MaxEnt (authors' files)": (-1.767, -1.565),

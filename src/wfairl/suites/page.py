@@ -1,24 +1,26 @@
-"""The page of a suite: the tables with ours beside published figures, the methods at work, the figures."""
+"""The page of a suite: the tables with ours beside published figures, episodes to watch, the figures."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from wfairl import __version__
 from wfairl.evaluation.evaluate import episode_rng
 from wfairl.methods import CHOSEN
-from wfairl.report.blocks import Command, Facts, Figure, KeyFigure, KeyFigures, prose
+from wfairl.report.blocks import Command, Facts, KeyFigure, KeyFigures, figure_of, prose
 from wfairl.report.page import Block, Page, Section
 from wfairl.report.player import EpisodePlayer
 from wfairl.report.recording import record_episode
 from wfairl.report.tables import Column, Table, TableCell
 from wfairl.report.text import Code, Text, counted, number, with_error
+from wfairl.suites.data_results import DataResults
 from wfairl.suites.figures import Figures, Source, taught_by
 from wfairl.suites.metrics import METRICS
+from wfairl.suites.reproduction import Reproduction, TextTable
 from wfairl.suites.results import Row
-from wfairl.suites.scope import changed_settings, included, shortfall
-from wfairl.suites.suite import REFERENCES, Protocol, find_suite
+from wfairl.suites.scope import changed_settings, included
+from wfairl.suites.suite import Protocol, find_suite
 from wfairl.suites.tables import ABSENT, Tables
 from wfairl.worlds.registry import find_task
 
@@ -26,26 +28,46 @@ PLAYED_SCENES = 2
 
 
 def reproduction_page(tables: Tables, figures: Figures, directory: Path) -> Page:
-    """The whole page."""
-    measured = _metric_sections(tables, figures) if tables.suite.metrics else [_returns_section(tables, figures)]
-    sections = (
-        *measured,
+    """The page of a suite of experiments."""
+    suite = tables.suite
+    beside = f", with our figures beside those of {suite.source}" if suite.source else ""
+    return _page(
+        tables,
+        f"{suite.summary}. Here: {included(tables.protocol)}{beside}.",
+        *(_metric_sections(tables, figures) if suite.metrics else [_returns_section(tables, figures)]),
         *_player_sections(Source(tables, directory)),
-        *([_automata_section(tables, figures)] if tables.automata and not tables.suite.metrics else []),
+        *([_automata_section(tables, figures)] if tables.automata and not suite.metrics else []),
         _figures_section("What was learned", ("trajectory", "unseen-word", "policies"), figures),
         _figures_section("The cost", _starting(figures, "costs-"), figures),
         _figures_section("Training", ("training", *_starting(figures, "demonstrations-")), figures),
         _figures_section("The tasks", ("environments",), figures),
-        _making_section(tables),
+        _provenance_section(tables, *_protocol_facts(tables.protocol)),
     )
+
+
+def data_page(results: DataResults, figures: Figures) -> Page:
+    """The page of a suite on recorded data."""
+    suite, source = results.suite, results.suite.source
+    return _page(
+        results,
+        f"{suite.summary}.",
+        Section("Results", (*_blocks(results.text_tables), *_failure_blocks(results))),
+        _figures_section("Figures", _starting(figures, ""), figures),
+        Section("Protocol, and what may be claimed", (prose(*suite.notes),)),
+        _provenance_section(results, ("Data", source.where), ("Licence of the data", source.licence)),
+    )
+
+
+def _page(results: Tables | DataResults, subtitle: str, *sections: Section) -> Page:
+    """A page of those sections that have something in them."""
+    date = results.provenance["date"]
     return Page(
-        title=tables.suite.title,
-        subtitle=f"{tables.suite.summary}. Here: {included(tables.protocol)}"
-        + (f", with our figures beside those of {tables.suite.source}." if tables.suite.source else "."),
+        title=results.suite.title,
+        subtitle=subtitle,
         sections=tuple(section for section in sections if section.blocks),
-        notice=shortfall(tables.protocol),
-        kind=f"wfairl · suite {tables.suite.name}",
-        footer=f"Made by wfairl {__version__} on {tables.made['date']}. This page is one file and loads nothing else.",
+        notice=results.notice,
+        kind=f"wfairl · suite {results.suite.name}",
+        footer=f"Made by wfairl {__version__} on {date}. This page is one file and loads nothing else.",
     )
 
 
@@ -56,26 +78,28 @@ def _metric_sections(tables: Tables, figures: Figures) -> list[Section]:
     for table in tables.metric_tables():
         about_rules = any(table.title.lower().startswith(title) for title in rules)
         shown[about_rules].append(table.to_block())
-    missing = [prose(("Not computed: ", Code(name), f": {reason}")) for name, reason in tables.failures.items()]
     return [
-        Section("Results", (*shown[False], *_comparison_tables(tables), *missing)),
-        Section("The rules", (*_pictures(_starting(figures, "automaton-"), figures), *shown[True])),
+        Section("Results", (*shown[False], *_blocks(tables.comparison_tables()), *_failure_blocks(tables))),
+        Section("The rules", (*_figure_blocks(_starting(figures, "automaton-"), figures), *shown[True])),
     ]
 
 
 def _returns_section(tables: Tables, figures: Figures) -> Section:
     key_figures = tuple(_key_figures(tables))
     blocks: list[Block] = [KeyFigures(key_figures)] if key_figures else []
-    blocks += [_returns_table(tables), *_pictures(("returns",), figures), *_comparison_tables(tables)]
-    blocks += [prose(("Not computed: ", Code(name), f": {reason}")) for name, reason in tables.failures.items()]
-    return Section("Returns", tuple(blocks))
+    blocks += [_returns_table(tables), *_figure_blocks(("returns",), figures)]
+    return Section("Returns", (*blocks, *_blocks(tables.comparison_tables()), *_failure_blocks(tables)))
 
 
-def _comparison_tables(tables: Tables) -> list[Block]:
-    return [table.to_block() for table in tables.comparison_tables()]
+def _blocks(tables: Sequence[TextTable]) -> list[Block]:
+    return [table.to_block() for table in tables]
 
 
-def _key_figures(tables: Tables) -> Iterable[KeyFigure]:
+def _failure_blocks(results: Reproduction) -> list[Block]:
+    return [prose(("Not computed: ", Code(name), f": {reason}")) for name, reason in results.failures.items()]
+
+
+def _key_figures(tables: Tables) -> Iterator[KeyFigure]:
     """The first entry on each task, learned from the first data set."""
     data, entry = tables.protocol.data_sets[0], tables.protocol.methods[0]
     title = tables.suite.entries[entry].title
@@ -87,33 +111,22 @@ def _key_figures(tables: Tables) -> Iterable[KeyFigure]:
 
 
 def _returns_table(tables: Tables) -> Table:
-    protocol = tables.protocol
-    lines: list[tuple[Text, list[Row | None]]] = [
-        (method, [tables.row(task, "", method) for task in protocol.tasks]) for method in REFERENCES
-    ]
-    for method in protocol.methods:
-        for data in filter(tables.suite.entries[method].learns_from, protocol.data_sets):
-            lines.append(
-                (
-                    f"{tables.suite.entries[method].title}, from {data}",
-                    [tables.row(task, data, method) for task in protocol.tasks],
-                )
-            )
-            for variant in tables.variants(method, data):
-                rows = [tables.row(task, data, method, variant) for task in protocol.tasks]
-                lines.append((f"\N{EM SPACE}{variant}", rows))
-    best = _best(tables)
+    protocol, best, source = tables.protocol, _best(tables), tables.suite.source
+    beside = f"; the figure of {source} below it" if source else ""
     return Table(
-        (Column(""), *(Column(find_task(task).title, "right") for task in protocol.tasks)),
-        tuple((name, *(_return_cell(row, best, tables) for row in rows)) for name, rows in lines),
+        _columns(protocol),
+        tuple(
+            (f"\N{EM SPACE}{title}" if is_variant else title, *(_return_cell(row, best, tables) for row in rows))
+            for title, is_variant, rows in tables.return_lines()
+        ),
         f"Mean return on {counted(protocol.test_scenes, 'test scene')} ± its standard error over scenes and"
-        f" {counted(protocol.seeds, 'training seed')}{_beside(tables)}. The best that was learned from a data set"
+        f" {counted(protocol.seeds, 'training seed')}{beside}. The best that was learned from a data set"
         " stands out.",
     )
 
 
-def _beside(tables: Tables) -> str:
-    return f"; the figure of {tables.suite.source} below it" if tables.suite.source else ""
+def _columns(protocol: Protocol) -> tuple[Column, ...]:
+    return (Column(""), *(Column(find_task(task).title, "right") for task in protocol.tasks))
 
 
 def _return_cell(row: Row | None, best: Sequence[Row], tables: Tables) -> TableCell:
@@ -161,65 +174,55 @@ def _player_sections(source: Source) -> list[Section]:
 
 
 def _automata_section(tables: Tables, figures: Figures) -> Section:
-    protocol = tables.protocol
-    source = tables.suite.source.removeprefix("the ")
-    rows: list[tuple[TableCell | Text, ...]] = []
-    for data in protocol.data_sets:
-        line: list[TableCell | Text] = [f"from {data}"]
-        for task in protocol.tasks:
-            ours = tables.automata.get((task, data), ())
-            published = tables.suite.published_automaton(task, data)
-            text = ", ".join(" / ".join(map(str, one)) for one in ours) or ABSENT
-            line.append(TableCell(text, f"{source} {' / '.join(map(str, published))}" if published else ""))
-        rows.append(tuple(line))
+    protocol, source = tables.protocol, tables.suite.source.removeprefix("the ")
+
+    def cell(task: str, data: str) -> TableCell:
+        ours, published = tables.automaton_texts(task, data)
+        return TableCell(ours, f"{source} {published}" if published else "")
+
     table = Table(
-        (Column(""), *(Column(find_task(task).title, "right") for task in protocol.tasks)),
-        tuple(rows),
+        _columns(protocol),
+        tuple((f"from {data}", *(cell(task, data) for task in protocol.tasks)) for data in protocol.data_sets),
         "Rank / rows / cols of the weighted automaton of each training seed: those of the data, nothing cut off.",
     )
-    return Section("Automata", (table, *_pictures(_starting(figures, "automaton-"), figures)))
+    return Section("Automata", (table, *_figure_blocks(_starting(figures, "automaton-"), figures)))
 
 
 def _figures_section(title: str, names: Sequence[str], figures: Figures) -> Section:
-    return Section(title, tuple(_pictures(names, figures)))
+    return Section(title, tuple(_figure_blocks(names, figures)))
 
 
-def _pictures(names: Sequence[str], figures: Figures) -> list[Block]:
+def _figure_blocks(names: Sequence[str], figures: Figures) -> Iterator[Block]:
     """The figures of these names; or, for one that could not be drawn, a sentence that says why."""
     drawn = {figure.name: figure for figure in figures.drawn}
-    blocks: list[Block] = []
     for name in names:
         if name in drawn:
-            blocks.append(Figure(drawn[name].to_svg().decode(), drawn[name].caption, drawn[name].alt))
+            yield figure_of(drawn[name])
         elif name in figures.missing:
-            blocks.append(prose(figures.missing[name]))
-    return blocks
+            yield prose(figures.missing[name])
 
 
-def _starting(figures: Figures, beginning: str) -> tuple[str, ...]:
+def _starting(figures: Figures, prefix: str) -> tuple[str, ...]:
     names = (*(figure.name for figure in figures.drawn), *figures.missing)
-    return tuple(name for name in names if name.startswith(beginning))
+    return tuple(name for name in names if name.startswith(prefix))
 
 
-def _making_section(tables: Tables) -> Section:
-    protocol, made = tables.protocol, tables.made
-    facts: list[tuple[str, Text]] = [
+def _provenance_section(results: Reproduction, *facts: tuple[str, Text]) -> Section:
+    made = results.provenance
+    text = "Started again, the command computes only what is missing, and ends with the same tables:"
+    system = (("Date", made["date"]), ("Machine", made["machine"]), *made["versions"].items())
+    return Section("How it was made", (prose(text), Command(made["command"]), Facts((*facts, *system))))
+
+
+def _protocol_facts(protocol: Protocol) -> list[tuple[str, Text]]:
+    """Scenes, seeds and demonstrations; and for each method the settings that are not its defaults, if any."""
+    settings: dict[str, list[str]] = {}
+    entries = find_suite(protocol.suite).entries
+    for setting in changed_settings(protocol):
+        settings.setdefault(entries[setting.method].title, []).append(setting.text)
+    return [
         ("Test scenes", f"{protocol.test_seeds[0]} to {protocol.test_seeds[-1]}"),
         ("Training seeds", number(protocol.seeds)),
         ("Demonstrations", f"{protocol.successes} successes, {protocol.failures} failures"),
-        *_settings(protocol),
-        ("Date", made["date"]),
-        ("Machine", made["machine"]),
-        *((name, version) for name, version in made["versions"].items()),
+        *((method, ", ".join(changed)) for method, changed in settings.items()),
     ]
-    text = "Started again, the command computes only what is missing, and ends with the same tables:"
-    return Section("How it was made", (prose(text), Command(made["command"]), Facts(tuple(facts))))
-
-
-def _settings(protocol: Protocol) -> list[tuple[str, Text]]:
-    """For each method the settings that are not its defaults, if there are any."""
-    told: dict[str, list[str]] = {}
-    entries = find_suite(protocol.suite).entries
-    for setting in changed_settings(protocol):
-        told.setdefault(entries[setting.method].title, []).append(setting.told)
-    return [(method, ", ".join(settings)) for method, settings in told.items()]

@@ -1,6 +1,6 @@
 """What was computed of a suite, in words: all of it, or less, and then what is smaller.
 
-Whoever reads a table of a quick look must not take a method that was little trained for one that fails.
+The reader of a quick look must not mistake a method that was little trained for one that fails.
 """
 
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ class ChangedSetting:
         return self.name in BUDGETS and self.value <= self.default / 2
 
     @property
-    def told(self) -> str:
+    def text(self) -> str:
         """For people."""
         usual = "the task's own" if self.default is None else self.default
         return f"{self.name.replace('_', ' ')} {self.value} instead of {usual}"
@@ -64,8 +64,8 @@ def shortfall(protocol: Protocol) -> str:
         changed = [setting for setting in changed if not setting.is_less]
     if changed:
         titles = _entry_titles(protocol, [setting.method for setting in changed])
-        told = "; ".join(f"{title}: {setting.told}" for title, setting in zip(titles, changed, strict=True))
-        sentences.append(f"Not the default: {told}.")
+        settings = "; ".join(f"{title}: {setting.text}" for title, setting in zip(titles, changed, strict=True))
+        sentences.append(f"Not the default: {settings}.")
     return " ".join(sentences)
 
 

@@ -21,7 +21,7 @@ from wfairl.public_data.trajectories import TrajectorySet
 from wfairl.report.figures.captioned import CaptionedFigure
 from wfairl.report.figures.estimates import draw_learning_curves, draw_network_costs
 from wfairl.suites.data_suite import DataSuite, Fit, Outcome, Outcomes, mean_and_spread
-from wfairl.suites.tables import TextTable
+from wfairl.suites.reproduction import TextTable
 
 MODELS: dict[str, ChoiceModel] = {"exact": ExactChoice(n_jobs=1), "soft": SoftChoice()}
 

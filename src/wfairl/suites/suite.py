@@ -18,11 +18,14 @@ from wfairl.errors import BadInputError
 from wfairl.learning.storage import find_cost_model
 from wfairl.methods import find_method
 
-SUITES: "dict[str, str | Suite]" = {
+SUITES: dict[str, Any] = {
     "paper": "wfairl.suites.paper:PAPER",
     "logic-and-cost": "wfairl.suites.logic_and_cost:LOGIC_AND_COST",
+    "labyrinth": "wfairl.suites.labyrinth:LABYRINTH_SUITE",
+    "borlange": "wfairl.suites.borlange:BORLANGE_SUITE",
+    "shanghai": "wfairl.suites.shanghai:SHANGHAI_SUITE",
 }
-"""The suites by name, each itself or where it is defined; a new one is one more line."""
+"""The suites by name, each a `Suite` or a `DataSuite`, or where it is defined; a new one is one more line."""
 
 OPTIMAL = "optimal"
 
@@ -270,17 +273,26 @@ def digest(key: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:DIGITS]
 
 
-def find_suite(name: str) -> Suite:
-    """The suite of a name.
+def load_suite(name: str) -> Any:
+    """The `Suite` or `DataSuite` of a name.
 
     Raises:
         BadInputError: there is none.
     """
     if name not in SUITES:
         raise BadInputError(f"unknown suite {name!r}; known are {', '.join(SUITES)}")
-    known = SUITES[name]
-    suite = resolve_name(known) if isinstance(known, str) else known
-    assert isinstance(suite, Suite)
+    return resolve_name(SUITES[name]) if isinstance(SUITES[name], str) else SUITES[name]
+
+
+def find_suite(name: str) -> Suite:
+    """The suite of experiments of a name.
+
+    Raises:
+        BadInputError: there is none.
+    """
+    suite = load_suite(name)
+    if not isinstance(suite, Suite):
+        raise BadInputError(f"the suite {name} measures on recorded data, and has no experiments")
     return suite
 
 
@@ -292,9 +304,14 @@ def register_suite(suite: Suite) -> Suite:
     """
     for protocol in (suite.full, suite.quick):
         suite.check(protocol)
-    if SUITES.setdefault(suite.name, suite) is not suite:
-        raise BadInputError(f"there is a suite {suite.name!r} already")
+    add_suite(suite.name, suite)
     return suite
+
+
+def add_suite(name: str, suite: Any) -> None:
+    """Add a suite of either kind to the registry; refuse a name that is taken."""
+    if SUITES.setdefault(name, suite) is not suite:
+        raise BadInputError(f"there is a suite {name!r} already")
 
 
 def narrowed(

@@ -1,19 +1,17 @@
-"""The results as files for programs (JSON, CSV) and for people (Markdown)."""
+"""The results of a suite of experiments as tables."""
 
-import csv
-import io
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from wfairl.documents import Count, Form, Name, NotNegative, unchanged
+from wfairl.documents import Count, Form, Name, unchanged
 from wfairl.methods import CHOSEN
-from wfairl.report.tables import Column, Table
 from wfairl.report.text import counted
 from wfairl.suites.comparisons import SCORES, Compared
 from wfairl.suites.directory import MADE, RESULTS
 from wfairl.suites.metrics import METRICS
+from wfairl.suites.reproduction import AGAIN, PROVENANCE, Reproduction, TextTable
 from wfairl.suites.results import BrokenResultsError, CellResult, Row, find_row
 from wfairl.suites.scope import shortfall
 from wfairl.suites.suite import REFERENCES, Protocol, Suite, find_suite
@@ -21,110 +19,155 @@ from wfairl.worlds.registry import find_task
 
 ABSENT = "-"
 
-AUTOMATA = "rank_rows_cols"
-
-BETWEEN = " / "
+SEPARATOR = " / "
 """Between the figures of a cell."""
 
 
 @dataclass(frozen=True)
-class TextTable:
-    """A table as text.
+class _Automata:
+    """Rank, rows and cols of the automata of a task and a data set, one for each training seed."""
 
-    Attributes:
-        title: what it shows.
-        head: of its columns, that of the lines' names first.
-        body: its lines.
-    """
-
-    title: str
-    head: tuple[str, ...]
-    body: tuple[tuple[str, ...], ...]
-
-    def to_markdown(self) -> str:
-        """Without the title."""
-        lines = [self.head, ("---",) * len(self.head), *self.body]
-        return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-    def to_block(self) -> Table:
-        """For a page."""
-        return Table((Column(self.head[0]), *(Column(name, "right") for name in self.head[1:])), self.body, self.title)
+    task: str
+    data: str
+    rank_rows_cols: tuple[tuple[Count, Count, Count], ...]
+    published: tuple[float, ...]
 
 
 @dataclass(frozen=True)
-class Tables:
+class _Stored:
+    """The tables on disk; see `Tables`."""
+
+    protocol: Protocol
+    rows: tuple[Row, ...]
+    automata: tuple[_Automata, ...]
+    failures: Mapping[str, Name]
+    comparisons: tuple[Compared, ...] = ()
+
+    def __post_init__(self) -> None:
+        find_suite(self.protocol.suite).check(self.protocol)
+        if not (self.protocol.tasks and self.protocol.data_sets and self.protocol.methods):
+            raise ValueError("a protocol without tasks, data sets or methods")
+
+
+@dataclass(frozen=True)
+class Tables(Reproduction):
     """The tables of a suite.
 
     Attributes:
         protocol: what was computed.
         rows: all means, those of the main table among them.
         automata: for each (task, data set) the rank, rows and cols of each training seed.
-        made: when, on what and with which versions.
-        failures: what could not be computed, and why.
         comparisons: every entry beside the first one, over all tasks.
     """
 
     protocol: Protocol
     rows: tuple[Row, ...]
     automata: Mapping[tuple[str, str], tuple[tuple[int, int, int], ...]]
-    made: Mapping[str, Any]
+    provenance: Mapping[str, Any]
     failures: Mapping[str, str]
     comparisons: tuple[Compared, ...] = ()
+    form: ClassVar[Form[_Stored]] = Form(
+        "wfairl-reproduction",
+        "the results of a reproduction",
+        6,
+        _Stored,
+        BrokenResultsError,
+        AGAIN,
+        {4: unchanged, 5: unchanged},
+    )
 
     @property
     def suite(self) -> Suite:
         """What it is a protocol of."""
         return find_suite(self.protocol.suite)
 
+    @property
+    def notice(self) -> str:
+        """See `Reproduction`."""
+        return shortfall(self.protocol)
+
     def to_document(self) -> dict[str, Any]:
-        """As one JSON object."""
+        """See `Reproduction`."""
         automata = [
-            {
-                "task": task,
-                "data": data,
-                AUTOMATA: [list(one) for one in ours],
-                "published": list(self.suite.published_automaton(task, data) or ()),
-            }
+            _Automata(task, data, ours, self.suite.published_automaton(task, data) or ())
             for (task, data), ours in self.automata.items()
         ]
         return {
             "protocol": asdict(self.protocol),
             "rows": [asdict(row) for row in self.rows],
-            "automata": automata,
+            "automata": [asdict(one) for one in automata],
             "failures": dict(self.failures),
             "comparisons": [asdict(one) for one in self.comparisons],
         }
 
-    def to_csv(self) -> str:
-        """One line per row."""
-        stream = io.StringIO()
-        writer = csv.DictWriter(stream, [field.name for field in fields(Row)], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(asdict(row) for row in self.rows)  # what is None stays empty
-        return stream.getvalue()
+    def csv_lines(self) -> Iterator[Sequence[Any]]:
+        """See `Reproduction`; one line per row."""
+        yield [field.name for field in fields(Row)]
+        yield from map(astuple, self.rows)
 
-    def to_markdown(self) -> str:
-        """The tables, ours beside the published figures."""
-        smaller = shortfall(self.protocol)
-        parts = [f"**{smaller}**"] if smaller else []
-        for table in self.shown():
-            parts += [table.title, table.to_markdown()]
-        parts += [f"Not computed: {name}: {reason.splitlines()[-1]}" for name, reason in self.failures.items()]
-        return "\n\n".join(parts) + "\n"
+    @property
+    def text_tables(self) -> tuple[TextTable, ...]:
+        """The suite's metrics, or returns where it has none; then the comparisons."""
+        figures = self.metric_tables() if self.suite.metrics else self._return_tables()
+        return (*figures, *self.comparison_tables())
 
-    def shown(self) -> tuple[TextTable, ...]:
-        """The tables as text: the suite's metrics, or returns where it has none; then the comparisons."""
-        return (*self._figures_shown(), *self.comparison_tables())
-
-    def _figures_shown(self) -> tuple[TextTable, ...]:
-        if self.suite.metrics:
-            return self.metric_tables()
-        source = self.suite.source
+    def _return_tables(self) -> tuple[TextTable, ...]:
+        """Returns, one line per entry and data set; ranks, one line per data set; one column per task."""
+        tasks, source = self.protocol.tasks, self.suite.source
+        head = ("", *(find_task(task).title for task in tasks))
         beside = f"; the figure of {source} in brackets" if source else ""
-        about = f"Mean return ± standard error over test scenes and training seeds{beside}."
-        automata = f"Rank / rows / cols of the automaton of each training seed{beside}."
-        returns = TextTable(about, *_frozen(*self.returns_table()))
-        return (returns, TextTable(automata, *_frozen(*self.automata_table()))) if self.automata else (returns,)
+        returns = TextTable(
+            f"Mean return ± standard error over test scenes and training seeds{beside}.",
+            head,
+            tuple(
+                (f"&nbsp;&nbsp;{title}" if is_variant else title, *map(self._format, rows))
+                for title, is_variant, rows in self.return_lines()
+            ),
+        )
+        if not self.automata:
+            return (returns,)
+        automata = TextTable(
+            f"Rank / rows / cols of the automaton of each training seed{beside}.",
+            head,
+            tuple(
+                (f"from {data}", *(self._format_automata(task, data) for task in tasks))
+                for data in self.protocol.data_sets
+            ),
+        )
+        return returns, automata
+
+    def return_lines(self) -> Iterator[tuple[str, bool, list[Row | None]]]:
+        """The lines of the table of returns: title, whether it is of a variant, and one row per task."""
+        protocol = self.protocol
+        for method in REFERENCES:
+            yield method, False, [self.row(task, "", method) for task in protocol.tasks]
+        for method in protocol.methods:
+            for data in filter(self.suite.entries[method].learns_from, protocol.data_sets):
+                yield (
+                    f"{self.title(method)}, from {data}",
+                    False,
+                    [self.row(task, data, method) for task in protocol.tasks],
+                )
+                for variant in self.variants(method, data):
+                    yield variant, True, [self.row(task, data, method, variant) for task in protocol.tasks]
+
+    def _format(self, row: Row | None) -> str:
+        """Mean, standard error and the published figure: `0.795 ± 0.005 (0.798)`."""
+        if row is None:
+            return ABSENT
+        error = self.error_of(row)
+        text = f"{row.mean_return:.3f}{'' if error is None else f' ± {error:.3f}'}"
+        return text if row.published is None else f"{text} ({row.published:.3f})"
+
+    def _format_automata(self, task: str, data: str) -> str:
+        ours, published = self.automaton_texts(task, data, "/")
+        return f"{ours} ({published})" if published else ours
+
+    def automaton_texts(self, task: str, data: str, separator: str = SEPARATOR) -> tuple[str, str]:
+        """Rank, rows and cols of each training seed, and those that were published; empty if none were."""
+        ours, published = self.automata.get((task, data), ()), self.suite.published_automaton(task, data)
+        text = ", ".join(separator.join(map(str, one)) for one in ours) or ABSENT
+        return text, separator.join(map(str, published or ()))
 
     def metric_tables(self) -> tuple[TextTable, ...]:
         """The metrics of the suite: a table per data set, one of the references, those of the rule, the curve."""
@@ -193,8 +236,8 @@ class Tables:
             (self.task_title(task), *(format_metrics(self.row(task, data, method), metrics) for method in methods))
             for task in self.suite.tested_tasks(self.protocol)
         ]
-        shown = tuple(line for line in body if any(cell != ABSENT for cell in line[1:]))
-        return TextTable(title, ("", *map(self.title, methods)), shown)
+        not_empty = tuple(line for line in body if any(cell != ABSENT for cell in line[1:]))
+        return TextTable(title, ("", *map(self.title, methods)), not_empty)
 
     def _curve_table(self, title: str) -> TextTable:
         """One line per task and entry, one column per number of demonstrations."""
@@ -208,44 +251,9 @@ class Tables:
                     body.append((f"{self.task_title(task)}, {self.title(method)}", *cells))
         return TextTable(title, ("", *map(str, numbers)), tuple(body))
 
-    def returns_table(self) -> tuple[list[str], list[list[str]]]:
-        """Head and body of the table of returns: one line per entry and data set, one column per task."""
-        body = []
-        for method in REFERENCES:
-            body.append([method, *(self._format(self.row(task, "", method)) for task in self.protocol.tasks)])
-        for method in self.protocol.methods:
-            for data in filter(self.suite.entries[method].learns_from, self.protocol.data_sets):
-                cells = [self._format(self.row(task, data, method)) for task in self.protocol.tasks]
-                body.append([f"{self.suite.entries[method].title}, from {data}", *cells])
-                for variant in self.variants(method, data):
-                    cells = [self._format(self.row(task, data, method, variant)) for task in self.protocol.tasks]
-                    body.append([f"&nbsp;&nbsp;{variant}", *cells])
-        return _head(self.protocol.tasks), body
-
-    def automata_table(self) -> tuple[list[str], list[list[str]]]:
-        """Head and body of the table of ranks: one line per data set, one column per task."""
-        body = []
-        for data in self.protocol.data_sets:
-            line = [f"from {data}"]
-            for task in self.protocol.tasks:
-                ours = self.automata.get((task, data), ())
-                published = self.suite.published_automaton(task, data)
-                text = ", ".join("/".join(map(str, one)) for one in ours) or ABSENT
-                line.append(f"{text} ({'/'.join(map(str, published))})" if published else text)
-            body.append(line)
-        return _head(self.protocol.tasks), body
-
     def error_of(self, row: Row) -> float | None:
         """The standard error of a row; None for one of a single episode, which has none."""
         return None if self.protocol.test_scenes * row.seeds == 1 else row.standard_error
-
-    def _format(self, row: Row | None) -> str:
-        """Mean, standard error and the published figure: `0.795 ± 0.005 (0.798)`."""
-        if row is None:
-            return ABSENT
-        error = self.error_of(row)
-        text = f"{row.mean_return:.3f}{'' if error is None else f' ± {error:.3f}'}"
-        return text if row.published is None else f"{text} ({row.published:.3f})"
 
     def row(self, task: str, data: str, method: str, variant: str = CHOSEN) -> Row | None:
         """A row of the main table."""
@@ -253,12 +261,12 @@ class Tables:
 
     def variants(self, method: str, data: str) -> tuple[str, ...]:
         """The ways to train or act that were tested, without one that is the method's own choice everywhere."""
-        found = {
-            row.variant: None
+        names = dict.fromkeys(
+            row.variant
             for row in self.rows
             if (row.method, row.data, row.successes) == (method, data, self.protocol.successes)
-        }
-        return tuple(variant for variant in found if self._differs_from_chosen(method, data, variant))
+        )
+        return tuple(name for name in names if self._differs_from_chosen(method, data, name))
 
     def _differs_from_chosen(self, method: str, data: str, variant: str) -> bool:
         pairs = [(self.row(task, data, method, variant), self.row(task, data, method)) for task in self.protocol.tasks]
@@ -274,19 +282,13 @@ def _figures(row: Row) -> tuple[float, float, float]:
 def automata_of(
     results: Sequence[CellResult], successes: int
 ) -> dict[tuple[str, str], tuple[tuple[int, int, int], ...]]:
-    """The rank, rows and cols that each training seed's automaton has, by task and data set."""
-    found: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
+    """The rank, rows and cols of each training seed's automaton, by task and data set."""
+    automata: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
     for result in results:
         if result.facts.get("rank") is not None and result.cell.successes == successes:
             rank, rows, cols = (int(result.facts[name]) for name in ("rank", "rows", "cols"))
-            found.setdefault((result.cell.task, result.cell.data), []).append((rank, rows, cols))
-    return {key: tuple(automata) for key, automata in found.items()}
-
-
-def write_results(tables: Tables, directory: Path) -> None:
-    """Write the tables of a suite, and when and on what they were made."""
-    PROVENANCE.write(directory / MADE, tables.made)
-    FORM.write(directory / RESULTS, tables.to_document())
+            automata.setdefault((result.cell.task, result.cell.data), []).append((rank, rows, cols))
+    return {key: tuple(of_seeds) for key, of_seeds in automata.items()}
 
 
 def read_tables(directory: Path) -> Tables:
@@ -295,77 +297,17 @@ def read_tables(directory: Path) -> Tables:
     Raises:
         BrokenResultsError: the files are not such.
     """
-    stored, made = FORM.read(directory / RESULTS), PROVENANCE.read(directory / MADE)
+    stored, provenance = Tables.form.read(directory / RESULTS), PROVENANCE.read(directory / MADE)
     automata = {(one.task, one.data): one.rank_rows_cols for one in stored.automata}
-    return Tables(stored.protocol, stored.rows, automata, asdict(made), stored.failures, stored.comparisons)
-
-
-@dataclass(frozen=True)
-class _Automata:
-    """Rank, rows and cols of the automata of a task and a data set, one for each training seed."""
-
-    task: str
-    data: str
-    rank_rows_cols: tuple[tuple[Count, Count, Count], ...]
-    published: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class _Stored:
-    """The tables on disk; see `Tables`."""
-
-    protocol: Protocol
-    rows: tuple[Row, ...]
-    automata: tuple[_Automata, ...]
-    failures: Mapping[str, Name]
-    comparisons: tuple[Compared, ...] = ()
-
-    def __post_init__(self) -> None:
-        find_suite(self.protocol.suite).check(self.protocol)
-        if not (self.protocol.tasks and self.protocol.data_sets and self.protocol.methods):
-            raise ValueError("a protocol without tasks, data sets or methods")
-
-
-@dataclass(frozen=True)
-class _Made:
-    """When, on what and with which versions tables were made; see `provenance`."""
-
-    date: str
-    command: str
-    machine: str
-    versions: Mapping[str, str]
-    core_seconds: NotNegative | None = None
-
-
-AGAIN = "the `wfairl reproduce` that made them computes them again"
-
-FORM = Form(
-    "wfairl-reproduction",
-    "the results of a reproduction",
-    6,
-    _Stored,
-    BrokenResultsError,
-    AGAIN,
-    {4: unchanged, 5: unchanged},
-)
-
-PROVENANCE = Form("wfairl-made", "how results were made", 2, _Made, BrokenResultsError, AGAIN, {None: unchanged})
+    return Tables(stored.protocol, stored.rows, automata, asdict(provenance), stored.failures, stored.comparisons)
 
 
 def format_metrics(row: Row | None, metrics: Sequence[str]) -> str:
     """The figures of a row, one after the other: `98 % / 1.2 %`."""
     texts = [] if row is None else [METRICS[name].text(row) or ABSENT for name in metrics]
-    return BETWEEN.join(texts) if any(text != ABSENT for text in texts) else ABSENT
+    return SEPARATOR.join(texts) if any(text != ABSENT for text in texts) else ABSENT
 
 
 def _explained(metrics: Sequence[str]) -> str:
-    titles = BETWEEN.join(METRICS[name].title for name in metrics)
+    titles = SEPARATOR.join(METRICS[name].title for name in metrics)
     return f"{titles[0].upper()}{titles[1:]}: {' '.join(METRICS[name].explanation for name in metrics)}"
-
-
-def _head(tasks: Sequence[str]) -> list[str]:
-    return ["", *(find_task(task).title for task in tasks)]
-
-
-def _frozen(head: list[str], body: list[list[str]]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    return tuple(head), tuple(map(tuple, body))
