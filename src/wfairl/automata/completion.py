@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
 from wfairl.automata.automaton import Label
-from wfairl.automata.corpus import Corpus, build_prefix_tree
+from wfairl.automata.corpus import Corpus, build_prefix_tree, random_part
 from wfairl.automata.weighted import WeightedAutomaton
 from wfairl.errors import BadInputError
 
@@ -98,8 +98,7 @@ def complete(known: Corpus, alphabet: tuple[Label, ...], settings: CompletionSet
     """
     settings = settings or CompletionSettings()
     rng = np.random.default_rng(settings.seed)
-    if len(known) > settings.max_words:
-        known = _part(known, np.sort(rng.choice(len(known), settings.max_words, replace=False)))
+    known = known.take(random_part(len(known), settings.max_words, rng))
     rank = settings.rank or _choose_rank(known, alphabet, settings, rng)
     table = _Table.of(known, len(alphabet), settings)
     return Completion(_fit(table, known, alphabet, rank, settings), table.rows, table.cols)
@@ -113,7 +112,7 @@ def _choose_rank(
     count = round(settings.held_out * len(known))
     if count < 1 or count == len(known):
         return 1
-    judged, learned = _part(known, order[:count]), _part(known, np.sort(order[count:]))
+    judged, learned = known.take(order[:count]), known.take(np.sort(order[count:]))
     table = _Table.of(learned, len(alphabet), settings)
     enough = EXACT * float(np.mean(known.weights**2))
     errors: list[float] = []
@@ -123,10 +122,6 @@ def _choose_rank(
         if errors[-1] <= enough or min(errors[-2:]) > min(errors):  # exact, or two in a row that are worse
             break
     return 1 + next(i for i, error in enumerate(errors) if error <= NEARLY * min(errors))
-
-
-def _part(corpus: Corpus, indices: NDArray[np.int64]) -> Corpus:
-    return corpus.take(indices, corpus.weights[indices])
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,10 +5,12 @@ level by level (all words at position 0, then 1, ...), so that its cost is that 
 symbols: linear in the words up to a logarithm, and without a Python loop over words.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +50,24 @@ class Corpus:
         """Length of each word, shape [words]."""
         return np.diff(self.offsets)
 
+    @cached_property
+    def prefix_starts(self) -> NDArray[np.int64]:
+        """Where the prefixes of each word begin in an array over all prefixes of all words, shape [words].
+
+        Word i has `lengths[i] + 1` of them there, from the empty one to the word itself.
+        """
+        return self.offsets[:-1] + np.arange(len(self))
+
+    @cached_property
+    def prefix_words(self) -> NDArray[np.int64]:
+        """The word that each prefix begins, shape [total length + words]."""
+        return np.repeat(np.arange(len(self)), self.lengths + 1)
+
+    @cached_property
+    def prefix_lengths(self) -> NDArray[np.int64]:
+        """Length of each prefix, shape [total length + words]."""
+        return np.arange(len(self.prefix_words)) - self.prefix_starts[self.prefix_words]
+
     def __len__(self) -> int:
         return len(self.weights)
 
@@ -57,8 +77,9 @@ class Corpus:
         starts = np.repeat(self.offsets[:-1], self.lengths)
         return Corpus(self.symbols[ends - 1 - (np.arange(len(self.symbols)) - starts)], self.offsets, self.weights)
 
-    def take(self, indices: NDArray[np.int64], weights: NDArray[np.float64]) -> "Corpus":
-        """The words at `indices`, with new weights."""
+    def take(self, indices: NDArray[np.int64], weights: NDArray[np.float64] | None = None) -> "Corpus":
+        """The words at `indices`, with new weights if given."""
+        weights = self.weights[indices] if weights is None else weights
         return self.factors(indices, np.zeros(len(indices), np.int64), self.lengths[indices], weights)
 
     def factors(
@@ -83,8 +104,7 @@ class PrefixTree:
         symbols: last symbol of each node (`UNKNOWN` at the root), shape [nodes] of int64.
         depths: length of each node as a word, shape [nodes] of int64.
         levels: nodes of depth d are `levels[d] .. levels[d + 1] - 1`, shape [depths + 1] of int64.
-        visits: node of each prefix of each word: word i has them at
-            `offsets[i] + i .. offsets[i + 1] + i`, shape [total length + words] of int64.
+        visits: node of each prefix of each word (see `Corpus.prefix_starts`), shape [total length + words] of int64.
         ends: node of each whole word, shape [words] of int64; like `visits` it is `TOO_DEEP`
             below the depth that the tree was cut at.
     """
@@ -102,33 +122,18 @@ class PrefixTree:
 
 def encode(words: Sequence[Word], alphabet: Sequence[Label], weights: NDArray[np.float64] | None = None) -> Corpus:
     """The corpus of `words`; a label outside the alphabet becomes `UNKNOWN`. Weights are 1 unless given."""
-    index = _KnownLabels(zip(alphabet, range(len(alphabet)), strict=True))
-    return _flatten(words, index, weights)
+    return _flatten(words, defaultdict(lambda: UNKNOWN, {label: i for i, label in enumerate(alphabet)}), weights)
 
 
 def encode_all(words: Sequence[Word], weights: NDArray[np.float64] | None = None) -> tuple[Corpus, tuple[Label, ...]]:
     """The corpus of `words` over the labels that occur in them, and these labels in their one order."""
-    index = _NewLabels()
+    index = defaultdict[Label, int]()
+    index.default_factory = index.__len__  # numbers in the order in which labels are met
     corpus = _flatten(words, index, weights)
     alphabet = sort_labels(index)
     number = np.zeros(len(alphabet), np.int32)
     number[[index[label] for label in alphabet]] = np.arange(len(alphabet))
     return Corpus(number[corpus.symbols], corpus.offsets, corpus.weights), alphabet
-
-
-class _KnownLabels(dict[Label, int]):
-    """Numbers of the labels of an alphabet, `UNKNOWN` for any other."""
-
-    def __missing__(self, label: Label) -> int:
-        return UNKNOWN
-
-
-class _NewLabels(dict[Label, int]):
-    """Numbers of labels in the order in which they are met."""
-
-    def __missing__(self, label: Label) -> int:
-        self[label] = number = len(self)
-        return number
 
 
 def _flatten(words: Sequence[Word], index: dict[Label, int], weights: NDArray[np.float64] | None) -> Corpus:
@@ -145,11 +150,10 @@ def build_prefix_tree(corpus: Corpus, max_depth: int | None = None) -> PrefixTre
     """The prefix tree of a corpus, built one depth at a time, down to `max_depth`."""
     base = int(corpus.symbols.max(initial=0)) + 2  # symbols from UNKNOWN = -1 become digits from 0
     visits = np.full(len(corpus.symbols) + len(corpus), TOO_DEEP)
-    first_visits = corpus.offsets[:-1] + np.arange(len(corpus))
     parents, symbols, levels = [np.array([NO_PARENT])], [np.array([UNKNOWN])], [0, 1]
     alive = np.flatnonzero(corpus.lengths > 0)
     nodes = np.zeros(len(alive), np.int64)
-    visits[first_visits] = 0
+    visits[corpus.prefix_starts] = 0
     depth = 0
     while len(alive) and depth != max_depth:
         keys = nodes * base + (corpus.symbols[corpus.offsets[alive] + depth] + 1)
@@ -159,7 +163,7 @@ def build_prefix_tree(corpus: Corpus, max_depth: int | None = None) -> PrefixTre
         nodes = levels[-1] + inverse
         levels.append(levels[-1] + len(distinct))
         depth += 1
-        visits[first_visits[alive] + depth] = nodes
+        visits[corpus.prefix_starts[alive] + depth] = nodes
         longer = corpus.lengths[alive] > depth
         alive, nodes = alive[longer], nodes[longer]
     return PrefixTree(
@@ -168,7 +172,7 @@ def build_prefix_tree(corpus: Corpus, max_depth: int | None = None) -> PrefixTre
         depths=np.repeat(np.arange(len(levels) - 1), np.diff(levels)),
         levels=np.array(levels),
         visits=visits,
-        ends=visits[first_visits + corpus.lengths],
+        ends=visits[corpus.prefix_starts + corpus.lengths],
     )
 
 
@@ -180,6 +184,17 @@ def _number_keys(keys: NDArray[np.int64], bound: int) -> tuple[NDArray[np.int64]
     present = np.zeros(bound, bool)  # a table instead of sorting
     present[keys] = True
     return np.flatnonzero(present), (np.cumsum(present) - 1)[keys]
+
+
+def indices_by_symbol(symbols: NDArray[Any], labels: int) -> list[NDArray[np.int64]]:
+    """For each symbol 0 .. labels - 1, where it occurs, rising."""
+    order = np.argsort(symbols, kind="stable")
+    return np.split(order, np.searchsorted(symbols[order], np.arange(labels + 1)))[1:-1]
+
+
+def random_part(count: int, limit: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """The indices 0 .. count - 1, or a random `limit` of them if there are more, rising."""
+    return np.arange(count) if count <= limit else np.sort(rng.choice(count, limit, replace=False))
 
 
 def merge_equal_words(corpus: Corpus) -> tuple[Corpus, NDArray[np.int64]]:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Label
 from wfairl.automata.constraints import Constraint, compile_constraints, propositions_of
-from wfairl.automata.corpus import Corpus
+from wfairl.automata.corpus import Corpus, random_part
 from wfairl.automata.declare_evidence import (
     CHANCE_WORDS,
     Candidates,
@@ -116,7 +116,8 @@ def learn_constraints(
     compared = CHANCE_WORDS if succeeded.all() else min(words, CHANCE_WORDS)
     paired = _most_frequent(corpus, alphabet, propositions, _most_paired(compared, keep_repeats))
     candidates = Candidates.over(propositions, keep_repeats, paired)
-    corpus, succeeded = _as_many_as_fit(corpus, succeeded, len(candidates), rng)
+    part = random_part(words, max(MEMORY // max(len(candidates), 1), 1), rng)
+    corpus, succeeded = corpus.take(part), succeeded[part]
     evidence: WordEvidence
     if succeeded.all():
         evidence = SuccessEvidence(candidates, corpus, alphabet, rng)
@@ -155,16 +156,6 @@ def _most_frequent(
     for label, times in zip(alphabet, np.bincount(corpus.symbols, minlength=len(alphabet)), strict=True):
         often[[number[proposition] for proposition in label]] += times
     return np.sort(np.argsort(-often, kind="stable")[:limit])
-
-
-def _as_many_as_fit(
-    corpus: Corpus, succeeded: NDArray[np.bool_], candidates: int, rng: np.random.Generator
-) -> tuple[Corpus, NDArray[np.bool_]]:
-    limit = max(MEMORY // max(candidates, 1), 1)
-    if len(corpus) <= limit:
-        return corpus, succeeded
-    part = np.sort(rng.choice(len(corpus), limit, replace=False))
-    return corpus.take(part, corpus.weights[part]), succeeded[part]
 
 
 def _search(evidence: WordEvidence, limit: int) -> list[int]:

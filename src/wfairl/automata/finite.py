@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from wfairl.automata.automaton import DEAD, Arrow, Automaton, Guard, Label, State
 from wfairl.automata.corpus import Corpus, encode
 from wfairl.automata.weighted import WeightedAutomaton, span_of_products
-from wfairl.automata.words import Word, compress, format_label
+from wfairl.automata.words import Word, as_read, format_label
 from wfairl.documents import NotNegative, parse
 from wfairl.errors import BadInputError, FailedRunError
 
@@ -130,7 +130,7 @@ class FiniteAutomaton(Automaton):
     def accepts_all(self, words: Sequence[Word]) -> NDArray[np.bool_]:
         """Whether each of many words is accepted, at once; shape [words]."""
         corpus = encode(words, self.alphabet)
-        ends = states_along(self.transitions, corpus)[corpus.offsets[1:] + np.arange(len(corpus))]
+        ends = states_along(self.transitions, corpus)[corpus.prefix_starts + corpus.lengths]
         return (ends != DEAD) & self.accepting[ends]
 
     def arrows(self) -> list[Arrow]:
@@ -358,29 +358,24 @@ def _deviation(automaton: WeightedAutomaton, explored: _Explored, keep_repeats: 
         tuple(automaton.alphabet[i] for i in rng.integers(labels, size=rng.integers(1, longest + 1)))
         for _ in range(RANDOM_WORDS if labels else 0)
     ]
-    checked = [tuple(word) if keep_repeats else compress(word) for word in (*dict.fromkeys(words), *random_words)]
-    corpus = encode(checked, automaton.alphabet)
-    ends = states_along(explored.transitions, corpus)[corpus.offsets[1:] + np.arange(len(corpus))]
+    corpus = encode(as_read((*dict.fromkeys(words), *random_words), keep_repeats), automaton.alphabet)
+    ends = states_along(explored.transitions, corpus)[corpus.prefix_starts + corpus.lengths]
     values = np.append(explored.values, 0.0)  # the last entry is that of DEAD
     return float(np.abs(automaton.values_of_corpus(corpus) - values[ends]).max(initial=0.0))
 
 
 def states_along(transitions: NDArray[np.int32], corpus: Corpus) -> NDArray[np.int32]:
-    """The states along each word, from the initial one on; a label that the alphabet lacks leads to `DEAD`.
-
-    Word i has them at `offsets[i] + i .. offsets[i + 1] + i`; shape [total length + words].
-    """
+    """The state after each prefix of each word, shape [total length + words]; unknown labels lead to `DEAD`."""
     table = np.full((len(transitions) + 1, transitions.shape[1] + 1), DEAD, np.int32)
     table[:-1, :-1] = transitions  # the last row is that of DEAD, the last column that of UNKNOWN, both -1
     states = np.zeros(len(corpus.symbols) + len(corpus), np.int32)
-    first = corpus.offsets[:-1] + np.arange(len(corpus))
     alive = np.flatnonzero(corpus.lengths > 0)
     here = np.zeros(len(alive), np.int32)
     depth = 0
     while len(alive):
         here = table[here, corpus.symbols[corpus.offsets[alive] + depth]]
         depth += 1
-        states[first[alive] + depth] = here
+        states[corpus.prefix_starts[alive] + depth] = here
         longer = corpus.lengths[alive] > depth
         alive, here = alive[longer], here[longer]
     return states

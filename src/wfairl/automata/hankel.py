@@ -17,7 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from wfairl.automata.corpus import TOO_DEEP, Corpus, PrefixTree, build_prefix_tree, merge_equal_words
+from wfairl.automata.corpus import (
+    TOO_DEEP,
+    Corpus,
+    PrefixTree,
+    build_prefix_tree,
+    indices_by_symbol,
+    merge_equal_words,
+)
 from wfairl.errors import BadInputError
 
 Matrix: TypeAlias = NDArray[np.float64] | csr_array
@@ -97,17 +104,15 @@ def blocks_from_corpus(
     """
     if choice.longest_word is not None and corpus.lengths.max() > choice.longest_word:  # no place for longer words
         short = np.flatnonzero(corpus.lengths <= choice.longest_word)
-        corpus, frequencies = corpus.take(short, corpus.weights[short]), frequencies[short]
+        corpus, frequencies = corpus.take(short), frequencies[short]
     from_left = build_prefix_tree(corpus, choice.rows)
     from_right = build_prefix_tree(corpus.reversed(), choice.cols)
     row_of = _number_basis(from_left, frequencies, corpus, choice.max_prefixes)
     col_of = _number_basis(from_right, frequencies, corpus, choice.max_suffixes)
 
     # Word i is split before each of its positions 0 .. length: entry (prefix, suffix) is its value.
-    word_of = np.repeat(np.arange(len(corpus)), corpus.lengths + 1)
-    first = corpus.offsets[word_of] + word_of
-    position = np.arange(len(word_of)) - first
-    from_end = corpus.lengths[word_of] - position
+    word_of = corpus.prefix_words
+    first, from_end = corpus.prefix_starts[word_of], corpus.lengths[word_of] - corpus.prefix_lengths
     row = row_of[from_left.visits]
     shape = (int(row_of.max()) + 1, int(col_of.max()) + 1)
     values = corpus.weights[word_of]
@@ -123,10 +128,9 @@ def blocks_from_corpus(
     kept = (row != OUTSIDE) & (col != OUTSIDE)
     row, col, values = row[kept], col[kept], values[kept]
     symbol = corpus.symbols[kept].astype(np.min_scalar_type(labels))  # small integers sort in linear time
-    order = np.argsort(symbol, kind="stable")
-    bounds = np.searchsorted(symbol[order], np.arange(labels + 1))
-    parts = [order[bounds[i] : bounds[i + 1]] for i in range(labels)]
-    label_blocks = tuple(csr_array((values[part], (row[part], col[part])), shape=shape) for part in parts)
+    label_blocks = tuple(
+        csr_array((values[part], (row[part], col[part])), shape=shape) for part in indices_by_symbol(symbol, labels)
+    )
     rows, cols = _longest(from_left, row_of), _longest(from_right, col_of)
     return HankelBlocks(block, label_blocks, rows, cols)
 
@@ -137,7 +141,7 @@ def apply_statistic(corpus: Corpus, statistic: Statistic, longest: int | None) -
     match statistic:
         case Statistic.WORD:
             short = np.flatnonzero(corpus.lengths <= limit)
-            return merge_equal_words(corpus.take(short, corpus.weights[short]))[0]
+            return merge_equal_words(corpus.take(short))[0]
         case Statistic.PREFIX:
             return _distinct_prefixes(corpus, limit)
         case Statistic.SUFFIX:
@@ -155,7 +159,7 @@ def _number_basis(
     """
     candidates = np.arange(len(tree))
     if count is not None and count < len(candidates):
-        passing = np.bincount(tree.visits + 1, np.repeat(frequencies, corpus.lengths + 1), len(tree) + 1)[1:]
+        passing = np.bincount(tree.visits + 1, frequencies[corpus.prefix_words], len(tree) + 1)[1:]
         candidates = np.sort(np.argsort(-passing, kind="stable")[:count])  # ties: the shorter; the empty word is first
     numbers = np.full(len(tree) + 1, OUTSIDE)
     numbers[candidates] = np.arange(len(candidates))
@@ -168,9 +172,8 @@ def _longest(tree: PrefixTree, numbers: NDArray[np.int64]) -> int:
 
 def _distinct_prefixes(corpus: Corpus, longest: int) -> Corpus:
     tree = build_prefix_tree(corpus, longest)
-    word_of = np.repeat(np.arange(len(corpus)), corpus.lengths + 1)
     reached = tree.visits != TOO_DEEP
-    visits, word_of = tree.visits[reached], word_of[reached]
+    visits, word_of = tree.visits[reached], corpus.prefix_words[reached]
     totals = np.bincount(visits, corpus.weights[word_of], len(tree)).astype(np.float64)
     example = np.zeros(len(tree), np.int64)
     example[visits] = word_of  # any word through the node will do
@@ -179,7 +182,6 @@ def _distinct_prefixes(corpus: Corpus, longest: int) -> Corpus:
 
 def _cut_suffixes(corpus: Corpus, longest: int) -> Corpus:
     """Every suffix of every word, the empty one too, cut to its first `longest` symbols."""
-    word_of = np.repeat(np.arange(len(corpus)), corpus.lengths + 1)
-    starts = np.arange(len(word_of)) - (corpus.offsets[word_of] + word_of)
+    word_of, starts = corpus.prefix_words, corpus.prefix_lengths
     lengths = np.minimum(corpus.lengths[word_of] - starts, longest)
     return corpus.factors(word_of, starts, lengths, corpus.weights[word_of])

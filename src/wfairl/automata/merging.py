@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.automata.corpus import Corpus
+from wfairl.automata.corpus import Corpus, random_part
 from wfairl.automata.description_length import flag_bits, table_bits
 from wfairl.automata.improvement import improve
 from wfairl.automata.minimise import TransitionTable, minimal
@@ -78,10 +78,8 @@ def learn_merged(
         settings: see `MergingSettings`.
     """
     settings = settings or MergingSettings()
-    part, flags = corpus, succeeded
-    if len(corpus) > settings.max_words:
-        chosen = np.sort(np.random.default_rng(settings.seed).choice(len(corpus), settings.max_words, replace=False))
-        part, flags = corpus.take(chosen, corpus.weights[chosen]), succeeded[chosen]
+    chosen = random_part(len(corpus), settings.max_words, np.random.default_rng(settings.seed))
+    part, flags = corpus.take(chosen), succeeded[chosen]
     single = np.zeros((1, labels), np.int32)
     merged = merge_states(part, flags, labels, settings.noise, settings.max_states, settings.seed)
     start = min(single, merged, key=lambda transitions: _describe(transitions, part, flags).bits)

@@ -39,7 +39,7 @@ def merge_states(
     fitting = int(np.searchsorted(corpus.offsets, TREE_CELLS // max(labels, 1), side="right")) - 1
     if fitting < len(corpus):
         some = np.sort(np.random.default_rng(seed).permutation(len(corpus))[:fitting])
-        corpus, succeeded = corpus.take(some, corpus.weights[some]), succeeded[some]
+        corpus, succeeded = corpus.take(some), succeeded[some]
     tree = build_prefix_tree(corpus)
     children = np.full((len(tree), labels), NONE, np.int32)
     children[tree.parents[1:], tree.symbols[1:]] = np.arange(1, len(tree))

@@ -24,7 +24,7 @@ from wfairl.automata.finite import (
 from wfairl.automata.fit_summary import FitSummary, accepted_values, count_edges
 from wfairl.automata.task_model_file import FORM, SPECTRAL, BrokenTaskModelError
 from wfairl.automata.weighted import WeightedAutomaton
-from wfairl.automata.words import Word, compress, with_optional_start
+from wfairl.automata.words import Word, as_read, with_optional_start
 
 
 @dataclass(frozen=True)
@@ -99,14 +99,14 @@ class TaskModel:
 
     def values(self, words: Sequence[Word]) -> list[float]:
         """h of each word."""
-        read = [self.as_read(word) for word in words]
+        read = as_read(words, self.keep_repeats)
         if self.weighted is None:
             return accepted_values(self.finite, read)
         return [float(value) for value in self.weighted.values(read)]
 
     def as_read(self, word: Word) -> Word:
-        """The word as the automaton reads it: compressed, unless repeats mean something."""
-        return tuple(word) if self.keep_repeats else compress(word)
+        """The word as the automaton reads it."""
+        return as_read([word], self.keep_repeats)[0]
 
     def judge(self, word: Word) -> Verdict:
         """The value of a word, and for a rejected one where it was lost and what was expected there."""
@@ -173,7 +173,7 @@ class TaskModel:
         """
         if isinstance(automaton, FiniteAutomaton) and keep_repeats is not None:
             automaton = replace(automaton, keep_repeats=True) if keep_repeats else _reading_repeats_once(automaton)
-        read = _as_read(words, automaton.keep_repeats)
+        read = as_read(words, automaton.keep_repeats)
         flags = np.asarray(scores, np.float64)
         successes = [word for word, flag in zip(read, flags, strict=True) if flag >= threshold]
         summary = FitSummary(
@@ -209,7 +209,7 @@ class TaskModel:
         """
         from wfairl.automata.spectral import mean_squared_error  # with SciPy and scikit-learn: for those who learn
 
-        read = _as_read(words, keep_repeats)
+        read = as_read(words, keep_repeats)
         finite = quotient(weighted, threshold, tolerance, max_states, keep_repeats, words=read, allow_open=True)
         successes = [word for word, score in zip(read, scores, strict=True) if score >= threshold]
         summary = FitSummary(
@@ -278,7 +278,7 @@ def fit_task_model(
     """
     from wfairl.automata.spectral import SpectralLearner
 
-    read = _as_read(words, keep_repeats)
+    read = as_read(words, keep_repeats)
     shown = with_optional_start(read, scores) if optional_start else (read, scores)
     learner = SpectralLearner(rank=rank, rows=rows, cols=cols).fit(*shown)
     return TaskModel.of_weighted(
@@ -299,7 +299,3 @@ def fit_task_model(
 def _reading_repeats_once(automaton: FiniteAutomaton) -> FiniteAutomaton:
     """The automaton in which a label that repeats the one before leaves the state as it is."""
     return quotient(automaton.to_weighted(), keep_repeats=False)
-
-
-def _as_read(words: Sequence[Word], keep_repeats: bool) -> list[Word]:
-    return [tuple(word) if keep_repeats else compress(word) for word in words]

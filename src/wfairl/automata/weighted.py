@@ -17,7 +17,7 @@ from annotated_types import MaxLen
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Label
-from wfairl.automata.corpus import Corpus, build_prefix_tree, encode
+from wfairl.automata.corpus import Corpus, build_prefix_tree, encode, indices_by_symbol
 from wfairl.automata.words import Word
 from wfairl.documents import Count, parse
 from wfairl.errors import BadInputError
@@ -126,11 +126,9 @@ class WeightedAutomaton:
     def step(self, alphas: NDArray[np.float64], symbols: NDArray[np.int64]) -> NDArray[np.float64]:
         """One symbol read in each of many states: shapes [n, m] and [n] to [n, m]."""
         nexts = np.zeros_like(alphas)
-        order = np.argsort(symbols, kind="stable")
-        bounds = np.searchsorted(symbols[order], np.arange(len(self.alphabet) + 1))
-        for symbol in np.unique(symbols[symbols >= 0]):
-            rows = order[bounds[symbol] : bounds[symbol + 1]]
-            nexts[rows] = alphas[rows] @ self.transitions[symbol]
+        for rows, weights in zip(indices_by_symbol(symbols, len(self.alphabet)), self.transitions, strict=True):
+            if len(rows):
+                nexts[rows] = alphas[rows] @ weights
         return nexts
 
     def minimal(self, tolerance: float = MINIMAL_TOLERANCE) -> "WeightedAutomaton":

@@ -8,7 +8,7 @@ description, and what was shown where neither finds any rule.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -24,7 +24,7 @@ from wfairl.automata.minimise import reads_repeats_once, to_finite
 from wfairl.automata.spectral import BadWordsError, check_words
 from wfairl.automata.task_model import TaskModel, fit_task_model
 from wfairl.automata.task_model_file import SPECTRAL
-from wfairl.automata.words import Word, compress
+from wfairl.automata.words import Word, as_read
 from wfairl.errors import BadInputError, FailedRunError
 
 DECLARE, MERGING, COMPLETION, SHORTEST = "declare", "merging", "completion", "shortest"
@@ -133,7 +133,7 @@ class CompletionLearner:
 
     def fit(self, words: Sequence[Word], scores: Sequence[float]) -> LearnedTask:
         """The task of the words."""
-        read = _as_read(words, self.reading)
+        read = as_read(words, self.reading.keep_repeats)
         corpus, alphabet = check_words(read, scores)
         sums, counts = merge_equal_words(corpus)
         known = sums.take(np.arange(len(sums)), sums.weights / counts)
@@ -145,9 +145,8 @@ class CompletionLearner:
             scores,
             rows=completion.rows,
             cols=completion.cols,
-            threshold=self.reading.threshold,
-            keep_repeats=self.reading.keep_repeats,
             max_states=self.max_states,
+            **asdict(self.reading),
         )
         return LearnedTask(model, None)
 
@@ -173,18 +172,7 @@ class SpectralWordLearner:
 
     def fit(self, words: Sequence[Word], scores: Sequence[float]) -> LearnedTask:
         """The task of the words."""
-        model = fit_task_model(
-            words,
-            scores,
-            rank=self.settings.rank,
-            rows=self.settings.rows,
-            cols=self.settings.cols,
-            threshold=self.reading.threshold,
-            keep_repeats=self.reading.keep_repeats,
-            tolerance=self.settings.tolerance,
-            max_states=self.settings.max_states,
-            optional_start=self.settings.optional_start,
-        )
+        model = fit_task_model(words, scores, **asdict(self.reading), **asdict(self.settings))
         whole = self.settings.rows is None and self.settings.cols is None and self.settings.rank is None
         return LearnedTask(model, None, memorised=whole)
 
@@ -295,7 +283,7 @@ class _Flagged:
 
     @classmethod
     def of(cls, words: Sequence[Word], scores: Sequence[float], reading: Reading) -> "_Flagged":
-        read = _as_read(words, reading)
+        read = as_read(words, reading.keep_repeats)
         if not read:
             raise BadWordsError("there are no words to learn from")
         flags = np.asarray(scores, np.float64)
@@ -324,7 +312,3 @@ def _notes(learned: LearnedConstraints, words: int) -> Iterator[str]:
         yield f"of {words:,} words {learned.words_seen:,} were looked at, drawn at random"
     for constraint in learned.left_out:
         yield f"left out, as the automaton would be too large or accept nothing: {constraint.sentence}"
-
-
-def _as_read(words: Sequence[Word], reading: Reading) -> list[Word]:
-    return [tuple(word) if reading.keep_repeats else compress(word) for word in words]

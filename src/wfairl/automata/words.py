@@ -70,6 +70,11 @@ def compress(word: Sequence[Label]) -> Word:
     return tuple(label for label, _ in groupby(word))
 
 
+def as_read(words: Iterable[Word], keep_repeats: bool) -> list[Word]:
+    """The words as an automaton reads them: compressed unless repeated labels mean something."""
+    return [tuple(word) if keep_repeats else compress(word) for word in words]
+
+
 def with_optional_start(words: Sequence[Word], scores: Sequence[float]) -> tuple[list[Word], list[float]]:
     """The words, and each also in its other form, with or without an empty label at its beginning.
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Label
-from wfairl.automata.corpus import Corpus, build_prefix_tree
+from wfairl.automata.corpus import Corpus, build_prefix_tree, indices_by_symbol
 from wfairl.automata.weighted import WeightedAutomaton
 
 TINY = 1e-300
@@ -116,14 +116,8 @@ def build_sample_tree(corpus: Corpus, labels: int) -> SampleTree:
     tree = build_prefix_tree(corpus)
     groups = []
     for first, last in zip(tree.levels[1:-1], tree.levels[2:], strict=True):
-        symbols = tree.symbols[first:last]
-        order = np.argsort(symbols, kind="stable")
-        bounds = np.searchsorted(symbols[order], np.arange(labels + 1))
-        level = []
-        for symbol in range(labels):
-            nodes = first + order[bounds[symbol] : bounds[symbol + 1]]
-            if len(nodes):
-                level.append((symbol, nodes, tree.parents[nodes]))
+        members = [first + indices for indices in indices_by_symbol(tree.symbols[first:last], labels)]
+        level = [(symbol, nodes, tree.parents[nodes]) for symbol, nodes in enumerate(members) if len(nodes)]
         groups.append(tuple(level))
     counts = np.bincount(tree.ends, corpus.weights, len(tree)).astype(np.float64)
     return SampleTree(len(tree), counts, tree.ends, tuple(groups))

@@ -49,17 +49,11 @@ class NgramModel:
     orders: tuple[_Order, ...]
 
     def next_probabilities(self, corpus: Corpus) -> NDArray[np.float64]:
-        """p of each label of each word given those before it, then of its end; shape [total length + words].
-
-        Word i has them at `offsets[i] + i .. offsets[i + 1] + i`.
-        """
+        """p of what follows each prefix of each word, a label or the end; shape [total length + words]."""
         contexts, events = _keys(corpus, self.labels, len(self.orders))
         probabilities = np.full(len(events[0]), 1 / (self.labels + 1))
         for order, context, event in zip(self.orders, contexts, events, strict=True):
-            totals, kinds = (
-                _look_up(order.contexts, order.totals, context),
-                _look_up(order.contexts, order.kinds, context),
-            )
+            totals, kinds = (_look_up(order.contexts, values, context) for values in (order.totals, order.kinds))
             counts = _look_up(order.events, order.counts, event)
             seen = totals > 0
             smoothed = (counts + kinds * probabilities) / np.where(seen, totals + kinds, 1.0)
@@ -75,7 +69,7 @@ def fit_ngrams(corpus: Corpus, labels: int, order: int) -> NgramModel:
     """
     if order < 1 or (labels + 2) ** (order + 1) >= 2**63:
         raise BadInputError(f"an n-gram model of order {order} over {labels} labels cannot be built; use 1 to 4")
-    weights = np.repeat(corpus.weights, corpus.lengths + 1)
+    weights = corpus.weights[corpus.prefix_words]
     orders = []
     for context, event in zip(*_keys(corpus, labels, order), strict=True):
         contexts, context_of = np.unique(context, return_inverse=True)
@@ -95,13 +89,11 @@ def fit_ngrams(corpus: Corpus, labels: int, order: int) -> NgramModel:
 def _keys(corpus: Corpus, labels: int, order: int) -> tuple[list[NDArray[np.int64]], list[NDArray[np.int64]]]:
     """For each context length, the key of the context at each position and of (context, label)."""
     end, start, base = labels, labels + 1, labels + 2
-    words = np.arange(len(corpus))
-    word_of = np.repeat(words, corpus.lengths + 1)
-    position = np.arange(len(word_of)) - (corpus.offsets[word_of] + word_of)
-    symbols = np.full(len(word_of), end, np.int64)
-    symbols[position < corpus.lengths[word_of]] = corpus.symbols
+    position = corpus.prefix_lengths
+    symbols = np.full(len(position), end, np.int64)
+    symbols[position < corpus.lengths[corpus.prefix_words]] = corpus.symbols
     contexts, events = [], []
-    context = np.zeros(len(word_of), np.int64)
+    context = np.zeros(len(position), np.int64)
     for length in range(order):
         if length:
             earlier = symbols[np.maximum(np.arange(len(symbols)) - length, 0)]

@@ -53,8 +53,7 @@ def _log_parts(
     """log max(0, h) and log g of each word, each of shape [words]."""
     with np.errstate(divide="ignore"):
         spectral = np.log(np.maximum(automaton.values_of_corpus(corpus), 0.0))
-    starts = corpus.offsets[:-1] + np.arange(len(corpus))
-    return spectral, np.add.reduceat(np.log(ngrams.next_probabilities(corpus)), starts)
+    return spectral, np.add.reduceat(np.log(ngrams.next_probabilities(corpus)), corpus.prefix_starts)
 
 
 def _mix(spectral: NDArray[np.float64], backup: NDArray[np.float64], weight: float) -> NDArray[np.float64]:

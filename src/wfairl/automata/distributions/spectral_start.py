@@ -37,7 +37,7 @@ def spectral_start(
     """A probabilistic automaton with at most `states` states whose states are clusters of prefixes."""
     automaton, singular_values = _learn(corpus, alphabet, states)
     tree = build_prefix_tree(corpus)
-    visits = np.bincount(tree.visits, np.repeat(corpus.weights, corpus.lengths + 1), len(tree)).astype(np.float64)
+    visits = np.bincount(tree.visits, corpus.weights[corpus.prefix_words], len(tree)).astype(np.float64)
     cluster_of = _cluster(_coordinates(automaton, singular_values, tree), visits, states, rng)
     ends = np.bincount(tree.ends, corpus.weights, len(tree)).astype(np.float64)
     return _count_steps(tree, visits, ends, cluster_of, alphabet, rng)
