@@ -28,8 +28,7 @@ from sklearn.tree import DecisionTreeClassifier
 from wfairl.automata.completion import complete
 from wfairl.automata.constraints import Constraint, Occurrences, compile_constraints
 from wfairl.automata.corpus import encode
-from wfairl.automata.finite import NoAcceptedWordError
-from wfairl.automata.minimise import conjunction, same_language
+from wfairl.automata.minimise import same_language, to_finite
 from wfairl.automata.spectral import SpectralLearner
 from wfairl.automata.weighted import WeightedAutomaton
 from wfairl.automata.word_learners import Reading, find_word_learner
@@ -74,7 +73,7 @@ def measure_rule(seed: int, edsm: bool) -> list:
     learned, other = draw_logs(rng, LOGS), draw_logs(rng, LOGS)
     truth, other_truth = kept(rule, learned), kept(rule, other)
     flags = truth ^ (rng.random(LOGS) < WRONG_FLAGS)
-    own = compile_constraints(rule, ALPHABET, 10_000).states
+    own = to_finite(compile_constraints(rule, ALPHABET, 10_000), ALPHABET).states
     facts = {"seed": seed, "rule": sorted(c.sentence for c in rule), "rule_states": own, "successes": truth.mean()}
     rows = [facts | judge_learner(name, rule, learned, flags, other, other_truth) for name in LEARNERS]
     rows.append(facts | judge_tree(learned, flags, other, other_truth))
@@ -146,19 +145,15 @@ def draw_rule(rng: np.random.Generator) -> list:
 
 
 def said_simply(rule: list) -> bool:
-    def language(constraints: list) -> object:
-        return conjunction([constraint.table(ALPHABET) for constraint in constraints], len(ALPHABET), 10_000)
-
-    try:
-        compile_constraints(rule, ALPHABET, 10_000)
-    except NoAcceptedWordError:
+    whole = compile_constraints(rule, ALPHABET, 10_000)
+    if not whole.accepting.any():
         return False
-    whole = language(rule)
     for i, constraint in enumerate(rule):
         others = rule[:i] + rule[i + 1 :]
         simpler = [[Constraint.of("existence", name)] for name in constraint.propositions]
         alternatives = [[], *simpler] if constraint.template.arguments == 2 else [[]]
-        if any(same_language(language(others + instead), whole) for instead in alternatives):
+        compiled = [compile_constraints(others + instead, ALPHABET, 10_000) for instead in alternatives]
+        if any(same_language(one, whole) for one in compiled):
             return False
     return True
 

@@ -12,7 +12,7 @@ holds at the same time, which counts as after: a label {pay, ship} keeps "ship o
 that count tells a label read twice from one read once.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Label
 from wfairl.automata.corpus import Corpus
-from wfairl.automata.finite import FiniteAutomaton
-from wfairl.automata.minimise import TransitionTable, conjunction, to_finite
+from wfairl.automata.minimise import TransitionTable, conjunction
 from wfairl.compiling import njit
 from wfairl.errors import BadInputError
 
@@ -244,18 +243,11 @@ class Constraint:
 
 
 def compile_constraints(
-    constraints: Sequence[Constraint], alphabet: Sequence[Label], max_states: int
-) -> FiniteAutomaton:
-    """The one minimal automaton of the words over `alphabet` that keep all constraints.
+    constraints: Iterable[Constraint], alphabet: Sequence[Label], max_states: int
+) -> TransitionTable:
+    """The minimal automaton of the words over `alphabet` that keep all constraints.
 
     Raises:
         TooManyStatesError: it, or that of some of them, has more than `max_states` states.
-        NoAcceptedWordError: no word keeps them all.
     """
-    tables = [constraint.table(alphabet) for constraint in constraints]
-    return to_finite(conjunction(tables, len(alphabet), max_states), tuple(alphabet))
-
-
-def propositions_of(alphabet: Sequence[Label]) -> tuple[str, ...]:
-    """The names that occur in the labels of an alphabet, in order."""
-    return tuple(sorted({name for label in alphabet for name in label}))
+    return conjunction([constraint.table(alphabet) for constraint in constraints], len(alphabet), max_states)

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Label
-from wfairl.automata.constraints import Constraint, compile_constraints, propositions_of
+from wfairl.automata.constraints import Constraint, compile_constraints
 from wfairl.automata.corpus import Corpus, random_part
 from wfairl.automata.declare_evidence import (
     CHANCE_WORDS,
@@ -34,7 +34,7 @@ from wfairl.automata.declare_evidence import (
     templates_for,
 )
 from wfairl.automata.finite import FiniteAutomaton, NoAcceptedWordError, TooManyStatesError
-from wfairl.automata.minimise import same_language, to_table
+from wfairl.automata.minimise import same_language, to_finite
 from wfairl.errors import BadInputError
 
 MEMORY = 2**32
@@ -112,7 +112,7 @@ def learn_constraints(
     settings = settings or DeclareSettings()
     rng = np.random.default_rng(settings.seed)
     words = len(corpus)
-    propositions = propositions_of(alphabet)
+    propositions = tuple(sorted(frozenset().union(*alphabet)))
     compared = CHANCE_WORDS if succeeded.all() else min(words, CHANCE_WORDS)
     paired = _most_frequent(corpus, alphabet, propositions, _most_paired(compared, keep_repeats))
     candidates = Candidates.over(propositions, keep_repeats, paired)
@@ -212,22 +212,17 @@ def _compile(
     kept, too_much = list(chosen), []
     while True:
         try:
-            finite = compile_constraints(_constraints(evidence, kept), alphabet, max_states)
+            table = compile_constraints(map(evidence.candidates.constraint, kept), alphabet, max_states)
+            finite = to_finite(table, tuple(alphabet))
             break
         except (TooManyStatesError, NoAcceptedWordError):
             losses = [evidence.bits(kept[:i] + kept[i + 1 :]) for i in range(len(kept))]
             too_much.append(kept.pop(int(np.argmin(losses))))
-    for constraint in sorted(kept, reverse=True):  # what the others imply goes, the longest first
+    for constraint in sorted(kept, reverse=True):  # drop what the others imply, the longest first
         others = [other for other in kept if other != constraint]
         try:
-            if same_language(
-                to_table(compile_constraints(_constraints(evidence, others), alphabet, max_states)), to_table(finite)
-            ):
-                kept = others
+            simpler = compile_constraints(map(evidence.candidates.constraint, others), alphabet, max_states)
+            kept = others if same_language(simpler, table) else kept
         except TooManyStatesError:
             continue
     return kept, too_much, finite
-
-
-def _constraints(evidence: WordEvidence, chosen: list[int]) -> list[Constraint]:
-    return [evidence.candidates.constraint(i) for i in chosen]

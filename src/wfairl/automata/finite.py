@@ -230,7 +230,7 @@ def quotient(
     if not explored.closed and not allow_open:
         raise does_not_close(automaton, tolerance, max_states)
     accepting = explored.values >= threshold - ROUNDING
-    live = _reaches(explored.transitions, accepting)
+    live = live_states(explored.transitions, accepting)
     if not live[0]:
         raise NoAcceptedWordError(
             f"no word reaches the threshold {threshold:g} (the highest value met is {explored.values.max():.6g}); "
@@ -339,8 +339,8 @@ def _distinguishing_suffixes(automaton: WeightedAutomaton) -> NDArray[np.float64
     return span_of_products(automaton.final, automaton.transitions.transpose(0, 2, 1), SUFFIX_TOLERANCE).products.T
 
 
-def _reaches(transitions: NDArray[np.int32], accepting: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which states can reach an accepting one, shape [states]."""
+def live_states(transitions: NDArray[np.int32], accepting: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which states of a table, with `DEAD` or complete, can reach an accepting one, shape [states]."""
     live = np.append(accepting, False)  # the entry past the end is that of DEAD
     while True:
         grown = live.copy()

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import DEAD, Label
-from wfairl.automata.finite import FiniteAutomaton, NoAcceptedWordError, TooManyStatesError
+from wfairl.automata.finite import FiniteAutomaton, NoAcceptedWordError, TooManyStatesError, live_states
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,21 +53,34 @@ def conjunction(tables: Sequence[TransitionTable], labels: int, max_states: int)
 
 def product(left: TransitionTable, right: TransitionTable) -> TransitionTable:
     """The table of the words that both accept, over the pairs of states that can be reached."""
-    width = right.states
-    number = np.full(left.states * width, DEAD, np.int64)
-    number[0] = 0
-    pairs, frontier = [np.array([0])], np.array([0])
+    pairs, after = _reachable_pairs(left, right)
+    number = np.empty(left.states * right.states, np.int32)
+    number[pairs] = np.arange(len(pairs))
+    i, j = np.divmod(pairs, right.states)
+    return TransitionTable(number[after], left.accepting[i] & right.accepting[j])
+
+
+def same_language(left: TransitionTable, right: TransitionTable) -> bool:
+    """Whether two tables over the same labels accept the same words: no reachable pair of states tells them apart."""
+    i, j = np.divmod(_reachable_pairs(left, right)[0], right.states)
+    return bool((left.accepting[i] == right.accepting[j]).all())
+
+
+def _reachable_pairs(left: TransitionTable, right: TransitionTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The pairs (i, j) of states that one word leads to, as i * right.states + j, breadth first; shape [pairs].
+
+    Then the pair that follows each of them on each label, shape [pairs, labels].
+    """
+    reached = np.zeros(left.states * right.states, bool)
+    levels, successors, frontier = [], [], np.array([0])
     while len(frontier):
-        after = left.transitions[frontier // width].astype(np.int64) * width + right.transitions[frontier % width]
-        new = np.unique(after[number[after] == DEAD])
-        number[new] = sum(map(len, pairs)) + np.arange(len(new))
-        pairs.append(new)
-        frontier = new
-    pair = np.concatenate(pairs)
-    after = left.transitions[pair // width].astype(np.int64) * width + right.transitions[pair % width]
-    return TransitionTable(
-        number[after].astype(np.int32), left.accepting[pair // width] & right.accepting[pair % width]
-    )
+        reached[frontier] = True
+        i, j = np.divmod(frontier, right.states)
+        after = left.transitions[i].astype(np.int64) * right.states + right.transitions[j]
+        levels.append(frontier)
+        successors.append(after)
+        frontier = np.unique(after[~reached[after]])
+    return np.concatenate(levels), np.concatenate(successors)
 
 
 def minimal(table: TransitionTable) -> TransitionTable:
@@ -97,12 +110,7 @@ def to_finite(table: TransitionTable, alphabet: tuple[Label, ...]) -> FiniteAuto
     Raises:
         NoAcceptedWordError: it accepts nothing.
     """
-    live = table.accepting.copy()
-    while True:
-        grown = live | live[table.transitions].any(axis=1)
-        if (grown == live).all():
-            break
-        live = grown
+    live = live_states(table.transitions, table.accepting)
     if not live[0]:
         raise NoAcceptedWordError("no word over these labels is accepted: what was learned contradicts itself")
     number = np.full(table.states, DEAD, np.int32)
@@ -118,41 +126,10 @@ def to_finite(table: TransitionTable, alphabet: tuple[Label, ...]) -> FiniteAuto
     )
 
 
-def to_table(finite: FiniteAutomaton) -> TransitionTable:
-    """The complete table of an automaton over live states, with a dead state where it has none."""
-    transitions = np.where(finite.transitions == DEAD, finite.states, finite.transitions)
-    if not (finite.transitions == DEAD).any():
-        return TransitionTable(finite.transitions, finite.accepting)
-    dead = np.full((1, len(finite.alphabet)), finite.states)
-    return TransitionTable(np.vstack([transitions, dead]).astype(np.int32), np.append(finite.accepting, False))
-
-
-def same_language(left: TransitionTable, right: TransitionTable) -> bool:
-    """Whether two tables over the same labels accept the same words."""
-    a, b = minimal(left), minimal(right)
-    return a.states == b.states and _isomorphic(a, b)
-
-
 def reads_repeats_once(table: TransitionTable) -> bool:
     """Whether a label read twice always leads where it leads once."""
     labels = np.arange(table.transitions.shape[1])
     return bool((table.transitions[table.transitions, labels] == table.transitions).all())
-
-
-def _isomorphic(left: TransitionTable, right: TransitionTable) -> bool:
-    """Whether two minimal tables of equal size are the same up to the numbers of their states."""
-    partner = {0: 0}
-    queue = [0]
-    for state in queue:
-        if left.accepting[state] != right.accepting[partner[state]]:
-            return False
-        for a, b in zip(left.transitions[state].tolist(), right.transitions[partner[state]].tolist(), strict=True):
-            if a not in partner:
-                partner[a] = b
-                queue.append(a)
-            elif partner[a] != b:
-                return False
-    return True
 
 
 def _reachable(table: TransitionTable) -> TransitionTable:
