@@ -130,7 +130,7 @@ class FiniteAutomaton(Automaton):
     def accepts_all(self, words: Sequence[Word]) -> NDArray[np.bool_]:
         """Whether each of many words is accepted, at once; shape [words]."""
         corpus = encode(words, self.alphabet)
-        ends = states_along(self.transitions, corpus)[corpus.prefix_starts + corpus.lengths]
+        ends = end_states(self.transitions, corpus)
         return (ends != DEAD) & self.accepting[ends]
 
     def arrows(self) -> list[Arrow]:
@@ -359,9 +359,14 @@ def _deviation(automaton: WeightedAutomaton, explored: _Explored, keep_repeats: 
         for _ in range(RANDOM_WORDS if labels else 0)
     ]
     corpus = encode(as_read((*dict.fromkeys(words), *random_words), keep_repeats), automaton.alphabet)
-    ends = states_along(explored.transitions, corpus)[corpus.prefix_starts + corpus.lengths]
+    ends = end_states(explored.transitions, corpus)
     values = np.append(explored.values, 0.0)  # the last entry is that of DEAD
     return float(np.abs(automaton.values_of_corpus(corpus) - values[ends]).max(initial=0.0))
+
+
+def end_states(transitions: NDArray[np.int32], corpus: Corpus) -> NDArray[np.int32]:
+    """The state in which each word ends, shape [words]; see `states_along`."""
+    return states_along(transitions, corpus)[corpus.prefix_starts + corpus.lengths]
 
 
 def states_along(transitions: NDArray[np.int32], corpus: Corpus) -> NDArray[np.int32]:

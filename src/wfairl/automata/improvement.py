@@ -8,6 +8,7 @@ accepted,
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,25 +17,36 @@ from wfairl.automata.corpus import Corpus
 from wfairl.compiling import njit
 
 
+class FlaggedWords(NamedTuple):
+    """Words as in `Corpus`, with the flag 1 for a success and 0 for a failure."""
+
+    symbols: NDArray[np.int32]  # [total length]
+    offsets: NDArray[np.int64]  # [words + 1]
+    flags: NDArray[np.uint8]  # [words]
+
+
+class EdgeUsers(NamedTuple):
+    """The words that take an edge; a change of that edge leaves the ends of all others as they are."""
+
+    source: int  # the state that the edge leaves
+    words: NDArray[np.int64]  # [n]
+    places: NDArray[np.int64]  # [n], the index in `symbols` at which each takes the edge first
+    other_ends: NDArray[np.float64]  # [states + 1, 2], how many other words end in each state, how many successes
+
+
 def improve(
     start: NDArray[np.int32], corpus: Corpus, succeeded: NDArray[np.bool_], max_states: int
 ) -> NDArray[np.int32]:
     """Change the automaton while that makes the description shorter, the best change first."""
-    labels = start.shape[1]
-    limit = max(max_states, len(start)) + 1  # a state that is split needs a place
-    transitions = np.zeros((limit, labels), np.int32)
+    transitions = np.zeros((max(max_states, len(start)) + 1, start.shape[1]), np.int32)  # room for a split state
     transitions[: len(start)] = start
     states = len(start)
-    flags = succeeded.astype(np.uint8)
-    best = _bits(transitions, states, corpus.symbols, corpus.offsets, flags)
-    while labels:
-        changed, count, bits = _best_change(
-            transitions, states, corpus.symbols, corpus.offsets, flags, best, max_states, False
-        )
+    data = FlaggedWords(corpus.symbols, corpus.offsets, succeeded.astype(np.uint8))
+    best = _bits(transitions, states, data)
+    while start.shape[1]:
+        changed, count, bits = _best_change(transitions, states, data, best, max_states, False)
         if not bits < best - 1e-9:
-            changed, count, bits = _best_change(
-                transitions, states, corpus.symbols, corpus.offsets, flags, best, max_states, True
-            )
+            changed, count, bits = _best_change(transitions, states, data, best, max_states, True)
         if not bits < best - 1e-9:
             break
         transitions, states, best = changed, count, bits
@@ -42,30 +54,26 @@ def improve(
 
 
 @njit(cache=True, nogil=True)
-def _best_change(transitions, states, symbols, offsets, flags, best, max_states, twice):  # type: ignore[no-untyped-def]
-    """The change with the shortest description: an edge led elsewhere, a state split for one edge, two made one.
+def _best_change(transitions, states, data, best, max_states, twice):  # type: ignore[no-untyped-def]
+    """The change with the shortest description: redirect an edge, split a state for one edge, or merge two states.
 
-    With `twice`, the split state also has one of its own edges led elsewhere, which is where the gain often is. Words
-    that do not take the edge end where they ended; the others are read from there on.
+    With `twice`, the split state also has one of its own edges redirected, which is where the gain often is.
     """
     labels = transitions.shape[1]
     chosen, chosen_states = transitions.copy(), states
     trial = transitions.copy()
-    leaving = np.zeros(states + 1, np.int64)
-    for state in range(states):
-        leaving[state] = _count_leaving(transitions, state)
+    leaving = _count_leaving(transitions, states)
     for state in range(states):
         for label in range(labels):
-            words, places, counts = _who_takes(transitions, states, symbols, offsets, flags, state, label)
-            if len(words) == 0:
+            users = _edge_users(transitions, states, data, state, label)
+            if len(users.words) == 0:
                 continue
             after, left = trial[state, label], leaving[state]
             for target in range(0 if twice else states):
                 if target != after:
                     trial[state, label] = target
                     leaving[state] = left - (after != state) + (target != state)
-                    ends = _ends_from(trial, states, symbols, offsets, flags, words, places, counts, state)
-                    bits = _bits_of_ends(labels, leaving, states, ends)
+                    bits = _bits_of_ends(labels, leaving, states, _ends(trial, states, data, users))
                     if bits < best:
                         best, chosen, chosen_states = bits, trial.copy(), states
             if states < max_states:
@@ -74,14 +82,14 @@ def _best_change(transitions, states, symbols, offsets, flags, best, max_states,
                 trial[state, label] = states
                 leaving[state], leaving[states] = left - (after != state) + 1, leaving[after]
                 split = leaving[states]
-                ends = _ends_from(trial, states + 1, symbols, offsets, flags, words, places, counts, state)
+                ends = _ends(trial, states + 1, data, users)
                 if not twice:
                     bits = _bits_of_ends(labels, leaving, states + 1, ends)
                     if bits < best:
                         best, chosen, chosen_states = bits, trial.copy(), states + 1
                 else:
-                    read = _labels_read(trial, states, symbols, offsets, words, places, state)
-                    # The bits if no word ends elsewhere: with an edge less, as many, one more.
+                    read = _labels_read(trial, states, data, users)
+                    # The bits if all words end where they end: with one leaving edge less, as many, one more.
                     of_leaving = np.full(3, np.inf)
                     for k in range(max(1 - split, 0), 3):
                         leaving[states] = split + k - 1
@@ -95,9 +103,7 @@ def _best_change(transitions, states, symbols, offsets, flags, best, max_states,
                             bits = of_leaving[1 + more]
                             if read[i]:
                                 leaving[states] = split + more
-                                ends = _ends_from(
-                                    trial, states + 1, symbols, offsets, flags, words, places, counts, state
-                                )
+                                ends = _ends(trial, states + 1, data, users)
                                 bits = _bits_of_ends(labels, leaving, states + 1, ends)
                             if bits < best:
                                 best, chosen, chosen_states = bits, trial.copy(), states + 1
@@ -107,55 +113,55 @@ def _best_change(transitions, states, symbols, offsets, flags, best, max_states,
         for into in range(states):
             if into != gone:
                 trial = _without(transitions, states, gone, into)
-                bits = _bits(trial, states - 1, symbols, offsets, flags)
+                bits = _bits(trial, states - 1, data)
                 if bits < best:
                     best, chosen, chosen_states = bits, trial, states - 1
     return chosen, chosen_states, best
 
 
 @njit(cache=True, nogil=True)
-def _who_takes(transitions, states, symbols, offsets, flags, edge_state, edge_label):  # type: ignore[no-untyped-def]
-    """The words that take an edge, where they do so first, and the ends of all others, shape [states + 1, 2]."""
-    words, places = np.empty(len(flags), np.int64), np.empty(len(flags), np.int64)
-    counts = np.zeros((states + 1, 2))
-    taking = 0
-    for word in range(len(flags)):
-        state, place = 0, offsets[word]
-        while place < offsets[word + 1] and not (state == edge_state and symbols[place] == edge_label):
-            state = transitions[state, symbols[place]]
+def _edge_users(transitions, states, data, source, label):  # type: ignore[no-untyped-def]
+    """The words that take an edge, see `EdgeUsers`."""
+    words, places = np.empty(len(data.flags), np.int64), np.empty(len(data.flags), np.int64)
+    ends = np.zeros((states + 1, 2))
+    users = 0
+    for word in range(len(data.flags)):
+        state, place, end = 0, data.offsets[word], data.offsets[word + 1]
+        while place < end and not (state == source and data.symbols[place] == label):
+            state = transitions[state, data.symbols[place]]
             place += 1
-        if place < offsets[word + 1]:
-            words[taking], places[taking] = word, place
-            taking += 1
+        if place < end:
+            words[users], places[users] = word, place
+            users += 1
         else:
-            counts[state, 0] += 1
-            counts[state, 1] += flags[word]
-    return words[:taking], places[:taking], counts
+            ends[state, 0] += 1
+            ends[state, 1] += data.flags[word]
+    return EdgeUsers(source, words[:users], places[:users], ends)
 
 
 @njit(cache=True, nogil=True)
-def _ends_from(trial, states, symbols, offsets, flags, words, places, counts, source):  # type: ignore[no-untyped-def]
-    """How many words end in each state and how many of them succeed; those that take an edge are read from there."""
-    ends = counts[:states].copy()
-    for i in range(len(words)):
-        state = source
-        for place in range(places[i], offsets[words[i] + 1]):
-            state = trial[state, symbols[place]]
+def _ends(trial, states, data, users):  # type: ignore[no-untyped-def]
+    """How many words end in each state, and successes among them, shape [states, 2]; only `users` are read again."""
+    ends = users.other_ends[:states].copy()
+    for i in range(len(users.words)):
+        state = users.source
+        for place in range(users.places[i], data.offsets[users.words[i] + 1]):
+            state = trial[state, data.symbols[place]]
         ends[state, 0] += 1
-        ends[state, 1] += flags[words[i]]
+        ends[state, 1] += data.flags[users.words[i]]
     return ends
 
 
 @njit(cache=True, nogil=True)
-def _labels_read(trial, where, symbols, offsets, words, places, source):  # type: ignore[no-untyped-def]
-    """Which labels are read in the state `where` by the words that take an edge, shape [labels]."""
+def _labels_read(trial, where, data, users):  # type: ignore[no-untyped-def]
+    """Which labels `users` read in the state `where`, shape [labels]."""
     read = np.zeros(trial.shape[1], np.bool_)
-    for i in range(len(words)):
-        state = source
-        for place in range(places[i], offsets[words[i] + 1]):
+    for i in range(len(users.words)):
+        state = users.source
+        for place in range(users.places[i], data.offsets[users.words[i] + 1]):
             if state == where:
-                read[symbols[place]] = True
-            state = trial[state, symbols[place]]
+                read[data.symbols[place]] = True
+            state = trial[state, data.symbols[place]]
     return read
 
 
@@ -176,25 +182,25 @@ def _without(transitions, states, gone, into):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _bits(transitions, states, symbols, offsets, flags):  # type: ignore[no-untyped-def]
+def _bits(transitions, states, data):  # type: ignore[no-untyped-def]
     """Bits of the automaton, and of the flags with a share of successes for each state."""
     ends = np.zeros((states, 2))
-    for word in range(len(flags)):
+    for word in range(len(data.flags)):
         state = 0
-        for i in range(offsets[word], offsets[word + 1]):
-            state = transitions[state, symbols[i]]
+        for place in range(data.offsets[word], data.offsets[word + 1]):
+            state = transitions[state, data.symbols[place]]
         ends[state, 0] += 1
-        ends[state, 1] += flags[word]
-    leaving = np.empty(states, np.int64)
-    for state in range(states):
-        leaving[state] = _count_leaving(transitions, state)
-    return _bits_of_ends(transitions.shape[1], leaving, states, ends)
+        ends[state, 1] += data.flags[word]
+    return _bits_of_ends(transitions.shape[1], _count_leaving(transitions, states), states, ends)
 
 
 @njit(cache=True, nogil=True)
-def _count_leaving(transitions, state):  # type: ignore[no-untyped-def]
-    """How many labels leave a state."""
-    return (transitions[state] != state).sum()
+def _count_leaving(transitions, states):  # type: ignore[no-untyped-def]
+    """How many labels leave each state, shape [states + 1]: the last entry is for a state that is split off."""
+    leaving = np.zeros(states + 1, np.int64)
+    for state in range(states):
+        leaving[state] = (transitions[state] != state).sum()
+    return leaving
 
 
 @njit(cache=True, nogil=True)

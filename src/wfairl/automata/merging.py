@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from wfairl.automata.corpus import Corpus, random_part
 from wfairl.automata.description_length import flag_bits, table_bits
+from wfairl.automata.finite import end_states
 from wfairl.automata.improvement import improve
 from wfairl.automata.minimise import TransitionTable, minimal
 from wfairl.automata.red_blue import merge_states
-from wfairl.compiling import njit
 from wfairl.errors import BadInputError
 
 
@@ -89,7 +89,7 @@ def learn_merged(
 
 def _describe(transitions: NDArray[np.int32], corpus: Corpus, succeeded: NDArray[np.bool_]) -> MergedAutomaton:
     """The automaton with the ends that most words speak for, and its bits on all words."""
-    ends = _run(transitions, corpus.symbols, corpus.offsets)
+    ends = end_states(transitions, corpus)
     totals = np.bincount(ends, minlength=len(transitions))
     right = np.bincount(ends, succeeded, len(transitions))
     accepting = 2 * right > totals
@@ -98,15 +98,3 @@ def _describe(transitions: NDArray[np.int32], corpus: Corpus, succeeded: NDArray
     bits = sum(float(flag_bits(totals[side].sum(), right[side].sum())) for side in (accepting, ~accepting))
     table = minimal(TransitionTable(transitions, accepting))
     return MergedAutomaton(table, table_bits(table), bits)
-
-
-@njit(cache=True, nogil=True)
-def _run(transitions, symbols, offsets):  # type: ignore[no-untyped-def]
-    """The state in which each word ends, shape [words]."""
-    ends = np.zeros(len(offsets) - 1, np.int64)
-    for word in range(len(ends)):
-        state = 0
-        for i in range(offsets[word], offsets[word + 1]):
-            state = transitions[state, symbols[i]]
-        ends[word] = state
-    return ends

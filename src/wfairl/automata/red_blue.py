@@ -9,6 +9,7 @@ together,
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,25 @@ NONE = -1
 
 TREE_CELLS = 2**26
 """Nodes times labels of that tree at most, a quarter of a gigabyte; of longer words over more labels it has a part."""
+
+
+class MergeTree(NamedTuple):
+    """The tree of beginnings; folding one part of it into another changes it in place."""
+
+    children: NDArray[np.int32]  # [nodes, labels], or `NONE`
+    lowest: NDArray[np.int32]  # [nodes], the smallest label that leads on, so that not all labels are tried
+    highest: NDArray[np.int32]  # [nodes], the largest
+    successes: NDArray[np.float64]  # [nodes], words that end here
+    failures: NDArray[np.float64]  # [nodes]
+    passing: NDArray[np.float64]  # [nodes], words that end here or below
+
+
+class UndoLog(NamedTuple):
+    """What a fold changed."""
+
+    nodes: NDArray[np.int32]  # [nodes], whose counts changed
+    counts: NDArray[np.float64]  # [nodes, 3], their successes, failures and passing words before
+    edges: NDArray[np.int32]  # [nodes, 2], node and label of each new edge
 
 
 def merge_states(
@@ -49,40 +69,35 @@ def merge_states(
     successes = np.bincount(tree.ends, succeeded, len(tree)).astype(np.float64)
     failures = np.bincount(tree.ends, ~succeeded, len(tree)).astype(np.float64)
     passing = np.bincount(tree.visits, minlength=len(tree)).astype(np.float64)
-    transitions: NDArray[np.int32] = _merge_red_and_blue(
-        children, lowest, highest, successes, failures, passing, noise, max_states
-    )
+    merged = MergeTree(children, lowest, highest, successes, failures, passing)
+    transitions: NDArray[np.int32] = _merge_red_and_blue(merged, noise, max_states)
     return transitions
 
 
 @njit(cache=True, nogil=True)
-def _merge_red_and_blue(children, lowest, highest, successes, failures, passing, noise, max_states):  # type: ignore[no-untyped-def]
-    """Merge until every edge of a red state leads to a red one; edges that nobody took stay where they are.
-
-    The labels of the edges of a node lie between `lowest` and `highest`, so that not all labels are looked at.
-    """
+def _merge_red_and_blue(tree, noise, max_states):  # type: ignore[no-untyped-def]
+    """Merge until every edge of a red state leads to a red one; labels that no word read there stay in the state."""
+    children = tree.children
+    nodes = len(children)
     red = [0]
-    number = np.full(len(children), NONE, np.int32)
+    number = np.full(nodes, NONE, np.int32)
     number[0] = 0
-    before = np.empty((len(children), 3))
-    places = np.empty((2, len(children), 2), np.int32)
+    log = UndoLog(np.empty(nodes, np.int32), np.empty((nodes, 3)), np.empty((nodes, 2), np.int32))
     while True:
         source, label, most = NONE, NONE, -1.0
         for state in red:
             for i in range(children.shape[1]):
                 blue = children[state, i]
-                if blue != NONE and number[blue] == NONE and passing[blue] > most:
-                    source, label, most = state, i, passing[blue]
+                if blue != NONE and number[blue] == NONE and tree.passing[blue] > most:
+                    source, label, most = state, i, tree.passing[blue]
         if source == NONE:
             break
         blue = children[source, label]
         best, best_saved = NONE, -np.inf
         for k in range(-1, len(red)):  # of equals the source itself: a label that does not matter is a loop
             state = source if k < 0 else red[k]
-            saved, counted, linked = _fold(
-                children, lowest, highest, successes, failures, passing, state, blue, noise, before, places
-            )
-            _unfold(children, successes, failures, passing, before, places, counted, linked)
+            saved, counted, linked = _fold(tree, state, blue, noise, log)
+            _unfold(tree, log, counted, linked)
             if saved > best_saved:
                 best, best_saved = state, saved
         if best_saved < 0 and len(red) < max_states:
@@ -90,7 +105,7 @@ def _merge_red_and_blue(children, lowest, highest, successes, failures, passing,
             red.append(blue)
         else:
             children[source, label] = best
-            _fold(children, lowest, highest, successes, failures, passing, best, blue, noise, before, places)
+            _fold(tree, best, blue, noise, log)
     transitions = np.empty((len(red), children.shape[1]), np.int32)
     for i in range(len(red)):
         for j in range(children.shape[1]):
@@ -100,18 +115,16 @@ def _merge_red_and_blue(children, lowest, highest, successes, failures, passing,
 
 
 @njit(cache=True, nogil=True)
-def _fold(children, lowest, highest, successes, failures, passing, state, blue, noise, before, places):  # type: ignore[no-untyped-def]
-    """Merge the tree below `blue` into `state`, and give the bits that this saves on flags.
-
-    What it changes is noted for `_unfold`: in `before` and `places[0]` the nodes whose counts change, in `places[1]`
-    the edges that are new. How many there are of each is given, too.
-    """
+def _fold(tree, state, blue, noise, log):  # type: ignore[no-untyped-def]
+    """Merge the tree below `blue` into `state`: the bits saved on flags, and how many nodes and edges are in `log`."""
+    children, lowest, highest, successes, failures, passing = tree
     saved, counted, linked = 0.0, 0, 0
     left, right = [state], [blue]
     while len(left) > 0:
         into, node = left.pop(), right.pop()
-        places[0, counted, 0] = into
-        before[counted, 0], before[counted, 1], before[counted, 2] = successes[into], failures[into], passing[into]
+        log.nodes[counted] = into
+        log.counts[counted, 0], log.counts[counted, 1] = successes[into], failures[into]
+        log.counts[counted, 2] = passing[into]
         counted += 1
         if successes[node] + failures[node] > 0:
             if successes[into] + failures[into] > 0:
@@ -126,7 +139,7 @@ def _fold(children, lowest, highest, successes, failures, passing, state, blue, 
                 if children[into, i] == NONE:
                     children[into, i] = below
                     lowest[into], highest[into] = min(lowest[into], i), max(highest[into], i)
-                    places[1, linked, 0], places[1, linked, 1] = into, i
+                    log.edges[linked, 0], log.edges[linked, 1] = into, i
                     linked += 1
                 else:
                     left.append(children[into, i])
@@ -135,13 +148,14 @@ def _fold(children, lowest, highest, successes, failures, passing, state, blue, 
 
 
 @njit(cache=True, nogil=True)
-def _unfold(children, successes, failures, passing, before, places, counted, linked):  # type: ignore[no-untyped-def]
+def _unfold(tree, log, counted, linked):  # type: ignore[no-untyped-def]
     """Undo a `_fold`."""
     for k in range(counted - 1, -1, -1):
-        node = places[0, k, 0]
-        successes[node], failures[node], passing[node] = before[k, 0], before[k, 1], before[k, 2]
+        node = log.nodes[k]
+        tree.successes[node], tree.failures[node] = log.counts[k, 0], log.counts[k, 1]
+        tree.passing[node] = log.counts[k, 2]
     for k in range(linked):
-        children[places[1, k, 0], places[1, k, 1]] = NONE
+        tree.children[log.edges[k, 0], log.edges[k, 1]] = NONE
 
 
 @njit(cache=True, nogil=True)
