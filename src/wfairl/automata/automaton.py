@@ -1,11 +1,11 @@
-"""The contract of a task automaton, deterministic and finite, and what it reads.
+"""The contract of a task automaton, deterministic and finite, and the labels it reads.
 
-An automaton says one thing, and everything else follows:
+One function defines an automaton:
 
     column(label)     the state after reading a label, from each state
 
-A planner asks for the columns of the labels that a world shows, and of no others: an automaton may speak of any
-number of propositions, and nothing is ever tabulated over all sets of them.
+A planner asks for the columns of the labels of its world only. So an automaton may have any number of propositions:
+nothing is tabulated over all sets of them.
 """
 
 from abc import ABC, abstractmethod
@@ -36,7 +36,7 @@ UNAVAILABLE = -3
 
 
 class ForeignLabelError(BadInputError):
-    """An automaton and a world do not speak of the same propositions."""
+    """An automaton reads propositions that a world does not have."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,10 @@ class Guard:
     def holds(self, label: Label) -> bool:
         """Whether a label fulfils the guard."""
         return self.true <= label and not self.false & label
+
+    def covers(self, other: "Guard") -> bool:
+        """Whether it holds wherever another guard does."""
+        return self.true <= other.true and self.false <= other.false
 
     def both(self, other: "Guard") -> "Guard | None":
         """The guard that holds where both do, None if that is nowhere."""
@@ -75,14 +79,7 @@ EdgeCounts = Mapping[tuple[int, Label], int]
 
 @dataclass(frozen=True)
 class Arrow:
-    """An edge as it is drawn.
-
-    Attributes:
-        source: the state that it leaves.
-        target: the state that it leads to, or `DEAD`.
-        text: what it waits for, for people.
-        takes: whether it is taken on a label.
-    """
+    """An edge of a drawing; `takes` tells whether it is taken on a label, and the target may be `DEAD`."""
 
     source: int
     target: int
@@ -108,7 +105,7 @@ class Automaton(ABC):
     @property
     @abstractmethod
     def propositions(self) -> frozenset[str]:
-        """The propositions that it speaks of."""
+        """The propositions that it reads."""
 
     @abstractmethod
     def column(self, label: Label) -> NDArray[np.int32]:
@@ -116,23 +113,23 @@ class Automaton(ABC):
 
     @abstractmethod
     def changes(self, propositions: Collection[str]) -> list[tuple[int, Guard, int]]:
-        """Every way from one live state to another: where from, what must hold for it, where to.
+        """Source, guard and target of every edge between two different live states.
 
         Args:
-            propositions: of the world whose labels are read; what is true of none of them is meant to be false.
+            propositions: of the world whose labels are read; a guard may ask that some of them do not hold.
         """
 
     @abstractmethod
     def arrows(self) -> list[Arrow]:
-        """The edges for a drawing, without loops that say nothing."""
+        """The edges for a drawing, without trivial loops."""
 
     @abstractmethod
     def to_document(self) -> dict[str, Any]:
         """The automaton as a JSON object; `automaton_from_document` reads it back."""
 
     @abstractmethod
-    def lacking(self, state: int, shown: Collection[Label]) -> tuple[str, ...]:
-        """What would lead on from a state and none of the shown labels does, each as people say it."""
+    def lacking(self, state: int, labels: Collection[Label]) -> tuple[str, ...]:
+        """The labels or guards, as text, that lead from a state to another live one and that no given label meets."""
 
     @property
     def states(self) -> int:
@@ -172,10 +169,10 @@ class Automaton(ABC):
         return np.where((after != DEAD) & self.accepting[after], np.int32(ACCEPTED), after)
 
     def check_propositions(self, propositions: Sequence[str]) -> None:
-        """Refuse a world that lacks something the automaton speaks of.
+        """Refuse a world that lacks propositions of the automaton.
 
         Raises:
-            ForeignLabelError: names what is lacking.
+            ForeignLabelError: names them.
         """
         foreign = sorted(self.propositions - set(propositions))
         if foreign:

@@ -1,12 +1,11 @@
 """FiniteAutomaton: the finite quotient of a weighted automaton that a planner can search.
 
-Words are compressed, consecutive equal labels count once. So a label is read only when it differs
-from the last one read: a state is the pair (WFA state alpha, last label), and reading the last
-label again stays where it is. Nothing outside this module knows of that.
+Words are compressed: consecutive equal labels count once. So a state is the pair (WFA state alpha, last label), and
+reading the last label again leaves it as it is. No other module knows of that.
 
-A state u stands for the values of its continuations, h(u v) for a finite set of suffixes v that
-tells all WFA states apart. States with the same last label are merged when these values agree
-within a tolerance. A state is live if acceptance can be reached from it; the others are dropped.
+A state u is identified by the values of its continuations, h(u v) for a finite set of suffixes v that tells all WFA
+states apart. States with the same last label are merged when these values agree within a tolerance. A state is live
+if acceptance can be reached from it; the others are dropped.
 """
 
 from collections.abc import Collection, Sequence
@@ -81,7 +80,7 @@ class FiniteAutomaton(Automaton):
         keep_repeats: whether a repeated label is read again.
         closed: whether every reachable state was explored; if not, unexplored ones count as dead.
         tolerance: states were merged within this difference of values.
-        deviation: largest difference of `values` from the weighted automaton that was seen.
+        deviation: largest difference measured between `values` and the weighted automaton.
     """
 
     alphabet: tuple[Label, ...]
@@ -120,12 +119,8 @@ class FiniteAutomaton(Automaton):
 
     def changes(self, propositions: Collection[str]) -> list[tuple[int, Guard, int]]:
         """See `Automaton`."""
-        return [
-            (source, Guard(label, frozenset(propositions) - label), int(target))
-            for source in range(self.states)
-            for label, target in zip(self.alphabet, self.transitions[source], strict=True)
-            if target not in (DEAD, source)
-        ]
+        everything = frozenset(propositions)
+        return [(q, Guard(label, everything - label), to) for q, label, to in self.edges() if to != q]
 
     def accepts_all(self, words: Sequence[Word]) -> NDArray[np.bool_]:
         """Whether each of many words is accepted, at once; shape [words]."""
@@ -134,7 +129,7 @@ class FiniteAutomaton(Automaton):
         return (ends != DEAD) & self.accepting[ends]
 
     def arrows(self) -> list[Arrow]:
-        """See `Automaton`: the loops that read the last label again say nothing."""
+        """See `Automaton`."""
         return [Arrow(source, target, format_label(label), label.__eq__) for source, label, target in self.edges()]
 
     def to_document(self) -> dict[str, Any]:
@@ -173,9 +168,9 @@ class FiniteAutomaton(Automaton):
             deviation=read.deviation,
         )
 
-    def lacking(self, state: int, shown: Collection[Label]) -> tuple[str, ...]:
+    def lacking(self, state: int, labels: Collection[Label]) -> tuple[str, ...]:
         """See `Automaton`."""
-        return tuple(format_label(label) for label in self.expected(state) if label not in shown)
+        return tuple(format_label(label) for label in self.expected(state) if label not in labels)
 
     def expected(self, state: int) -> tuple[Label, ...]:
         """The labels that lead from a state to another live one."""
@@ -183,7 +178,7 @@ class FiniteAutomaton(Automaton):
         return tuple(label for label, after in zip(self.alphabet, row, strict=True) if after not in (DEAD, state))
 
     def edges(self) -> list[tuple[int, Label, int]]:
-        """Source, label and target of each transition, but the loops that read the last label again."""
+        """Source, label and target of each live transition, without loops that read the last label again."""
         return [
             (source, label, int(target))
             for source in range(self.states)
@@ -253,7 +248,7 @@ def quotient(
 
 
 def does_not_close(automaton: WeightedAutomaton, tolerance: float, max_states: int) -> TooManyStatesError:
-    """What to raise for a weighted automaton without a finite quotient within the limits."""
+    """The error for a weighted automaton without a finite quotient within the limits."""
     return TooManyStatesError(
         f"the weighted automaton of rank {automaton.rank} reaches more than {max_states} states. "
         "A basis cut short (rows, cols) or a rank below that of the data does this: learn with the full basis, "
@@ -279,8 +274,9 @@ class _Explored:
 
 
 def _explore(automaton: WeightedAutomaton, tolerance: float, max_states: int, keep_repeats: bool) -> _Explored:
-    """Walk breadth first from alpha_0, merging states as they come."""
-    tests = _distinguishing_suffixes(automaton)
+    """Explore breadth first from alpha_0, merging states as they come."""
+    # W_v beta for suffixes v, shortest first, that span what any suffix can tell; shape [m, tests].
+    tests = span_of_products(automaton.final, automaton.transitions.transpose(0, 2, 1), SUFFIX_TOLERANCE).products.T
     labels = len(automaton.alphabet)
     alphas, last_labels = [automaton.initial], [NO_LABEL]
     known = {NO_LABEL: _KnownStates(tests.shape[1])}
@@ -332,11 +328,6 @@ class _KnownStates:
             self.residuals = np.vstack([self.residuals, np.empty_like(self.residuals)])
         self.residuals[len(self.numbers)] = residual
         self.numbers.append(number)
-
-
-def _distinguishing_suffixes(automaton: WeightedAutomaton) -> NDArray[np.float64]:
-    """W_v beta for suffixes v, shortest first, that span what any suffix can tell; shape [m, tests]."""
-    return span_of_products(automaton.final, automaton.transitions.transpose(0, 2, 1), SUFFIX_TOLERANCE).products.T
 
 
 def live_states(transitions: NDArray[np.int32], accepting: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -1,8 +1,8 @@
-"""GuardedAutomaton: an automaton whose edges say what they wait for, as a person would.
+"""GuardedAutomaton: an automaton whose edges carry guards, as a person would draw it.
 
-An edge carries a guard, a conjunction of literals: `coffee & !office`. In each state the edges are tried in order, and
-the first whose guard holds is taken; a label that fulfils no guard leaves the state as it is. So an automaton over
-many propositions is as small as what it says of them.
+A guard is a conjunction of literals: `coffee & !office`. In each state the edges are tried in order, and the first
+whose guard holds is taken; a label that fulfils no guard leaves the state as it is. So the size of an automaton over
+many propositions is that of its guards.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -23,7 +23,7 @@ KIND = "guarded"
 
 @dataclass(frozen=True)
 class Edge:
-    """What to wait for, and the state that follows; `DEAD` if the task is lost then."""
+    """A guard, and the state that follows; `DEAD` if the task is lost then."""
 
     guard: Guard
     target: int
@@ -54,7 +54,7 @@ class GuardedAutomaton(Automaton):
     Attributes:
         edges: of each state, in the order in which they are tried.
         accepting: whether a word that ends in a state is accepted, shape [states] of bool.
-        keep_repeats: reading a label twice leads where the edges say; True, since they may say anything.
+        keep_repeats: True: a label read twice takes edges twice.
     """
 
     edges: tuple[tuple[Edge, ...], ...]
@@ -79,8 +79,9 @@ class GuardedAutomaton(Automaton):
     def column(self, label: Label) -> NDArray[np.int32]:
         """See `Automaton`."""
         if label not in self._columns:
-            after = [_first(row, label, state) for state, row in enumerate(self.edges)]
-            self._columns[label] = np.array(after, np.int32)
+            self._columns[label] = np.array(
+                [next((e.target for e in row if e.guard.holds(label)), q) for q, row in enumerate(self.edges)], np.int32
+            )
         return self._columns[label]
 
     def changes(self, propositions: Collection[str]) -> list[tuple[int, Guard, int]]:  # noqa: ARG002
@@ -120,18 +121,14 @@ class GuardedAutomaton(Automaton):
         rows = (tuple(Edge(Guard(one.true, one.false), one.target) for one in row) for row in read.edges)
         return cls(tuple(rows), np.array(read.accepting, bool))
 
-    def lacking(self, state: int, shown: Collection[Label]) -> tuple[str, ...]:
+    def lacking(self, state: int, labels: Collection[Label]) -> tuple[str, ...]:
         """See `Automaton`."""
         leads_on = [edge.guard for edge in self.edges[state] if edge.target not in (DEAD, state)]
-        return tuple(str(guard) for guard in leads_on if not any(guard.holds(label) for label in shown))
+        return tuple(str(guard) for guard in leads_on if not any(guard.holds(label) for label in labels))
 
 
 def _takes(row: Sequence[Edge], edge: Edge, label: Label) -> bool:
     return next((one for one in row if one.guard.holds(label)), None) is edge
-
-
-def _first(edges: Sequence[Edge], label: Label, state: int) -> int:
-    return next((edge.target for edge in edges if edge.guard.holds(label)), state)
 
 
 def conjunction(one: GuardedAutomaton, other: GuardedAutomaton) -> GuardedAutomaton:
@@ -150,7 +147,7 @@ def conjunction_with_pairs(
     numbers = {(0, 0): 0}
     queue = [(0, 0)]
     rows: list[tuple[Edge, ...]] = []
-    for pair in queue:  # grows while we walk it
+    for pair in queue:  # which grows meanwhile
         row = []
         for guard, targets in _pairs(one, other, pair):
             if DEAD in targets:
@@ -160,7 +157,7 @@ def conjunction_with_pairs(
                 numbers[targets] = len(queue)
                 queue.append(targets)
             row.append(Edge(guard, numbers[targets]))
-        rows.append(_without_idle(row, numbers[pair]))
+        rows.append(_needed_edges(row, numbers[pair]))
     accepting = [one.accepting[a] and other.accepting[b] for a, b in queue]
     return GuardedAutomaton(tuple(rows), np.array(accepting, bool)), queue
 
@@ -176,22 +173,21 @@ def _pairs(
                 yield guard, (first.target, second.target)
 
 
-def _without_idle(row: Sequence[Edge], state: int) -> tuple[Edge, ...]:
-    """The edges that matter: no guard that an earlier, wider one has taken, and no loops at the end."""
-    kept: list[Edge] = []
+def _needed_edges(row: Sequence[Edge], state: int) -> tuple[Edge, ...]:
+    """The edges without those that an earlier guard covers, and without loops at the end."""
+    needed: list[Edge] = []
     for edge in row:
-        taken = any(one.guard.true <= edge.guard.true and one.guard.false <= edge.guard.false for one in kept)
-        if not taken:
-            kept.append(edge)
-    while kept and kept[-1].target == state:
-        kept.pop()
-    return tuple(kept)
+        if not any(one.guard.covers(edge.guard) for one in needed):
+            needed.append(edge)
+    while needed and needed[-1].target == state:
+        needed.pop()
+    return tuple(needed)
 
 
 def restrict(automaton: GuardedAutomaton, labels: Collection[Label]) -> GuardedAutomaton:
-    """The same automaton for words of these labels, until they are accepted: what else it says is left out.
+    """The part of an automaton that words of these labels reach until they are accepted.
 
-    States keep no number: they are counted in the order in which edges lead to them, accepting ones last.
+    States are numbered anew in the order in which edges lead to them, accepting ones last.
     """
     kept = [
         ()
@@ -200,7 +196,7 @@ def restrict(automaton: GuardedAutomaton, labels: Collection[Label]) -> GuardedA
         for state, row in enumerate(automaton.edges)
     ]
     reached = [0]
-    for state in reached:  # grows while we walk it
+    for state in reached:  # which grows meanwhile
         targets = dict.fromkeys(edge.target for edge in kept[state])
         reached += [target for target in targets if target != DEAD and target not in reached]
     order = sorted(reached, key=lambda state: bool(automaton.accepting[state]))

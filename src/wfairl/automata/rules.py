@@ -1,10 +1,10 @@
-"""What people say of a task, as automata: visit in order, visit all, avoid, before; and all of several at once.
+"""Rules that people state, as automata: visit in order, visit all, avoid, before; and all of several at once.
 
     both = all_of(visit_all("coffee", "mail"), avoid("plant"))
     rule = then(both, visit_in_order("office"))
 
-One label may serve several propositions in a row: where key and door come true at once, `visit_in_order("key", "door")`
-is fulfilled. What is to be avoided counts also in the label that would have fulfilled the rest.
+One label may fulfil several steps: where key and door come true at once, `visit_in_order("key", "door")` is fulfilled.
+What is to be avoided counts also in the label that would have fulfilled the rest.
 """
 
 from collections.abc import Collection
@@ -102,17 +102,17 @@ def then(first: GuardedAutomaton, second: GuardedAutomaton) -> GuardedAutomaton:
 
 
 def goal_alone(rule: Automaton, propositions: Collection[str]) -> GuardedAutomaton:
-    """The task without what must come before its goal: accepted as soon as what last fulfils the rule holds.
+    """The task without what must come before its goal: a label is accepted that can fulfil the rule last.
 
     Args:
         rule: the task.
-        propositions: what labels are made of.
+        propositions: those of the world.
     """
     guards = {guard for _, guard, target in rule.changes(propositions) if rule.accepting[target]}
     weakest = [
         guard
         for guard in sorted(guards, key=lambda guard: (guard.literals, str(guard)))
-        if not any(one != guard and one.true <= guard.true and one.false <= guard.false for one in guards)
+        if not any(one != guard and one.covers(guard) for one in guards)
     ]
     return GuardedAutomaton((tuple(Edge(guard, 1) for guard in weakest), ()), np.array([False, True]))
 

@@ -1,9 +1,10 @@
-"""TaskModel: what was learned of a task, in one file (`task.json`) that other commands read.
+"""TaskModel: a learned task, in one file (`task.json`) that other commands read.
 
-Whatever learned it, a model holds the automaton that a planner searches. One that was learned as a weighted automaton
-holds that too, and its words have its values; words of any other have the value 1 or 0.
+Every model holds the automaton that a planner searches. A model that was learned as a weighted automaton also holds
+that, which gives words their values; without one, words have the value 1 or 0.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -21,22 +22,21 @@ from wfairl.automata.finite import (
     does_not_close,
     quotient,
 )
-from wfairl.automata.fit_summary import FitSummary, accepted_values, count_edges
-from wfairl.automata.task_model_file import FORM, SPECTRAL, BrokenTaskModelError
+from wfairl.automata.task_model_file import FORM, SPECTRAL, BrokenTaskModelError, FitSummary
 from wfairl.automata.weighted import WeightedAutomaton
 from wfairl.automata.words import Word, as_read, with_optional_start
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a task model says of a word.
+    """The verdict of a task model on a word.
 
     Attributes:
         value: h of the word.
         accepted: whether it reaches the threshold.
         lost_at: position of the label after which acceptance was out of reach; the length of the
             word if it only ended too early; None if it is accepted or there is no finite automaton.
-        expected: what would have kept it live there, each as people say it.
+        expected: labels or guards that lead on from there, as text.
     """
 
     value: float
@@ -58,8 +58,8 @@ class TaskModel:
         automaton: what a planner searches; None where the weighted automaton does not close.
         weighted: h; None for a model whose words have the value 1 or 0.
         tolerance, max_states: see `quotient`.
-        sentences: what it says, for people, where its learner can say it.
-        facts: what else the learner has to say, as plain JSON.
+        sentences: its meaning, for people, where its learner can state it.
+        facts: what else the learner knows, as plain JSON; see `TaskModelFacts`.
     """
 
     learner: str
@@ -114,13 +114,12 @@ class TaskModel:
 
     def judge_all(self, words: Sequence[Word]) -> list[Verdict]:
         """The verdict on each word; without an explanation if the finite automaton does not close."""
-        values = self.values(words)
-        return [self._explain(word, value) for word, value in zip(words, values, strict=True)]
+        return [self._explain(word, value) for word, value in zip(words, self.values(words), strict=True)]
 
     def _explain(self, word: Word, value: float) -> Verdict:
         if value >= self.threshold - ROUNDING:
             return Verdict(value, True, None, ())
-        if self.automaton is None:  # computing one may take minutes
+        if self.automaton is None:  # its quotient may take minutes
             return Verdict(value, False, None, ())
         path = self.automaton.run(word)
         lost_at = path.index(DEAD) - 1 if DEAD in path else len(word)
@@ -162,17 +161,17 @@ class TaskModel:
         """The task of an automaton, whose value is 1 for the words it accepts and 0 for all others.
 
         Args:
-            automaton: what to accept. How it was found does not matter: by a rule, or by any learner.
+            automaton: what to accept, stated as a rule or found by any learner.
             learner: what found it.
             words: words to measure the loss on and to count edges with.
             scores: of each of these words.
             threshold: the score from which on a word counts as success.
-            keep_repeats: read repeats as the automaton's table has them, or take them once; its own way if None.
-            sentences: what it says, for people.
-            facts: what else there is to say, as plain JSON.
+            keep_repeats: read repeats as the automaton's table has them, or take them once; as it is if None.
+            sentences: its meaning, for people.
+            facts: further facts, as plain JSON.
         """
         if isinstance(automaton, FiniteAutomaton) and keep_repeats is not None:
-            automaton = replace(automaton, keep_repeats=True) if keep_repeats else _reading_repeats_once(automaton)
+            automaton = replace(automaton, keep_repeats=True) if keep_repeats else quotient(automaton.to_weighted())
         read = as_read(words, automaton.keep_repeats)
         flags = np.asarray(scores, np.float64)
         successes = [word for word, flag in zip(read, flags, strict=True) if flag >= threshold]
@@ -203,9 +202,9 @@ class TaskModel:
         tolerance: float = DEFAULT_TOLERANCE,
         max_states: int = DEFAULT_MAX_STATES,
     ) -> "TaskModel":
-        """The task of a weighted automaton, with what words say of it; see `FitSummary` and `quotient`.
+        """The task of a weighted automaton, judged on words; see `FitSummary` and `quotient`.
 
-        The model may be one whose finite automaton does not close: `finite` then says so.
+        If its finite automaton does not close, `finite` of the model raises.
         """
         from wfairl.automata.spectral import mean_squared_error  # with SciPy and scikit-learn: for those who learn
 
@@ -241,19 +240,8 @@ class TaskModel:
         except (KeyError, ValueError) as error:
             reason = f"no {error}" if isinstance(error, KeyError) else str(error)
             raise BrokenTaskModelError(f"{path}: a broken task model ({reason}); {FORM.advice}") from None
-        return cls(
-            learner=stored.learner,
-            threshold=stored.threshold,
-            keep_repeats=stored.keep_repeats,
-            summary=stored.summary,
-            edge_counts={(state, label): count for state, label, count in stored.edge_counts},
-            automaton=automaton,
-            weighted=weighted,
-            tolerance=stored.tolerance,
-            max_states=stored.max_states,
-            sentences=stored.sentences,
-            facts=stored.facts,
-        )
+        counts = {(state, label): count for state, label, count in stored.edge_counts}
+        return cls(**{**vars(stored), "edge_counts": counts, "automaton": automaton, "weighted": weighted})
 
 
 def fit_task_model(
@@ -271,16 +259,15 @@ def fit_task_model(
 ) -> TaskModel:
     """Learn the task of scored words; see `SpectralLearner` and `quotient` for the settings.
 
-    With `optional_start`, right for demonstrations, an empty label at the beginning of a word says nothing about the
-    task; see `with_optional_start`. The summary is of the words as they were given.
-
-    The model may be one whose finite automaton does not close: `TaskModel.finite` then says so.
+    With `optional_start`, right for demonstrations, an empty label at the beginning of a word has no meaning for the
+    task; see `with_optional_start`. The summary is of the given words. If the finite automaton does not close,
+    `TaskModel.finite` raises.
     """
     from wfairl.automata.spectral import SpectralLearner
 
     read = as_read(words, keep_repeats)
-    shown = with_optional_start(read, scores) if optional_start else (read, scores)
-    learner = SpectralLearner(rank=rank, rows=rows, cols=cols).fit(*shown)
+    sample = with_optional_start(read, scores) if optional_start else (read, scores)
+    learner = SpectralLearner(rank=rank, rows=rows, cols=cols).fit(*sample)
     return TaskModel.of_weighted(
         learner.automaton_,
         SPECTRAL,
@@ -296,6 +283,18 @@ def fit_task_model(
     )
 
 
-def _reading_repeats_once(automaton: FiniteAutomaton) -> FiniteAutomaton:
-    """The automaton in which a label that repeats the one before leaves the state as it is."""
-    return quotient(automaton.to_weighted(), keep_repeats=False)
+def accepted_values(automaton: Automaton, words: Sequence[Word]) -> list[float]:
+    """1 for each word that is accepted, 0 for the others."""
+    if isinstance(automaton, FiniteAutomaton):
+        return automaton.accepts_all(words).astype(np.float64).tolist()
+    return [float(automaton.accepts(word)) for word in words]
+
+
+def count_edges(automaton: Automaton, words: Sequence[Word]) -> dict[tuple[int, Label], int]:
+    """How many of the words take each edge between two different states."""
+    counts: Counter[tuple[int, Label]] = Counter()
+    for word, times in Counter(words).items():
+        path = automaton.run(word)
+        taken = {(a, label) for a, b, label in zip(path, path[1:], word, strict=False) if DEAD not in (a, b) and a != b}
+        counts.update(dict.fromkeys(taken, times))
+    return dict(counts)
