@@ -1,8 +1,8 @@
-"""Decision diagrams: what a state does on every label, without listing labels.
+"""Multi-terminal binary decision diagrams: functions from labels to whole numbers, without listing labels.
 
-A function from labels to whole numbers is a leaf, its value, or a question about one proposition with a function for
-either answer. Propositions are asked in one order, and a question whose answers lead to the same is left out; so equal
-functions are one node, and to compare them is to compare two numbers.
+A function is a leaf, its value, or a test of one proposition with a function for either outcome. Propositions are
+tested in one order, and a test whose outcomes lead to the same node is left out; so equal functions are one node, and
+comparing them is comparing two numbers.
 """
 
 from collections import Counter
@@ -12,11 +12,11 @@ from wfairl.automata.automaton import Guard, Label
 from wfairl.errors import BadInputError
 
 MOST_PROPOSITIONS, MOST_NODES, MOST_LISTED = 200, 300_000, 20_000
-"""How deep questions are nested, how many there are, and how many cases are listed."""
+"""How deep tests are nested, how many nodes there are, and how many cases are listed."""
 
 
 class TooManyCasesError(BadInputError):
-    """What an automaton waits for is too entangled to be written down as guards."""
+    """The conditions of an automaton are too many to be written down as guards."""
 
 
 class Diagrams:
@@ -38,7 +38,7 @@ class Diagrams:
 
     def literal(self, level: int) -> int:
         """1 where a proposition holds, 0 where it does not."""
-        return self._ask(level, self.leaf(0), self.leaf(1))
+        return self._test(level, self.leaf(0), self.leaf(1))
 
     def value(self, node: int, label: Label) -> int:
         """The value of a function on a label."""
@@ -52,20 +52,20 @@ class Diagrams:
         return self.combine(lambda one, _: values(one), node, self.leaf(0))
 
     def combine(self, values: Callable[[int, int], int], one: int, other: int) -> int:
-        """The function whose value on a label is made of the values of two others there."""
-        known: dict[tuple[int, int], int] = {}
+        """The function whose value on a label is computed from the values of two others there."""
+        memo: dict[tuple[int, int], int] = {}
 
         def visit(a: int, b: int) -> int:
-            if (a, b) not in known:
+            if (a, b) not in memo:
                 (level_a, low_a, high_a), (level_b, low_b, high_b) = self._nodes[a], self._nodes[b]
                 level = min(level_a, level_b)
                 if level == len(self.propositions):
-                    known[a, b] = self.leaf(values(low_a, low_b))
+                    memo[a, b] = self.leaf(values(low_a, low_b))
                 else:
                     low = visit(low_a if level_a == level else a, low_b if level_b == level else b)
                     high = visit(high_a if level_a == level else a, high_b if level_b == level else b)
-                    known[a, b] = self._ask(level, low, high)
-            return known[a, b]
+                    memo[a, b] = self._test(level, low, high)
+            return memo[a, b]
 
         return visit(one, other)
 
@@ -73,54 +73,54 @@ class Diagrams:
         """The function whose value on a label is that of the first guard that holds."""
         level_of = {name: level for level, name in enumerate(self.propositions)}
         last = [max((level_of[name] for name in one.true | one.false), default=-1) for one, _ in choices]
-        known: dict[tuple[int, tuple[int, ...]], int] = {}
+        memo: dict[tuple[int, tuple[int, ...]], int] = {}
 
         def visit(level: int, left: tuple[int, ...]) -> int:
-            """The function where the guards `left` agree with all answers so far."""
+            """The function where the guards `left` agree with all outcomes so far."""
             certain = next((i for i, choice in enumerate(left) if last[choice] < level), None)
             if certain is not None:
                 left = left[: certain + 1]  # what comes behind a guard that holds is never tried
             if not left or certain == 0:
                 return self.leaf(choices[left[0]][1] if left else otherwise)
-            if (level, left) not in known:
+            if (level, left) not in memo:
                 name = self.propositions[level]
                 low = visit(level + 1, tuple(i for i in left if name not in choices[i][0].true))
                 high = visit(level + 1, tuple(i for i in left if name not in choices[i][0].false))
-                known[level, left] = self._ask(level, low, high)
-            return known[level, left]
+                memo[level, left] = self._test(level, low, high)
+            return memo[level, left]
 
         return visit(0, tuple(range(len(choices))))
 
     def values(self, node: int) -> tuple[int, ...]:
-        """The values that a function takes, in the order in which its questions lead to them."""
-        found: dict[int, None] = {}
+        """The values that a function takes, in the order in which its tests lead to them."""
+        values: dict[int, None] = {}
         seen, stack = {node}, [node]
         while stack:
             level, low, high = self._nodes[stack.pop()]
             if level == len(self.propositions):
-                found[low] = None
+                values[low] = None
                 continue
             for after in (low, high):
                 if after not in seen:
                     seen.add(after)
                     stack.append(after)
-        return tuple(found)
+        return tuple(values)
 
     def smallest_labels(self, node: int) -> dict[int, Label]:
         """For each value of a function, a label of fewest propositions that has it."""
-        known: dict[int, dict[int, Label]] = {}
+        memo: dict[int, dict[int, Label]] = {}
 
         def visit(one: int) -> dict[int, Label]:
-            if one not in known:
+            if one not in memo:
                 level, low, high = self._nodes[one]
                 if level == len(self.propositions):
-                    known[one] = {low: frozenset()}
+                    memo[one] = {low: frozenset()}
                 else:
-                    known[one] = dict(visit(low))
+                    memo[one] = dict(visit(low))
                     for value, label in visit(high).items():
-                        if value not in known[one] or len(label) + 1 < len(known[one][value]):
-                            known[one][value] = label | {self.propositions[level]}
-            return known[one]
+                        if value not in memo[one] or len(label) + 1 < len(memo[one][value]):
+                            memo[one][value] = label | {self.propositions[level]}
+            return memo[one]
 
         return visit(node)
 
@@ -141,7 +141,7 @@ class Diagrams:
             stack.append((low, Guard(guard.true, guard.false | name)))
             stack.append((high, Guard(guard.true | name, guard.false)))
 
-    def _ask(self, level: int, low: int, high: int) -> int:
+    def _test(self, level: int, low: int, high: int) -> int:
         return low if low == high else self._number((level, low, high))
 
     def _number(self, node: tuple[int, int, int]) -> int:
@@ -154,10 +154,10 @@ class Diagrams:
 
 
 MOST_CASES = 120
-"""Guards of up to this many cases are shortened; the work grows with their cube."""
+"""Guards of up to this many cases are shortened; the time grows with their cube."""
 
 Case = tuple[int, int, int]
-"""What holds and what does not, as sets of bits, and the value there."""
+"""The propositions that hold and those that do not, as sets of bits, and the value there."""
 
 
 def shortest_choices(cases: Sequence[tuple[Guard, int]], otherwise: int, last: int) -> list[tuple[Guard, int]]:
@@ -165,8 +165,8 @@ def shortest_choices(cases: Sequence[tuple[Guard, int]], otherwise: int, last: i
 
     Args:
         cases: guards that exclude each other and leave nothing out, with their values.
-        otherwise: the value that need not be said.
-        last: a value to be said behind all others, where that makes the list shorter.
+        otherwise: the value that needs no guard.
+        last: a value whose guards come after all others, where that makes the list shorter.
     """
     if len(cases) > MOST_CASES:
         return _with_default(cases, otherwise)
@@ -185,19 +185,19 @@ def shortest_choices(cases: Sequence[tuple[Guard, int]], otherwise: int, last: i
     ]
 
 
-def _shorten(cases: Sequence[Case], wanted: Sequence[Case], said: Sequence[Case] = ()) -> list[Case]:
+def _shorten(cases: Sequence[Case], wanted: Sequence[Case], before: Sequence[Case] = ()) -> list[Case]:
     """Cover the wanted cases by guards with few literals: widest first, each as wide as those before it allow."""
-    chosen = list(said)
+    chosen = list(before)
     left = [one for one in wanted if not _covered(one[0], one[1], chosen)]
     while left:
         widened = [_widen(one, cases, chosen) for one in left]
         chosen.append(min(widened, key=lambda one: (_literals(one), one[1].bit_count(), one)))
         left = [one for one in left if not _covered(one[0], one[1], chosen)]
-    return chosen[len(said) :]
+    return chosen[len(before) :]
 
 
 def _widen(case: Case, cases: Sequence[Case], before: Sequence[Case]) -> Case:
-    """Leave out literals as long as no label of another value is caught that the guards before it do not take."""
+    """Leave out literals as long as the guard catches no label of another value that the guards before it leave."""
     true, false, value = case
     others = [one for one in cases if one[2] != value]
     for bit in (*_bits(false), *_bits(true)):
@@ -220,7 +220,7 @@ def _bits(some: int) -> list[int]:
 
 
 def _with_default(cases: Sequence[tuple[Guard, int]], otherwise: int) -> list[tuple[Guard, int]]:
-    """The cases as they are, but those of the most frequent value in one line at the end."""
+    """The cases as they are, but those of the most frequent value as one guard at the end."""
     most = Counter(value for _, value in cases).most_common(1)[0][0]
     rest = [(guard, value) for guard, value in cases if value != most]
     return rest if most == otherwise else [*rest, (Guard(), most)]

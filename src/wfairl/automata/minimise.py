@@ -1,4 +1,4 @@
-"""Complete deterministic automata as tables: their conjunction, the minimal one, and what a planner reads of it."""
+"""Complete deterministic automata as tables: their conjunction, minimisation, and the automaton for a planner."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

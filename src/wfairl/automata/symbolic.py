@@ -1,11 +1,11 @@
-"""SymbolicAutomaton: an automaton of either kind over all labels at once; what is asked of two automata is asked here.
+"""SymbolicAutomaton: an automaton of either kind over all labels, for minimisation and comparison.
 
-Each state is a function from labels to the state that follows, as a decision diagram. So automata over dozens of
-propositions are minimised and compared exactly, though no list of their labels could be written down.
+Each state is a function from labels to the next state, as a decision diagram. So automata over dozens of propositions
+are minimised and compared exactly, although their labels are too many to list.
 """
 
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +23,7 @@ class SymbolicAutomaton:
 
     Attributes:
         diagrams: the functions over its propositions.
-        rows: of each state, the function from labels to the state that follows, or `DEAD`.
+        rows: of each state, the function from labels to the next state, or `DEAD`.
         accepting: whether a word may end in a state.
     """
 
@@ -54,16 +54,18 @@ class SymbolicAutomaton:
 
     def _live(self) -> set[int]:
         """The states that can be reached and from which a word can be accepted."""
-        reached = _reachable(self.diagrams, self.rows)
-        before: dict[int, list[int]] = {q: [] for q in reached}
-        for state in reached:
+        predecessors: dict[int, list[int]] = {0: [], DEAD: []}
+        reached = [0]
+        for state in reached:  # which grows meanwhile
             for after in self.diagrams.values(self.rows[state]):
-                if after != DEAD:
-                    before[after].append(state)
+                if after not in predecessors:
+                    predecessors[after] = []
+                    reached.append(after)
+                predecessors[after].append(state)
         live = {q for q in reached if self.accepting[q]}
         stack = list(live)
         while stack:
-            new = [q for q in before[stack.pop()] if q not in live]
+            new = [q for q in predecessors[stack.pop()] if q not in live]
             live.update(new)
             stack += new
         return live
@@ -74,7 +76,7 @@ class SymbolicAutomaton:
         after = {DEAD: DEAD, **classes}
         class_rows = {number: self.diagrams.map(after.__getitem__, rows[q]) for number, q in member.items()}
         order = [classes[0]]
-        for one in order:  # grows while we walk it
+        for one in order:  # which grows meanwhile
             smallest = self.diagrams.smallest_labels(class_rows[one])
             targets = sorted(smallest, key=lambda to: (len(smallest[to]), sorted(smallest[to])))
             order += [to for to in targets if to != DEAD and to not in order]
@@ -93,22 +95,12 @@ class SymbolicAutomaton:
         """
         smallest = self.minimal()
         if not any(smallest.accepting):
-            raise NoAcceptedWordError("no word is accepted: this asks for something that cannot be")
+            raise NoAcceptedWordError("no word is accepted: the conditions contradict each other")
         edges = [
             tuple(Edge(guard, to) for guard, to in shortest_choices([*self.diagrams.cases(row)], state, DEAD))
             for state, row in enumerate(smallest.rows)
         ]
         return GuardedAutomaton(tuple(edges), np.array(smallest.accepting, bool))
-
-
-def _reachable(diagrams: Diagrams, rows: Sequence[int]) -> list[int]:
-    order, seen = [0], {0, DEAD}
-    for state in order:  # grows while we walk it
-        for after in diagrams.values(rows[state]):
-            if after not in seen:
-                seen.add(after)
-                order.append(after)
-    return order
 
 
 def symbolic(automaton: Automaton, diagrams: Diagrams | None = None) -> SymbolicAutomaton:
@@ -123,42 +115,37 @@ def symbolic(automaton: Automaton, diagrams: Diagrams | None = None) -> Symbolic
 
 
 def as_guarded(automaton: Automaton) -> GuardedAutomaton:
-    """The same states with guards: where a table reads a label, an edge waits for it and for nothing else."""
+    """The same states with guards: where a table reads a label, an edge has a guard for exactly that label."""
     if isinstance(automaton, GuardedAutomaton):
         return automaton
     assert isinstance(automaton, FiniteAutomaton)
-    names = automaton.propositions
-    lost = Edge(Guard(), DEAD)
+    guards = [Guard(label, automaton.propositions - label) for label in automaton.alphabet]
     rows = [
-        (
-            *(
-                Edge(Guard(label, names - label), int(after))
-                for label, after in zip(automaton.alphabet, row, strict=True)
-                if after != DEAD
-            ),
-            lost,
-        )
-        for row in automaton.transitions
+        tuple(Edge(guard, to) for guard, to in zip(guards, row, strict=True) if to != DEAD)
+        for row in automaton.transitions.tolist()
     ]
-    return GuardedAutomaton(tuple(rows), automaton.accepting)
+    lost = Edge(Guard(), DEAD)
+    return GuardedAutomaton(tuple((*row, lost) for row in rows), automaton.accepting)
 
 
 def until_fulfilled(automaton: Automaton) -> GuardedAutomaton:
-    """The same automaton up to where a word is accepted first; whatever follows is accepted, too."""
+    """The automaton that accepts a word as soon as a prefix of it is accepted."""
     guarded = as_guarded(automaton)
     rows = [() if guarded.accepting[state] else row for state, row in enumerate(guarded.edges)]
     return GuardedAutomaton(tuple(rows), guarded.accepting)
 
 
 def reads_repeats_once(automaton: Automaton) -> bool:
-    """Whether a label that is read twice in a row always leads to what accepts the same as one that is read once."""
+    """Whether a label read twice in a row always leads to a state that accepts the same as that of one read once."""
     whole = symbolic(automaton).minimal()
-    for row in whole.rows:
-        for guard, after in whole.diagrams.cases(row):
-            again = DEAD if after == DEAD else whole.rows[after]
-            if after != DEAD and any(to != after for one, to in whole.diagrams.cases(again) if one.both(guard)):
-                return False
-    return True
+    return not any(
+        to != after
+        for row in whole.rows
+        for guard, after in whole.diagrams.cases(row)
+        if after != DEAD
+        for repeated, to in whole.diagrams.cases(whole.rows[after])
+        if repeated.both(guard)
+    )
 
 
 def same_words(one: Automaton, other: Automaton) -> bool:
@@ -171,28 +158,28 @@ def differing_words(one: Automaton, other: Automaton, labels: Collection[Label] 
 
     Args:
         one, other: the automata.
-        labels: what words are made of; any labels if None.
+        labels: those that words consist of; any labels if None.
     """
     diagrams = Diagrams(sorted(one.propositions | other.propositions))
     pair = symbolic(one, diagrams), symbolic(other, diagrams)
-    return (word for word, accepted in _walk(*pair, labels) if accepted[0] != accepted[1])
+    return (word for word, accepted in _words_to_pairs(*pair, labels) if accepted[0] != accepted[1])
 
 
 def implies(one: SymbolicAutomaton, other: SymbolicAutomaton) -> bool:
     """Whether every word that one automaton accepts is accepted by another over the same diagrams."""
-    return not any(accepted == (True, False) for _, accepted in _walk(one, other))
+    return not any(accepted == (True, False) for _, accepted in _words_to_pairs(one, other))
 
 
-def _walk(
+def _words_to_pairs(
     one: SymbolicAutomaton, other: SymbolicAutomaton, labels: Collection[Label] | None = None
 ) -> Iterator[tuple[Word, tuple[bool, bool]]]:
-    """The shortest word to each pair of states that a word can lead to, and which of the two accept it."""
+    """A shortest word to each pair of states that one word leads to, and which of the two automata accept it."""
     words: dict[tuple[int, int], Word] = {(0, 0): ()}
     queue = deque(words)
     while queue:
         states = queue.popleft()
         yield words[states], (_accepts(one, states[0]), _accepts(other, states[1]))
-        for label in _labels_that_matter((one, other), states) if labels is None else labels:
+        for label in _smallest_labels((one, other), states) if labels is None else labels:
             after = one.read(states[0], label), other.read(states[1], label)
             if after not in words and after != (DEAD, DEAD):
                 words[after] = (*words[states], label)
@@ -203,9 +190,7 @@ def _accepts(automaton: SymbolicAutomaton, state: int) -> bool:
     return state != DEAD and automaton.accepting[state]
 
 
-def _labels_that_matter(
-    pair: tuple[SymbolicAutomaton, SymbolicAutomaton], states: tuple[int, int]
-) -> tuple[Label, ...]:
+def _smallest_labels(pair: tuple[SymbolicAutomaton, SymbolicAutomaton], states: tuple[int, int]) -> tuple[Label, ...]:
     """A small label for each pair of states that a label can lead to, smallest first."""
     diagrams = pair[0].diagrams
     numbers: dict[tuple[int, int], int] = {}
