@@ -9,7 +9,7 @@ from PIL import Image
 from strategies_automata import guarded_automata
 
 from wfairl.automata.comparison import compare, comparison_png, comparison_svg
-from wfairl.automata.formats.pictures import MARK
+from wfairl.automata.formats.images import MARK
 from wfairl.automata.rules import all_of, avoid, visit_in_order
 
 ORDER = visit_in_order("a", "b")

@@ -65,12 +65,12 @@ class Guard:
         return None if true & false else Guard(true, false)
 
     @property
-    def literals(self) -> int:
-        """The number of literals."""
-        return len(self.true) + len(self.false)
+    def literals(self) -> list[str]:
+        """The literals as text, those that must hold first."""
+        return [*sorted(self.true), *(f"!{name}" for name in sorted(self.false))]
 
     def __str__(self) -> str:
-        return " & ".join([*sorted(self.true), *(f"!{name}" for name in sorted(self.false))]) or "anything"
+        return " & ".join(self.literals) or "anything"
 
 
 EdgeCounts = Mapping[tuple[int, Label], int]

@@ -1,4 +1,4 @@
-"""Two automata compared: the shortest words that tell them apart, and both drawn beside each other."""
+"""Comparison of two automata: the shortest words that tell them apart, and a drawing of both side by side."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from itertools import islice, pairwise
 from pathlib import Path
 
 from wfairl.automata.automaton import DEAD, Automaton, Label
-from wfairl.automata.formats.pictures import FONT, INK, MARK, PAPER, to_png, to_svg
+from wfairl.automata.formats.images import FONT, INK, MARK, PAPER, to_png, to_svg
 from wfairl.automata.layout import FONT_SIZE, LINE_HEIGHT, AutomatonLayout, lay_out
 from wfairl.automata.symbolic import differing_words, until_fulfilled
 from wfairl.automata.words import Word, format_word
@@ -18,7 +18,7 @@ MOST_WORDS = 5
 
 GAP = 24.0
 LONGEST_LINE = 110
-"""Characters of a line of a picture."""
+"""Characters of a line of text in an image."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,11 +26,10 @@ class AutomataComparison:
     """Two automata and what tells them apart.
 
     Attributes:
-        names: of the two.
-        automata: the two.
+        names, automata: the two.
         words: words that one accepts and the other does not, shortest first; none if they are the same.
-        known_labels: whether the words are made of labels that the automata were learned from.
-        same_plans: whether a planner, which stops when the task is fulfilled, sees no difference.
+        known_labels: whether the words consist of labels that the automata were learned from.
+        same_plans: whether they are the same for a planner, which stops when the task is fulfilled.
     """
 
     names: tuple[str, str]
@@ -40,7 +39,7 @@ class AutomataComparison:
     same_plans: bool
 
     def verdicts(self, word: Word) -> tuple[str, str]:
-        """What each makes of a word."""
+        """The verdict of each on a word."""
         one, other = (_verdict(automaton, word) for automaton in self.automata)
         return one, other
 
@@ -54,9 +53,8 @@ def compare(
     """Find the shortest words that tell two automata apart, each by another pair of states.
 
     Args:
-        names: of the two.
-        automata: the two.
-        known: labels that words are made of, if such words tell them apart; any labels are tried otherwise.
+        names, automata: the two.
+        known: the labels that words consist of, if such words tell them apart; any labels otherwise.
         most: largest number of words.
     """
     labels = known if known and next(differing_words(*automata, known), None) is not None else None
@@ -79,10 +77,10 @@ def write_comparison(path: Path, comparison: AutomataComparison) -> None:
 
 
 def comparison_svg(comparison: AutomataComparison) -> str:
-    """Both automata beside each other, the way of the first word marked in each, and the words below."""
+    """Both automata side by side, the path of the first word marked in each, and the words below."""
     layouts = [lay_out(automaton) for automaton in comparison.automata]
     lines = _lines(comparison)
-    width, height, offsets = _places(layouts, lines)
+    width, height, offsets = _arrange(layouts, lines)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="{FONT}, Verdana, sans-serif" font-size="{FONT_SIZE:g}" '
@@ -107,19 +105,19 @@ def comparison_png(comparison: AutomataComparison, scale: float = 2.0) -> bytes:
 
     layouts = [lay_out(automaton) for automaton in comparison.automata]
     lines = _lines(comparison)
-    width, height, offsets = _places(layouts, lines)
-    picture = Image.new("RGB", (round(width * scale), round(height * scale)), PAPER)
-    draw = ImageDraw.Draw(picture)
+    width, height, offsets = _arrange(layouts, lines)
+    image = Image.new("RGB", (round(width * scale), round(height * scale)), PAPER)
+    draw = ImageDraw.Draw(image)
     font = ImageFont.truetype(findfont(FONT), round(FONT_SIZE * scale))
     for (x, y), layout, name, marked in zip(offsets, layouts, comparison.names, _marked(comparison), strict=True):
         draw.text((scale * (x + GAP), scale * GAP), _cut(name), INK, font)
         with Image.open(BytesIO(to_png(layout, scale, marked))) as drawn:
-            picture.paste(drawn, (round(scale * x), round(scale * y)))
+            image.paste(drawn, (round(scale * x), round(scale * y)))
     y = height - GAP - len(lines) * LINE_HEIGHT
     for i, line in enumerate(lines):
         draw.text((scale * GAP, scale * (y + i * LINE_HEIGHT)), line, MARK if i == 1 else INK, font)
     stream = BytesIO()
-    picture.save(stream, format="png")
+    image.save(stream, format="png")
     return stream.getvalue()
 
 
@@ -136,7 +134,9 @@ def _cut(text: str) -> str:
     return text if len(text) <= LONGEST_LINE else text[: LONGEST_LINE - 3] + "..."
 
 
-def _places(layouts: Sequence[AutomatonLayout], lines: Sequence[str]) -> tuple[float, float, list[tuple[float, float]]]:
+def _arrange(
+    layouts: Sequence[AutomatonLayout], lines: Sequence[str]
+) -> tuple[float, float, list[tuple[float, float]]]:
     """Width and height of the whole, and where each layout begins."""
     top = GAP + 2 * FONT_SIZE
     text_width = max(map(len, lines)) * FONT_SIZE * 0.62 + 2 * GAP
@@ -148,11 +148,9 @@ def _places(layouts: Sequence[AutomatonLayout], lines: Sequence[str]) -> tuple[f
 
 
 def _marked(comparison: AutomataComparison) -> list[set[tuple[int, int]]]:
-    """The edges that the first word takes in each automaton; where it is lost, the place for that."""
-    if not comparison.words:
-        return [set(), set()]
-    marked = []
-    for automaton in comparison.automata:
-        path = [automaton.states if q == DEAD else q for q in automaton.run(comparison.words[0])]
-        marked.append(set(pairwise(path)))
-    return marked
+    """The edges that the first word takes in each automaton; where it is lost, to the place for that."""
+    word = comparison.words[0] if comparison.words else ()
+    return [
+        set(pairwise(automaton.states if q == DEAD else q for q in automaton.run(word)))
+        for automaton in comparison.automata
+    ]

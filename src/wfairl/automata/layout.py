@@ -1,13 +1,12 @@
-"""Where the states and edges of an automaton go in a picture; no Graphviz needed.
+"""Layout of the states and edges of an automaton in an image; no Graphviz needed.
 
-States stand in columns by their longest way from the initial one, ordered within a column so that
-edges cross little. Edges are cubic curves: straight to the next column, otherwise in a bow on the
-side with more room, and loops on top of their state. Labels avoid states, curves and each other.
-All lengths are in pixels, y downwards.
+States stand in columns by their longest path from the initial one, ordered within a column so that few edges cross.
+Edges are cubic curves: straight to the next column, otherwise bent to the side with more room, and loops on top of
+their state. Labels avoid states, curves and each other. All lengths are in pixels, y downwards.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +22,7 @@ MAX_LINES = 4
 """Labels of parallel edges that are written out; the rest is counted."""
 
 LOST = "\N{MULTIPLICATION SIGN}"
-"""What is written where the task is lost."""
+"""The text of the place where the task is lost."""
 
 SWEEPS = 8
 """Passes of the ordering within columns."""
@@ -35,34 +34,53 @@ TIMES = "\N{MULTIPLICATION SIGN}"
 
 
 @dataclass(frozen=True)
-class DrawnEdge:
+class LabelledEdge:
     """An edge, with all labels that lead from one state to another.
 
     Attributes:
         source, target: the states.
-        curve: control points of a cubic Bezier curve, from rim to rim, shape [4, 2].
-        lines: the text, one line a label.
-        label_centre: the middle of the text.
+        lines: the text, one line per label.
         count: successful words that took it, 0 if unknown.
     """
 
     source: int
     target: int
-    curve: NDArray[np.float64]
     lines: tuple[str, ...]
-    label_centre: Point
     count: int
+
+    @property
+    def size(self) -> Point:
+        """Width and height of the text."""
+        return max(map(len, self.lines)) * CHARACTER_WIDTH, len(self.lines) * LINE_HEIGHT
+
+
+@dataclass(frozen=True)
+class DrawnEdge(LabelledEdge):
+    """An edge in its place.
+
+    Attributes:
+        curve: control points of a cubic Bezier curve, from rim to rim, shape [4, 2].
+        label_centre: the middle of the text.
+    """
+
+    curve: NDArray[np.float64]
+    label_centre: Point
+
+    def placed_lines(self) -> list[tuple[str, float]]:
+        """Each line of the text, and the y of its middle."""
+        top = (len(self.lines) - 1) / 2
+        return [(line, self.label_centre[1] + (i - top) * LINE_HEIGHT) for i, line in enumerate(self.lines)]
 
 
 @dataclass(frozen=True)
 class AutomatonLayout:
-    """A drawn automaton.
+    """An automaton in its places.
 
     Attributes:
         centres: centre of each state and, where edges lose the task, of the place for that; shape [places, 2].
         accepting: shape [places] of bool.
         edges: the edges.
-        width, height: of the whole picture.
+        width, height: of the whole image.
         states: how many of the places are states.
     """
 
@@ -74,24 +92,8 @@ class AutomatonLayout:
     states: int
 
     def name(self, place: int) -> str:
-        """What is written into a place."""
+        """The text in a place."""
         return str(place) if place < self.states else LOST
-
-
-@dataclass(frozen=True)
-class _Edge:
-    source: int
-    target: int
-    lines: tuple[str, ...]
-    count: int
-
-    @property
-    def width(self) -> float:
-        return max(map(len, self.lines)) * CHARACTER_WIDTH
-
-    @property
-    def height(self) -> float:
-        return len(self.lines) * LINE_HEIGHT
 
 
 def lay_out(automaton: Automaton, edge_counts: EdgeCounts | None = None) -> AutomatonLayout:
@@ -105,13 +107,13 @@ def lay_out(automaton: Automaton, edge_counts: EdgeCounts | None = None) -> Auto
     edges = _gather_edges(arrows, edge_counts or {}, automaton.states)
     depth = _depths(places, edges)
     columns = _order_columns(depth, edges)
-    centres = _place(columns, depth, edges)
-    drawn = _draw_edges(centres, depth, edges)
+    centres = _place_states(columns, depth, edges)
+    drawn = _place_edges(centres, depth, edges)
     accepting = np.append(automaton.accepting, np.zeros(places - automaton.states, bool))
     return _fit_to_page(centres, accepting, drawn, automaton.states)
 
 
-def _gather_edges(arrows: Sequence[Arrow], counts: EdgeCounts, lost: int) -> list[_Edge]:
+def _gather_edges(arrows: Sequence[Arrow], counts: EdgeCounts, lost: int) -> list[LabelledEdge]:
     """One edge for all arrows from one place to another; those that lose the task lead to the place `lost`."""
     gathered: dict[tuple[int, int], list[Arrow]] = {}
     for arrow in arrows:
@@ -122,11 +124,11 @@ def _gather_edges(arrows: Sequence[Arrow], counts: EdgeCounts, lost: int) -> lis
         lines = [arrow.text + (f"  {TIMES}{n}" if n else "") for arrow, n in zip(group, times, strict=True)]
         if len(lines) > MAX_LINES:
             lines = [*lines[: MAX_LINES - 1], f"and {len(lines) - MAX_LINES + 1} more"]
-        edges.append(_Edge(source, target, tuple(lines), sum(times)))
+        edges.append(LabelledEdge(source, target, tuple(lines), sum(times)))
     return edges
 
 
-def _depths(places: int, edges: Sequence[_Edge]) -> NDArray[np.int64]:
+def _depths(places: int, edges: Sequence[LabelledEdge]) -> NDArray[np.int64]:
     """Most steps from the initial state to each place, not counting edges that close a cycle; [places]."""
     followers = [sorted({edge.target for edge in edges if edge.source == place} - {place}) for place in range(places)]
     finished = _finish_order(followers)
@@ -140,7 +142,7 @@ def _depths(places: int, edges: Sequence[_Edge]) -> NDArray[np.int64]:
 
 
 def _finish_order(followers: list[list[int]]) -> list[int]:
-    """The states in the order in which a depth-first walk leaves them, without recursion."""
+    """The states in the order in which a depth-first search leaves them, without recursion."""
     order: list[int] = []
     seen: set[int] = set()
     for start in range(len(followers)):  # a hand-made automaton may hold states that 0 does not lead to
@@ -156,7 +158,7 @@ def _finish_order(followers: list[list[int]]) -> list[int]:
     return order
 
 
-def _order_columns(depth: NDArray[np.int64], edges: list[_Edge]) -> list[list[int]]:
+def _order_columns(depth: NDArray[np.int64], edges: list[LabelledEdge]) -> list[list[int]]:
     """The states of each column from top to bottom, each near the mean of its neighbours."""
     columns = [[int(state) for state in np.flatnonzero(depth == d)] for d in range(int(depth.max()) + 1)]
     neighbours: dict[int, list[int]] = {state: [] for column in columns for state in column}
@@ -172,53 +174,53 @@ def _order_columns(depth: NDArray[np.int64], edges: list[_Edge]) -> list[list[in
     return columns
 
 
-def _place(columns: list[list[int]], depth: NDArray[np.int64], edges: list[_Edge]) -> NDArray[np.float64]:
+def _place_states(columns: list[list[int]], depth: NDArray[np.int64], edges: list[LabelledEdge]) -> NDArray[np.float64]:
     centres = np.zeros((len(depth), 2))
-    row_gap = 2 * RADIUS + 30 + max((edge.height for edge in edges), default=0.0)
+    row_gap = 2 * RADIUS + 30 + max((edge.size[1] for edge in edges), default=0.0)
     x = 0.0
     for d, column in enumerate(columns):
         if d:
-            texts = [edge.width for edge in edges if d in (depth[edge.source], depth[edge.target])]
+            texts = [edge.size[0] for edge in edges if d in (depth[edge.source], depth[edge.target])]
             x += 2 * RADIUS + 44 + max(texts, default=0.0)
         for i, state in enumerate(column):
             centres[state] = x, (i - (len(column) - 1) / 2) * row_gap
     return centres
 
 
-def _draw_edges(centres: NDArray[np.float64], depth: NDArray[np.int64], edges: list[_Edge]) -> list[DrawnEdge]:
+def _place_edges(centres: NDArray[np.float64], depth: NDArray[np.int64], edges: list[LabelledEdge]) -> list[DrawnEdge]:
     pairs = {(edge.source, edge.target) for edge in edges}
     loops = {edge.source: edge for edge in edges if edge.source == edge.target}
     taken = [_reserved(centres[state], loops.get(state)) for state in range(len(centres))]
-    routed: list[tuple[_Edge, NDArray[np.float64]]] = []
+    curves: list[tuple[LabelledEdge, NDArray[np.float64]]] = []
     ink = np.zeros((0, 2))
     for edge in sorted(edges, key=lambda e: abs(int(depth[e.target] - depth[e.source]))):
         returning = (edge.target, edge.source) in pairs
         candidates = _candidate_curves(edge, centres, depth, returning)
         others = [box for state, box in enumerate(taken) if state not in (edge.source, edge.target)]
         curve = min(candidates, key=lambda points: _crowding(points, others, ink))
-        routed.append((edge, curve))
+        curves.append((edge, curve))
         ink = np.vstack([ink, _sample(curve)])
     taken = [(x - RADIUS, y - RADIUS, x + RADIUS, y + RADIUS) for x, y in centres]
     drawn = []
-    for edge, curve in routed:
-        centre = _free_spot(curve, edge, taken, ink)
-        taken.append(_box(centre, edge))
-        drawn.append(DrawnEdge(edge.source, edge.target, curve, edge.lines, centre, edge.count))
+    for edge, curve in curves:
+        centre = _free_spot(curve, edge.size, taken, ink)
+        taken.append(_box(centre, edge.size))
+        drawn.append(DrawnEdge(**vars(edge), curve=curve, label_centre=centre))
     return drawn
 
 
-def _reserved(centre: NDArray[np.float64], loop: _Edge | None) -> Box:
-    """The room of a state, with that of its loop and the loop's text on top."""
+def _reserved(centre: NDArray[np.float64], loop: LabelledEdge | None) -> Box:
+    """The box of a state, with that of its loop and the loop's text on top."""
     x, y = centre
-    half = RADIUS + 8 if loop is None else max(RADIUS + 8, loop.width / 2)
-    above = RADIUS + 8 if loop is None else RADIUS * 2.2 + loop.height + 10
+    half = RADIUS + 8 if loop is None else max(RADIUS + 8, loop.size[0] / 2)
+    above = RADIUS + 8 if loop is None else RADIUS * 2.2 + loop.size[1] + 10
     return float(x - half), float(y - above), float(x + half), float(y + RADIUS + 8)
 
 
 def _candidate_curves(
-    edge: _Edge, centres: NDArray[np.float64], depth: NDArray[np.int64], returning: bool
+    edge: LabelledEdge, centres: NDArray[np.float64], depth: NDArray[np.int64], returning: bool
 ) -> list[NDArray[np.float64]]:
-    """Curves from rim to rim; one for a loop or a plain step to the next column, else bows of both sides."""
+    """Curves from rim to rim; one for a loop or a plain step to the next column, else bows to both sides."""
     start, end = centres[edge.source], centres[edge.target]
     if edge.source == edge.target:
         side, up = RADIUS * np.array([0.6, -0.8]), np.array([RADIUS * 1.5, -RADIUS * 2.6])
@@ -244,7 +246,7 @@ def _bow(start: NDArray[np.float64], end: NDArray[np.float64], height: float) ->
 
 
 def _crowding(curve: NDArray[np.float64], boxes: list[Box], ink: NDArray[np.float64]) -> float:
-    """How much a curve runs through the room of states and along other curves; longer is worse too."""
+    """How much a curve runs through the boxes of states and along other curves; longer is worse too."""
     points = _sample(curve)
     through = sum(int(_inside(points, box).sum()) for box in boxes)
     along = 0
@@ -272,16 +274,16 @@ def point_on(curve: NDArray[np.float64], t: float) -> Point:
     return float(x), float(y)
 
 
-def _free_spot(curve: NDArray[np.float64], edge: _Edge, taken: list[Box], ink: NDArray[np.float64]) -> Point:
-    """The spot beside the curve, near its middle, where the text covers the fewest boxes and lines."""
+def _free_spot(curve: NDArray[np.float64], size: Point, taken: list[Box], ink: NDArray[np.float64]) -> Point:
+    """The spot beside the curve, near its middle, where text of a size covers the fewest boxes and lines."""
     best, least = (0.0, 0.0), np.inf
     for t in (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74):
         x, y = point_on(curve, t)
         for aside in (0.0, 0.25, -0.25, 0.55, -0.55):
             for away in (5.0, 14.0, 26.0):
                 for side in (-1, 1):
-                    spot = (x + aside * (edge.width + 16), y + side * (edge.height / 2 + away))
-                    box = _box(spot, edge)
+                    spot = (x + aside * (size[0] + 16), y + side * (size[1] / 2 + away))
+                    box = _box(spot, size)
                     covered = 5 * sum(_overlap(box, other) for other in taken) + 150 * int(_inside(ink, box).sum())
                     cost = covered + 60 * abs(t - 0.5) + 20 * abs(aside) + away + (6 if side > 0 else 0)
                     if cost < least:
@@ -289,9 +291,9 @@ def _free_spot(curve: NDArray[np.float64], edge: _Edge, taken: list[Box], ink: N
     return best
 
 
-def _box(centre: Point, edge: _Edge) -> Box:
-    x, y = centre
-    return x - edge.width / 2, y - edge.height / 2, x + edge.width / 2, y + edge.height / 2
+def _box(centre: Point, size: Point) -> Box:
+    (x, y), (width, height) = centre, size
+    return x - width / 2, y - height / 2, x + width / 2, y + height / 2
 
 
 def _overlap(a: Box, b: Box) -> float:
@@ -301,22 +303,14 @@ def _overlap(a: Box, b: Box) -> float:
 def _fit_to_page(
     centres: NDArray[np.float64], accepting: NDArray[np.bool_], drawn: list[DrawnEdge], states: int
 ) -> AutomatonLayout:
-    """Shift everything so that the picture starts at (0, 0) and nothing is cut off."""
+    """Shift everything so that the image starts at (0, 0) and nothing is cut off."""
     corners = [centres.min(axis=0) - (RADIUS + 40, RADIUS), centres.max(axis=0) + RADIUS]
     for edge in drawn:
         corners.extend(np.array([point_on(edge.curve, t) for t in np.linspace(0, 1, 9)]))
-        half = np.array([max(map(len, edge.lines)) * CHARACTER_WIDTH, len(edge.lines) * LINE_HEIGHT]) / 2
+        half = np.array(edge.size) / 2
         corners.extend([np.array(edge.label_centre) - half, np.array(edge.label_centre) + half])
     low, high = np.min(corners, axis=0) - MARGIN, np.max(corners, axis=0) + MARGIN
     moved = tuple(
-        DrawnEdge(
-            edge.source,
-            edge.target,
-            edge.curve - low,
-            edge.lines,
-            (edge.label_centre[0] - low[0], edge.label_centre[1] - low[1]),
-            edge.count,
-        )
-        for edge in drawn
+        replace(edge, curve=edge.curve - low, label_centre=tuple(np.array(edge.label_centre) - low)) for edge in drawn
     )
     return AutomatonLayout(centres - low, accepting, moved, float(high[0] - low[0]), float(high[1] - low[1]), states)

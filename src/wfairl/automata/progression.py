@@ -1,15 +1,15 @@
 """Progression: the automaton of a formula of LTLf.
 
-A state is what is still to be fulfilled: an "or" of "and"s of temporal formulas, in which negation stands before
-propositions alone. None of the "and"s follows from another, so that equal states look the same and there are finitely
-many. After a label is read,
+A state is the formula still to be fulfilled: in disjunctive normal form over temporal formulas, with negation before
+propositions only. No clause follows from another, so that equal states look the same and there are finitely many.
+After a label is read,
 
     f U g    leaves   g after it, or f after it and f U g again
     f R g    leaves   g after it, and f after it or f R g again
     X[!] f   leaves   f, and that the word goes on;      WX f   leaves   f, or that the word ends here
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable
 from functools import reduce
 
 from wfairl.automata.diagrams import Diagrams
@@ -18,7 +18,7 @@ from wfairl.automata.temporal import FALSE, TRUE, Formula, conjunction, disjunct
 from wfairl.errors import FailedRunError
 
 MOST_STATES, MOST_CLAUSES, MOST_JOINS = 2_000, 300, 200_000
-"""Of the automaton of a formula: its states, the "and"s of one of them, and those that are joined to find all."""
+"""Of the automaton of a formula: its states, the clauses of a state, and the clauses that are joined to find all."""
 
 
 class TooLargeFormulaError(FailedRunError):
@@ -27,7 +27,7 @@ class TooLargeFormulaError(FailedRunError):
 
 Clause = frozenset[Formula]
 State = frozenset[Clause]
-"""An "or" of "and"s, none of which follows from another."""
+"""A disjunction of clauses, each a conjunction, none of which follows from another."""
 
 NOTHING_LEFT: State = frozenset({frozenset()})
 LOST: State = frozenset()
@@ -45,12 +45,11 @@ def formula_automaton(formula: Formula, diagrams: Diagrams | None = None) -> Sym
     """
     diagrams = Diagrams(sorted(formula.propositions)) if diagrams is None else diagrams
     start = _state(normal_form(formula))
-    numbers: dict[State, int] = {start: 0}
-    states = [start]
-    step = _Progression(diagrams, numbers, states)
+    numbers, states = {start: 0}, [start]
+    progression = _Progression(diagrams, numbers, states)
     rows = []
-    for state in states:  # grows while we walk it
-        rows.append(step.row(state))
+    for state in states:  # which grows meanwhile
+        rows.append(progression.row(state))
         if len(states) > MOST_STATES:
             raise TooLargeFormulaError(f"the automaton of the formula has more than {MOST_STATES} states")
     accepting = tuple(any(all(map(_holds_at_end, clause)) for clause in state) for state in states)
@@ -62,9 +61,7 @@ def normal_form(formula: Formula, negated: bool = False) -> Formula:
     operator, operands = formula.operator, formula.operands
     dual = {"&": "|", "|": "&", "U": "R", "R": "U", "X[!]": "WX", "WX": "X[!]"}
     match operator:
-        case "true" | "false":
-            return negation(formula) if negated else formula
-        case "proposition":
+        case "true" | "false" | "proposition":
             return negation(formula) if negated else formula
         case "!":
             return normal_form(operands[0], not negated)
@@ -95,10 +92,7 @@ def _state(formula: Formula) -> State:
         case "false":
             return LOST
         case "&":
-            whole = NOTHING_LEFT
-            for one in formula.operands:
-                whole = _both(whole, _state(one))
-            return whole
+            return reduce(_both, map(_state, formula.operands), NOTHING_LEFT)
         case "|":
             return _least(clause for one in formula.operands for clause in _state(one))
     return frozenset({frozenset({formula})})
@@ -108,7 +102,7 @@ def _both(one: State, other: State) -> State:
     return _least(a | b for a in one for b in other)
 
 
-def _least(clauses: Iterator[Clause]) -> State:
+def _least(clauses: Iterable[Clause]) -> State:
     """The clauses that follow from no shorter one."""
     kept: list[Clause] = []
     for clause in sorted(set(clauses), key=len):
@@ -124,7 +118,7 @@ AT_END = Formula("R", (FALSE, FALSE))
 
 
 class _Progression:
-    """What remains to be fulfilled after a label, as functions of the label."""
+    """The formulas still to be fulfilled after a label, as functions of the label."""
 
     def __init__(self, diagrams: Diagrams, numbers: dict[State, int], states: list[State]) -> None:
         self.diagrams, self.numbers, self.states = diagrams, numbers, states
@@ -135,13 +129,10 @@ class _Progression:
         self.level = {name: level for level, name in enumerate(diagrams.propositions)}
 
     def row(self, state: State) -> int:
-        """The number of the state that follows each label."""
+        """The function from labels to the number of the next state."""
         after = self.diagrams.leaf(0)
         for clause in sorted(state, key=lambda one: sorted(map(str, one))):
-            whole = self.diagrams.leaf(1)
-            for part in clause:
-                whole = self.both(whole, self.after(part))
-            after = self.either(after, whole)
+            after = self.either(after, reduce(self.both, map(self.after, clause), self.diagrams.leaf(1)))
         return self.diagrams.map(self.number, after)
 
     def number(self, pooled: int) -> int:
@@ -152,7 +143,7 @@ class _Progression:
         return self.numbers[state]
 
     def after(self, formula: Formula) -> int:
-        """What is left of a formula in normal form once a label is read."""
+        """The function from labels to what is left of a formula in normal form."""
         if formula not in self.parts:
             self.parts[formula] = self._after(formula)
         return self.parts[formula]
@@ -169,24 +160,21 @@ class _Progression:
             case "!":
                 return self.diagrams.map(lambda held: 1 - held, self.diagrams.literal(self.level[operands[0].name]))
             case "&":
-                return self.fold(self.both, operands)
+                return reduce(self.both, map(self.after, operands))
             case "|":
-                return self.fold(self.either, operands)
+                return reduce(self.either, map(self.after, operands))
             case "X[!]":
                 return self.constant(_both(_state(operands[0]), _state(NOT_AT_END)))
             case "WX":
-                return self.constant(_least(iter(_state(operands[0]) | _state(AT_END))))
+                return self.constant(_least(_state(operands[0]) | _state(AT_END)))
             case "U":
                 again = self.both(self.after(operands[0]), self.constant(_state(formula)))
                 return self.either(self.after(operands[1]), again)
         again = self.either(self.after(operands[0]), self.constant(_state(formula)))  # R
         return self.both(self.after(operands[1]), again)
 
-    def fold(self, join: Callable[[int, int], int], operands: tuple[Formula, ...]) -> int:
-        return reduce(join, map(self.after, operands))
-
     def both(self, one: int, other: int) -> int:
-        return self.diagrams.combine(lambda a, b: self.keep(self.join(self.pool[a], self.pool[b])), one, other)
+        return self.diagrams.combine(lambda a, b: self.pooled(self.join(self.pool[a], self.pool[b])), one, other)
 
     def join(self, one: State, other: State) -> State:
         self.joins += len(one) * len(other)
@@ -195,12 +183,13 @@ class _Progression:
         return _both(one, other)
 
     def either(self, one: int, other: int) -> int:
-        return self.diagrams.combine(lambda a, b: self.keep(_least(iter(self.pool[a] | self.pool[b]))), one, other)
+        return self.diagrams.combine(lambda a, b: self.pooled(_least(self.pool[a] | self.pool[b])), one, other)
 
     def constant(self, state: State) -> int:
-        return self.diagrams.leaf(self.keep(state))
+        return self.diagrams.leaf(self.pooled(state))
 
-    def keep(self, state: State) -> int:
+    def pooled(self, state: State) -> int:
+        """The number of a state in the pool."""
         if state not in self.pool_numbers:
             self.pool_numbers[state] = len(self.pool)
             self.pool.append(state)

@@ -111,7 +111,7 @@ def goal_alone(rule: Automaton, propositions: Collection[str]) -> GuardedAutomat
     guards = {guard for _, guard, target in rule.changes(propositions) if rule.accepting[target]}
     weakest = [
         guard
-        for guard in sorted(guards, key=lambda guard: (guard.literals, str(guard)))
+        for guard in sorted(guards, key=lambda guard: (len(guard.literals), str(guard)))
         if not any(one != guard and one.covers(guard) for one in guards)
     ]
     return GuardedAutomaton((tuple(Edge(guard, 1) for guard in weakest), ()), np.array([False, True]))

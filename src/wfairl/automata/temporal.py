@@ -53,7 +53,7 @@ class Formula:
 
     @property
     def propositions(self) -> frozenset[str]:
-        """The propositions that it speaks of."""
+        """The propositions in it."""
         own = {self.name} if self.operator == "proposition" else set()
         return frozenset(own.union(*(one.propositions for one in self.operands)))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from wfairl.automata.automaton import Automaton, EdgeCounts
-from wfairl.automata.formats.pictures import to_svg
+from wfairl.automata.formats.images import to_svg
 from wfairl.automata.layout import lay_out
 from wfairl.report.figures.automaton import with_label_differences
 from wfairl.report.figures.captioned import CaptionedFigure

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from wfairl.automata.automaton import DEAD, Arrow, Automaton
 from wfairl.automata.comparison import compare
-from wfairl.automata.formats.pictures import to_svg
+from wfairl.automata.formats.images import to_svg
 from wfairl.automata.guarded import Edge, GuardedAutomaton
 from wfairl.automata.layout import lay_out
 from wfairl.automata.task_model import TaskModel

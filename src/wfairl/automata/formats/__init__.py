@@ -7,8 +7,8 @@ from pathlib import Path
 from wfairl.automata.automaton import Automaton, EdgeCounts
 from wfairl.automata.formats.dot import to_dot
 from wfairl.automata.formats.hoa import from_hoa, to_hoa
+from wfairl.automata.formats.images import to_png, to_svg
 from wfairl.automata.formats.ltlf import from_ltlf, to_ltlf
-from wfairl.automata.formats.pictures import to_png, to_svg
 from wfairl.automata.formats.python_module import to_python
 from wfairl.automata.formats.reward_machine import from_reward_machine, to_reward_machine
 from wfairl.automata.guarded import GuardedAutomaton
@@ -35,7 +35,7 @@ __all__ = [
 
 
 class UnknownFormatError(BadInputError):
-    """Neither a name nor the suffix of a file says which format is meant."""
+    """No format has the given name or suffix of a file."""
 
 
 @dataclass(frozen=True)
@@ -43,10 +43,10 @@ class Format:
     """A format of automata.
 
     Attributes:
-        name: what people call it.
+        name: its name.
         suffixes: of files in it.
-        write: the content of such a file, for an automaton and how often its edges were taken.
-        read: the automaton in such a text, None if it cannot be read.
+        write: from an automaton and how often its edges were taken to the content of a file.
+        read: from the text of a file to the automaton, None for formats that are only written.
     """
 
     name: str
@@ -74,23 +74,19 @@ DRAWINGS = ("svg", "png", "dot", "hoa")
 
 
 def find_format(name: str | None, path: Path | None, among: Callable[[Format], bool] = lambda _: True) -> Format:
-    """The format that a name or the suffix of a file says.
+    """The format of a name, or of the suffix of a file if there is no name.
 
     Raises:
-        UnknownFormatError: neither does; lists those that do.
+        UnknownFormatError: there is none; lists those that there are.
     """
-    known = [one for one in FORMATS.values() if among(one)]
-    if name is not None:
-        found = next((one for one in known if one.name == name), None)
-        asked = f"'{name}'"
-    else:
-        suffix = "" if path is None else path.suffix.lower()
-        found = next((one for one in known if suffix in one.suffixes), None)
-        asked = f"{path}: '{suffix}'"
-    if found is None:
-        listed = ", ".join(f"{one.name} ({' '.join(one.suffixes)})" for one in known)
-        raise UnknownFormatError(f"{asked} is none of the formats {listed}")
-    return found
+    suffix = "" if path is None else path.suffix.lower()
+    formats = [one for one in FORMATS.values() if among(one)]
+    for one in formats:
+        if name == one.name or (name is None and suffix in one.suffixes):
+            return one
+    asked = f"{path}: '{suffix}'" if name is None else f"'{name}'"
+    listed = ", ".join(f"{one.name} ({' '.join(one.suffixes)})" for one in formats)
+    raise UnknownFormatError(f"{asked} is none of the formats {listed}")
 
 
 def write_automaton(path: Path, form: Format, automaton: Automaton, edge_counts: EdgeCounts | None = None) -> None:
@@ -109,7 +105,7 @@ def read_automaton(path: Path, name: str | None = None) -> GuardedAutomaton:
         BadInputError: names the file and what is wrong with it.
     """
     form = find_format(name, path, lambda one: one.read is not None)
-    assert form.read is not None  # it was looked for among those that can be read
+    assert form.read is not None  # by the filter above
     text = read_text(path)
     try:
         return form.read(text)

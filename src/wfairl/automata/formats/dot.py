@@ -20,7 +20,8 @@ def to_dot(automaton: Automaton, edge_counts: EdgeCounts | None = None) -> str:
     gathered: dict[tuple[int, str], list[str]] = {}
     for arrow in automaton.arrows():
         times = arrow.count(counts)
-        text = _quote(arrow.text)[1:-1] + (f"  {TIMES}{times}" if times else "")
+        escaped = arrow.text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
+        text = escaped + (f"  {TIMES}{times}" if times else "")
         gathered.setdefault((arrow.source, "lost" if arrow.target == DEAD else str(arrow.target)), []).append(text)
     if any(target == "lost" for _, target in gathered):
         lines.append(f'  lost [shape=none, label="{LOST}"];')
@@ -28,8 +29,3 @@ def to_dot(automaton: Automaton, edge_counts: EdgeCounts | None = None) -> str:
         label_text = "\\n".join(texts)
         lines.append(f'  {source} -> {target} [label="{label_text}"];')
     return "\n".join([*lines, "}\n"])
-
-
-def _quote(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
-    return f'"{escaped}"'

@@ -1,13 +1,14 @@
 """HOA: the Hanoi omega-automata format, version 1, which Spot, Owl and other tools read and write.
 
-HOA knows infinite words. For finite ones, as tools for LTLf do, a word is accepted if it ends in a state of the one
-acceptance set, `Inf(0)`. What loses the task has no edge.
+HOA is a format for infinite words. A finite word, as in tools for LTLf, is accepted if it ends in a state of the one
+acceptance set, `Inf(0)`. A label that loses the task has no edge.
 """
 
 import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial, reduce
 
 from wfairl import __version__
 from wfairl.automata.automaton import DEAD, Automaton, Guard
@@ -47,7 +48,7 @@ def to_hoa(automaton: Automaton) -> str:
 
 
 def _conditions(row: Sequence[Edge], state: int, propositions: Sequence[str]) -> Iterator[tuple[str, int]]:
-    """Condition and target of each edge; what is tried before it is excluded, where both can hold."""
+    """Condition and target of each edge, without the guards tried before it where both can hold."""
     before: list[Guard] = []
     for edge in (*row, Edge(Guard(), state)):
         if edge.target != DEAD:
@@ -161,7 +162,7 @@ class _Reader:
         if self.take() != ("header", "State:"):
             raise MalformedHoaError("the body of the HOA has something else where 'State:' is needed")
         own = self.label()
-        state = self.number()
+        state = _number(self.take())
         if self.tokens[0][0] == "string":
             self.take()
         if self.acceptance():
@@ -171,7 +172,7 @@ class _Reader:
         self.edges[state] = []
         while self.tokens[0][1] == "[" or self.tokens[0][0] == "number":
             label = self.label()
-            self.edges[state].append((own if label is None else label, self.number()))
+            self.edges[state].append((own if label is None else label, _number(self.take())))
             if self.tokens[0][1] == "&":
                 raise MalformedHoaError(f"state {state} of the HOA has an edge to several states at once")
             if self.acceptance():
@@ -179,14 +180,7 @@ class _Reader:
 
     def label(self) -> str | None:
         """The text of a label, its aliases replaced; None if there is none."""
-        if self.tokens[0][1] != "[":
-            return None
-        self.take()
-        content = []
-        while self.tokens[0][1] != "]":
-            content.append(self.take())
-        self.take()
-        return self._expanded(content)
+        return self._expanded(self.bracket("]")) if self.tokens[0][1] == "[" else None
 
     def _expanded(self, content: Sequence[tuple[str, str]]) -> str:
         """The text of some tokens, with aliases written out."""
@@ -200,22 +194,19 @@ class _Reader:
 
     def acceptance(self) -> bool:
         """Whether `{0}` follows."""
-        if self.tokens[0][1] != "{":
-            return False
-        self.take()
-        sets = set()
-        while self.tokens[0][1] != "}":
-            sets.add(self.number())
-        self.take()
+        sets = {_number(token) for token in self.bracket("}")} if self.tokens[0][1] == "{" else set()
         if not sets <= {0}:
             raise MalformedHoaError("the HOA has acceptance sets beside 0")
         return bool(sets)
 
-    def number(self) -> int:
-        kind, token = self.take()
-        if kind != "number" or len(token) > 9:
-            raise MalformedHoaError(f"the HOA has {token or 'its end'!r} where a number is needed")
-        return int(token)
+    def bracket(self, end: str) -> list[tuple[str, str]]:
+        """The tokens from an opening bracket to its end, without both."""
+        self.take()
+        content = []
+        while self.tokens[0][1] != end:
+            content.append(self.take())
+        self.take()
+        return content
 
     def take(self) -> tuple[str, str]:
         if self.tokens[0][0] == "end":
@@ -248,11 +239,18 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
             yield kind, found[0]
 
 
+def _number(token: tuple[str, str]) -> int:
+    kind, text = token
+    if kind != "number" or len(text) > 9:
+        raise MalformedHoaError(f"the HOA has {text!r} where a number is needed")
+    return int(text)
+
+
 CONFLICT = DEAD - 1
 
 
 def _row(diagrams: Diagrams, state: int, edges: Sequence[tuple[str, int]], number: dict[int, int]) -> int:
-    """The state that follows each label."""
+    """The function from labels to the next state."""
     row = diagrams.leaf(DEAD)
     for label, to in edges:
         target = number[to]
@@ -284,11 +282,8 @@ def _holds(diagrams: Diagrams, label: str) -> int:
             case "!":
                 return diagrams.map(lambda held: 1 - held, visit(formula.operands[0]))
             case "&" | "|":
-                parts = [visit(one) for one in formula.operands]
-                whole = parts[0]
-                for part in parts[1:]:
-                    whole = diagrams.combine(min if formula.operator == "&" else max, whole, part)
-                return whole
+                join = partial(diagrams.combine, min if formula.operator == "&" else max)
+                return reduce(join, map(visit, formula.operands))
         raise MalformedHoaError(f"the label [{label}] of the HOA is no condition on its propositions")
 
     try:

@@ -1,19 +1,20 @@
 """LTLf: an automaton as a formula of temporal logic over finite words, and back.
 
-Formulas say less than automata: no formula counts, such as "an even number of times". What is written here are
+LTLf expresses less than automata: no formula counts, such as "an even number of times". This module writes
 
-1. the rules that people state, `F (a & (F b))`, `G !a`, `!b W a`, `G (!a | (F b))`, and all of several of them at once;
-2. any automaton that never returns to a state that it has left. With s what stays in state q and e_r what leads to r,
+1. conjunctions of the rules that people state: `F (a & (F b))`, `G !a`, `!b W a`, `G (!a | (F b))`;
+2. any automaton that never returns to a state that it has left. With s the condition that state q is kept and e_r that
+   r follows,
 
-       f(q) = s U (e_r & X[!] f(r) | ...)      until it is left; W for U where q accepts, WX for X[!] where r does
+       f(q) = s U (e_r & X[!] f(r) | ...)      with W for U where q accepts, and WX for X[!] where r does
 
-Every formula is read back and compared with the automaton, word for word, before it is given out.
+Every formula is parsed again and compared with the automaton before it is returned.
 """
 
 from collections.abc import Iterable
 from itertools import permutations
 
-from wfairl.automata.automaton import DEAD, Automaton
+from wfairl.automata.automaton import DEAD, Automaton, Guard
 from wfairl.automata.diagrams import shortest_choices
 from wfairl.automata.guarded import GuardedAutomaton
 from wfairl.automata.progression import formula_automaton
@@ -34,14 +35,14 @@ MOST_CHARACTERS = 20_000
 """Longer formulas are not readable."""
 
 MOST_STATED, MOST_STATED_STATES = 12, 128
-"""Up to this many propositions and states, the rules that people state are searched."""
+"""The rules that people state are searched up to this many propositions and states."""
 
 MOST_MOVES = 5_000
 """Number of state transformations tried to see whether an automaton counts."""
 
 
 class NoFormulaError(BadInputError):
-    """An automaton that is not written as a formula."""
+    """No formula of an automaton was found."""
 
 
 def from_ltlf(text: str) -> GuardedAutomaton:
@@ -62,15 +63,15 @@ def to_ltlf(automaton: Automaton) -> str:
     smallest = symbolic(automaton).minimal()
     if not any(smallest.accepting):
         return f"{FALSE}\n"
-    text = str(_stated(smallest) or _followed(smallest))
+    text = str(_stated_rules(smallest) or _state_by_state(smallest))
     read = formula_automaton(parse(text), smallest.diagrams)
     if not (implies(read, smallest) and implies(smallest, read)):  # a wrong formula is worse than none
         raise FailedRunError("the formula that was found is not that of the automaton; please report this")
     return f"{text}\n"
 
 
-def _stated(automaton: SymbolicAutomaton) -> Formula | None:
-    """All rules of the usual kinds that every accepted word keeps, if they say everything; else None."""
+def _stated_rules(automaton: SymbolicAutomaton) -> Formula | None:
+    """The conjunction of all rules of the usual kinds that every accepted word keeps; None if it accepts more words."""
     names = automaton.diagrams.propositions
     if not 0 < len(names) <= MOST_STATED or len(automaton.rows) > MOST_STATED_STATES:
         return None
@@ -79,11 +80,11 @@ def _stated(automaton: SymbolicAutomaton) -> Formula | None:
     chains = [_visits(chain) for chain in sorted(_longest_chains(automaton, others))]
     pairs = [kind(*pair) for kind in (_only_after, _answered) for pair in permutations(others, 2)]
     rules = [*map(_never, never), *chains, *(rule for rule in pairs if _implied(automaton, rule))]
-    if not rules or not _say_all(automaton, rules):
+    if not rules or not _suffice(automaton, rules):
         return None
     for rule in reversed(rules):
         rest = [one for one in rules if one != rule]
-        if rest and _say_all(automaton, rest):
+        if rest and _suffice(automaton, rest):
             rules = rest
     return conjunction(*rules)
 
@@ -111,7 +112,7 @@ def _answered(call: str, answer: str) -> Formula:
 def _longest_chains(automaton: SymbolicAutomaton, names: Iterable[str]) -> list[tuple[str, ...]]:
     """The orders of visits that every accepted word keeps and that are part of no longer one, longest first."""
     chains: list[tuple[str, ...]] = [(name,) for name in names if _implied(automaton, _visits((name,)))]
-    for chain in chains:  # grows while we walk it
+    for chain in chains:  # which grows meanwhile
         longer = [(*chain, name) for name in names if name not in chain]
         chains += [one for one in longer if _implied(automaton, _visits(one))]
     kept: list[tuple[str, ...]] = []
@@ -126,16 +127,16 @@ def _implied(automaton: SymbolicAutomaton, rule: Formula) -> bool:
     return implies(automaton, formula_automaton(rule, automaton.diagrams))
 
 
-def _say_all(automaton: SymbolicAutomaton, rules: list[Formula]) -> bool:
-    """Whether every word that keeps the rules, which accepted words keep, is accepted."""
+def _suffice(automaton: SymbolicAutomaton, rules: list[Formula]) -> bool:
+    """Whether every word that keeps the rules is accepted."""
     return implies(formula_automaton(conjunction(*rules), automaton.diagrams), automaton)
 
 
-def _followed(automaton: SymbolicAutomaton) -> Formula:
-    """The formula of an automaton that never returns to a state that it has left, state by state from the last one."""
+def _state_by_state(automaton: SymbolicAutomaton) -> Formula:
+    """The formula of an automaton that never returns to a state that it has left, from the last state back."""
     formulas: dict[int, Formula] = {}
-    for state in _from_the_last(automaton):
-        formulas[state] = _from_here(automaton, state, formulas)
+    for state in _successors_first(automaton):
+        formulas[state] = _formula_from(automaton, state, formulas)
         if len(str(formulas[state])) > MOST_CHARACTERS:
             raise NoFormulaError(
                 f"the formula of this automaton has more than {MOST_CHARACTERS:,} characters; export it as hoa"
@@ -143,8 +144,8 @@ def _followed(automaton: SymbolicAutomaton) -> Formula:
     return formulas[0]
 
 
-def _from_here(automaton: SymbolicAutomaton, state: int, formulas: dict[int, Formula]) -> Formula:
-    """What a word fulfils that is accepted from a state on."""
+def _formula_from(automaton: SymbolicAutomaton, state: int, formulas: dict[int, Formula]) -> Formula:
+    """The formula of the words that are accepted from a state on."""
     targets = automaton.diagrams.values(automaton.rows[state])
     stay = _condition(automaton, state, {state})
     leave = []
@@ -168,24 +169,25 @@ def _from_here(automaton: SymbolicAutomaton, state: int, formulas: dict[int, For
 
 
 def _condition(automaton: SymbolicAutomaton, state: int, targets: set[int]) -> Formula:
-    """What leads from a state to one of the targets: an "or" of "and"s, or what does not, negated."""
+    """The labels that lead from a state to the targets, in disjunctive normal form; or the opposite, negated."""
     diagrams = automaton.diagrams
-    holds = diagrams.map(lambda after: int(after in targets), automaton.rows[state])
-    cases = [*diagrams.cases(holds)]
-    said = disjunction(*(_literals(guard.true, guard.false) for guard, _ in shortest_choices(cases, 0, 0)))
-    opposite = disjunction(*(_literals(guard.true, guard.false) for guard, _ in shortest_choices(cases, 1, 1)))
-    return min(said, negation(opposite), key=lambda one: len(str(one)))
+    cases = [*diagrams.cases(diagrams.map(lambda after: int(after in targets), automaton.rows[state]))]
+    direct, opposite = (
+        disjunction(*(_conjunction_of(guard) for guard, _ in shortest_choices(cases, value, value))) for value in (0, 1)
+    )
+    return min(direct, negation(opposite), key=lambda one: len(str(one)))
 
 
-def _literals(true: Iterable[str], false: Iterable[str]) -> Formula:
-    return conjunction(*map(proposition, sorted(true)), *(negation(proposition(name)) for name in sorted(false)))
+def _conjunction_of(guard: Guard) -> Formula:
+    true, false = (map(proposition, sorted(names)) for names in (guard.true, guard.false))
+    return conjunction(*true, *map(negation, false))
 
 
-def _from_the_last(automaton: SymbolicAutomaton) -> list[int]:
-    """The states, each behind all that it leads to.
+def _successors_first(automaton: SymbolicAutomaton) -> list[int]:
+    """The states, each after all that it leads to.
 
     Raises:
-        NoFormulaError: there is a way back to a state.
+        NoFormulaError: there is a cycle through several states.
     """
     followers = [
         [after for after in automaton.diagrams.values(row) if after not in (DEAD, state)]
@@ -197,9 +199,9 @@ def _from_the_last(automaton: SymbolicAutomaton) -> list[int]:
         if not free:
             left = sorted(set(range(len(followers))) - set(order))
             reason = (
-                "it counts, which no formula of LTLf can say"
+                "it counts, which no formula of LTLf expresses"
                 if _counts(automaton)
-                else "LTLf may be able to say that, and this export is not"
+                else "LTLf may be able to express that, and this export is not"
             )
             raise NoFormulaError(
                 f"no formula was found: the automaton returns to states that it has left (among "
@@ -210,21 +212,22 @@ def _from_the_last(automaton: SymbolicAutomaton) -> list[int]:
 
 
 def _counts(automaton: SymbolicAutomaton) -> bool:
-    """Whether some word, read again and again, goes round through several states; as far as `MOST_MOVES` tell."""
+    """Whether some word, repeated, cycles through several states, as far as `MOST_MOVES` tell (Schuetzenberger)."""
     labels = [guard.true for row in automaton.rows for guard, _ in automaton.diagrams.cases(row)]
     states = range(len(automaton.rows))
     moves = {tuple(automaton.read(q, label) for q in states) for label in dict.fromkeys(labels)}
-    known, queue = set(moves), list(moves)
-    for one in queue:  # grows while we walk it
+    reached, queue = set(moves), list(moves)
+    for one in queue:  # which grows meanwhile
         for other in moves:
             joint = tuple(DEAD if q == DEAD else other[q] for q in one)
-            if joint not in known and len(known) < MOST_MOVES:
-                known.add(joint)
+            if joint not in reached and len(reached) < MOST_MOVES:
+                reached.add(joint)
                 queue.append(joint)
-    return any(_goes_round(move) for move in known)
+    return any(map(_has_cycle, queue))
 
 
-def _goes_round(move: tuple[int, ...]) -> bool:
+def _has_cycle(move: tuple[int, ...]) -> bool:
+    """Whether a map of states onto states, repeated, cycles through more than one of them."""
     for start in range(len(move)):
         state, path = start, []
         while state != DEAD and state not in path:

@@ -7,9 +7,9 @@
     (0,2,'key&door',ConstantRewardFunction(1))
 
 The first line is the initial state, the second the states that end an episode, and then each line is a transition with
-its condition, an "or" of "and"s, and its reward. The reward is 1 where the word so far is accepted and 0 elsewhere;
-states from which every word is accepted end the episode. Where no condition holds, the machine falls out: the task is
-lost. An initial state that accepts, to which no edge leads, has a loop with reward 1 that is never taken ('False').
+its condition in disjunctive normal form and its reward. The reward is 1 where the word so far is accepted and 0
+elsewhere; states from which every word is accepted end the episode. Where no condition holds, the task is lost. An
+initial state that accepts, to which no edge leads, has a loop with reward 1 that is never taken ('False').
 """
 
 import re
@@ -54,19 +54,16 @@ def to_reward_machine(automaton: Automaton) -> str:
 
 
 def _condition(automaton: SymbolicAutomaton, row: int, target: int) -> str:
-    """What leads to a target, as an "or" of "and"s."""
+    """The labels that lead to a target, in disjunctive normal form."""
     cases = automaton.diagrams.cases(automaton.diagrams.map(lambda after: int(after == target), row))
-    guards = [guard for guard, _ in shortest_choices([*cases], 0, 0)]
-    return "|".join(
-        "&".join([*sorted(one.true), *(f"!{name}" for name in sorted(one.false))]) or "True" for one in guards
-    )
+    return "|".join("&".join(guard.literals) or "True" for guard, _ in shortest_choices([*cases], 0, 0))
 
 
 LINE = re.compile(r"\(\s*(\d{1,9})\s*,\s*(\d{1,9})\s*,\s*'([^']*)'\s*,\s*ConstantRewardFunction\(\s*(\S+?)\s*\)\s*\)")
 
 
 def from_reward_machine(text: str) -> GuardedAutomaton:
-    """Read a machine whose reward tells whether the word so far is accepted; made minimal.
+    """Read a machine whose reward tells whether the word so far is accepted, and minimise it.
 
     Raises:
         NoRewardMachineError: it is not one; says why.
@@ -84,7 +81,7 @@ def from_reward_machine(text: str) -> GuardedAutomaton:
     mixed = [state for state, some in rewards.items() if len(some) > 1]
     if mixed:
         raise NoRewardMachineError(
-            f"state {mixed[0]} is entered with a reward and without: that rewards a way, not a word"
+            f"state {mixed[0]} is entered with a reward and without: that rewards a transition, not a word"
         )
     order = sorted({start, *final, *(q for edge in edges for q in edge[:2])}, key=lambda q: (q != start, q))
     if len(order) > MOST_STATES:
@@ -123,7 +120,7 @@ def _guards(condition: str) -> list[Guard]:
         literals = [literal for literal in literals if literal not in ("True", "!False")]
         for literal in literals:
             if not re.fullmatch(f"!?{NAME}", literal):
-                raise NoRewardMachineError(f'the condition \'{condition[:60]}\' is no "or" of "and"s of propositions')
+                raise NoRewardMachineError(f"the condition '{condition[:60]}' is not in disjunctive normal form")
         true = frozenset(literal for literal in literals if not literal.startswith("!"))
         false = frozenset(literal[1:] for literal in literals if literal.startswith("!"))
         if not true & false:

@@ -1,20 +1,15 @@
-"""Pictures: an automaton that was laid out, as SVG and as PNG."""
+"""Images of an automaton in its layout, as SVG and as PNG."""
 
 from collections.abc import Collection
 from html import escape
 from io import BytesIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import DEAD
-from wfairl.automata.layout import (
-    FONT_SIZE,
-    LINE_HEIGHT,
-    RADIUS,
-    AutomatonLayout,
-    DrawnEdge,
-)
+from wfairl.automata.layout import FONT_SIZE, RADIUS, AutomatonLayout, DrawnEdge
 
 INK, PAPER, ACCENT, MARK = "#1b1f24", "#ffffff", "#1f6f54", "#b3261e"
 ACCEPTING_FILL, STATE_FILL = "#dff2e9", "#f3f5f7"
@@ -29,7 +24,7 @@ Marked = Collection[tuple[int, int]]
 
 
 def to_svg(layout: AutomatonLayout, marked: Marked = ()) -> str:
-    """A drawing in SVG, of its own: no fonts, styles or ids from elsewhere.
+    """A self-contained drawing in SVG: no external fonts, styles or ids.
 
     Classes and data attributes (`state`, or `source` and `target`) let a page colour it and find its parts.
     """
@@ -45,8 +40,7 @@ def to_svg(layout: AutomatonLayout, marked: Marked = ()) -> str:
     for edge in layout.edges:
         parts.append(f'<g class="edge" {_ends(edge)}>{_arrow(edge.curve, _colour(edge, marked))}</g>')
     for edge in layout.edges:
-        for i, line in enumerate(edge.lines):
-            line_y = edge.label_centre[1] + (i - (len(edge.lines) - 1) / 2) * LINE_HEIGHT
+        for line, line_y in edge.placed_lines():
             parts.append(
                 f'<text class="label" {_ends(edge)} x="{edge.label_centre[0]:.1f}" y="{line_y:.1f}" '
                 f'text-anchor="middle" dominant-baseline="central" fill="{ACCENT}" stroke="{PAPER}" stroke-width="4" '
@@ -94,7 +88,7 @@ def _arrow(curve: NDArray[np.float64], colour: str = INK) -> str:
 
 
 def to_png(layout: AutomatonLayout, scale: float = 2.0, marked: Marked = ()) -> bytes:
-    """The same drawing as pixels, `scale` of them for one of the layout."""
+    """The same drawing as pixels, `scale` of them per pixel of the layout."""
     from matplotlib import patheffects
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -113,29 +107,18 @@ def to_png(layout: AutomatonLayout, scale: float = 2.0, marked: Marked = ()) -> 
         axes.add_patch(
             FancyArrowPatch(path=curve, arrowstyle="-|>,head_length=7,head_width=3.2", color=colour, lw=1.3, fill=True)
         )
+    text: dict[str, Any] = {"size": FONT_SIZE, "family": FONT, "ha": "center", "va": "center"}
     halo = [patheffects.withStroke(linewidth=4, foreground=PAPER)]
     for edge in layout.edges:
-        for i, line in enumerate(edge.lines):
-            line_y = edge.label_centre[1] + (i - (len(edge.lines) - 1) / 2) * LINE_HEIGHT
-            axes.text(
-                edge.label_centre[0],
-                line_y,
-                line,
-                color=ACCENT,
-                size=FONT_SIZE,
-                family=FONT,
-                ha="center",
-                va="center",
-                path_effects=halo,
-                parse_math=False,
-            )
+        for line, line_y in edge.placed_lines():
+            axes.text(edge.label_centre[0], line_y, line, color=ACCENT, path_effects=halo, parse_math=False, **text)
     for state, (x, y) in enumerate(layout.centres):
         fill = ACCEPTING_FILL if layout.accepting[state] else STATE_FILL
         if state < layout.states:
             axes.add_patch(Circle((x, y), RADIUS, fc=fill, ec=INK, lw=1.5, zorder=3))
         if layout.accepting[state]:
             axes.add_patch(Circle((x, y), RADIUS - RING_GAP, fc="none", ec=INK, lw=1.2, zorder=4))
-        axes.text(x, y, layout.name(state), color=INK, size=FONT_SIZE, family=FONT, ha="center", va="center", zorder=5)
+        axes.text(x, y, layout.name(state), color=INK, zorder=5, **text)
     stream = BytesIO()
     FigureCanvasAgg(figure).print_figure(stream, dpi=inch * scale, format="png")
     return stream.getvalue()

@@ -11,7 +11,7 @@ from wfairl.automata.automaton import DEAD
 from wfairl.automata.finite import FiniteAutomaton
 from wfairl.automata.formats import FORMATS, write_automaton
 from wfairl.automata.formats.dot import to_dot
-from wfairl.automata.formats.pictures import MARK, to_svg
+from wfairl.automata.formats.images import MARK, to_svg
 from wfairl.automata.layout import CHARACTER_WIDTH, LINE_HEIGHT, RADIUS, lay_out, point_on
 from wfairl.automata.rules import all_of, avoid, visit_all, visit_in_order
 from wfairl.automata.task_model import fit_task_model
