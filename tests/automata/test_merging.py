@@ -91,9 +91,8 @@ def test_the_best_change_has_the_bits_of_the_best_of_all_changes(seed):
         all_bits = [
             bits_of(trial, count_of, words, flags) for trial, count_of in changes(transitions, states, words, twice)
         ]
-        changed, count_of, bits = improvement._best_change(
-            transitions, states, corpus.symbols, corpus.offsets, flags, np.inf, 4, twice
-        )
+        data = improvement.FlaggedWords(corpus.symbols, corpus.offsets, flags)
+        changed, count_of, bits = improvement._best_change(transitions, states, data, np.inf, 4, twice)
         assert bits == pytest.approx(min(all_bits, default=np.inf))
         if all_bits:
             assert bits_of(changed, count_of, words, flags) == pytest.approx(bits)
