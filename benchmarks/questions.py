@@ -34,7 +34,7 @@ from wfairl.logic.caution import CautiousPolicy
 from wfairl.logic.learners import RationalTaskLearner
 from wfairl.logic.proposals import find_scene
 from wfairl.logic.questions import NothingToAskError, find_question, take_answer
-from wfairl.logic.sketch import canonical
+from wfairl.logic.tables import canonical
 from wfairl.planning.cost import unit_cost
 from wfairl.worlds.office import PROPOSITIONS
 from wfairl.worlds.registry import find_task

@@ -261,7 +261,7 @@ PARTS = {
     "worlds": "scenes.py:scenes_of",
     "moves": "moves.py:neighbours",
     "prior": "prior.py:log_prior",
-    "tables": "sketch.py:to_table",
+    "tables": "compact_automaton.py:to_table",
     "planning": "evidence.py:evaluate",
     "support": "support.py:measure_support",
 }

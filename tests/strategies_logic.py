@@ -1,4 +1,4 @@
-"""Random worlds, tables and sketches for `wfairl.logic`, and a small grid to demonstrate tasks in."""
+"""Random worlds, tables and automata for `wfairl.logic`, and a small grid to demonstrate tasks in."""
 
 from dataclasses import dataclass, replace
 
@@ -7,8 +7,8 @@ import numpy as np
 from wfairl.automata.automaton import ACCEPTED, DEAD, Guard
 from wfairl.automata.guarded import Edge, GuardedAutomaton
 from wfairl.demonstrations import solve
+from wfairl.logic.compact_automaton import ANY, CompactAutomaton, CompactEdge, simplify
 from wfairl.logic.evidence import DemonstratedScene
-from wfairl.logic.sketch import ANY, Sketch, SketchEdge, tidy
 from wfairl.planning import UnsatisfiableTaskError
 from wfairl.planning.cost import feature_cost
 from wfairl.worlds import GraphWorld, TransitionTable
@@ -79,8 +79,8 @@ def random_table(rng: np.random.Generator, labels: int = 4) -> np.ndarray:
     return rng.choice(targets, size=(states, labels)).astype(np.int32)
 
 
-def random_sketch(rng: np.random.Generator, propositions: tuple[str, ...] = NAMES) -> Sketch:
-    """A random sketch of up to four states and eight edges."""
+def random_automaton(rng: np.random.Generator, propositions: tuple[str, ...] = NAMES) -> CompactAutomaton:
+    """A random automaton of up to four states and eight edges."""
     states = int(rng.integers(1, 5))
     edges = []
     for _ in range(int(rng.integers(1, 9))):
@@ -88,8 +88,8 @@ def random_sketch(rng: np.random.Generator, propositions: tuple[str, ...] = NAME
         negative = rng.random(len(chosen)) < 0.3
         guard = Guard(frozenset(chosen[~negative].tolist()), frozenset(chosen[negative].tolist()))
         source = int(rng.choice([*range(states), ANY]))
-        edges.append(SketchEdge(source, guard, int(rng.choice([*range(states), DEAD, ACCEPTED]))))
-    return tidy(states, edges)
+        edges.append(CompactEdge(source, guard, int(rng.choice([*range(states), DEAD, ACCEPTED]))))
+    return simplify(edges)
 
 
 def grid(rng: np.random.Generator) -> ArrayWorld:

@@ -24,10 +24,10 @@ from wfairl.logic.corrections import (
     obeying,
     without_edge,
 )
-from wfairl.logic.counterexamples import OutweighedError, counterexamples, difference, weigh_correction
-from wfairl.logic.hypotheses import live_table
+from wfairl.logic.counterexamples import OutweighedError, counterexamples, weigh_correction
 from wfairl.logic.kernels import read_word
 from wfairl.logic.learners import find_learner
+from wfairl.logic.tables import difference, live_table
 from wfairl.worlds.registry import find_task
 
 NAMES = ("a", "b", "c")
@@ -190,7 +190,7 @@ def test_a_correction_counts_for_all_that_was_shown_before_it_and_yields_to_what
 
 def test_a_correction_that_every_demonstration_breaks_is_refused_as_evidence(errand):
     task, dataset, model = errand
-    with pytest.raises(OutweighedError, match="explains what was shown"):
+    with pytest.raises(OutweighedError, match="explains the demonstrations"):
         weigh_correction(NeverHolds("corner"), model, dataset, task, range(100, 106), np.random.default_rng(0))
     with pytest.raises(BadCorrectionError, match="obeys already"):
         weigh_correction(Before("corner", "goal"), model, dataset, task, range(100, 106), np.random.default_rng(0))

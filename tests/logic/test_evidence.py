@@ -71,7 +71,7 @@ def test_the_cost_of_a_step_is_the_unit_of_temperature():
     for _ in range(30):
         scene, table = random_scene(rng, False), random_table(rng)
         tripled = replace(scene, costs=3 * scene.costs)
-        found = make_evidence([tripled]).at_temperatures(table, 3 * TEMPERATURES)
+        found = make_evidence([tripled]).evaluate_all(table, 3 * TEMPERATURES)
         np.testing.assert_allclose(found, make_evidence([scene]).evaluate_all(table))
 
 

@@ -12,7 +12,7 @@ from wfairl.demonstrations.collection import collect
 from wfairl.demonstrations.demonstration import merge
 from wfairl.demonstrations.storage import load, save
 from wfairl.errors import BadInputError
-from wfairl.logic.hypotheses import hypotheses_of, through
+from wfairl.logic.hypotheses import hypotheses_of
 from wfairl.logic.kernels import ACCEPTED, read_word
 from wfairl.logic.learners import RationalTaskLearner
 from wfairl.logic.proposals import find_scene, log_likelihood
@@ -27,6 +27,7 @@ from wfairl.logic.questions import (
 from wfairl.logic.rational import RationalSettings
 from wfairl.logic.scenes import worlds_of
 from wfairl.logic.support import support_of
+from wfairl.logic.tables import passing_through
 from wfairl.worlds.registry import find_task
 
 TASK = find_task("random-office-mail")
@@ -102,7 +103,7 @@ def test_a_question_says_what_its_opinions_say(question):
     assert question.information == pytest.approx(brute_information(weights, accepts, 0.02))
 
 
-def test_a_question_is_a_walk_of_its_scene_that_divides_the_probable_automata(question):
+def test_a_question_is_a_path_in_its_scene_that_divides_the_probable_automata(question):
     world = TASK.make_world(question.seed)
     state = world.initial_state
     for control, label in zip(question.controls, question.labels, strict=True):
@@ -166,7 +167,7 @@ def sure(model):
 
 @pytest.mark.parametrize("find", [find_question, find_scene])
 def test_who_is_sure_has_nothing_to_ask(model, dataset, find):
-    with pytest.raises(NothingToAskError, match="scenes that were looked at"):
+    with pytest.raises(NothingToAskError, match="scenes that were tried"):
         find(sure(model), dataset, TASK, SCENES[:2], np.random.default_rng(0), n_jobs=1)
 
 
@@ -190,7 +191,7 @@ def test_weights_of_hypotheses_add_up_to_one_and_no_two_read_alike(model):
 
 
 @given(st.integers(0, 10**6))
-def test_through_accepts_what_the_automaton_accepts_after_all_pairs_were_read(seed):
+def test_passing_through_accepts_what_the_automaton_accepts_after_all_pairs_were_read(seed):
     rng = np.random.default_rng(seed)
     table = random_table(rng)
     pairs = [(int(rng.integers(len(table))), label) for label in rng.permutation(4)[:2].tolist()]
@@ -201,15 +202,15 @@ def test_through_accepts_what_the_automaton_accepts_after_all_pairs_were_read(se
         state = int(table[state, label])
         if state in (DEAD, ACCEPTED):
             break
-    assert (read_word(through(table, pairs), word) > 0) == (state == ACCEPTED and set(pairs) <= read)
+    assert (read_word(passing_through(table, pairs), word) > 0) == (state == ACCEPTED and set(pairs) <= read)
 
 
-def test_the_proposed_scene_is_the_best_of_them_and_shows_different_ways(model, dataset):
+def test_the_proposed_scene_is_the_best_of_them_and_has_different_plans(model, dataset):
     best = find_scene(model, dataset, TASK, SCENES[:4], np.random.default_rng(0), n_jobs=1)
     assert best.seed in SCENES
     assert best.information > LEAST_INFORMATION
-    assert len(best.ways) > 1
-    assert best.ways[0].labels != best.ways[1].labels
+    assert len(best.plans) > 1
+    assert best.plans[0].labels != best.plans[1].labels
     assert best.to_document()["seed"] == best.seed
 
 
@@ -217,7 +218,7 @@ def test_likelihoods_of_a_demonstration_agree_with_the_evidence(model, dataset):
     from wfairl.logic.evidence import Evidence
     from wfairl.logic.table_plans import plan_table
 
-    (world,) = worlds_of([dataset.demonstrations[0].seed], dataset.demonstrations, TASK.make_world, n_jobs=1)
+    (world,) = worlds_of([dataset.demonstrations[0].seed], dataset, TASK, n_jobs=1)
     scene = world.scene(np.array(dataset.demonstrations[0].controls, np.int32))
     evidence = Evidence(world.labels, [scene], np.array([0.5]), 0.01, 10_000)
     for one in hypotheses_of(model, world.labels)[:8]:

@@ -8,12 +8,11 @@ from wfairl.automata.automaton import Guard
 from wfairl.automata.guarded import Edge, GuardedAutomaton
 from wfairl.errors import BadInputError
 from wfairl.logic import NothingExplainedError, RationalLearner, RationalSettings
-from wfairl.logic.sketch import canonical
-from wfairl.logic.tables import to_table
+from wfairl.logic.tables import canonical, live_table
 
 
 def same_rule(learned, rule):
-    one, other = (canonical(to_table(a, GRID_LABELS)[:-1].copy()) for a in (learned, rule))
+    one, other = (canonical(live_table(a, GRID_LABELS)) for a in (learned, rule))
     return one.tobytes() == other.tobytes()
 
 

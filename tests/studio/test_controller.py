@@ -312,7 +312,7 @@ def test_the_most_telling_scene_is_proposed_and_gone_to(controller):
     proposal = find_scene(session.model, session.dataset, session.task, seeds, np.random.default_rng(0))
     scene = send(controller, {"do": "mode", "mode": "watch"}, {"do": "propose"}).view("scene")
     assert (scene["mode"], scene["seed"]) == ("demonstrate", proposal.seed)
-    assert [one["weight"] for one in scene["proposal"]] == [one.weight for one in proposal.ways[:4]]
+    assert [one["weight"] for one in scene["proposal"]] == [one.weight for one in proposal.plans[:4]]
     assert send(controller, {"do": "next"}).view("scene")["proposal"] == []
 
 

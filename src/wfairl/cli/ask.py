@@ -202,9 +202,9 @@ def _print_proposal(proposal: "Proposal", output: Path | None) -> None:
 
     out.print(f"Demonstrate scene {proposal.seed}: that is expected to say {proposal.information:.2g} nats.")
     table = Table("probability", "if the task is", "then one would do there")
-    for way in proposal.ways[: 2 * SHOWN_OPINIONS]:
-        events = [label for label in compress(way.labels) if label]
-        table.add_row(f"{way.weight:.1%}", way.text, f"{format_word(events)} ({len(way.labels)} steps)")
+    for plan in proposal.plans[: 2 * SHOWN_OPINIONS]:
+        events = [label for label in compress(plan.labels) if label]
+        table.add_row(f"{plan.weight:.1%}", plan.text, f"{format_word(events)} ({len(plan.labels)} steps)")
     out.print(table)
     if output is not None:
         out.print(f"wrote {output}")

@@ -1,8 +1,8 @@
-"""Corrections: what a person says of a learned automaton, "never this", "this before that", "not this edge".
+"""A person's corrections of a learned automaton: "never this", "this before that", "not this edge".
 
-A correction is taken in one of two ways:
+A correction is used in one of two ways:
 
-    law         the automaton, and all that are kept beside it, are changed so that they obey: `obey`
+    law         the automaton and its alternatives are changed so that they obey: `obey`
     evidence    it counts for answers about plans, which later demonstrations may outweigh: `counterexamples`
 """
 
@@ -19,15 +19,16 @@ from wfairl.automata.rules import before
 from wfairl.automata.task_model import TaskModel
 from wfairl.automata.words import format_word
 from wfairl.demonstrations.demonstration import Dataset
+from wfairl.documents import parse
 from wfairl.errors import BadInputError
-from wfairl.logic.sketch import Sketch, SketchEdge, tidy, to_automaton
+from wfairl.logic.compact_automaton import CompactAutomaton, CompactEdge, simplify
 from wfairl.logic.support import Support, support_of
 
 LAWS = "laws"
 """The fact of a task model that holds the laws that it obeys."""
 
 MOST_TABULATED = 8
-"""Propositions whose sets are all looked at, to see which edges are ever taken."""
+"""Propositions up to which all labels are enumerated, to find the edges that are ever taken."""
 
 
 class BadCorrectionError(BadInputError):
@@ -35,7 +36,7 @@ class BadCorrectionError(BadInputError):
 
 
 class Correction(Protocol):
-    """What a person says of an automaton."""
+    """A person's correction of an automaton."""
 
     @property
     def sentence(self) -> str:
@@ -99,13 +100,13 @@ class Before:
 
 @dataclass(frozen=True)
 class NoEdge:
-    """An edge is not part of the task: where it would be taken, nothing changes.
+    """An edge is not part of the task: where it would be taken, the state stays.
 
-    Where the task could not be done without it, the step is left out instead: what the edge leads to holds already.
+    Where the task could not be fulfilled without it, the step is skipped instead: the state gets its target's edges.
 
     Attributes:
-        word: labels that lead to the state that it leaves; numbers of states change with what is learned.
-        guard: what it waits for.
+        word: labels that lead to the state that it leaves; numbers of states change with every learning.
+        guard: of the edge.
     """
 
     word: tuple[Label, ...]
@@ -134,28 +135,32 @@ class NoEdge:
         return {"kind": "no edge", "word": [sorted(label) for label in self.word], **guard}
 
 
+@dataclass(frozen=True)
+class _StoredEdge:
+    """A `NoEdge` on disk."""
+
+    word: tuple[Label, ...]
+    true: frozenset[str]
+    false: frozenset[str]
+
+
 def correction_of_document(document: Any) -> Correction:
     """Read what `to_document` gave.
 
     Raises:
         BadCorrectionError: the document is not a correction.
     """
+    kinds = {"never": NeverHolds, "before": Before, "no edge": _StoredEdge}
+    kind = document.get("kind") if isinstance(document, dict) else None
+    if not isinstance(kind, str) or kind not in kinds:
+        raise BadCorrectionError(f"unknown kind of correction {kind!r}")
     try:
-        kind = document["kind"]
-        if kind == "never":
-            return NeverHolds(_name(document["proposition"]))
-        if kind == "before":
-            made = Before(_name(document["first"]), _name(document["second"]))
-            if made.first == made.second:
-                raise BadCorrectionError(f"{made.first} cannot come before itself")
-            return made
-        if kind == "no edge":
-            word = tuple(frozenset(_name(one) for one in label) for label in document["word"])
-            true, false = (frozenset(_name(one) for one in document[part]) for part in ("true", "false"))
-            return NoEdge(word, Guard(true, false))
-    except (KeyError, TypeError, AttributeError) as error:
+        read = parse(kinds[kind], {name: value for name, value in document.items() if name != "kind"})
+    except BadInputError as error:
         raise BadCorrectionError(f"not a correction ({error})") from None
-    raise BadCorrectionError(f"unknown kind of correction {kind!r}")
+    if isinstance(read, Before) and read.first == read.second:
+        raise BadCorrectionError(f"{read.first} cannot come before itself")
+    return NoEdge(read.word, Guard(read.true, read.false)) if isinstance(read, _StoredEdge) else read
 
 
 def without_edge(model: TaskModel, source: int, text: str) -> NoEdge:
@@ -174,7 +179,7 @@ def without_edge(model: TaskModel, source: int, text: str) -> NoEdge:
         raise BadCorrectionError("there is no such edge")
     words: dict[int, tuple[Label, ...]] = {0: ()}
     queue = [0]
-    for state in queue:  # grows while we walk it: the shortest word to each state
+    for state in queue:  # grows meanwhile: the shortest word to each state
         for label in support.labels:
             after = automaton.read(state, label)
             if after not in (DEAD, *words):
@@ -186,17 +191,11 @@ def without_edge(model: TaskModel, source: int, text: str) -> NoEdge:
     return NoEdge(words[source], guards[0])
 
 
-def _name(value: Any) -> str:
-    if not isinstance(value, str):
-        raise BadCorrectionError(f"{value!r} is not the name of a proposition")
-    return value
-
-
 def obey(model: TaskModel, laws: Sequence[Correction], dataset: Dataset) -> TaskModel:
-    """The model under laws, which it keeps as a fact; alternatives that cannot obey are left out.
+    """The model under laws, which are kept among its facts; alternatives that cannot obey are left out.
 
     Args:
-        model: what a rational learner learned.
+        model: a task model of a rational learner.
         laws: the corrections.
         dataset: what it was learned from.
 
@@ -205,72 +204,68 @@ def obey(model: TaskModel, laws: Sequence[Correction], dataset: Dataset) -> Task
     """
     if not laws or "alternatives" not in model.facts:
         return model
-    kept: dict[str, tuple[Sketch, float]] = {}
-    for one in model.facts["alternatives"]:
-        sketch = _under(GuardedAutomaton.from_document(one["automaton"]), laws)
-        if sketch.edges:
-            text = str(sketch)
-            kept[text] = sketch, kept.get(text, (sketch, 0.0))[1] + float(one["weight"])
-    chosen = _under(GuardedAutomaton.from_document(model.facts["alternatives"][0]["automaton"]), laws)
+    corrected = [_under(GuardedAutomaton.from_document(one["automaton"]), laws) for one in model.facts["alternatives"]]
+    chosen = corrected[0]
     if not chosen.edges:
         raise BadCorrectionError(
-            f"with {', '.join(law.sentence for law in laws)}, nothing could fulfil the task as it is understood"
+            f"with {', '.join(law.sentence for law in laws)}, nothing could fulfil the task as it was learned"
         )
-    total = sum(weight for _, weight in kept.values())
-    ranked = sorted(kept, key=lambda text: (text != str(chosen), -kept[text][1]))
-    automaton, support = to_automaton(chosen), support_of(model)
+    weights: dict[CompactAutomaton, float] = {}
+    for automaton, one in zip(corrected, model.facts["alternatives"], strict=True):
+        if automaton.edges:
+            weights[automaton] = weights.get(automaton, 0.0) + float(one["weight"])
+    total = sum(weights.values())
     facts = {
         **model.facts,
         LAWS: [law.to_document() for law in laws],
         "alternatives": [
-            {"automaton": to_automaton(kept[text][0]).to_document(), "text": text, "weight": kept[text][1] / total}
-            for text in ranked
+            {"automaton": one.to_guarded().to_document(), "text": str(one), "weight": weights[one] / total}
+            for one in sorted(weights, key=lambda one: (one != chosen, -weights[one]))
         ],
     }
+    guarded, support = chosen.to_guarded(), support_of(model)
     if support is not None:
-        facts["support"] = _carry_over(support, model.finite, automaton).to_document()
+        facts["support"] = _carry_over(support, model.finite, guarded).to_document()
     return TaskModel.of_automaton(
-        automaton, model.learner, dataset.words, dataset.scores, sentences=(str(chosen),), facts=facts
+        guarded, model.learner, dataset.words, dataset.scores, sentences=(str(chosen),), facts=facts
     )
 
 
 def obeying(automaton: GuardedAutomaton, laws: Sequence[Correction]) -> GuardedAutomaton:
-    """An automaton under laws; it may be that nothing fulfils it any more."""
-    return to_automaton(_under(automaton, laws))
+    """An automaton under laws; it may accept nothing any more."""
+    return _under(automaton, laws).to_guarded()
 
 
-def _under(automaton: GuardedAutomaton, laws: Sequence[Correction]) -> Sketch:
-    """The automaton under laws, in the form in which its last state is the only accepting one."""
+def _under(automaton: GuardedAutomaton, laws: Sequence[Correction]) -> CompactAutomaton:
+    """The automaton under laws; without edges if it accepts nothing any more."""
     for law in laws:
         automaton = law.apply(automaton)
     names = sorted(automaton.propositions)
-    if len(names) <= MOST_TABULATED:  # leave out edges that others, which are tried before, always take
+    if len(names) <= MOST_TABULATED:  # leave out edges that are never taken, because others are tried before
         sets = [frozenset(some) for size in range(len(names) + 1) for some in combinations(names, size)]
         automaton = restrict(automaton, sets)
-    number = {DEAD: DEAD}
-    for state in range(automaton.states):
-        number[state] = ACCEPTED if automaton.accepting[state] else state
-    edges = [
-        SketchEdge(state, edge.guard, number[edge.target])
+    accepted = dict.fromkeys(np.flatnonzero(automaton.accepting).tolist(), ACCEPTED)
+    corrected = simplify(
+        CompactEdge(state, edge.guard, accepted.get(edge.target, edge.target))
         for state, row in enumerate(automaton.edges)
         for edge in row
-        if not automaton.accepting[state]
-    ]
-    sketch = tidy(automaton.states, edges)
-    return sketch if any(edge.target == ACCEPTED for edge in sketch.edges) else Sketch(1, ())
+        if state not in accepted
+    )
+    return corrected if any(edge.target == ACCEPTED for edge in corrected.edges) else CompactAutomaton(1, ())
 
 
 def _carry_over(support: Support, before_laws: Any, after: GuardedAutomaton) -> Support:
-    """The evidence behind the states of an automaton, for those of one that obeys laws; what they forbid is certain."""
-    like = {0: 0}
+    """The support of an automaton carried over to one that obeys laws; what these forbid is certain."""
+    counterpart = {0: 0}
     queue = [0]
-    for state in queue:  # grows while we walk it
+    for state in queue:  # grows meanwhile
         for label in support.labels:
-            target, old = after.read(state, label), before_laws.read(like[state], label)
-            if target != DEAD and not after.accepting[target] and target not in like and 0 <= old < len(support.visits):
-                like[target] = old
+            target, old = after.read(state, label), before_laws.read(counterpart[state], label)
+            is_new = target != DEAD and not after.accepting[target] and target not in counterpart
+            if is_new and 0 <= old < len(support.visits):
+                counterpart[target] = old
                 queue.append(target)
-    rows = [like.get(state, 0) for state in range(after.states - 1)]
+    rows = [counterpart.get(state, 0) for state in range(after.states - 1)]
     dead = np.array([[after.read(state, label) == DEAD for label in support.labels] for state in range(len(rows))])
     return replace(
         support,

@@ -1,19 +1,18 @@
-"""What demonstrations say about a task: how likely they are if a given automaton were the task.
+"""Evidence about a task: the likelihood of demonstrations if a given automaton were the task.
 
 For demonstration i in its scene, on the product of scene and automaton A with exact cost-to-go Q_A,
 
     pi_A(u | s) = exp(-Q_A(s, u) / eta) / sum over available u' of exp(-Q_A(s, u') / eta)
     evidence_i(A, eta) = log((1 - e) prod_t pi_A(u_t | s_t) + e / prod_t number of controls available at s_t)
 
-where e is the probability that a demonstration follows no task at all. A demonstration that A does not accept
-exactly at its last step has only the second part. The temperature eta is unknown: evidence is averaged over a
-grid of temperatures. The cost-to-go does not depend on them.
+where e is the probability that a demonstration follows no task at all. A demonstration that A does not accept exactly
+at its last step has only the second part. The temperature eta is unknown: evidence is averaged over a grid of
+temperatures, on which the cost-to-go does not depend.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +20,11 @@ from numpy.typing import NDArray
 from wfairl.automata.automaton import Label
 from wfairl.errors import BadInputError
 from wfairl.logic import kernels
-from wfairl.logic.kernels import Steps
-from wfairl.logic.packed_world import PackedWorld, distances, sort_transitions
+from wfairl.logic.kernels import PackedScenes, Steps
+from wfairl.logic.table_cost_to_go import PackedWorld, pack_world
 
-UNAVAILABLE = -1
-"""Successor of a control that a state does not offer."""
+NO_SUCCESSOR = -1
+"""Successor of a control that is unavailable."""
 
 
 class BadSceneError(BadInputError):
@@ -37,7 +36,7 @@ class DemonstratedScene:
     """One demonstration and the world in which it happened.
 
     Attributes:
-        successors: state after each control, or `UNAVAILABLE`; [states, controls] of int32.
+        successors: state after each control, or `NO_SUCCESSOR`; [states, controls] of int32.
         label_index: index of the label of each transition; [states, controls].
         start: the state in which the demonstration begins.
         costs: of each transition, above zero; [states, controls].
@@ -78,10 +77,15 @@ class DemonstratedScene:
         """Index of the label of every step, shape [steps]."""
         return self.label_index[self.visited[:-1], self.controls].astype(np.int32)
 
+    @property
+    def log_uniform(self) -> float:
+        """log(1 / prod_t available controls), of the demonstrated controls if they are drawn uniformly."""
+        return -float(np.log((self.successors[self.visited[:-1]] >= 0).sum(axis=1)).sum())
+
 
 @dataclass(frozen=True, eq=False)
 class JudgedWord:
-    """A word of which somebody said whether it fulfils the task.
+    """A word, and whether it fulfils the task by a person's answer.
 
     Attributes:
         word: index of the label of every step, [steps].
@@ -95,24 +99,21 @@ class JudgedWord:
 
 
 class Evidence:
-    """Scenes made ready for many automata: transitions sorted by where they lead and by their label.
+    """Log evidence of demonstrations, failures and answers under many automata.
 
     Args:
         labels: what the label indices of the scenes mean.
         scenes: demonstrations with their worlds.
         temperatures: the grid of eta, shape [temperatures].
         outlier_probability: e.
-        max_states: of each scene, those nearest to the demonstration; the others are not planned through.
-        answers: words of which somebody said whether they are right.
+        max_states: the states of each scene nearest to the demonstration that are planned through.
+        answers: words that a person has judged.
 
     Attributes:
-        labels: the labels that the scenes' indices mean.
         scenes: the successful demonstrations.
         failures: words of failed demonstrations.
-        answers: as given.
-        temperatures: as given.
-        log_blind: log(1 / prod_t available controls), of controls drawn blindly; shape [scenes].
-        log_outlier: log(e) + log_blind, shape [scenes].
+        log_uniform: log(1 / prod_t available controls), of controls drawn uniformly; shape [scenes].
+        log_outlier: log(e) + log_uniform, shape [scenes].
     """
 
     def __init__(
@@ -129,13 +130,12 @@ class Evidence:
         self.scenes = tuple(scene for scene in scenes if scene.success)
         self.failures = tuple(scene.word for scene in scenes if not scene.success)
         self.temperatures = np.ascontiguousarray(temperatures, np.float64)
-        self._log_follows = float(np.log1p(-outlier_probability))
-        choices = [np.log((s.successors[s.visited[:-1]] >= 0).sum(axis=1)).sum() for s in self.scenes]
-        self.log_blind = -np.array(choices)
-        self.log_outlier = np.log(outlier_probability) + self.log_blind
-        self._packed = _pack(self.scenes, len(self.labels), max_states)
+        self.log_uniform = np.array([scene.log_uniform for scene in self.scenes])
+        self.log_outlier = np.log(outlier_probability) + self.log_uniform
+        log_follows = float(np.log1p(-outlier_probability))
+        self._packed = _pack(self.scenes, len(self.labels), max_states, self.log_outlier, log_follows)
 
-    def evaluate(self, table: NDArray[np.int32], needed: float = -np.inf) -> NDArray[np.float64] | None:
+    def evaluate(self, table: NDArray[np.int32], needed: float) -> NDArray[np.float64] | None:
         """Log evidence of every scene at every temperature, or None if the total must stay below `needed`.
 
         Args:
@@ -143,96 +143,66 @@ class Evidence:
             needed: log of the mean evidence over temperatures that is of interest.
         """
         result = np.empty((len(self.scenes), len(self.temperatures)))
-        done = kernels.evaluate(
-            table,
-            *self._packed,
-            self.temperatures,
-            self._log_follows,
-            self.log_outlier,
-            needed,
-            result,
-        )
-        return result if done else None
+        return result if kernels.evaluate(table, self._packed, self.temperatures, needed, result) else None
 
-    def evaluate_all(self, table: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Log evidence of every scene at every temperature, [scenes, temperatures]."""
-        return self.at_temperatures(table, self.temperatures)
-
-    def at_temperatures(self, table: NDArray[np.int32], temperatures: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Log evidence of every scene at other temperatures, [scenes, temperatures]."""
+    def evaluate_all(
+        self, table: NDArray[np.int32], temperatures: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
+        """Log evidence of every scene at every temperature of the grid or of another, [scenes, temperatures]."""
+        temperatures = self.temperatures if temperatures is None else temperatures
         result = np.empty((len(self.scenes), len(temperatures)))
-        kernels.evaluate(table, *self._packed, temperatures, self._log_follows, self.log_outlier, -np.inf, result)
+        kernels.evaluate(table, self._packed, temperatures, -np.inf, result)
         return result
 
     def visits(self, table: NDArray[np.int32]) -> NDArray[np.int64]:
         """How many demonstrations read a label in a state, [states, labels]."""
-        return kernels.visits(table, self._packed.steps.first, self._packed.steps.word)
+        return kernels.visits(table, self._packed.step_first, self._packed.steps.word)
 
     def failures_accepted(self, table: NDArray[np.int32]) -> int:
         """How many failed demonstrations the automaton accepts at some point."""
         return sum(kernels.read_word(table, word) > 0 for word in self.failures)
 
     def answers_contradicted(self, table: NDArray[np.int32]) -> float:
-        """The weight of the answers that say the opposite of what the automaton says of their word."""
+        """The weight of the answers that the automaton contradicts."""
         return sum(one.weight for one in self.answers if (kernels.read_word(table, one.word) > 0) != one.is_right)
 
 
-class _Packed(NamedTuple):
-    """What `kernels.evaluate` takes of the scenes, in its order."""
-
-    worlds: PackedWorld
-    state_first: NDArray[np.int64]
-    unit: NDArray[np.bool_]
-    steps: Steps
-
-
-def _pack(scenes: Sequence[DemonstratedScene], labels: int, max_states: int) -> _Packed:
+def _pack(
+    scenes: Sequence[DemonstratedScene],
+    labels: int,
+    max_states: int,
+    log_outlier: NDArray[np.float64],
+    log_follows: float,
+) -> PackedScenes:
     worlds, steps, states, transitions = [], [], [0], 0
     for scene in scenes:
-        order, count = distances(scene.successors, scene.visited, max_states)
-        number = np.full(len(scene.successors) + 1, -1, np.int32)  # the entry past the end is that of UNAVAILABLE
-        number[order[:count]] = np.arange(count)
-        world = _pack_near(scene, order[:count], number, labels)
+        near = kernels.nearest_states(scene.successors, scene.visited, max_states)
+        number = np.full(len(scene.successors) + 1, -1, np.int32)  # the entry past the end is that of NO_SUCCESSOR
+        number[near] = np.arange(len(near))
+        world = pack_world(number[scene.successors[near]], scene.label_index[near], scene.costs[near], labels)
         worlds.append(world._replace(first=transitions + world.first, label_first=transitions + world.label_first))
         steps.append(_pack_steps(scene, number))
-        states.append(states[-1] + count)
+        states.append(states[-1] + len(near))
         transitions += len(world.source)
-    lengths = [len(scene.controls) for scene in scenes]
-    return _Packed(
-        PackedWorld(*(np.concatenate(arrays) for arrays in zip(*worlds, strict=True))),
-        np.array(states, np.int64),
-        np.array([bool((world.cost == 1).all()) for world in worlds]),
-        Steps(np.cumsum([0, *lengths]), *(np.concatenate(arrays) for arrays in zip(*steps, strict=True))),
+    return PackedScenes(
+        worlds=PackedWorld(*(np.concatenate(arrays) for arrays in zip(*worlds, strict=True))),
+        state_first=np.array(states, np.int64),
+        unit=np.array([bool((world.cost == 1).all()) for world in worlds]),
+        steps=Steps(*(np.concatenate(arrays) for arrays in zip(*steps, strict=True))),
+        step_first=np.cumsum([0, *(len(scene.controls) for scene in scenes)]),
+        log_outlier=log_outlier,
+        log_follows=log_follows,
     )
 
 
-def _pack_near(
-    scene: DemonstratedScene, near: NDArray[np.int32], number: NDArray[np.int32], labels: int
-) -> PackedWorld:
-    """The part of the world that is near to the demonstration, with its states numbered anew."""
-    return pack_world(number[scene.successors[near]], scene.label_index[near], scene.costs[near], labels)
-
-
-def _pack_steps(scene: DemonstratedScene, number: NDArray[np.int32]) -> tuple[NDArray[np.generic], ...]:
-    """The fields of `Steps` after the first."""
+def _pack_steps(scene: DemonstratedScene, number: NDArray[np.int32]) -> Steps:
+    """The steps of a demonstration, with states numbered anew."""
     visited = scene.visited[:-1]
-    return (
+    return Steps(
         number[scene.successors[visited]],
         scene.label_index[visited].astype(np.int16),
         scene.costs[visited].astype(np.float64),
         number[visited],
         scene.word,
         scene.controls.astype(np.int32),
-    )
-
-
-def pack_world(
-    successors: NDArray[np.int32], label_index: NDArray[np.integer], costs: NDArray[np.float64], labels: int
-) -> PackedWorld:
-    """Sort the transitions of a world for searches that run backwards."""
-    return sort_transitions(
-        np.ascontiguousarray(successors, np.int32),
-        np.ascontiguousarray(label_index, np.int16),
-        np.ascontiguousarray(costs, np.float64),
-        labels,
     )

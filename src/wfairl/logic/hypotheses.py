@@ -1,15 +1,14 @@
-"""What the task may be: the probable automata of a task model, as tables with their weights.
+"""The probable automata of a task model, as tables with their weights.
 
-The automata that a rational learner keeps differ in what demonstrations made it think about. Beside them stand those
-in which a label that no demonstration tests is deadly, and those in which one that demonstrations show is needed, with
-the odds that `Support` gives them,
+The alternatives of a rational learner differ in what demonstrations are evidence about. Beside them stand variants of
+the chosen automaton in which a label that no demonstration tests is deadly, or a demonstrated one is needed, with the
+odds that `Support` gives them,
 
     weight(l is deadly everywhere)      =  weight(chosen) * min_q odds(q, l)
     weight(l is deadly in the state q)  =  weight(chosen) * (odds(q, l) - min_q' odds(q', l))
     weight(l is needed too)             =  weight(chosen) * odds(l)
 
-so that what is dangerous is asked about before an agent tries it, and what was perhaps no accident before an agent
-leaves it out.
+so that a label is asked about before an agent reads it though it may be deadly, or omits it though it may be needed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,18 +17,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.automata.automaton import ACCEPTED, DEAD, Label
+from wfairl.automata.automaton import DEAD, Label
 from wfairl.automata.guarded import GuardedAutomaton
 from wfairl.automata.task_model import TaskModel
 from wfairl.automata.words import format_label
 from wfairl.errors import BadInputError
 from wfairl.logic import kernels
-from wfairl.logic.sketch import canonical
 from wfairl.logic.support import Support, support_of
-from wfairl.logic.tables import requiring, to_table
+from wfairl.logic.tables import canonical, live_table, requiring
 
 MAX_HYPOTHESES = 60
-"""The most probable automata that are told apart."""
+"""Number of most probable automata that are compared."""
 
 LARGEST_RISK = 0.98
 """A pair of state and label that is deadly with more than this probability is no longer in question."""
@@ -39,10 +37,10 @@ SMALLEST_RISK = 0.002
 
 @dataclass(frozen=True, eq=False)
 class Hypothesis:
-    """What the task may be.
+    """An automaton that may be the task.
 
     Attributes:
-        text: for people.
+        text: the automaton, for people.
         table: state after each label, `DEAD` or `ACCEPTED`; [states, labels].
         weight: its probability; those of all hypotheses add up to 1.
     """
@@ -62,14 +60,14 @@ def hypotheses_of(model: TaskModel, labels: Sequence[Label]) -> tuple[Hypothesis
     Raises:
         BadInputError: the model's learner keeps no alternatives.
     """
-    found: dict[bytes, Hypothesis] = {}
+    by_table: dict[bytes, Hypothesis] = {}
     for one in _all(model, tuple(labels)):
-        known = found.setdefault(one.table.tobytes(), one)
-        if one.weight > known.weight:  # a variant that is an alternative already, and more probable to caution
-            found[one.table.tobytes()] = replace(known, weight=one.weight)
-    kept = sorted(found.values(), key=lambda one: -one.weight)[:MAX_HYPOTHESES]
-    total = sum(one.weight for one in kept)
-    return tuple(replace(one, weight=one.weight / total) for one in kept)
+        first = by_table.setdefault(one.table.tobytes(), one)
+        if one.weight > first.weight:  # a variant that is an alternative already, and more probable by its odds
+            by_table[one.table.tobytes()] = replace(first, weight=one.weight)
+    hypotheses = sorted(by_table.values(), key=lambda one: -one.weight)[:MAX_HYPOTHESES]
+    total = sum(one.weight for one in hypotheses)
+    return tuple(replace(one, weight=one.weight / total) for one in hypotheses)
 
 
 def _all(model: TaskModel, labels: tuple[Label, ...]) -> Iterator[Hypothesis]:
@@ -78,25 +76,29 @@ def _all(model: TaskModel, labels: tuple[Label, ...]) -> Iterator[Hypothesis]:
         table = live_table(GuardedAutomaton.from_document(one["automaton"]), labels)
         yield Hypothesis(one["text"], canonical(table), float(one["weight"]))
     weight = float(model.facts["alternatives"][0]["weight"])
+
+    def variant(change: str, table: NDArray[np.int32], odds: float) -> Hypothesis:
+        return Hypothesis(f"{model.sentences[0]}, but {change}", canonical(table), weight * odds)
+
     odds = deadly_odds(model, labels)
     everywhere = odds.min(axis=0)
     for label, text in enumerate(map(format_label, labels)):
         if everywhere[label] > 0:
-            table = chosen.copy()
-            table[:, label] = DEAD
-            yield Hypothesis(
-                f"{model.sentences[0]}, but any -{text}-> dead", canonical(table), weight * everywhere[label]
-            )
+            yield variant(f"any -{text}-> dead", _with_dead(chosen, slice(None), label), everywhere[label])
         for state in range(len(chosen)):
             here = odds[state, label] - everywhere[label]
             if here > 0:
-                table = chosen.copy()
-                table[state, label] = DEAD
-                yield Hypothesis(f"{model.sentences[0]}, but {state} -{text}-> dead", canonical(table), weight * here)
+                yield variant(f"{state} -{text}-> dead", _with_dead(chosen, state, label), here)
     for label, odds_of_need in enumerate(needed_odds(model, labels)):
         if odds_of_need > 0:
-            text = f"{model.sentences[0]}, but {format_label(labels[label])} is needed too"
-            yield Hypothesis(text, canonical(requiring(chosen, label)), weight * odds_of_need)
+            yield variant(f"{format_label(labels[label])} is needed too", requiring(chosen, label), odds_of_need)
+
+
+def _with_dead(table: NDArray[np.int32], states: int | slice, label: int) -> NDArray[np.int32]:
+    """The table in which a label is deadly in some states."""
+    changed = table.copy()
+    changed[states, label] = DEAD
+    return changed
 
 
 def chosen_table(model: TaskModel, labels: Sequence[Label]) -> NDArray[np.int32]:
@@ -144,27 +146,3 @@ def _risk(support: Support, label: Label) -> NDArray[np.float64]:
     if label in support.labels:
         return support.risk[:, support.labels.index(label)]
     return np.full(len(support.risk), support.unknown_risk)
-
-
-def live_table(automaton: GuardedAutomaton, labels: Sequence[Label]) -> NDArray[np.int32]:
-    """The table without its last row, that of the accepting state, which no label leads to by its number."""
-    return np.ascontiguousarray(to_table(automaton, labels)[:-1])
-
-
-def through(table: NDArray[np.int32], pairs: Sequence[tuple[int, int]]) -> NDArray[np.int32]:
-    """The automaton that also asks for pairs of a state and a label to be read, in any order, before the end.
-
-    Returns:
-        A table of states q + states * (the set of pairs read so far, as bits), [states * 2 ** pairs, labels].
-    """
-    states, sets = len(table), 2 ** len(pairs)
-    wide = np.empty((states * sets, table.shape[1]), np.int32)
-    for read in range(sets):
-        after = np.full(table.shape, read)
-        for bit, (state, label) in enumerate(pairs):
-            after[state, label] |= 1 << bit
-        ends = np.where(after == sets - 1, ACCEPTED, DEAD)
-        wide[states * read : states * (read + 1)] = np.where(
-            table >= 0, table + states * after, np.where(table == ACCEPTED, ends, DEAD)
-        )
-    return wide

@@ -1,218 +1,205 @@
-"""Moves: the sketches that differ from a given one by a small step of thought.
+"""Moves: small changes of an automaton, by which the search gets from one candidate to the next.
 
-Beside adding, dropping and changing edges there are moves for what tasks are made of: something has to happen first, or
-two things in an order (`_insert`), something else has to happen as well, in any order (`_conjoin`), there is another
-way (`_detour`), it matters how one came here (`_split`). Each is one step, because none of its halves explains
-anything.
+Beside adding, dropping and changing edges there are moves for the parts that tasks are made of: one or two events must
+happen first (`_insert`), another event must happen too, in any order (`_conjoin`), there is an alternative path
+(`_detour`), the past matters (`_split`). Each is one move, because none of its halves explains anything.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import permutations
+from itertools import chain, permutations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import ACCEPTED, DEAD, Guard, Label
-from wfairl.logic.sketch import ANY, Sketch, SketchEdge, tidy
+from wfairl.logic.compact_automaton import ANY, CompactAutomaton, CompactEdge, simplify
 from wfairl.logic.tables import holding
+
+Edges = list[CompactEdge]
 
 
 def neighbours(
-    sketch: Sketch,
+    automaton: CompactAutomaton,
     propositions: Sequence[str],
     labels: tuple[Label, ...],
     visits: NDArray[np.integer],
     max_states: int,
     max_literals: int,
-) -> Iterator[Sketch]:
-    """Every sketch one move away; some more than once.
+) -> Iterator[CompactAutomaton]:
+    """Every automaton one move away; some more than once.
 
     Args:
-        sketch: where to start.
-        propositions: those that guards may speak of.
-        labels: those that occur, which tell whether the order of two edges matters.
-        visits: how many demonstrations read a label in a state of the sketch, [states, labels]: a way round that no
-            demonstration takes is not tried, nor an order of what few of them show.
+        automaton: where to start.
+        propositions: those that guards may contain.
+        labels: those that occur, which decide whether the order of two edges matters.
+        visits: how many demonstrations read a label in a state of the automaton, [states, labels]: a detour that no
+            demonstration takes is not tried, nor an order of events that are rare.
         max_states: of the results.
         max_literals: of their guards.
     """
     guards = [Guard(frozenset({p})) for p in propositions]
-    yield from _drop_edge(sketch)
-    yield from _change_guard(sketch, propositions, max_literals)
-    yield from _retarget(sketch)
-    yield from _merge(sketch)
-    yield from _add_edge(sketch, guards, labels)
-    if sketch.states < max_states:
-        yield from _insert(sketch, [(guard,) for guard in guards])
-        yield from _conjoin(sketch, guards, max_states)
-        yield from _detour(sketch, guards, labels, visits)
-        yield from _split(sketch, guards)
-    if sketch.states + 2 <= max_states:
+    moves: list[Iterable[Edges]] = [
+        (_replaced(automaton, i) for i in range(len(automaton.edges))),
+        _change_guard(automaton, propositions, max_literals),
+        _retarget(automaton),
+        _merge(automaton),
+        _add_edge(automaton, guards, labels),
+    ]
+    if automaton.states < max_states:
+        moves += [
+            _insert(automaton, [(guard,) for guard in guards]),
+            _conjoin(automaton, guards, max_states),
+            _detour(automaton, guards, labels, visits),
+            _split(automaton, guards),
+        ]
+    if automaton.states + 2 <= max_states:
         often = [guard for guard in guards if 2 * visits[:, holding(guard, labels)].sum() >= visits.max(initial=0)]
-        yield from _insert(sketch, permutations(often, 2))
+        moves.append(_insert(automaton, permutations(often, 2)))
+    yield from map(simplify, chain.from_iterable(moves))
 
 
-def starts(propositions: Sequence[str]) -> Iterator[Sketch]:
-    """The sketches of one state and one edge: something comes true."""
+def starts(propositions: Sequence[str]) -> Iterator[CompactAutomaton]:
+    """The automata of one state and one edge: a proposition or its negation comes true."""
     for p in propositions:
-        yield Sketch(1, (SketchEdge(0, Guard(frozenset({p})), ACCEPTED),))
-        yield Sketch(1, (SketchEdge(0, Guard(frozenset(), frozenset({p})), ACCEPTED),))
+        for guard in (Guard(frozenset({p})), Guard(frozenset(), frozenset({p}))):
+            yield CompactAutomaton(1, (CompactEdge(0, guard, ACCEPTED),))
 
 
-def _targets(sketch: Sketch) -> list[int]:
-    return [*range(sketch.states), ACCEPTED, DEAD]
+def _targets(automaton: CompactAutomaton) -> list[int]:
+    return [*range(automaton.states), ACCEPTED, DEAD]
 
 
-def _sources(sketch: Sketch) -> list[int]:
-    return [*range(sketch.states), ANY] if sketch.states > 1 else [0]
+def _replaced(automaton: CompactAutomaton, i: int, *edges: CompactEdge) -> Edges:
+    """The edges with others, or none, instead of edge i."""
+    return [*automaton.edges[:i], *edges, *automaton.edges[i + 1 :]]
 
 
-def _replace(sketch: Sketch, i: int, *edges: SketchEdge) -> Sketch:
-    return tidy(sketch.states, (*sketch.edges[:i], *edges, *sketch.edges[i + 1 :]))
+def _renamed(automaton: CompactAutomaton, old: int, new: int) -> Edges:
+    """The edges with one number of a state instead of another."""
+    number = {old: new}
+    return [CompactEdge(number.get(s, s), guard, number.get(t, t)) for s, guard, t in automaton.edges]
 
 
-def _drop_edge(sketch: Sketch) -> Iterator[Sketch]:
-    for i in range(len(sketch.edges)):
-        yield _replace(sketch, i)
-
-
-def _change_guard(sketch: Sketch, propositions: Sequence[str], max_literals: int) -> Iterator[Sketch]:
+def _change_guard(automaton: CompactAutomaton, propositions: Sequence[str], max_literals: int) -> Iterator[Edges]:
     """A literal more, a literal less, a literal replaced by another; and the edge for any state instead of one."""
-    for i, edge in enumerate(sketch.edges):
+    for i, edge in enumerate(automaton.edges):
         true, false = edge.guard.true, edge.guard.false
+        literals = len(true) + len(false)
         for p in propositions:
-            literals = len(true) + len(false)
-            if p not in true and p not in false:
+            changed = []
+            if p in true or p in false:
+                if literals > 1:
+                    changed.append(Guard(true - {p}, false - {p}))
+            else:
                 if literals < max_literals:
-                    yield _replace(sketch, i, SketchEdge(edge.source, Guard(true | {p}, false), edge.target))
-                    yield _replace(sketch, i, SketchEdge(edge.source, Guard(true, false | {p}), edge.target))
-                for old in sorted(true):
-                    guard = Guard(true - {old} | {p}, false)
-                    yield _replace(sketch, i, SketchEdge(edge.source, guard, edge.target))
-            elif literals > 1:
-                yield _replace(sketch, i, SketchEdge(edge.source, Guard(true - {p}, false - {p}), edge.target))
+                    changed += [Guard(true | {p}, false), Guard(true, false | {p})]
+                changed += [Guard(true - {old} | {p}, false) for old in sorted(true)]
+            for guard in changed:
+                yield _replaced(automaton, i, edge._replace(guard=guard))
         if edge.source == ANY:
-            for source in range(sketch.states):
-                yield _replace(sketch, i, SketchEdge(source, edge.guard, edge.target))
-        elif sketch.states > 1:
-            same = [e for e in sketch.edges if e.guard == edge.guard and e.target == edge.target]
-            yield tidy(
-                sketch.states,
-                [*(e for e in sketch.edges if e not in same), SketchEdge(ANY, edge.guard, edge.target)],
-            )
+            for source in range(automaton.states):
+                yield _replaced(automaton, i, edge._replace(source=source))
+        elif automaton.states > 1:
+            others = [e for e in automaton.edges if (e.guard, e.target) != (edge.guard, edge.target)]
+            yield [*others, edge._replace(source=ANY)]
 
 
-def _retarget(sketch: Sketch) -> Iterator[Sketch]:
-    for i, edge in enumerate(sketch.edges):
-        for target in _targets(sketch):
+def _retarget(automaton: CompactAutomaton) -> Iterator[Edges]:
+    for i, edge in enumerate(automaton.edges):
+        for target in _targets(automaton):
             if target != edge.target:
-                yield _replace(sketch, i, SketchEdge(edge.source, edge.guard, target))
+                yield _replaced(automaton, i, edge._replace(target=target))
 
 
-def _merge(sketch: Sketch) -> Iterator[Sketch]:
-    for kept in range(sketch.states):
-        for gone in range(kept + 1, sketch.states):
-            into = {gone: kept}
-            yield tidy(
-                sketch.states,
-                [SketchEdge(into.get(e.source, e.source), e.guard, into.get(e.target, e.target)) for e in sketch.edges],
-            )
+def _merge(automaton: CompactAutomaton) -> Iterator[Edges]:
+    for state in range(automaton.states):
+        for other in range(state + 1, automaton.states):
+            yield _renamed(automaton, other, state)
 
 
-def _add_edge(sketch: Sketch, guards: Sequence[Guard], labels: tuple[Label, ...]) -> Iterator[Sketch]:
+def _add_edge(automaton: CompactAutomaton, guards: Sequence[Guard], labels: tuple[Label, ...]) -> Iterator[Edges]:
     """An edge after those of its state, and before them where that makes a difference."""
-    for source in _sources(sketch):
-        rivals = [edge for edge in sketch.edges if edge.source == source]
+    for source in [*range(automaton.states), ANY] if automaton.states > 1 else [0]:
+        rivals = [edge for edge in automaton.edges if edge.source == source]
         for guard in guards:
             overlaps = any((holding(guard, labels) & holding(edge.guard, labels)).any() for edge in rivals)
-            for target in _targets(sketch):
+            for target in _targets(automaton):
                 if target != source:
-                    new = SketchEdge(source, guard, target)
-                    yield tidy(sketch.states, (*sketch.edges, new))
+                    new = CompactEdge(source, guard, target)
+                    yield [*automaton.edges, new]
                     if overlaps:
-                        yield tidy(sketch.states, (new, *sketch.edges))
+                        yield [new, *automaton.edges]
 
 
-def _insert(sketch: Sketch, chains: Iterable[Sequence[Guard]]) -> Iterator[Sketch]:
-    """Something has to happen first, or one thing after the other: at the beginning, or after an edge."""
-    for chain in chains:
-        new = range(sketch.states, sketch.states + len(chain))
-        moved = {0: new[-1]}
-        rest = [SketchEdge(moved.get(e.source, e.source), e.guard, moved.get(e.target, e.target)) for e in sketch.edges]
-        yield tidy(new.stop, [*map(SketchEdge, (0, *new), chain, new), *rest])
-        for i, edge in enumerate(sketch.edges):
+def _insert(automaton: CompactAutomaton, sequences: Iterable[Sequence[Guard]]) -> Iterator[Edges]:
+    """One event must happen first, or several in a row: at the beginning, or after an edge."""
+    for events in sequences:
+        new = range(automaton.states, automaton.states + len(events))
+        yield [*map(CompactEdge, (0, *new), events, new), *_renamed(automaton, 0, new[-1])]
+        for i, edge in enumerate(automaton.edges):
             if edge.target != DEAD:
-                first = SketchEdge(edge.source, edge.guard, new[0])
-                then = map(SketchEdge, new, chain, (*new[1:], edge.target))
-                yield tidy(new.stop, [*sketch.edges[:i], first, *sketch.edges[i + 1 :], *then])
+                then = map(CompactEdge, new, events, (*new[1:], edge.target))
+                yield [*_replaced(automaton, i, edge._replace(target=new[0])), *then]
 
 
-def _conjoin(sketch: Sketch, guards: Sequence[Guard], max_states: int) -> Iterator[Sketch]:
-    """Something has to happen as well before a target is entered, in any order with what has to happen so far.
+def _conjoin(automaton: CompactAutomaton, guards: Sequence[Guard], max_states: int) -> Iterator[Edges]:
+    """Another event must happen too before a target is entered, in any order with those that must happen so far.
 
-    The states before the target are doubled: in the originals it has not happened yet, and the edges into the
+    The states before the target are doubled: in the originals the event has not happened yet, and the edges into the
     target are gone; the copies are as the states were.
     """
-    for target in (*range(1, sketch.states), ACCEPTED):
-        before = _states_before(sketch, target)
-        if sketch.states + len(before) > max_states:
+    for target in (*range(1, automaton.states), ACCEPTED):
+        before = _states_before(automaton, target)
+        if automaton.states + len(before) > max_states:
             continue
-        copy = {state: sketch.states + i for i, state in enumerate(before)}
+        copy = {state: automaton.states + i for i, state in enumerate(before)}
         for guard in guards:
             edges = []
-            for e in sketch.edges:
+            for e in automaton.edges:
                 if e.source not in copy:
                     edges.append(e)
                     continue
-                edges.append(SketchEdge(copy[e.source], e.guard, copy.get(e.target, e.target)))
+                copied_target = copy.get(e.target, e.target)
+                edges.append(CompactEdge(copy[e.source], e.guard, copied_target))
                 if e.target != target:
-                    after = copy.get(e.target, e.target) if e.guard == guard else e.target
-                    edges.append(SketchEdge(e.source, e.guard, after))
-            edges += [SketchEdge(state, guard, copy[state]) for state in before]
-            yield tidy(sketch.states + len(before), edges)
+                    edges.append(e._replace(target=copied_target) if e.guard == guard else e)
+            yield [*edges, *(CompactEdge(state, guard, copy[state]) for state in before)]
 
 
-def _states_before(sketch: Sketch, target: int) -> list[int]:
+def _states_before(automaton: CompactAutomaton, target: int) -> list[int]:
     """The states that can be entered without entering the target."""
-    found = [0]
-    for state in found:
-        for edge in sketch.edges:
-            if edge.source in (state, ANY) and edge.target >= 0 and edge.target not in (target, *found):
-                found.append(edge.target)
-    return found
+    reached = [0]
+    for state in reached:
+        for edge in automaton.edges:
+            if edge.source in (state, ANY) and edge.target >= 0 and edge.target not in (target, *reached):
+                reached.append(edge.target)
+    return reached
 
 
 def _detour(
-    sketch: Sketch, guards: Sequence[Guard], labels: tuple[Label, ...], visits: NDArray[np.integer]
-) -> Iterator[Sketch]:
-    """A way round through a new state: two events more, such as the other order of two errands."""
-    new = sketch.states
-    for source in range(sketch.states):
+    automaton: CompactAutomaton, guards: Sequence[Guard], labels: tuple[Label, ...], visits: NDArray[np.integer]
+) -> Iterator[Edges]:
+    """An alternative path through a new state: two events more, such as the other order of two errands."""
+    new = automaton.states
+    for source in range(automaton.states):
         for first in guards:
-            if not visits[source, holding(first, labels)].any():
-                continue
-            for second in guards:
-                for target in (*range(sketch.states), ACCEPTED):
-                    yield tidy(
-                        new + 1,
-                        (*sketch.edges, SketchEdge(source, first, new), SketchEdge(new, second, target)),
-                    )
+            if visits[source, holding(first, labels)].any():
+                for second in guards:
+                    for target in (*range(automaton.states), ACCEPTED):
+                        yield [*automaton.edges, CompactEdge(source, first, new), CompactEdge(new, second, target)]
 
 
-def _split(sketch: Sketch, guards: Sequence[Guard]) -> Iterator[Sketch]:
+def _split(automaton: CompactAutomaton, guards: Sequence[Guard]) -> Iterator[Edges]:
     """One of the edges into a state leads to a copy of it, which has one edge more or less, or another target."""
-    new = sketch.states
-    for i, edge in enumerate(sketch.edges):
+    new = automaton.states
+    for i, edge in enumerate(automaton.edges):
         if edge.target < 0:
             continue
-        copies = [SketchEdge(new, e.guard, e.target) for e in sketch.edges if e.source == edge.target]
-        moved = [*sketch.edges[:i], SketchEdge(edge.source, edge.guard, new), *sketch.edges[i + 1 :]]
+        copies = [e._replace(source=new) for e in automaton.edges if e.source == edge.target]
+        redirected = _replaced(automaton, i, edge._replace(target=new))
         for j, copy in enumerate(copies):
-            others = [*copies[:j], *copies[j + 1 :]]
-            yield tidy(new + 1, [*moved, *others])
-            for target in _targets(sketch):
-                if target != copy.target:
-                    yield tidy(new + 1, [*moved, *others, SketchEdge(new, copy.guard, target)])
+            others = [*redirected, *copies[:j], *copies[j + 1 :]]
+            yield others
+            yield from ([*others, copy._replace(target=t)] for t in _targets(automaton) if t != copy.target)
         for guard in guards:
-            for target in _targets(sketch):
-                yield tidy(new + 1, [*moved, *copies, SketchEdge(new, guard, target)])
+            yield from ([*redirected, *copies, CompactEdge(new, guard, target)] for target in _targets(automaton))

@@ -2,7 +2,7 @@
 
     log prior(A) = - ln 2 * bits(A)
 
-The description is read from left to right, and is a prefix code: the priors of all sketches add up to at most 1. Its
+The description is read from left to right, and is a prefix code: the priors of all automata add up to at most 1. Its
 first bit says which of two codes follows, edges or errands; the shorter one counts.
 
     edges      = guards that are forbidden throughout, edges of every state in turn, edges of any state
@@ -23,29 +23,29 @@ from functools import cache
 from math import comb, inf, log, log2
 
 from wfairl.automata.automaton import ACCEPTED, DEAD, Guard
-from wfairl.logic.sketch import ANY, Sketch, SketchEdge, description_order
+from wfairl.logic.compact_automaton import ANY, CompactAutomaton, CompactEdge, description_order
 
 POSITIVE = 0.9
 NEW, DONE, KNOWN, HOPELESS = 0.4, 0.3, 0.25, 0.05
 ANOTHER_COMMON = 0.05
 
 
-def log_prior(sketch: Sketch, propositions: int) -> float:
-    """Natural logarithm of the prior probability of a sketch over a number of propositions."""
-    return -log(2) * description_bits(sketch, propositions)
+def log_prior(automaton: CompactAutomaton, propositions: int) -> float:
+    """Natural logarithm of the prior probability of an automaton over a number of propositions."""
+    return -log(2) * description_bits(automaton, propositions)
 
 
-def description_bits(sketch: Sketch, propositions: int) -> float:
+def description_bits(automaton: CompactAutomaton, propositions: int) -> float:
     """The length of the shorter description in bits."""
-    stages = errands(sketch)
-    edges = _edge_bits(sketch, propositions)
-    return 1 + (edges if stages is None else min(edges, _errand_bits(sketch, stages, propositions)))
+    stages = errands(automaton)
+    edges = _edge_bits(automaton, propositions)
+    return 1 + (edges if stages is None else min(edges, _errand_bits(automaton, stages, propositions)))
 
 
-def errands(sketch: Sketch) -> list[list[Guard]] | None:
-    """The stages of a sketch in which some guards come true in any order, then others; None for other sketches."""
-    own: list[dict[Guard, int]] = [{} for _ in range(sketch.states)]
-    for edge in sketch.edges:
+def errands(automaton: CompactAutomaton) -> list[list[Guard]] | None:
+    """The stages of an automaton in which some guards come true in any order, then others; None for other automata."""
+    own: list[dict[Guard, int]] = [{} for _ in range(automaton.states)]
+    for edge in automaton.edges:
         if edge.source == ANY and edge.target == DEAD:
             continue
         if edge.source == ANY or edge.target == DEAD or edge.guard in own[edge.source]:
@@ -56,12 +56,12 @@ def errands(sketch: Sketch) -> list[list[Guard]] | None:
     while state != ACCEPTED:
         guards = list(own[state])
         after = _end_of_stage(own, state, guards)
-        if not guards or after is None or len(stages) == sketch.states:
+        if not guards or after is None or len(stages) == automaton.states:
             return None
         stages.append(guards)
         described += 2 ** len(guards) - 1
         state = after
-    return stages if described == sketch.states else None
+    return stages if described == automaton.states else None
 
 
 def _end_of_stage(own: list[dict[Guard, int]], start: int, guards: list[Guard]) -> int | None:
@@ -80,10 +80,10 @@ def _end_of_stage(own: list[dict[Guard, int]], start: int, guards: list[Guard]) 
     return reached[frozenset(guards)]
 
 
-def _errand_bits(sketch: Sketch, stages: list[list[Guard]], propositions: int) -> float:
+def _errand_bits(automaton: CompactAutomaton, stages: list[list[Guard]], propositions: int) -> float:
     used: list[Guard] = []
     bits = 2.0  # the ends of both lists
-    for edge in sketch.edges:
+    for edge in automaton.edges:
         if edge.source == ANY:
             bits += 1 + _guard_bits(edge.guard, used, propositions)
     for guards in stages:
@@ -91,14 +91,14 @@ def _errand_bits(sketch: Sketch, stages: list[list[Guard]], propositions: int) -
     return bits
 
 
-def _edge_bits(sketch: Sketch, propositions: int) -> float:
+def _edge_bits(automaton: CompactAutomaton, propositions: int) -> float:
     used: list[Guard] = []
-    bits = 1.0 + sketch.states - log2(1 - ANOTHER_COMMON)  # the ends of all lists
-    for edge in sketch.edges:
+    bits = 1.0 + automaton.states - log2(1 - ANOTHER_COMMON)  # the ends of all lists
+    for edge in automaton.edges:
         if edge.source == ANY and edge.target == DEAD:
             bits += 1 + _guard_bits(edge.guard, used, propositions)
     mentioned = 1
-    for edge in description_order(sketch.edges):
+    for edge in description_order(automaton.edges):
         bits += -log2(ANOTHER_COMMON) if edge.source == ANY else 1
         bits += _guard_bits(edge.guard, used, propositions) + _target_bits(edge, mentioned)
         mentioned = max(mentioned, edge.target + 1)
@@ -123,7 +123,7 @@ def _guard_bits(guard: Guard, used: list[Guard], propositions: int) -> float:
     return 1 + literal_bits(guard, propositions)
 
 
-def _target_bits(edge: SketchEdge, mentioned: int) -> float:
+def _target_bits(edge: CompactEdge, mentioned: int) -> float:
     if edge.target == DEAD:
         return -log2(HOPELESS)
     if edge.target == ACCEPTED:

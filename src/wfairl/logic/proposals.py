@@ -1,11 +1,12 @@
-"""The scene that is most worth demonstrating next: where the probable automata would have it done most differently.
+"""The scene whose demonstration would be most informative: where plans for the probable automata differ most.
 
-A demonstration t in a scene is expected to say
+The expected information of a demonstration t in a scene about which of the probable automata h (`hypotheses`) is the
+task is, in nats,
 
     information = E over h, t of  log P(t | h) - log sum over h' of weight(h') P(t | h')
 
-nats about which of the probable automata h (`hypotheses`) is the task, where P(t | h) is that of `evidence`: a nearly
-rational demonstrator, and with a small probability one who follows no task. The expectation over t is a mean of draws.
+where P(t | h) is that of `evidence`: a nearly rational demonstrator, and with a small probability one who follows no
+task. The expectation over t is a mean over draws.
 """
 
 from collections.abc import Sequence
@@ -18,33 +19,26 @@ from numpy.typing import NDArray
 from wfairl.automata.automaton import ACCEPTED, Label
 from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations.demonstration import Dataset
-from wfairl.errors import BadInputError
 from wfairl.logic.evidence import DemonstratedScene
 from wfairl.logic.hypotheses import Hypothesis, hypotheses_of
 from wfairl.logic.questions import LEAST_INFORMATION, NothingToAskError
 from wfairl.logic.rational import RationalSettings
 from wfairl.logic.scenes import worlds_of
 from wfairl.logic.table_plans import ArrayWorld, TablePlan, plan_table
-from wfairl.planning.cost import Cost, nominal_cost
+from wfairl.planning.cost import Cost
 from wfairl.planning.policy import log_probabilities
 from wfairl.worlds.task import Task
 
 MAX_HYPOTHESES = 16
-"""The most probable automata that are told apart."""
+"""Number of most probable automata that are compared."""
 
 DRAWS = 3
 """Demonstrations drawn for each probable automaton."""
 
 
 @dataclass(frozen=True)
-class Way:
-    """How one probable automaton would have it done.
-
-    Attributes:
-        text: the automaton, for people.
-        weight: its probability.
-        labels: what holds along the cheapest plan.
-    """
+class PredictedPlan:
+    """The labels along a cheapest plan for a probable automaton, given by its text and its probability."""
 
     text: str
     weight: float
@@ -57,19 +51,19 @@ class Proposal:
 
     Attributes:
         seed: the scene.
-        information: what a demonstration is expected to say, in nats.
-        ways: what the probable automata would do there, one for each word, the most probable first.
+        information: the expected information of a demonstration, in nats.
+        plans: those for the probable automata there, one for each word, the most probable first.
     """
 
     seed: int
     information: float
-    ways: tuple[Way, ...]
+    plans: tuple[PredictedPlan, ...]
 
     def to_document(self) -> dict[str, Any]:
         """The proposal as a JSON object."""
         ways = [
             {"rule": one.text, "weight": one.weight, "labels": [sorted(label) for label in one.labels]}
-            for one in self.ways
+            for one in self.plans
         ]
         return {"seed": self.seed, "information": self.information, "ways": ways}
 
@@ -85,39 +79,25 @@ def find_scene(
     outlier_probability: float = RationalSettings.outlier_probability,
     n_jobs: int = 2,
 ) -> Proposal:
-    """The scene whose demonstration is expected to say most about the task.
+    """The scene whose demonstration is expected to be most informative.
 
-    Args:
-        model: what is known of the task, from a rational learner.
-        dataset: what it was learned from.
-        task: whose scenes to choose from; its rule is not looked at.
-        seeds: these.
-        rng: draws demonstrations.
-        cost: of transitions; the task's nominal cost if None.
-        outlier_probability: that a demonstration follows no task.
-        n_jobs: worlds to explore at once; it changes nothing in the result.
-
-    Raises:
-        NothingToAskError: no demonstration is expected to say anything.
-        BadInputError: the model's learner keeps no alternatives, or there are no scenes.
+    Args and errors are those of `find_question`; here `rng` draws demonstrations, and `outlier_probability` is that of
+    a demonstration that follows no task.
     """
-    if not seeds:
-        raise BadInputError("there are no scenes to choose from")
-    price = nominal_cost(task) if cost is None else cost
-    worlds = worlds_of(seeds, dataset.demonstrations, task.make_world, price, n_jobs)
+    worlds = worlds_of(seeds, dataset, task, cost, n_jobs)
     hypotheses = hypotheses_of(model, worlds[0].labels)[:MAX_HYPOTHESES]
     temperature = float(model.facts["temperature"])
-    worth = []
+    information = []
     for world in worlds:
         plans = [plan_table(world, one.table) for one in hypotheses]
-        worth.append(_information(plans, hypotheses, temperature, task.horizon, outlier_probability, rng))
-    best = int(np.argmax(worth))
-    if worth[best] < LEAST_INFORMATION:
+        information.append(_information(plans, hypotheses, temperature, task.horizon, outlier_probability, rng))
+    best = int(np.argmax(information))
+    if information[best] < LEAST_INFORMATION:
         raise NothingToAskError(
-            f"the probable automata would do the same in each of the {len(seeds)} scenes that were looked at: another "
-            "demonstration there says nothing. Look at other scenes, or trust the task model"
+            f"the plans for the probable automata agree in each of the {len(seeds)} scenes that were tried: another "
+            "demonstration there is not informative. Try other scenes, or trust the task model"
         )
-    return Proposal(seeds[best], worth[best], _ways(worlds[best], hypotheses, task.horizon, rng))
+    return Proposal(seeds[best], information[best], _predict(worlds[best], hypotheses, task.horizon, rng))
 
 
 def _information(
@@ -128,25 +108,22 @@ def _information(
     outlier_probability: float,
     rng: np.random.Generator,
 ) -> float:
-    """What a demonstration in a scene is expected to say; an automaton without a plan there would not be shown."""
+    """Expected information of a demonstration in a scene; nobody demonstrates an automaton without a plan there."""
     log_weights = np.log([one.weight for one in hypotheses])
     total = 0.0
-    for i, planned in enumerate(plans):
-        if not np.isfinite(planned.start_cost):
-            continue
-        drawn = [planned.act(temperature, horizon, rng) for _ in range(DRAWS)]
-        shown = [planned.world.scene(controls) for controls in drawn if controls is not None]
-        for scene in shown:
+    for i, plan in enumerate(plans):
+        draws = [plan.act(temperature, horizon, rng) for _ in range(DRAWS)]
+        demonstrations = [plan.world.scene(controls) for controls in draws if controls is not None]
+        for scene in demonstrations:
             logs = np.array([log_likelihood(one, scene, temperature, outlier_probability) for one in plans])
             gain = logs[i] - np.logaddexp.reduce(log_weights + logs)
-            total += hypotheses[i].weight * gain / len(shown)
+            total += hypotheses[i].weight * gain / len(demonstrations)
     return max(0.0, float(total))
 
 
 def log_likelihood(plan: TablePlan, scene: DemonstratedScene, temperature: float, outlier_probability: float) -> float:
-    """Log probability of a demonstration by somebody who follows a plan, or with a small probability no task."""
-    choices = np.log((scene.successors[scene.visited[:-1]] >= 0).sum(axis=1)).sum()
-    no_task = float(np.log(outlier_probability) - choices)
+    """Log probability of a demonstration by a demonstrator who follows a plan or, with a small probability, no task."""
+    no_task = float(np.log(outlier_probability) + scene.log_uniform)
     states = _automaton_states(plan.table, scene.word)
     if not states:
         return no_task
@@ -165,21 +142,21 @@ def _automaton_states(table: NDArray[np.int32], word: NDArray[np.int32]) -> list
     return states[:-1] if states[-1] == ACCEPTED else []
 
 
-def _ways(
+def _predict(
     world: ArrayWorld, hypotheses: Sequence[Hypothesis], horizon: int, rng: np.random.Generator
-) -> tuple[Way, ...]:
-    """The cheapest plans; automata that accept an earlier one at its end, at no more cost, would do the same."""
-    ways: list[Way] = []
+) -> tuple[PredictedPlan, ...]:
+    """Cheapest plans; those for automata to which an earlier one is a cheapest plan too are left out."""
+    predicted: list[PredictedPlan] = []
     earlier: list[DemonstratedScene] = []
     for one in hypotheses:
-        planned = plan_table(world, one.table)
-        if any(_is_cheapest(planned, scene) for scene in earlier) or not np.isfinite(planned.start_cost):
+        plan = plan_table(world, one.table)
+        if any(_is_cheapest(plan, scene) for scene in earlier):
             continue
-        controls = planned.act(0.0, horizon, rng)
+        controls = plan.act(0.0, horizon, rng)
         if controls is not None:
             earlier.append(world.scene(controls))
-            ways.append(Way(one.text, one.weight, tuple(world.labels[i] for i in earlier[-1].word)))
-    return tuple(ways)
+            predicted.append(PredictedPlan(one.text, one.weight, tuple(world.labels[i] for i in earlier[-1].word)))
+    return tuple(predicted)
 
 
 def _is_cheapest(plan: TablePlan, scene: DemonstratedScene) -> bool:

@@ -1,13 +1,13 @@
-"""One good question: the walk whose answer, "would this have been right?", says most about the task.
+"""The most informative question: the path whose answer to "would this have been right?" is expected to say most.
 
-With probability p over the probable automata h (`hypotheses`) that a walk fulfils the task, and answers that are wrong
-with probability e, an answer is expected to say
+If the probable automata h (`hypotheses`) accept a path with probability p, and answers are wrong with probability e,
+the expected information of an answer about which of them is the task is, in nats,
 
     information = H(a) - H(e),    a = p (1 - e) + (1 - p) e,    H(x) = - x log x - (1 - x) log(1 - x)
 
-nats about which of them is the task: most where they are divided in halves. The walks are what somebody would do there:
-the cheapest plans of the probable automata in new scenes, and those of the chosen automaton that pass through what no
-demonstration tests.
+It is largest where the automata are divided in halves. The paths are cheapest plans in new scenes: those for the
+probable automata, and those for the chosen automaton that pass through pairs of state and label that no demonstration
+tests.
 
     question = find_question(model, dataset, task, seeds, rng)
     dataset = take_answer(dataset, question, is_right=True)
@@ -26,43 +26,38 @@ from wfairl.automata.task_model import TaskModel
 from wfairl.automata.words import compress
 from wfairl.demonstrations.answers import Answer
 from wfairl.demonstrations.demonstration import Dataset
-from wfairl.errors import BadInputError, FailedRunError
-from wfairl.logic.hypotheses import Hypothesis, chosen_table, deadly_odds, hypotheses_of, through
+from wfairl.errors import FailedRunError
+from wfairl.logic.hypotheses import chosen_table, deadly_odds, hypotheses_of
 from wfairl.logic.rational import DEFAULT_ANSWER_ERROR
 from wfairl.logic.scenes import worlds_of
-from wfairl.logic.table_plans import ArrayWorld, NoPlanError, plan_table
-from wfairl.planning.cost import Cost, nominal_cost
+from wfairl.logic.table_plans import ArrayWorld, plan_table
+from wfairl.logic.tables import passing_through
+from wfairl.planning.cost import Cost
 from wfairl.worlds.task import Task
 
 LEAST_INFORMATION = 0.002
-"""Nats below which a question is not worth an answer."""
+"""Nats below which a question is not asked."""
 
 TIE = 0.02
-"""Nats within which a shorter walk, which is easier to judge, is preferred."""
+"""Nats within which a shorter path, which is easier to judge, is preferred."""
 
 MAX_PLANNED = 24
 """The most probable automata whose plans are asked about."""
 
 MAX_PAIRS, LARGEST_GROUP = 16, 4
-"""Pairs of state and label that are walked through on purpose, and how many of them in one walk at most."""
+"""Untested pairs of state and label that plans pass through on purpose, and the most of them in one plan."""
 
 LARGE_WORLD = 20_000
-"""States from which on no walk passes through several pairs on purpose."""
+"""Number of states from which on no plan passes through several pairs on purpose."""
 
 
 class NothingToAskError(FailedRunError):
-    """The probable automata agree on what would be right."""
+    """The probable automata agree on all plans."""
 
 
 @dataclass(frozen=True)
 class Opinion:
-    """What one probable automaton says of a walk.
-
-    Attributes:
-        text: the automaton, for people.
-        weight: its probability.
-        accepts: whether the walk fulfils the task then.
-    """
+    """Whether a probable automaton, given by its text and its probability, accepts the path of a question."""
 
     text: str
     weight: float
@@ -75,10 +70,10 @@ class Question:
 
     Attributes:
         seed: the scene.
-        controls: of the walk, indices into the world's controls.
+        controls: of the path, indices into the world's controls.
         labels: what holds after each of them.
-        opinions: what the probable automata say, the most probable first.
-        information: what an answer is expected to say, in nats.
+        opinions: those of the probable automata, the most probable first.
+        information: the expected information of an answer, in nats.
     """
 
     seed: int
@@ -89,7 +84,7 @@ class Question:
 
     @property
     def probability(self) -> float:
-        """That the walk is right."""
+        """Probability that the path fulfils the task."""
         return sum(one.weight for one in self.opinions if one.accepts)
 
     def to_document(self) -> dict[str, Any]:
@@ -115,49 +110,47 @@ def find_question(
     answer_error: float = DEFAULT_ANSWER_ERROR,
     n_jobs: int = 2,
 ) -> Question:
-    """The walk whose answer says most about the task; among those that say about as much, the shortest.
+    """The most informative question; among those that are about as informative, the one with the shortest path.
 
     Args:
-        model: what is known of the task, from a rational learner.
+        model: a task model of a rational learner.
         dataset: what it was learned from; what was asked before is not asked again.
-        task: whose worlds to walk in; its rule is not looked at.
+        task: whose worlds to plan in; its rule is not used.
         seeds: the scenes to choose from.
         rng: chooses among equally good plans.
         cost: of transitions; the task's nominal cost if None.
-        answer_error: e, that an answer is wrong.
+        answer_error: e, the probability that an answer is wrong.
         n_jobs: worlds to explore at once; it changes nothing in the result.
 
     Raises:
-        NothingToAskError: no answer is expected to say anything.
+        NothingToAskError: no answer would be informative.
         BadInputError: the model's learner keeps no alternatives, or there are no scenes.
     """
-    if not seeds:
-        raise BadInputError("there are no scenes to ask about")
-    price = nominal_cost(task) if cost is None else cost
-    worlds = worlds_of(seeds, dataset.demonstrations, task.make_world, price, n_jobs)
+    worlds = worlds_of(seeds, dataset, task, cost, n_jobs)
     hypotheses = hypotheses_of(model, worlds[0].labels)
     weights = np.array([one.weight for one in hypotheses])
-    known = {compress(answer.labels) for answer in dataset.answers}
-    best: tuple[int, int] | None = None
-    found: Question | None = None
+    answered = {compress(answer.labels) for answer in dataset.answers}
+    least_rank: tuple[int, int] | None = None
+    question: Question | None = None
     for seed, world in zip(seeds, worlds, strict=True):
-        for controls in _walks(world, hypotheses, _detours(model, world), task.horizon, rng):
-            word = read_labels(world, controls)
+        tables = [*(one.table for one in hypotheses[:MAX_PLANNED]), *_detours(model, world)]
+        for controls in _cheapest_plans(world, tables, task.horizon, rng):
+            word = world.scene(controls).word
             accepts = np.array([one.accepts(word) for one in hypotheses])
             information = expected_information(float(weights @ accepts), answer_error)
             rank = (-round(information / TIE), len(controls))
             labels = tuple(world.labels[i] for i in word)
-            if information < LEAST_INFORMATION or compress(labels) in known or (best is not None and rank >= best):
-                continue
-            best = rank
-            opinions = (Opinion(h.text, h.weight, bool(yes)) for h, yes in zip(hypotheses, accepts, strict=True))
-            found = Question(seed, tuple(map(int, controls)), labels, tuple(opinions), information)
-    if found is None:
+            is_better = least_rank is None or rank < least_rank
+            if information >= LEAST_INFORMATION and compress(labels) not in answered and is_better:
+                least_rank = rank
+                opinions = (Opinion(h.text, h.weight, bool(yes)) for h, yes in zip(hypotheses, accepts, strict=True))
+                question = Question(seed, tuple(map(int, controls)), labels, tuple(opinions), information)
+    if question is None:
         raise NothingToAskError(
-            f"the probable automata agree on every plan in the {len(seeds)} scenes that were looked at: there is "
-            "nothing to ask. Ask about other scenes, or trust the task model"
+            f"the probable automata agree on every plan in the {len(seeds)} scenes that were tried: there is nothing "
+            "to ask. Ask about other scenes, or trust the task model"
         )
-    return found
+    return question
 
 
 def take_answer(dataset: Dataset, question: Question, is_right: bool) -> Dataset:
@@ -167,22 +160,22 @@ def take_answer(dataset: Dataset, question: Question, is_right: bool) -> Dataset
 
 
 def expected_information(probability: float, answer_error: float) -> float:
-    """What an answer is expected to say about which hypothesis holds, in nats, at least 0.
+    """Expected information of an answer in nats, at least 0.
 
     Args:
-        probability: p, that the walk is right.
+        probability: p, that the path fulfils the task.
         answer_error: e, that an answer is wrong.
     """
     answered = probability * (1 - answer_error) + (1 - probability) * answer_error
     return max(0.0, _entropy(answered) - _entropy(answer_error))
 
 
-def _entropy(chance: float) -> float:
-    return float(-sum(x * np.log(x) for x in (chance, 1 - chance) if x > 0))
+def _entropy(probability: float) -> float:
+    return float(-sum(x * np.log(x) for x in (probability, 1 - probability) if x > 0))
 
 
 def _detours(model: TaskModel, world: ArrayWorld) -> list[NDArray[np.int32]]:
-    """The chosen automaton, asked to pass through pairs of state and label whose risk is in question."""
+    """Tables of the chosen automaton that also require pairs of state and label whose risk is in question."""
     table, odds = chosen_table(model, world.labels), deadly_odds(model, world.labels)
     ranked = sorted(np.argwhere(odds > 0).tolist(), key=lambda pair: -odds[pair[0], pair[1]])
     pairs = [(int(state), int(label)) for state, label in ranked[:MAX_PAIRS]]
@@ -190,26 +183,14 @@ def _detours(model: TaskModel, world: ArrayWorld) -> list[NDArray[np.int32]]:
     if len(world.successors) < LARGE_WORLD:
         several = list({label: (state, label) for state, label in reversed(pairs)}.values())[::-1]
         groups += [several[:size] for size in range(2, min(LARGEST_GROUP, len(several)) + 1)]
-    return [through(table, group) for group in groups]
+    return [passing_through(table, group) for group in groups]
 
 
-def _walks(
-    world: ArrayWorld,
-    hypotheses: Sequence[Hypothesis],
-    detours: Sequence[NDArray[np.int32]],
-    horizon: int,
-    rng: np.random.Generator,
+def _cheapest_plans(
+    world: ArrayWorld, tables: Sequence[NDArray[np.int32]], horizon: int, rng: np.random.Generator
 ) -> Iterator[NDArray[np.int32]]:
-    """Cheapest plans in a world, where there are any within the horizon."""
-    for table in (*(one.table for one in hypotheses[:MAX_PLANNED]), *detours):
-        try:
-            controls = plan_table(world, table).act(0.0, horizon, rng)
-        except NoPlanError:
-            continue
+    """The controls of a cheapest plan for each automaton that can be satisfied within the horizon."""
+    for table in tables:
+        controls = plan_table(world, table).act(0.0, horizon, rng)
         if controls is not None:
             yield controls
-
-
-def read_labels(world: ArrayWorld, controls: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Index of the label of every step, shape [steps]."""
-    return world.scene(controls).word

@@ -1,12 +1,12 @@
 """RationalLearner: the task under which the demonstrators look most rational.
 
-If coffee were not part of the task, the demonstrator would not have gone there. So an automaton is judged by how likely
-the demonstrations are for somebody who does this task at least cost, with some noise, and by its length:
+If coffee were not part of the task, the demonstrator would not have gone there. So the posterior of an automaton
+combines its length with the likelihood of the demonstrations for a nearly optimal demonstrator of this task:
 
     log posterior(A) = log prior(A)                                    `prior`: a description length
                      + log mean_eta prod_i [ (1 - e) prod_t pi_A(u_t | s_t) + e / prod_t controls(s_t) ]   `evidence`
-                     + what failures say                               accepting one costs log(failure_error)
-                     + what answers say                                contradicting one costs log(answer_error)
+                     + log P(failures | A)                             accepting one costs log(failure_error)
+                     + log P(answers | A)                              contradicting one costs log(answer_error)
 
 An automaton that forgets something makes the demonstrator look irrational; one that remembers too much pays in length.
 Failures and answers (`questions`) are not needed.
@@ -24,7 +24,6 @@ from wfairl.errors import BadInputError, FailedRunError
 from wfairl.logic.evidence import DemonstratedScene, Evidence, JudgedWord
 from wfairl.logic.kernels import log_mean
 from wfairl.logic.search import Candidate, Posterior, SearchSettings, search
-from wfairl.logic.sketch import to_automaton
 from wfairl.logic.support import Support, measure_support
 
 LOWEST_TEMPERATURE, HIGHEST_TEMPERATURE, TEMPERATURES = 0.05, 3.2, 12
@@ -33,7 +32,7 @@ LOWEST_TEMPERATURE, HIGHEST_TEMPERATURE, TEMPERATURES = 0.05, 3.2, 12
 REFINED_TEMPERATURES = 33
 
 DEFAULT_ANSWER_ERROR = 0.02
-"""Probability that an answer to a question is wrong: people look away, or take the question otherwise."""
+"""Probability that an answer to a question is wrong, because of inattention or a misunderstanding."""
 
 
 class NothingExplainedError(FailedRunError):
@@ -47,11 +46,11 @@ class RationalSettings:
     Attributes:
         temperature: of the demonstrators; None if it is unknown.
         outlier_probability: e, that a demonstration follows no task at all.
-        failure_error: that a demonstration that fulfils the task is nevertheless said to have failed.
-        answer_error: that an answer to a question is wrong.
-        deadly_odds: odds that a label which no demonstration tests ends the task in failure; for caution only.
-        needed_odds: odds that a label which demonstrations show is needed, before they are heard; for caution only.
-        max_world_states: of each scene, those nearest to the demonstration; the others are not planned through.
+        failure_error: probability that a demonstration that fulfils the task is reported as a failure.
+        answer_error: probability that an answer to a question is wrong.
+        deadly_odds: prior odds that a label which no demonstration tests ends the task in failure; for caution only.
+        needed_odds: prior odds that a demonstrated label is needed; for caution only.
+        max_world_states: the states of each scene nearest to the demonstration that are planned through.
         max_alternatives: how many automata are kept beside the best one.
         search: how far the search goes.
     """
@@ -76,7 +75,7 @@ class RationalSettings:
 
 @dataclass(frozen=True, eq=False)
 class Alternative:
-    """An automaton, and its share of the posterior among those that were kept."""
+    """An automaton, and its share of the posterior among the alternatives."""
 
     automaton: GuardedAutomaton
     text: str
@@ -86,7 +85,7 @@ class Alternative:
 
 @dataclass(frozen=True, eq=False)
 class RationalResult:
-    """What was learned.
+    """The learned automaton, its alternatives and its evidence.
 
     Attributes:
         automaton: the automaton of highest posterior; its last state is the accepting one.
@@ -95,9 +94,9 @@ class RationalResult:
         log_prior: minus the description length of the automaton, in nats.
         temperature: the demonstrators' most likely temperature.
         alternatives: the best automata with their weights, the chosen one first.
-        support: evidence behind every state and label.
+        support: the evidence for every pair of state and label.
         outlier_probabilities: that a demonstration follows no task, [scenes]; failures have 0.
-        candidates: how many automata were met, and how many of them were planned with.
+        candidates: how many automata were generated, and how many of them were planned with.
     """
 
     automaton: GuardedAutomaton
@@ -134,60 +133,66 @@ class RationalLearner:
         Args:
             labels: what the label indices of the scenes mean.
             scenes: demonstrations with their worlds; those without success are failures.
-            progress: is told each candidate that the search goes on from.
-            answers: words, over the same labels, of which somebody said whether they are right.
-            n_jobs: automata to judge at once; it changes nothing in the result.
+            progress: called with each candidate that the search expands.
+            answers: words over the same labels that a person has judged.
+            n_jobs: automata to evaluate at once; it changes nothing in the result.
 
         Raises:
             NothingExplainedError: no automaton explains any demonstration better than chance.
         """
-        evidence = self._evidence(labels, scenes, answers)
-        propositions = sorted(frozenset().union(*evidence.labels))
-        posterior = self._posterior(evidence, propositions, n_jobs)
+        settings = self.settings
+        if not any(scene.success for scene in scenes):
+            raise BadInputError("there is no successful demonstration to learn from")
+        posterior = self._posterior(labels, scenes, answers, n_jobs)
         if answers:
-            # An answer may stand in the way of a search that begins with nothing: begin with what is found without.
-            alone = self._posterior(self._evidence(labels, scenes, ()), propositions, n_jobs)
-            found = search(alone, self.settings.search, progress)
-            posterior.judge_all(candidate.sketch for candidate in found[: self.settings.max_alternatives])
-        found = _explaining(evidence, search(posterior, self.settings.search, progress))
-        if not found:
+            # A search from the simplest automata may not get past an answer: start with those found without answers.
+            alone = self._posterior(labels, scenes, (), n_jobs, posterior.propositions)
+            candidates = search(alone, settings.search, progress)
+            posterior.evaluate_all(candidate.automaton for candidate in candidates[: settings.max_alternatives])
+        evidence = posterior.evidence
+        candidates = _explaining(evidence, search(posterior, settings.search, progress))
+        if not candidates:
             raise NothingExplainedError(
                 "no automaton explains the demonstrations better than chance. Are the labels those of the task, do "
                 "the demonstrations end when it is done, and is the cost about right?"
             )
-        best = found[0]
+        best = candidates[0]
         outliers = np.zeros(len(scenes))
         outliers[[scene.success for scene in scenes]] = _outlier_probabilities(evidence, best)
         return RationalResult(
-            automaton=to_automaton(best.sketch),
-            text=str(best.sketch),
+            automaton=best.automaton.to_guarded(),
+            text=str(best.automaton),
             log_posterior=best.log_posterior,
             log_prior=best.log_prior,
             temperature=_refine_temperature(evidence, best),
-            alternatives=_alternatives(found, self.settings.max_alternatives),
-            support=measure_support(posterior, best.sketch, self.settings.deadly_odds, self.settings.needed_odds),
+            alternatives=_alternatives(candidates[: settings.max_alternatives + 1]),
+            support=measure_support(posterior, best.automaton, settings.deadly_odds, settings.needed_odds),
             outlier_probabilities=outliers,
-            candidates=(posterior.sketches_met, posterior.tables_judged),
+            candidates=(posterior.automata_generated, posterior.tables_evaluated),
         )
 
-    def _posterior(self, evidence: Evidence, propositions: Sequence[str], n_jobs: int) -> Posterior:
-        return Posterior(evidence, propositions, self.settings.failure_error, self.settings.answer_error, n_jobs)
-
-    def _evidence(
-        self, labels: Sequence[Label], scenes: Sequence[DemonstratedScene], answers: Sequence[JudgedWord]
-    ) -> Evidence:
-        successes = [scene for scene in scenes if scene.success]
-        if not successes:
-            raise BadInputError("there is no successful demonstration to learn from")
-        labels, scenes, answers = _present(labels, scenes, answers)
-        return Evidence(
+    def _posterior(
+        self,
+        labels: Sequence[Label],
+        scenes: Sequence[DemonstratedScene],
+        answers: Sequence[JudgedWord],
+        n_jobs: int,
+        propositions: Sequence[str] | None = None,
+    ) -> Posterior:
+        """The posterior under demonstrations and answers; over the propositions that occur in them unless given."""
+        settings = self.settings
+        labels, scenes, answers = _occurring(labels, scenes, answers)
+        if propositions is None:
+            propositions = sorted(frozenset().union(*labels))
+        evidence = Evidence(
             labels,
             scenes,
-            self.temperatures(successes),
-            self.settings.outlier_probability,
-            self.settings.max_world_states,
+            self.temperatures(scenes),
+            settings.outlier_probability,
+            settings.max_world_states,
             answers,
         )
+        return Posterior(evidence, propositions, settings.failure_error, settings.answer_error, n_jobs)
 
     def temperatures(self, scenes: Sequence[DemonstratedScene]) -> NDArray[np.float64]:
         """The grid of temperatures over which evidence is averaged, [temperatures]."""
@@ -197,7 +202,7 @@ class RationalLearner:
         return costs.mean() * np.geomspace(LOWEST_TEMPERATURE, HIGHEST_TEMPERATURE, TEMPERATURES)
 
 
-def _present(
+def _occurring(
     labels: Sequence[Label], scenes: Sequence[DemonstratedScene], answers: Sequence[JudgedWord]
 ) -> tuple[tuple[Label, ...], list[DemonstratedScene], list[JudgedWord]]:
     """The labels that occur, and scenes and answers with indices into these."""
@@ -206,28 +211,24 @@ def _present(
         occurs |= np.bincount(scene.label_index.ravel(), minlength=len(labels)) > 0
     for answer in answers:
         occurs[answer.word] = True
+    if occurs.all():
+        return tuple(labels), list(scenes), list(answers)
     number = (np.cumsum(occurs) - 1).astype(np.int16)
-    kept = tuple(label for label, there in zip(labels, occurs, strict=True) if there)
-    if len(kept) == len(labels):
-        return kept, list(scenes), list(answers)
     return (
-        kept,
-        [
-            DemonstratedScene(s.successors, number[s.label_index], s.start, s.costs, s.controls, s.success)
-            for s in scenes
-        ],
-        [replace(one, word=number[one.word].astype(np.int32)) for one in answers],
+        tuple(label for label, does in zip(labels, occurs, strict=True) if does),
+        [replace(scene, label_index=number[scene.label_index]) for scene in scenes],
+        [replace(answer, word=number[answer.word].astype(np.int32)) for answer in answers],
     )
 
 
-def _explaining(evidence: Evidence, found: Sequence[Candidate]) -> list[Candidate]:
-    """The automata under which the demonstrations are more likely than under controls drawn blindly.
+def _explaining(evidence: Evidence, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The automata under which the demonstrations are more likely than under controls drawn uniformly.
 
-    Few demonstrations may not pay for any description, so that "no task at all" has the higher posterior. But whoever
-    demonstrates has a task, and the best automaton that explains something is the best guess at it.
+    With few demonstrations, "no task at all" may have the higher posterior, since it needs no description. But a
+    demonstrator has a task, and the best automaton that explains something is the best guess at it.
     """
-    blind = evidence.log_blind.sum()
-    return [one for one in found if one.sketch.edges and log_mean(one.evidence.sum(axis=0)) > blind]
+    uniform = evidence.log_uniform.sum()
+    return [one for one in candidates if one.automaton.edges and log_mean(one.evidence.sum(axis=0)) > uniform]
 
 
 def _refine_temperature(evidence: Evidence, best: Candidate) -> float:
@@ -237,7 +238,7 @@ def _refine_temperature(evidence: Evidence, best: Candidate) -> float:
     i = int(best.evidence.sum(axis=0).argmax())
     low, high = evidence.temperatures[max(0, i - 1)], evidence.temperatures[min(i + 1, len(evidence.temperatures) - 1)]
     fine = np.geomspace(low, high, REFINED_TEMPERATURES)
-    return float(fine[evidence.at_temperatures(best.table, fine).sum(axis=0).argmax()])
+    return float(fine[evidence.evaluate_all(best.table, fine).sum(axis=0).argmax()])
 
 
 def _outlier_probabilities(evidence: Evidence, best: Candidate) -> NDArray[np.float64]:
@@ -247,11 +248,10 @@ def _outlier_probabilities(evidence: Evidence, best: Candidate) -> NDArray[np.fl
     return np.exp(evidence.log_outlier[:, None] - best.evidence) @ (weights / weights.sum())
 
 
-def _alternatives(found: Sequence[Candidate], most: int) -> tuple[Alternative, ...]:
-    kept = found[: most + 1]
-    logs = np.array([candidate.log_posterior for candidate in kept])
+def _alternatives(candidates: Sequence[Candidate]) -> tuple[Alternative, ...]:
+    logs = np.array([candidate.log_posterior for candidate in candidates])
     weights = np.exp(logs - np.logaddexp.reduce(logs))
     return tuple(
-        Alternative(to_automaton(candidate.sketch), str(candidate.sketch), candidate.log_posterior, float(weight))
-        for candidate, weight in zip(kept, weights, strict=True)
+        Alternative(one.automaton.to_guarded(), str(one.automaton), one.log_posterior, float(weight))
+        for one, weight in zip(candidates, weights, strict=True)
     )

@@ -1,14 +1,14 @@
 """Demonstrations of a task as evidence: each with its world, explored as far as any demonstration goes.
 
-A small world is explored whole. In a large one nobody has been seen to go on after what the demonstrations end with:
-it is explored until one of the propositions holds that demonstrations show at their last step and never before. For
-MiniGrid that is a few per cent of what its physics allow. What lies behind is one state that shows nothing more.
+A small world is explored completely. A large one is explored until one of the propositions holds that demonstrations
+have at their last step and never before, since no demonstration goes on after it. For MiniGrid that is a few per cent
+of the reachable states. All states behind it are one state, whose transitions have the empty label.
 
-A world too large for that is known only where it matters: along the cheapest ways, from everywhere the demonstrator
-stood and after every control there, to what demonstrations show, and from one to another (`_explore_ways`).
+A world too large for that is explored only along cheapest paths (`_explore_paths`): from each demonstrated state, after
+each control there, to the propositions that occur in demonstrations, and from one of those to another.
 """
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import permutations
@@ -21,14 +21,14 @@ from wfairl.automata.automaton import ACCEPTED, DEAD, UNAVAILABLE, Automaton, Gu
 from wfairl.automata.guarded import Edge, GuardedAutomaton
 from wfairl.automata.rules import visit_in_order
 from wfairl.demonstrations.answers import Answer
-from wfairl.demonstrations.demonstration import Demonstration
+from wfairl.demonstrations.demonstration import Dataset, Demonstration, walk
 from wfairl.demonstrations.tracing import trace
-from wfairl.logic.evidence import UNAVAILABLE as NO_SUCCESSOR
-from wfairl.logic.evidence import DemonstratedScene, JudgedWord
+from wfairl.errors import BadInputError
+from wfairl.logic.evidence import NO_SUCCESSOR, DemonstratedScene, JudgedWord
 from wfairl.logic.table_plans import ArrayWorld
 from wfairl.parallel import map_in_threads
 from wfairl.planning.auto import is_large
-from wfairl.planning.cost import Cost, unit_cost
+from wfairl.planning.cost import Cost, nominal_cost, unit_cost
 from wfairl.planning.focused import FocusedPlanner
 from wfairl.planning.focused_search import FocusedSearch, TooManyNodesMetError
 from wfairl.planning.product import Product, ProductTooLargeError, build_product
@@ -37,17 +37,18 @@ from wfairl.progress import track
 from wfairl.worlds.compiled import CompiledWorld
 from wfairl.worlds.graph_search import IGNORE_LABELS
 from wfairl.worlds.lazy_world import CostScope
+from wfairl.worlds.task import Task
 from wfairl.worlds.transitions import LabelNumbers
 from wfairl.worlds.world import World
 
 SMALL_WORLD = 100_000
-"""States up to which a world is explored whole."""
+"""States up to which a world is explored completely."""
 
-MOST_WAYS_ABOUT, MOST_IN_ORDER = 4, 3
-"""In a world too large to explore: propositions whose orders are looked at, and how many of them in a row."""
+MOST_PROPOSITIONS, LONGEST_ORDER = 4, 3
+"""In a world too large to explore: propositions whose orders are planned for, and how many of them in a row."""
 
 MOST_NODES = 300_000
-"""In such a world: nodes that the searches of one order may meet."""
+"""In such a world: limit on the nodes that the searches for one order generate."""
 
 
 def scenes_of(
@@ -68,7 +69,7 @@ def scenes_of(
         The distinct labels, and a scene for each demonstration, whose label indices are into them.
 
     Raises:
-        ContradictionError: a world gives other labels than a demonstration tells, or cannot follow it.
+        BadDemonstrationError: a world gives other labels than a demonstration has, or cannot follow it.
     """
     words = [one.labels for one in demonstrations if one.is_success]
     until, orders = _until_the_end(words), _orders(words)
@@ -78,7 +79,7 @@ def scenes_of(
         if not demonstration.is_success:
             return None
         world = make_world(demonstration.seed)
-        return _explore_ways(world, demonstration, orders, cost) if is_large(world) else _explore(world, until)
+        return _explore_paths(world, demonstration, orders, cost) if is_large(world) else _explore(world, until)
 
     explored = track(map_in_threads(explore, demonstrations, n_jobs), "worlds", total=len(demonstrations))
     scenes = [
@@ -89,25 +90,33 @@ def scenes_of(
 
 
 def worlds_of(
-    seeds: Sequence[int],
-    demonstrations: Sequence[Demonstration],
-    make_world: Callable[[int], World[Any]],
-    cost: Cost = unit_cost,
-    n_jobs: int = 2,
+    seeds: Sequence[int], dataset: Dataset, task: Task, cost: Cost | None = None, n_jobs: int = 2
 ) -> list[ArrayWorld]:
-    """Scenes without a demonstration, as arrays over the same labels; explored as those of demonstrations are."""
-    until = _until_the_end([one.labels for one in demonstrations if one.is_success])
+    """Scenes of a task as arrays over the same labels; explored as those of the demonstrations are.
+
+    Args:
+        seeds: the scenes.
+        dataset: demonstrations of the task, which decide how far large worlds are explored.
+        task: its rule is not used.
+        cost: of transitions; the task's nominal cost if None.
+        n_jobs: worlds to explore at once.
+
+    Raises:
+        BadInputError: there are no scenes.
+    """
+    if not seeds:
+        raise BadInputError("there are no scenes to choose from")
+    price = nominal_cost(task) if cost is None else cost
+    until = _until_the_end([one.labels for one in dataset if one.is_success])
     numbers = LabelNumbers()
-    explored = track(
-        map_in_threads(lambda seed: _explore(make_world(seed), until), seeds, n_jobs), "worlds", len(seeds)
-    )
-    arrays = [_to_arrays(product, cost, numbers) for product in explored]
+    products = map_in_threads(lambda seed: _explore(task.make_world(seed), until), seeds, n_jobs)
+    arrays = [_to_arrays(product, price, numbers) for product in track(products, "worlds", len(seeds))]
     labels = tuple(numbers.labels)
     return [ArrayWorld(labels, successors, label_index, 0, costs) for successors, label_index, costs in arrays]
 
 
 def judged_words(answers: Sequence[Answer], labels: Sequence[Label]) -> tuple[tuple[Label, ...], list[JudgedWord]]:
-    """Answers as evidence: the labels with those that only answers show behind them, and the words over these."""
+    """Answers as evidence: the labels, followed by those that only answers have, and the words over these."""
     numbers = LabelNumbers()
     for label in labels:
         numbers.number(label)
@@ -138,65 +147,53 @@ def _explore(world: World[Any], until: Automaton) -> Product:
 
 
 def _orders(words: Sequence[Sequence[Label]]) -> list[tuple[str, ...]]:
-    """Orders of what a task may well be about: the propositions that come true in most words.
+    """Orders of the propositions that a task may be about, which are those that come true in most words.
 
-    After what the demonstrations end with, nobody has been seen to go on.
+    No order goes on after what the demonstrations end with.
     """
     times = Counter(name for word in words for name in frozenset().union(*word))
-    often = sorted([name for name, count in times.most_common() if 2 * count >= len(words)][:MOST_WAYS_ABOUT])
+    often = sorted([name for name, count in times.most_common() if 2 * count >= len(words)][:MOST_PROPOSITIONS])
     last = last_propositions(words)
-    orders = (order for size in range(1, MOST_IN_ORDER + 1) for order in permutations(often, size))
+    orders = (order for size in range(1, LONGEST_ORDER + 1) for order in permutations(often, size))
     return [order for order in orders if last.isdisjoint(order[:-1])]
 
 
-def _explore_ways(
+def _explore_paths(
     world: World[Any], demonstration: Demonstration, orders: Sequence[tuple[str, ...]], cost: Cost
 ) -> Product:
-    """The states on the cheapest ways to what is shown, in some orders, and all transitions between them."""
-    states: dict[Any, None] = {}
-    visited, state = [], world.initial_state
-    for control in demonstration.controls:
-        visited.append(state)
-        states[state] = None
-        state = world.step(state, control)
-        states[state] = None
+    """The states on cheapest paths to propositions in some orders, and all transitions between these states."""
+    visited, _ = walk(world, demonstration.controls, demonstration.seed)
+    states = dict.fromkeys(visited)
     for order in orders:
         rule = visit_in_order(*order)
         search = FocusedPlanner(MOST_NODES).solve(world, rule, cost).search
         search.price(cost)
-        reading = [0, *rule.run(demonstration.labels)[1:]]
-        with suppress(TooManyNodesMetError):  # what is too hard to find is not known
-            for where, read in reversed(list(zip(visited, reading, strict=False))):
-                if read != DEAD and not rule.accepting[read]:
-                    search.control_cost_to_go(search.lazy.add(where, read))
+        rule_states = [0, *rule.run(demonstration.labels)[1:]]
+        with suppress(TooManyNodesMetError):  # the states reached so far must do
+            for state, rule_state in reversed(list(zip(visited[:-1], rule_states, strict=False))):
+                if rule_state != DEAD and not rule.accepting[rule_state]:
+                    search.control_cost_to_go(search.lazy.add(state, rule_state))
         for node in np.flatnonzero(search.best_control != NO_CONTROL):
             states[search.lazy.state(int(node))] = None
     return _induced(world, list(states))
 
 
 def _induced(world: World[Any], states: Sequence[Any]) -> Product:
-    """Some states of a world, the first of which is the start, with a way out of them that leads nowhere known."""
+    """The part of a world with some states, the first of which is the start; other states become `ACCEPTED`."""
     lazy = FocusedSearch(world, IGNORE_LABELS, (states[0], 0), CostScope.CONSTANT).lazy
     nodes = [lazy.add(state, 0) for state in states]
     lazy.expand(np.array(nodes))
-    kept = len(nodes)
-    successors = lazy.successors[:kept].copy()
-    successors[successors >= kept] = ACCEPTED  # what lies behind shows nothing more
+    count = len(nodes)
+    successors = lazy.successors[:count].copy()
+    successors[successors >= count] = ACCEPTED
     packed = np.array([world.pack(state) for state in states]) if isinstance(world, CompiledWorld) else tuple(states)
-    return Product(
-        world, IGNORE_LABELS, packed, np.zeros(kept, np.int32), successors, lazy.label_index[:kept].copy(),
-        tuple(lazy.labels),
-    )  # fmt: skip
+    label_index, labels = lazy.label_index[:count].copy(), tuple(lazy.labels)
+    return Product(world, IGNORE_LABELS, packed, np.zeros(count, np.int32), successors, label_index, labels)
 
 
 def _scene(demonstration: Demonstration, product: Product, cost: Cost, numbers: LabelNumbers) -> DemonstratedScene:
-    """The demonstration in its world.
-
-    Raises:
-        ContradictionError: the world gives other labels than the demonstration tells, or cannot follow it.
-    """
-    for _ in trace(demonstration, product):
-        pass
+    """The demonstration in its world; raises `ContradictionError` as `trace` does."""
+    deque(trace(demonstration, product), maxlen=0)  # check every step
     successors, label_index, costs = _to_arrays(product, cost, numbers)
     return DemonstratedScene(successors, label_index, 0, costs, np.array(demonstration.controls, np.int32))
 
@@ -204,7 +201,7 @@ def _scene(demonstration: Demonstration, product: Product, cost: Cost, numbers: 
 def _to_arrays(
     product: Product, cost: Cost, numbers: LabelNumbers
 ) -> tuple[NDArray[np.int32], NDArray[np.int16], NDArray[np.float64]]:
-    """Successors, label indices and costs; the state behind the last is where everything has ended."""
+    """Successors, label indices and costs; the last state stands for acceptance, and leads to itself."""
     end, controls = product.successors.shape
     successors = np.full((end + 1, controls), end, np.int32)
     successors[:-1] = np.where(product.successors == ACCEPTED, end, product.successors)
@@ -222,8 +219,8 @@ def _failure(demonstration: Demonstration, numbers: LabelNumbers) -> Demonstrate
     """A failed demonstration as a chain of states: only its word counts."""
     steps = len(demonstration)
     successors = np.minimum(np.arange(1, steps + 2, dtype=np.int32), steps)[:, None]
-    shown = [numbers.number(label) for label in demonstration.labels]
-    label_index = np.array([*shown, numbers.number(frozenset())], np.int16)[:, None]
+    word = [numbers.number(label) for label in demonstration.labels]
+    label_index = np.array([*word, numbers.number(frozenset())], np.int16)[:, None]
     return DemonstratedScene(
         successors, label_index, 0, np.ones(successors.shape), np.zeros(steps, np.int32), success=False
     )

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from wfairl.automata.automaton import ACCEPTED, DEAD, Label
 from wfairl.automata.task_model import TaskModel
+from wfairl.logic.compact_automaton import CompactAutomaton
 from wfairl.logic.kernels import log_mean
 from wfairl.logic.search import Posterior
-from wfairl.logic.sketch import Sketch, to_table
 from wfairl.logic.tables import is_forced, requiring
 from wfairl.planning.path import Path
 
@@ -81,7 +81,9 @@ class Support:
         return (self.visits == 0) & (self.margin < TOLD)
 
 
-def measure_support(posterior: Posterior, sketch: Sketch, deadly_odds: float, needed_odds: float) -> Support:
+def measure_support(
+    posterior: Posterior, automaton: CompactAutomaton, deadly_odds: float, needed_odds: float
+) -> Support:
     """Change every pair of state and label in turn, and see what the demonstrations say to it.
 
     The risk of a pair compares the evidence E for the automaton with that for one in which the label is deadly, in
@@ -98,7 +100,7 @@ def measure_support(posterior: Posterior, sketch: Sketch, deadly_odds: float, ne
         need = odds / (1 + odds),    odds = needed_odds * E(also asks for the label) / E(as it is)
     """
     evidence = posterior.evidence
-    table = to_table(sketch, evidence.labels)
+    table = automaton.to_table(evidence.labels)
 
     def log_evidence(changed: NDArray[np.int32]) -> float:
         return log_mean(evidence.evaluate_all(changed).sum(axis=0)) + posterior.verdict_evidence(changed)

@@ -1,71 +1,163 @@
 """Compiled loops: the cost-to-go on the product of a world and an automaton given as a table.
 
-A node is q * states + s, and the search runs backwards from acceptance. `planning.shortest_path` solves a product that
-was built; here it never is, because thousands of automata are tried in the same worlds.
+The product is never built, because thousands of automata are tried in the same worlds (`planning.shortest_path` solves
+a product that was built). A node is q * states + s, and the search runs backwards from acceptance: over the transitions
+of the world sorted by where they lead, and those of the automaton likewise.
 """
+
+import heapq
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import ACCEPTED
 from wfairl.compiling import njit
-from wfairl.logic.packed_world import PackedWorld
 
 SLACK = 10.0
-"""Steps by which the breadth-first search goes on after it has met every state of a demonstration: controls that lose
-more than this are taken to lead nowhere."""
+"""Steps for which the breadth-first search continues after it has reached every state of a demonstration: controls that
+lose more than this are taken to lead nowhere."""
+
+
+class PackedWorld(NamedTuple):
+    """The transitions of a world twice: sorted by where they lead, and by their label.
+
+    Attributes:
+        first: transitions into state s are those from first[s] to first[s + 1]; [states + 1] of int64.
+        source: state from which a transition leads, [transitions] of int32.
+        label: index of its label, [transitions] of int16.
+        cost: [transitions] of float64.
+        label_first: transitions with label a are those from label_first[a] to label_first[a + 1]; [labels + 1].
+        label_source: state from which these lead, [transitions] of int32.
+        label_cost: [transitions] of float64.
+    """
+
+    first: NDArray[np.int64]
+    source: NDArray[np.int32]
+    label: NDArray[np.int16]
+    cost: NDArray[np.float64]
+    label_first: NDArray[np.int64]
+    label_source: NDArray[np.int32]
+    label_cost: NDArray[np.float64]
+
+
+class ReversibleTable(NamedTuple):
+    """An automaton that can be followed backwards.
+
+    Attributes:
+        table: state after each label, `DEAD` or `ACCEPTED`; [states, labels] of int32.
+        first: the states from which label a leads to state q are those from first[q * labels + a] to the next entry.
+        source: these states, [pairs of state and label] of int32.
+    """
+
+    table: NDArray[np.int32]
+    first: NDArray[np.int32]
+    source: NDArray[np.int32]
+
+
+def pack_world(
+    successors: NDArray[np.int32], label_index: NDArray[np.integer], costs: NDArray[np.float64], labels: int
+) -> PackedWorld:
+    """Sort the transitions of a world for backward searches; of several controls that do the same the cheapest counts.
+
+    Args:
+        successors: state after each control, negative where a control is unavailable; [states, controls].
+        label_index: index of the label of each transition, [states, controls].
+        costs: of each transition, [states, controls].
+        labels: number of labels.
+    """
+    return _sort_transitions(
+        np.ascontiguousarray(successors, np.int32),
+        np.ascontiguousarray(label_index, np.int16),
+        np.ascontiguousarray(costs, np.float64),
+        labels,
+    )
 
 
 @njit(cache=True, nogil=True)
-def sources_by_target(table: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """The table turned round: states that read label l into state q are those from first[q, l] on."""
+def _sort_transitions(
+    successors: NDArray[np.int32], label_index: NDArray[np.int16], costs: NDArray[np.float64], labels: int
+) -> PackedWorld:
+    states, controls = successors.shape
+    counts = np.zeros((states, controls), np.bool_)
+    first, label_first = np.zeros(states + 1, np.int64), np.zeros(labels + 1, np.int64)
+    for s in range(states):
+        for u in range(controls):
+            if successors[s, u] < 0:
+                continue
+            counts[s, u] = True
+            for v in range(controls):
+                same = v != u and successors[s, v] == successors[s, u] and label_index[s, v] == label_index[s, u]
+                if same and (costs[s, v] < costs[s, u] or (costs[s, v] == costs[s, u] and v < u)):
+                    counts[s, u] = False
+                    break
+            if counts[s, u]:
+                first[successors[s, u] + 1] += 1
+                label_first[label_index[s, u] + 1] += 1
+    first, label_first = np.cumsum(first), np.cumsum(label_first)
+    free, label_free = first[:-1].copy(), label_first[:-1].copy()
+    source, label, cost = np.empty(first[-1], np.int32), np.empty(first[-1], np.int16), np.empty(first[-1])
+    label_source, label_cost = np.empty(first[-1], np.int32), np.empty(first[-1])
+    for s in range(states):
+        for u in range(controls):
+            if counts[s, u]:
+                i = free[successors[s, u]]
+                source[i], label[i], cost[i] = s, label_index[s, u], costs[s, u]
+                free[successors[s, u]] += 1
+                j = label_free[label_index[s, u]]
+                label_source[j], label_cost[j] = s, costs[s, u]
+                label_free[label_index[s, u]] += 1
+    return PackedWorld(first, source, label, cost, label_first, label_source, label_cost)
+
+
+@njit(cache=True, nogil=True)
+def reverse_table(table: NDArray[np.int32]) -> ReversibleTable:
+    """Sort the pairs of state and label of an automaton by where they lead."""
     states, labels = table.shape
     first = np.zeros(states * labels + 1, np.int32)
     for q in range(states):
-        for label in range(labels):
-            if table[q, label] >= 0:
-                first[table[q, label] * labels + label + 1] += 1
+        for a in range(labels):
+            if table[q, a] >= 0:
+                first[table[q, a] * labels + a + 1] += 1
     for i in range(states * labels):
         first[i + 1] += first[i]
     free = first[:-1].copy()
     source = np.empty(first[-1], np.int32)
     for q in range(states):
-        for label in range(labels):
-            if table[q, label] >= 0:
-                i = table[q, label] * labels + label
+        for a in range(labels):
+            if table[q, a] >= 0:
+                i = table[q, a] * labels + a
                 source[free[i]] = q
                 free[i] += 1
-    return first, source
+    return ReversibleTable(table, first, source)
 
 
 @njit(cache=True, nogil=True)
 def unit_cost_to_go(
-    table: NDArray[np.int32],
-    into_first: NDArray[np.int32],
-    into_source: NDArray[np.int32],
+    automaton: ReversibleTable,
     world: PackedWorld,
-    asked: NDArray[np.int64],
+    required: NDArray[np.int64],
     V: NDArray[np.float64],
     queue: NDArray[np.int32],
 ) -> None:
-    """Breadth first from acceptance: V of node q * states + s, where every transition costs 1.
+    """Fill V of node q * states + s, breadth first from acceptance, where every transition costs 1.
 
-    The search ends `SLACK` steps after the last of the asked nodes was met, or when there are no more nodes.
+    The search ends `SLACK` steps after it has reached the last required node, or when there are no more nodes.
     """
-    modes, labels = table.shape
+    automaton_states, labels = automaton.table.shape
     states = len(world.first) - 1
-    V[: modes * states] = np.inf
+    V[: automaton_states * states] = np.inf
     filled = 0
-    for q in range(modes):
+    for q in range(automaton_states):
         for a in range(labels):
-            if table[q, a] == ACCEPTED:
+            if automaton.table[q, a] == ACCEPTED:
                 for i in range(world.label_first[a], world.label_first[a + 1]):
                     node = q * states + world.label_source[i]
                     if V[node] == np.inf:
                         V[node] = 1.0
                         queue[filled] = node
                         filled += 1
-    scanned, level, last, missing = 0, 0.0, np.inf, 0
+    scanned, level, last, reached = 0, 0.0, np.inf, 0
     while scanned < filled:
         node = queue[scanned]
         scanned += 1
@@ -73,16 +165,16 @@ def unit_cost_to_go(
         through = V[node] + 1.0
         if V[node] > level:
             level = V[node]
-            while missing < len(asked) and V[asked[missing]] < np.inf:
-                missing += 1
-            if missing == len(asked) and last == np.inf:
+            while reached < len(required) and V[required[reached]] < np.inf:
+                reached += 1
+            if reached == len(required) and last == np.inf:
                 last = level + SLACK
             if level >= last:
                 return
         for i in range(world.first[s], world.first[s + 1]):
             entry = q * labels + world.label[i]
-            for j in range(into_first[entry], into_first[entry + 1]):
-                before = into_source[j] * states + world.source[i]
+            for j in range(automaton.first[entry], automaton.first[entry + 1]):
+                before = automaton.source[j] * states + world.source[i]
                 if V[before] == np.inf:
                     V[before] = through
                     queue[filled] = before
@@ -90,72 +182,30 @@ def unit_cost_to_go(
 
 
 @njit(cache=True, nogil=True)
-def general_cost_to_go(
-    table: NDArray[np.int32],
-    into_first: NDArray[np.int32],
-    into_source: NDArray[np.int32],
-    world: PackedWorld,
-    V: NDArray[np.float64],
-) -> None:
-    """Dijkstra's algorithm from acceptance: V of node q * states + s."""
-    modes, labels = table.shape
+def general_cost_to_go(automaton: ReversibleTable, world: PackedWorld, V: NDArray[np.float64]) -> None:
+    """Fill V of node q * states + s by Dijkstra's algorithm from acceptance."""
+    automaton_states, labels = automaton.table.shape
     states = len(world.first) - 1
-    V[: modes * states] = np.inf
-    heap_cost, heap_node = np.empty(1024), np.empty(1024, np.int64)
-    size = 0
-    for q in range(modes):
+    V[: automaton_states * states] = np.inf
+    heap = [(0.0, np.int64(0)) for _ in range(0)]  # empty, of a type that Numba can infer
+    for q in range(automaton_states):
         for a in range(labels):
-            if table[q, a] == ACCEPTED:
+            if automaton.table[q, a] == ACCEPTED:
                 for i in range(world.label_first[a], world.label_first[a + 1]):
                     node = q * states + world.label_source[i]
-                    through = world.label_cost[i]
-                    if through < V[node]:
-                        V[node] = through
-                        heap_cost, heap_node, size = _push(heap_cost, heap_node, size, through, node)
-    while size > 0:
-        value, node = heap_cost[0], heap_node[0]
-        size = _pop(heap_cost, heap_node, size)
-        if value > V[node]:
+                    if world.label_cost[i] < V[node]:
+                        V[node] = world.label_cost[i]
+                        heapq.heappush(heap, (V[node], node))
+    while len(heap) > 0:
+        cost, node = heapq.heappop(heap)
+        if cost > V[node]:
             continue
         q, s = node // states, node % states
         for i in range(world.first[s], world.first[s + 1]):
             entry = q * labels + world.label[i]
-            for j in range(into_first[entry], into_first[entry + 1]):
-                before = into_source[j] * states + world.source[i]
-                through = value + world.cost[i]
+            for j in range(automaton.first[entry], automaton.first[entry + 1]):
+                before = automaton.source[j] * states + world.source[i]
+                through = cost + world.cost[i]
                 if through < V[before]:
                     V[before] = through
-                    heap_cost, heap_node, size = _push(heap_cost, heap_node, size, through, before)
-
-
-@njit(cache=True, nogil=True)
-def _push(
-    heap_cost: NDArray[np.float64], heap_node: NDArray[np.int64], size: int, value: float, node: int
-) -> tuple[NDArray[np.float64], NDArray[np.int64], int]:
-    if size == len(heap_cost):
-        heap_cost = np.concatenate((heap_cost, np.empty_like(heap_cost)))
-        heap_node = np.concatenate((heap_node, np.empty_like(heap_node)))
-    i = size
-    while i > 0 and heap_cost[(i - 1) // 2] > value:
-        heap_cost[i], heap_node[i] = heap_cost[(i - 1) // 2], heap_node[(i - 1) // 2]
-        i = (i - 1) // 2
-    heap_cost[i], heap_node[i] = value, node
-    return heap_cost, heap_node, size + 1
-
-
-@njit(cache=True, nogil=True)
-def _pop(heap_cost: NDArray[np.float64], heap_node: NDArray[np.int64], size: int) -> int:
-    """Remove the least entry; the last one sinks from the top to its place."""
-    size -= 1
-    value, node = heap_cost[size], heap_node[size]
-    i = 0
-    while 2 * i + 1 < size:
-        child = 2 * i + 1
-        if child + 1 < size and heap_cost[child + 1] < heap_cost[child]:
-            child += 1
-        if heap_cost[child] >= value:
-            break
-        heap_cost[i], heap_node[i] = heap_cost[child], heap_node[child]
-        i = child
-    heap_cost[i], heap_node[i] = value, node
-    return size
+                    heapq.heappush(heap, (through, before))

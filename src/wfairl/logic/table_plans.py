@@ -1,6 +1,6 @@
-"""Plans of automata given as tables, in worlds given as arrays: the form in which evidence plans with many of them.
+"""Plans for many automata, given as tables, in a world that was explored once, given as arrays.
 
-Where one automaton is planned for, `planning` does it; here many probable ones share a world that was explored once.
+`planning` plans for one automaton.
 """
 
 from dataclasses import dataclass
@@ -9,14 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import ACCEPTED, Label
-from wfairl.errors import FailedRunError
-from wfairl.logic.evidence import DemonstratedScene, pack_world
-from wfairl.logic.table_cost_to_go import general_cost_to_go, sources_by_target
+from wfairl.logic.evidence import DemonstratedScene
+from wfairl.logic.table_cost_to_go import general_cost_to_go, pack_world, reverse_table
 from wfairl.planning.policy import sample_control
-
-
-class NoPlanError(FailedRunError):
-    """The automaton cannot be brought to acceptance in this world."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +53,7 @@ class TablePlan:
 
     @property
     def start_cost(self) -> float:
-        """The least cost from the start to acceptance, inf if there is no way."""
+        """The least cost from the start to acceptance, inf if there is no path."""
         return float(self.cost_to_go[0, self.world.start])
 
     def control_cost_to_go(
@@ -72,16 +67,10 @@ class TablePlan:
         return np.where(successors >= 0, self.world.costs[states] + ahead, np.inf)
 
     def act(self, temperature: float, horizon: int, rng: np.random.Generator) -> NDArray[np.int32] | None:
-        """Controls of the Boltzmann policy until acceptance, None if that takes longer than the horizon; [steps].
-
-        Raises:
-            NoPlanError: there is no way from the start to acceptance.
-        """
-        if not np.isfinite(self.start_cost):
-            raise NoPlanError("the automaton cannot be brought to acceptance in this world")
+        """Controls of the Boltzmann policy until acceptance, None if it is not reached within the horizon; [steps]."""
         controls: list[int] = []
         state, automaton_state = self.world.start, 0
-        while len(controls) < horizon:
+        while len(controls) < horizon and np.isfinite(self.start_cost):
             Q = self.control_cost_to_go(np.array([state]), np.array([automaton_state]))[0]
             control = sample_control(Q, temperature, rng)
             controls.append(control)
@@ -96,5 +85,5 @@ def plan_table(world: ArrayWorld, table: NDArray[np.int32]) -> TablePlan:
     """Solve the product of a world and an automaton given as a table."""
     packed = pack_world(world.successors, world.label_index, world.costs, len(world.labels))
     V = np.empty(len(table) * len(world.successors))
-    general_cost_to_go(table, *sources_by_target(table), packed, V)
+    general_cost_to_go(reverse_table(table), packed, V)
     return TablePlan(world, table, V.reshape(len(table), -1))

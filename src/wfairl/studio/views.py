@@ -78,12 +78,12 @@ def _proposal_view(proposal: Proposal) -> list[dict[str, Any]]:
     """What the probable automata would do in a proposed scene."""
     return [
         {
-            "text": way.text,
-            "weight": way.weight,
-            "word": [format_label(label) for label in compress(way.labels) if label],
-            "steps": len(way.labels),
+            "text": plan.text,
+            "weight": plan.weight,
+            "word": [format_label(label) for label in compress(plan.labels) if label],
+            "steps": len(plan.labels),
         }
-        for way in proposal.ways[:SHOWN_OPINIONS]
+        for plan in proposal.plans[:SHOWN_OPINIONS]
     ]
 
 

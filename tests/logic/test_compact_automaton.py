@@ -2,12 +2,12 @@ from itertools import product
 
 import numpy as np
 from oracles_logic import accepts
-from strategies_logic import NAMES, random_sketch, random_table
+from strategies_logic import NAMES, random_automaton, random_table
 
 from wfairl.automata.automaton import ACCEPTED, DEAD, Guard
-from wfairl.logic import tables
+from wfairl.logic.compact_automaton import ANY, CompactAutomaton, CompactEdge, simplify
 from wfairl.logic.moves import neighbours, starts
-from wfairl.logic.sketch import ANY, Sketch, SketchEdge, canonical, tidy, to_automaton, to_table
+from wfairl.logic.tables import canonical, live_table
 
 LABELS = tuple(frozenset(name for name, there in zip(NAMES[:3], bits, strict=True) if there)
                for bits in product((0, 1), repeat=3))  # fmt: skip
@@ -17,9 +17,9 @@ def guard(name):
     return Guard(frozenset({name}))
 
 
-def everywhere(sketch):
+def everywhere(automaton):
     """As if demonstrations had read every label in every state."""
-    return np.ones((sketch.states, len(LABELS)), int)
+    return np.ones((automaton.states, len(LABELS)), int)
 
 
 def words(rng, labels, number=200):
@@ -44,55 +44,52 @@ def test_a_canonical_table_does_not_depend_on_how_states_are_numbered():
         assert canonical(number[table[order]].astype(np.int32)).tobytes() == canonical(table).tobytes()
 
 
-def test_a_sketch_and_its_automaton_read_labels_alike():
+def test_a_compact_and_its_guarded_automaton_read_labels_alike():
     rng = np.random.default_rng(2)
     for _ in range(60):
-        sketch = random_sketch(rng, NAMES[:3])
-        table = tables.to_table(to_automaton(sketch), LABELS)[:-1].copy()
-        assert canonical(table).tobytes() == canonical(to_table(sketch, LABELS)).tobytes()
+        automaton = random_automaton(rng, NAMES[:3])
+        table = live_table(automaton.to_guarded(), LABELS)
+        assert canonical(table).tobytes() == canonical(automaton.to_table(LABELS)).tobytes()
 
 
-def test_tidying_is_done_once():
+def test_simplifying_twice_changes_nothing():
     rng = np.random.default_rng(3)
     for _ in range(60):
-        sketch = random_sketch(rng)
-        assert tidy(sketch.states, sketch.edges) == sketch
+        automaton = random_automaton(rng)
+        assert simplify(automaton.edges) == automaton
 
 
-def test_moves_give_tidy_sketches_within_the_limits():
+def test_moves_give_simple_automata_within_the_limits():
     rng = np.random.default_rng(4)
     for _ in range(5):
-        sketch = random_sketch(rng, NAMES[:3])
-        for other in neighbours(sketch, NAMES[:3], LABELS, everywhere(sketch), max_states=5, max_literals=2):
-            assert tidy(other.states, other.edges) == other
+        automaton = random_automaton(rng, NAMES[:3])
+        for other in neighbours(automaton, NAMES[:3], LABELS, everywhere(automaton), max_states=5, max_literals=2):
+            assert simplify(other.edges) == other
             assert other.states <= 5
             assert all(len(edge.guard.true | edge.guard.false) <= 2 for edge in other.edges)
 
 
 def test_errands_in_any_order_are_one_move_from_one_of_them():
-    one = tidy(2, [SketchEdge(0, guard("a"), 1), SketchEdge(1, guard("c"), ACCEPTED)])
-    both = tidy(
-        4,
+    one = simplify([CompactEdge(0, guard("a"), 1), CompactEdge(1, guard("c"), ACCEPTED)])
+    both = simplify(
         [
-            SketchEdge(0, guard("a"), 1),
-            SketchEdge(0, guard("b"), 2),
-            SketchEdge(1, guard("b"), 3),
-            SketchEdge(2, guard("a"), 3),
-            SketchEdge(3, guard("c"), ACCEPTED),
+            CompactEdge(0, guard("a"), 1),
+            CompactEdge(0, guard("b"), 2),
+            CompactEdge(1, guard("b"), 3),
+            CompactEdge(2, guard("a"), 3),
+            CompactEdge(3, guard("c"), ACCEPTED),
         ],
     )
-    wanted = canonical(to_table(both, LABELS)).tobytes()
-    found = {
-        canonical(to_table(s, LABELS)).tobytes() for s in neighbours(one, NAMES[:3], LABELS, everywhere(one), 6, 2)
-    }
+    wanted = canonical(both.to_table(LABELS)).tobytes()
+    found = {canonical(s.to_table(LABELS)).tobytes() for s in neighbours(one, NAMES[:3], LABELS, everywhere(one), 6, 2)}
     assert wanted in found
 
 
 def test_what_is_forbidden_comes_first_and_a_state_s_own_edges_before_common_ones():
-    sketch = Sketch(
-        2, (SketchEdge(ANY, guard("a"), DEAD), SketchEdge(ANY, guard("b"), 1), SketchEdge(0, guard("c"), ACCEPTED))
+    automaton = CompactAutomaton(
+        2, (CompactEdge(ANY, guard("a"), DEAD), CompactEdge(ANY, guard("b"), 1), CompactEdge(0, guard("c"), ACCEPTED))
     )
-    table = to_table(sketch, LABELS)
+    table = automaton.to_table(LABELS)
     after = {label: int(target) for label, target in zip(LABELS, table[0], strict=True)}
     assert after[frozenset("abc")] == DEAD
     assert after[frozenset("bc")] == ACCEPTED
@@ -101,4 +98,4 @@ def test_what_is_forbidden_comes_first_and_a_state_s_own_edges_before_common_one
 
 
 def test_the_search_starts_with_one_edge():
-    assert all(len(sketch.edges) == 1 for sketch in starts(NAMES))
+    assert all(len(automaton.edges) == 1 for automaton in starts(NAMES))
