@@ -14,7 +14,7 @@ from wfairl.baselines.grid_encoder import AgentEncoder
 from wfairl.baselines.network_policy import NetworkPolicy, mean_log_probabilities
 from wfairl.baselines.policy_run import load_policy_run
 from wfairl.demonstrations import Dataset, collect
-from wfairl.demonstrations.demonstration import walk
+from wfairl.demonstrations.demonstration import follow_controls
 from wfairl.errors import BadInputError
 from wfairl.evaluation import evaluate
 from wfairl.evaluation.policies import expert_policy
@@ -64,7 +64,7 @@ def test_only_successes_teach_and_of_those_the_steps_that_changed_something(data
     successes = [one for one in dataset if one.score == 1]
     whole, moving = (imitation_batches(TASK, dataset, AgentEncoder(4), idle) for idle in (True, False))
     assert [batch.controls.tolist() for batch in whole] == [list(one.controls) for one in successes]
-    ways = [walk(TASK.make_world(one.seed), one.controls, one.seed)[0] for one in successes]
+    ways = [follow_controls(TASK.make_world(one.seed), one.controls, one.seed)[0] for one in successes]
     changed = [
         [u for x, u, y in zip(way, one.controls, way[1:], strict=False) if x != y]
         for way, one in zip(ways, successes, strict=True)

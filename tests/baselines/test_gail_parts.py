@@ -23,7 +23,7 @@ from wfairl.baselines.network_policy import NetworkPolicy
 from wfairl.baselines.validation import FIRST_VALIDATION_SEED, draw_by_gumbel, validate
 from wfairl.demonstrations import Dataset, collect
 from wfairl.demonstrations.collection import FIRST_TRAINING_SEED
-from wfairl.demonstrations.demonstration import walk
+from wfairl.demonstrations.demonstration import follow_controls
 from wfairl.errors import BadInputError
 from wfairl.evaluation.evaluate import episode_return
 from wfairl.evaluation.rollout import roll_out
@@ -130,7 +130,7 @@ def dataset():
 
 
 def states_of(demonstration):
-    return walk(DOORKEY.make_world(demonstration.seed), demonstration.controls, demonstration.seed)[0]
+    return follow_controls(DOORKEY.make_world(demonstration.seed), demonstration.controls, demonstration.seed)[0]
 
 
 def test_only_what_successful_demonstrations_show_is_the_experts(dataset):

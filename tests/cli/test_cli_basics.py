@@ -203,5 +203,5 @@ def test_bad_input_is_one_line_on_standard_error_and_exit_code_2(wfairl, argumen
 def test_a_run_that_fails_has_exit_code_1(tmp_path, wfairl):
     result = wfairl("demos", "doorkey", "--temperature", "inf", "--successes", 1, "-o", tmp_path / "x.safetensors")
     assert result.returncode == 1
-    assert "came out as wanted" in result.stderr
+    assert "came out as required" in result.stderr
     assert not list(tmp_path.iterdir())

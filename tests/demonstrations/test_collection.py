@@ -68,7 +68,7 @@ def test_the_expert_pays_the_tasks_true_cost_and_walkers_take_what_can_be_chosen
 
 
 def test_an_expert_that_cannot_succeed_ends_in_a_named_outcome(doorkey):
-    with pytest.raises(TooFewDemonstrationsError, match="0 of 100 came out as wanted, and 2 are asked for"):
+    with pytest.raises(TooFewDemonstrationsError, match="0 of 100 came out as required, and 2 are asked for"):
         collect(doorkey, 2, 0, float("inf"), seed=0)
 
 

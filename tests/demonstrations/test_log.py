@@ -10,7 +10,7 @@ import pytest
 
 from wfairl.automata.rules import visit_in_order
 from wfairl.demonstrations import Dataset, collect, read_log, replay
-from wfairl.demonstrations.demonstration import walk
+from wfairl.demonstrations.demonstration import follow_controls
 from wfairl.demonstrations.log import MalformedLogError, disagreements
 from wfairl.worlds import ModelTask, find_task
 
@@ -171,7 +171,7 @@ def test_a_log_of_a_minigrid_may_tell_its_states(tmp_path):
     world = TASK.make_world(3)
     states, _ = world.walk([0, 2, 1, 2])
     (item,) = read_log(write(tmp_path / "log.jsonl", {"seed": 3, "states": states}), TASK)
-    assert walk(world, item.controls, 3)[0] == tuple(states)
+    assert follow_controls(world, item.controls, 3)[0] == tuple(states)
 
 
 @pytest.mark.parametrize(

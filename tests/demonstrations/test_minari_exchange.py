@@ -109,7 +109,7 @@ def test_a_folder_given_relative_to_here_works(tmp_path, monkeypatch, dataset):
 def test_a_missing_data_set_and_one_of_another_environment_are_named(root):
     with pytest.raises(BadInputError, match="there is no Minari data set 'doorkey/none-v0'"):
         import_minari("doorkey/none-v0", TASK, root)
-    with pytest.raises(BadInputError, match="is of MiniGrid-DoorKey-8x8-v0, and the task 'multiroom'"):
+    with pytest.raises(BadInputError, match="is of MiniGrid-DoorKey-8x8-v0, the task 'multiroom'"):
         import_minari(ID, find_task("multiroom"), root)
 
 

@@ -5,7 +5,7 @@ from strategies_planning import TableWorld, rule
 
 from wfairl.automata.automaton import ACCEPTED, UNAVAILABLE, ForeignLabelError
 from wfairl.automata.task_model import fit_task_model
-from wfairl.demonstrations.demonstration import ContradictionError, Demonstration, replay, walk
+from wfairl.demonstrations.demonstration import ContradictionError, Demonstration, follow_controls, replay
 from wfairl.learning.scene import NoSuccessfulDemonstrationError, NoUsableDemonstrationError, prepare_scenes
 
 RULE = goal_rule()
@@ -25,7 +25,7 @@ def test_a_scene_retraces_its_demonstration():
     assert not prepared.left_out
     for scene, demonstration in zip(prepared.scenes, shown, strict=True):
         product = scene.product
-        states, _ = walk(product.world, demonstration.controls, demonstration.seed)
+        states, _ = follow_controls(product.world, demonstration.controls, demonstration.seed)
         assert [product.state(node) for node in scene.nodes] == list(states[:-1])
         assert scene.controls.tolist() == list(demonstration.controls)
         assert product.successors[scene.nodes[-1], scene.controls[-1]] == ACCEPTED

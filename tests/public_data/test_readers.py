@@ -15,7 +15,7 @@ from public_data_files import (
 
 from wfairl.automata.automaton import UNAVAILABLE
 from wfairl.automata.rules import visit_in_order
-from wfairl.demonstrations.demonstration import walk
+from wfairl.demonstrations.demonstration import follow_controls
 from wfairl.planning.cost import unit_cost
 from wfairl.planning.planner import ExactPlanner
 from wfairl.public_data import labyrinth
@@ -213,7 +213,7 @@ def test_scenes_share_the_table_and_demonstrations_end_where_they_were_going(tmp
     assert one.table is other.table
     demonstration = data.demonstration(4)
     assert demonstration.labels[-1] == {ARRIVED}
-    assert walk(data.world(4), demonstration.controls, 4)[0] == data.route(4)
+    assert follow_controls(data.world(4), demonstration.controls, 4)[0] == data.route(4)
     solution = ExactPlanner().solve(one, visit_in_order(ARRIVED), unit_cost)
     assert np.nanmin(solution.control_cost_to_go(one.initial_state, 0)) == len(data.route(0)) - 1
 

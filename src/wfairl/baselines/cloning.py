@@ -228,7 +228,7 @@ def imitation_batches(task: Task, dataset: Dataset, encoder: Encoder, idle: bool
 
     Raises:
         NoSuccessfulDemonstrationError: there are fewer than two, of which one could teach and one be held out.
-        ContradictionError: a world gives other labels than a demonstration tells.
+        ContradictionError: a world gives other labels than a demonstration has.
     """
     successes = [demonstration for demonstration in dataset if demonstration.is_success and demonstration.controls]
     if len(successes) < 2:

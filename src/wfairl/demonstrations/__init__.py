@@ -1,4 +1,4 @@
-"""What was seen: demonstrations, who made them, and where they are kept."""
+"""Demonstrations: their records, the expert that makes them, and their files."""
 
 from wfairl.demonstrations.answers import Answer
 from wfairl.demonstrations.collection import FIRST_TRAINING_SEED, collect

@@ -1,11 +1,11 @@
-"""Answers: what somebody said of a walk through a scene when asked "would this have been right?".
+"""Answers of a person to the question whether a path through a scene "would have been right".
 
-On disk an answer is one JSON object a line:
+On disk, JSONL with one answer per line:
 
     {"seed": 7, "controls": [0, 0, 3], "labels": [[], ["coffee"], ["office"]], "right": true}
 
-An answer that counts for several has a "weight" beside these, as those of corrections do. Answers about the
-demonstrations of `demos.safetensors` are kept beside them, in `demos.answers.jsonl`.
+An answer that counts for several, as those of corrections do, also has a "weight". Answers about the demonstrations of
+`demos.safetensors` are stored in `demos.answers.jsonl`.
 """
 
 import json
@@ -31,13 +31,13 @@ class BrokenAnswersError(BadInputError):
 
 @dataclass(frozen=True)
 class Answer:
-    """What was said of a walk.
+    """Whether a path fulfils the task, by a person's answer.
 
     Attributes:
         seed: the scene.
         controls: u_0, ..., u_{T-1}, indices into the world's controls; at least one.
         labels: sigma_0, ..., sigma_{T-1}, what held after each transition.
-        is_right: whether the task is fulfilled by the end of the walk.
+        is_right: whether the task is fulfilled by the end of the path.
         weight: how many answers it counts for.
     """
 
@@ -95,7 +95,7 @@ def read_answers(path: Path) -> tuple[Answer, ...]:
     """The answers of a file.
 
     Raises:
-        BrokenAnswersError: names the file and the line, and says what is wrong there.
+        BrokenAnswersError: names the file, the line and the fault.
     """
     answers = []
     for number, line in enumerate(read_text(path).splitlines(), start=1):

@@ -1,7 +1,7 @@
-"""What was seen: one demonstration, and a data set of them. Frozen, and checked when they are made.
+"""One demonstration, and a data set of them: frozen records that are checked when they are made.
 
-A demonstration holds what was done and what held after it. The states in between follow from the world of its scene,
-whatever they are, and are replayed where somebody needs them.
+A demonstration holds controls and labels. Its states follow from the world of its scene, whatever their type, and are
+replayed where they are needed.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ FAILURE_SCORE = 0.0
 
 
 class BadDemonstrationError(BadInputError):
-    """A demonstration that cannot have happened as it is told."""
+    """A demonstration that cannot have happened."""
 
 
 class ContradictionError(BadDemonstrationError):
-    """The world gives another label than the demonstration tells, or cannot follow it."""
+    """The world gives another label than the demonstration has, or cannot follow it."""
 
 
 class MixedTasksError(BadInputError):
@@ -42,8 +42,8 @@ class Demonstration:
     Attributes:
         controls: u_0, ..., u_{T-1}, indices into the world's controls.
         labels: sigma_0, ..., sigma_{T-1}, what held after each transition.
-        score: how well it went; 1 for success and 0 for failure here, any finite number elsewhere.
-        seed: which scene of the task it was.
+        score: 1 for success and 0 for failure of collected ones, any finite number in data of others.
+        seed: the scene of the task.
     """
 
     controls: tuple[int, ...]
@@ -84,7 +84,7 @@ class Dataset:
         task: the name of the task.
         demonstrations: in the order in which they were collected.
         temperature: of the expert that made the successes; None if unknown.
-        answers: what was said of walks that were asked about; the rational learner uses them.
+        answers: to questions about paths; the rational learner uses them.
     """
 
     task: str
@@ -116,7 +116,7 @@ class Dataset:
 
     @property
     def seeds(self) -> frozenset[int]:
-        """The scenes that were seen."""
+        """The scenes of the demonstrations."""
         return frozenset(demonstration.seed for demonstration in self.demonstrations)
 
 
@@ -144,14 +144,14 @@ def replay(world: World[Any], controls: Sequence[int | str], score: float, seed:
     """The demonstration that a sequence of controls, by index or by name, makes in a world.
 
     Raises:
-        BadDemonstrationError: a control is none of the world's, or cannot be chosen where it is.
+        BadDemonstrationError: a control is none of the world's, or is unavailable in its state.
     """
     numbers = tuple(control_number(world, control, f"seed {seed}: step {t}") for t, control in enumerate(controls))
-    _, labels = walk(world, numbers, seed)
+    _, labels = follow_controls(world, numbers, seed)
     return Demonstration(numbers, labels, float(score), seed)
 
 
-def walk(world: World[Any], controls: Sequence[int], seed: int) -> tuple[tuple[Any, ...], tuple[Label, ...]]:
+def follow_controls(world: World[Any], controls: Sequence[int], seed: int) -> tuple[tuple[Any, ...], tuple[Label, ...]]:
     """The states, one more than controls, and the labels along controls from the initial state of a world.
 
     Args:
@@ -160,7 +160,7 @@ def walk(world: World[Any], controls: Sequence[int], seed: int) -> tuple[tuple[A
         seed: of the scene, for messages.
 
     Raises:
-        BadDemonstrationError: a control is none of the world's, or cannot be chosen where it is.
+        BadDemonstrationError: a control is none of the world's, or is unavailable in its state.
     """
     states, labels = [world.initial_state], []
     for step, control in enumerate(controls):

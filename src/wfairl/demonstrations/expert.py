@@ -31,7 +31,7 @@ class Expert:
     def optimal_cost(self) -> float:
         """The least cost to success from the initial state; with unit cost, the fewest steps."""
         Q = self.solution.control_cost_to_go(self.world.initial_state, 0)
-        assert Q is not None  # it is where the planner began
+        assert Q is not None  # the planner starts there
         return float(Q.min())
 
     def act(self, temperature: float, horizon: int, rng: np.random.Generator) -> tuple[list[int], bool]:
@@ -49,7 +49,7 @@ class Expert:
         controls: list[int] = []
         while len(controls) < horizon:
             Q = self.solution.control_cost_to_go(state, rule_state)
-            assert Q is not None  # everything that can be reached is known
+            assert Q is not None  # every reachable state has one
             controls.append(sample_control(Q, temperature, rng, available_controls(self.world, state)))
             before, state = state, self.world.step(state, controls[-1])
             rule_state = self.rule.read(rule_state, self.world.label(before, controls[-1], state))
@@ -67,7 +67,7 @@ def solve(world: World[Any], rule: Automaton, cost: Cost = unit_cost, planner: P
         world: the scene.
         rule: when a word counts as success.
         cost: the true cost; 1 for every control unless given.
-        planner: how the cost-to-go is found; by the size of the world unless given.
+        planner: computes the cost-to-go; chosen by the size of the world unless given.
 
     Raises:
         UnsatisfiableTaskError: the rule cannot be fulfilled in this scene.

@@ -5,14 +5,15 @@
     {"states": [{"floor": 2, "door": "open"}, {"floor": 2, "door": "closed"}]}
     {"seed": 7, "path": [[1.5, 2.0], [1.6, 2.2], [1.8, 2.3]]}
 
-What was done is told by the controls, each a name or an index, or by the states that were passed, as the world has
-them: tuples and sets as lists, records (dataclasses, named tuples) as lists or objects, an enum by name or value.
-The control between two states is then the one that leads from the first to the second. The seed says which scene of the
-task it was, 0 if the task has only one. Without a score, the task's rule decides: 1 for success, 0 for failure.
-On a roadmap it is told by the path of the robot, its places (x, y) or (x, y, heading) in order, which is snapped to the
-roadmap; how far off that is, is kept. In a CSV file a row is a place, with the columns `x`, `y` and, if they are there,
-`heading`, `seed`, `score` and `episode`; rows of one episode (or of one seed, without that column) stand together.
-An `environment_id`, where a line has one, must be the task's.
+An episode is given by its controls, each a name or an index, or by its states, as the world has them: tuples and sets
+as lists, records (dataclasses, named tuples) as lists or objects, an enum by name or value. The control between two
+states is then the one that leads from the first to the second. On a roadmap, an episode may be given by the path of the
+robot, its places (x, y) or (x, y, heading) in order, which is matched to the roadmap; the log reports how far apart
+they are.
+
+The seed is that of the scene, 0 by default. Without a score, the task's rule decides: 1 for success, 0 for failure. An
+`environment_id` must be the task's. In a CSV file a row is a place, with the columns `x`, `y` and optionally `heading`,
+`seed`, `score` and `episode`; rows of one episode (or of one seed, without that column) are consecutive.
 """
 
 import csv
@@ -47,21 +48,21 @@ from wfairl.worlds.task import Task
 from wfairl.worlds.world import World, available_controls
 
 FIELDS = ("environment_id", "seed", "controls", "states", "path", "score")
-TOLD_BY = ("controls", "states", "path")
+GIVEN_BY = ("controls", "states", "path")
 COLUMNS = ("episode", "seed", "x", "y", "heading", "score")
 
 
 class MalformedLogError(BadInputError):
-    """A line of a log that cannot be understood."""
+    """A line of a log that cannot be read."""
 
 
 @dataclass(frozen=True)
 class Log:
-    """What a log told.
+    """The content of a log.
 
     Attributes:
         dataset: its episodes.
-        matches: how well paths were snapped to a roadmap, by the number of the episode.
+        matches: of paths to a roadmap, by the number of the episode.
     """
 
     dataset: Dataset
@@ -74,7 +75,7 @@ def read_log(path: Path, task: Task) -> Dataset:
 
 
 def read_recordings(path: Path, task: Task) -> Log:
-    """The episodes of a log (*.jsonl, *.csv) as demonstrations of a task, and how well paths were snapped.
+    """The episodes of a log (*.jsonl, *.csv) as demonstrations of a task, and the matches of paths.
 
     Raises:
         MalformedLogError: names the file, the line and the fault.
@@ -97,36 +98,36 @@ def read_recordings(path: Path, task: Task) -> Log:
 
 
 def disagreements(dataset: Dataset, task: Task) -> dict[int, str]:
-    """Where a score and the task's rule say otherwise: the number of the demonstration, from 1, and what each says."""
-    found = {}
+    """Sentences about demonstrations whose score contradicts the task's rule, by the number of each, from 1."""
+    sentences = {}
     for number, demonstration in enumerate(dataset, start=1):
         fulfilled = task.rule.fulfilled_at(demonstration.labels) is not None
         if fulfilled != demonstration.is_success:
-            found[number] = (
+            sentences[number] = (
                 f"the score {demonstration.score:g} says {'success' if demonstration.is_success else 'failure'},"
                 f" and the rule of {task.name} is {'fulfilled' if fulfilled else 'not fulfilled'}"
             )
-    return found
+    return sentences
 
 
 def _json_entries(path: Path) -> Iterator[tuple[int, Callable[[], Any]]]:
-    """The number of each line that is not empty, and what reads it."""
+    """The number of each line that is not empty, and a function that parses it."""
     for number, line in enumerate(read_text(path).splitlines(), start=1):
         if line.strip():
             yield number, partial(parse_json, line)
 
 
 def _csv_entries(path: Path) -> Iterator[tuple[int, Any]]:
-    """The line on which each episode of a table begins, and the episode as a line of JSON would tell it."""
+    """The line on which each episode of a table begins, and the episode as an entry of JSONL."""
     columns, rows = _csv_rows(path)
     places = [name for name in ("x", "y", "heading") if name in columns]
-    seen = set()
+    earlier = set()
     for key, together in groupby(rows, key=lambda one: (one[1].get("episode"), one[1].get("seed"))):
         episode = list(together)
         line, first = episode[0]
-        if "episode" in columns and key in seen:
-            raise MalformedLogError(f"{path}: line {line}: episode {key[0]} again; its rows stand together")
-        seen.add(key)
+        if "episode" in columns and key in earlier:
+            raise MalformedLogError(f"{path}: line {line}: episode {key[0]} again; its rows must be consecutive")
+        earlier.add(key)
         try:
             entry: dict[str, Any] = {"seed": int(first.get("seed") or 0)}
             if first.get("score"):
@@ -181,8 +182,8 @@ def _check_entry(entry: Any, task: Task) -> None:
     unknown = sorted(set(entry) - set(FIELDS))
     if unknown:
         raise MalformedLogError(f"unknown field {unknown[0]!r}; there are {', '.join(FIELDS)}")
-    told = [name for name in TOLD_BY if name in entry]
-    if len(told) != 1 or not isinstance(entry[told[0]], list):
+    given = [name for name in GIVEN_BY if name in entry]
+    if len(given) != 1 or not isinstance(entry[given[0]], list):
         raise MalformedLogError('an episode has either a list "controls" or a list "states" or a list "path"')
     environment_id = getattr(task, "environment_id", None)
     if "environment_id" in entry and entry["environment_id"] != environment_id:
@@ -199,14 +200,13 @@ def _controls_between(world: World[Any], states: Sequence[Any]) -> list[int]:
     if not states:
         raise MalformedLogError("states must begin with the one in which the scene starts")
     state = world.initial_state
-    if not _is_told(states[0], _named(world, state)):
-        here = _named(world, state)
-        raise MalformedLogError(f"the scene starts in {here!r}, not in {json.dumps(states[0])}")
+    if not _equals(states[0], _named(world, state)):
+        raise MalformedLogError(f"the scene starts in {_named(world, state)!r}, not in {json.dumps(states[0])}")
     controls = []
     for step, wanted in enumerate(states[1:]):
         for control in available_controls(world, state).nonzero()[0].tolist():
             after = world.step(state, control)
-            if _is_told(wanted, _named(world, after)):
+            if _equals(wanted, _named(world, after)):
                 controls.append(control)
                 state = after
                 break
@@ -218,10 +218,10 @@ def _controls_between(world: World[Any], states: Sequence[Any]) -> list[int]:
 
 
 def _match(world: World[Any], path: Sequence[Any]) -> Match:
-    """The walk over the roadmap of a world that is nearest to a path."""
+    """The path over the roadmap of a world that is nearest to a recorded path."""
     scene = getattr(world, "source", None)
     if not isinstance(scene, FloorScene):
-        raise MalformedLogError("a path is told on a roadmap, and this task has none; tell the controls or the states")
+        raise MalformedLogError("a path needs a roadmap, and this task has none; give the controls or the states")
     are_places = all(isinstance(place, list) and len(place) in (2, 3) for place in path)
     numbers = [number for place in path for number in place] if are_places else []
     if not are_places or len(path) < 2 or not all(_is_number(number) for number in numbers):
@@ -238,17 +238,17 @@ def _named(world: World[Any], state: Any) -> Any:
     return world.name(state) if isinstance(world, GraphWorld) else state
 
 
-def _is_told(told: Any, state: Any) -> bool:
-    """Whether a value of JSON tells a state."""
+def _equals(value: Any, state: Any) -> bool:
+    """Whether a value of JSON represents a state."""
     names = [one.name for one in fields(state)] if is_dataclass(state) else getattr(state, "_fields", ())
     parts = [getattr(state, name) for name in names] or state
-    if isinstance(told, dict):
-        return told.keys() == set(names) and all(map(_is_told, (told[name] for name in names), parts))
-    if isinstance(told, list) and isinstance(state, frozenset):
-        return len(told) == len(state) and all(any(_is_told(one, member) for member in state) for one in told)
-    if isinstance(told, list):
-        return isinstance(parts, list | tuple) and len(told) == len(parts) and all(map(_is_told, told, parts))
-    return told in (state.name, state.value) if isinstance(state, Enum) else bool(told == state)
+    if isinstance(value, dict):
+        return value.keys() == set(names) and all(map(_equals, (value[name] for name in names), parts))
+    if isinstance(value, list) and isinstance(state, frozenset):
+        return len(value) == len(state) and all(any(_equals(one, member) for member in state) for one in value)
+    if isinstance(value, list):
+        return isinstance(parts, list | tuple) and len(value) == len(parts) and all(map(_equals, value, parts))
+    return value in (state.name, state.value) if isinstance(state, Enum) else bool(value == state)
 
 
 def _score(score: Any) -> float:

@@ -1,8 +1,7 @@
 """Exchange with Minari, the data set format of Gymnasium; needs the extra `minari`.
 
-Export runs the controls in the real environment and writes what it gives: observations, rewards, ends.
-Import runs them again: an episode whose observations the environment contradicts is rejected, with the
-step at which they part, and the others are kept.
+Export runs the controls in the real environment and writes its observations, rewards and ends. Import runs them again:
+an episode whose observations the environment contradicts is rejected, with the step at which they differ.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ from wfairl.demonstrations.demonstration import (
     ContradictionError,
     Dataset,
     Demonstration,
+    follow_controls,
     replay,
-    walk,
 )
 from wfairl.errors import BadInputError, MissingExtraError
 from wfairl.files import check_ends
@@ -40,7 +39,7 @@ LONGEST_MISSION = 1024
 
 
 class GymnasiumTask(Task, Protocol):
-    """A task whose scenes are Gymnasium environments: what Minari can hold."""
+    """A task whose scenes are Gymnasium environments, as Minari requires."""
 
     @property
     def environment_id(self) -> str:
@@ -54,7 +53,7 @@ class GymnasiumTask(Task, Protocol):
 
 @dataclass(frozen=True)
 class Import:
-    """What came of an import: the data set, and why each rejected episode was rejected, by its number."""
+    """An imported data set, and the reason of each rejected episode by its number."""
 
     dataset: Dataset
     rejected: dict[int, str]
@@ -78,16 +77,12 @@ def export_minari(dataset: Dataset, task: Task, dataset_id: str, root: Path | No
     source = _gymnasium_task(task)
     episodes: list[EpisodeBuffer] = []
     for demonstration in track(dataset, "export"):
-        record = _run(source, demonstration)
         episodes.append(
             EpisodeBuffer(
                 id=len(episodes),
                 seed=demonstration.seed,
-                observations=record.observations,
                 actions=np.array(demonstration.controls, np.int64),
-                rewards=record.rewards,
-                terminations=record.terminations,
-                truncations=record.truncations,
+                **_run(source, demonstration),
                 infos={"score": np.full(len(demonstration) + 1, demonstration.score)},
             )
         )
@@ -116,7 +111,7 @@ def export_minari(dataset: Dataset, task: Task, dataset_id: str, root: Path | No
 def import_minari(dataset_id: str, task: Task, root: Path | None = None) -> Import:
     """Read a Minari data set of a task's environment.
 
-    The score of an episode is what its infos say, else 1 for success under the task's rule and 0 for failure.
+    The score of an episode is that of its infos, else 1 for success under the task's rule and 0 for failure.
 
     Raises:
         BadInputError: there is no such data set, or it is of another environment.
@@ -135,18 +130,18 @@ def import_minari(dataset_id: str, task: Task, root: Path | None = None) -> Impo
         except Exception as error:
             raise _broken(dataset_id, error) from None
         try:
-            found = source.env_spec.id if source.env_spec else "no environment"
-            if found == task.environment_id:
+            environment_id = source.env_spec.id if source.env_spec else "no environment"
+            if environment_id == task.environment_id:
                 return _import(source, task)
         except Exception as error:
             raise _broken(dataset_id, error) from None
     raise BadInputError(
-        f"the Minari data set {dataset_id!r} is of {found}, and the task {task.name!r} of {task.environment_id}"
+        f"the Minari data set {dataset_id!r} is of {environment_id}, the task {task.name!r} of {task.environment_id}"
     )
 
 
 def _broken(dataset_id: str, error: Exception) -> BadInputError:
-    """What to raise for files that Minari or HDF5 cannot read: what they raise for those can be anything."""
+    """The error for files that Minari or HDF5 cannot read, for which they raise errors of any type."""
     reason = " ".join(f"{type(error).__name__}: {error}".split())
     return BadInputError(f"the Minari data set {dataset_id!r} cannot be read ({reason})")
 
@@ -163,22 +158,8 @@ def _import(source: Any, task: GymnasiumTask) -> Import:
     return Import(Dataset(task.name, tuple(demonstrations)), rejected)
 
 
-@dataclass(frozen=True)
-class _Record:
-    """What the real environment gave along the controls of a demonstration."""
-
-    observations: dict[str, list[Any]]
-    rewards: list[float]
-    terminations: list[bool]
-    truncations: list[bool]
-
-
 def _gymnasium_task(task: Task) -> GymnasiumTask:
-    """Refuse a task without an environment of Gymnasium's.
-
-    Raises:
-        BadInputError: it has none.
-    """
+    """The task, if it has a Gymnasium environment; raises `BadInputError` if not."""
     if not hasattr(task, "make_environment") or not hasattr(task, "environment_id"):
         raise BadInputError(
             f"the task {task.name!r} has no Gymnasium environment, which Minari's data sets are of;"
@@ -187,15 +168,15 @@ def _gymnasium_task(task: Task) -> GymnasiumTask:
     return cast(GymnasiumTask, task)
 
 
-def _run(task: GymnasiumTask, demonstration: Demonstration) -> _Record:
-    """Run the controls in the real environment, which must go where the model does.
+def _run(task: GymnasiumTask, demonstration: Demonstration) -> dict[str, Any]:
+    """Observations, rewards, terminations and truncations of the real environment, whose states must be the model's.
 
     Raises:
-        ContradictionError: says at which step they part; a demonstration that goes on after the end does.
+        ContradictionError: names the step at which they differ, as they do if the controls go on after the end.
     """
     simulator = task.make_simulator(demonstration.seed)
     world, real = simulator.world, cast(Any, simulator).environment.unwrapped
-    states, _ = walk(world, demonstration.controls, demonstration.seed)
+    states, _ = follow_controls(world, demonstration.controls, demonstration.seed)
     observations: dict[str, list[Any]] = {key: [value] for key, value in real.gen_obs().items()}
     rewards, terminations, truncations = [], [], []
     for step, control in enumerate(demonstration.controls):
@@ -207,7 +188,8 @@ def _run(task: GymnasiumTask, demonstration: Demonstration) -> _Record:
         rewards.append(float(reward))
         terminations.append(bool(terminated))
         truncations.append(bool(truncated))
-    return _Record(observations, rewards, terminations, truncations)
+    ends = {"terminations": terminations, "truncations": truncations}
+    return {"observations": observations, "rewards": rewards, **ends}
 
 
 def _to_demonstration(episode: Any, seed: Any, task: GymnasiumTask) -> Demonstration:
@@ -215,24 +197,24 @@ def _to_demonstration(episode: Any, seed: Any, task: GymnasiumTask) -> Demonstra
         raise ContradictionError(f"the episode's seed is {seed}, so its scene cannot be made again")
     controls = np.asarray(episode.actions).reshape(-1).tolist()
     world = task.make_world(int(seed))
-    told = replay(world, controls, SUCCESS_SCORE, int(seed))
-    record = _run(task, told)
-    for key, seen in episode.observations.items():
-        _compare(key, list(seen), record.observations.get(key, []), told.seed)
-    return dataclasses.replace(told, score=_score(episode, told, task))
+    demonstration = replay(world, controls, SUCCESS_SCORE, int(seed))
+    expected = _run(task, demonstration)["observations"]
+    for key, observed in episode.observations.items():
+        _compare(key, list(observed), expected.get(key, []), demonstration.seed)
+    return dataclasses.replace(demonstration, score=_score(episode, demonstration, task))
 
 
-def _compare(key: str, seen: list[Any], expected: list[Any], seed: int) -> None:
-    if len(seen) != len(expected):
-        raise ContradictionError(f"seed {seed}: {len(seen)} observations of {key!r} where {len(expected)} belong")
-    for step, (one, other) in enumerate(zip(seen, expected, strict=True)):
+def _compare(key: str, observed: list[Any], expected: list[Any], seed: int) -> None:
+    if len(observed) != len(expected):
+        raise ContradictionError(f"seed {seed}: {len(observed)} observations of {key!r} where {len(expected)} belong")
+    for step, (one, other) in enumerate(zip(observed, expected, strict=True)):
         if not np.array_equal(one, other):
             when = "at the start" if step == 0 else f"after step {step - 1}"
             raise ContradictionError(f"seed {seed}: the observed {key!r} {when} is not what the world shows there")
 
 
 def _score(episode: Any, demonstration: Demonstration, task: Task) -> float:
-    """What the infos say, else what the task's rule says."""
+    """The score of the infos, else that of the task's rule."""
     scores = np.asarray((episode.infos or {}).get("score", [])).reshape(-1)
     if scores.size:
         return float(scores[0])

@@ -9,10 +9,11 @@ Version 2. The header holds `task`, `temperature` and `labels`, the distinct lab
     controls     [sum T_n] of uint16
     label_index  [sum T_n] of uint16     which of the header's labels held after each control
 
-States are not kept: they follow from the controls in the world of the seed. Version 1, which is still read, kept labels
-as masks over the header's `propositions`, and packed states of MiniGrid, which are passed over.
+States are not stored: they follow from the controls in the world of the seed. Version 1, which is still read, has
+labels as masks over the header's `propositions`, and packed states of MiniGrid, which are ignored.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -49,7 +50,7 @@ class BrokenDatasetError(BadInputError):
 
 @dataclass(frozen=True)
 class _Header:
-    """What a file says of a data set; version 1 has propositions instead of labels."""
+    """The header of a file; version 1 has propositions instead of labels."""
 
     task: str
     temperature: float | Literal["inf"] | None
@@ -79,7 +80,7 @@ def load(path: Path, task: str | None = None) -> Dataset:
         task: if given, the task that the data set must be of.
 
     Raises:
-        BrokenDatasetError: names the file and what is wrong with it.
+        BrokenDatasetError: names the file and the fault.
     """
     version, header, arrays = read_arrays(path, FORMAT, tuple(ARRAYS), BrokenDatasetError)
     _check_types(path, ARRAYS[version], arrays)
@@ -89,7 +90,7 @@ def load(path: Path, task: str | None = None) -> Dataset:
         raise BrokenDatasetError(f"{path}: demonstrations of the task {name!r}, not of {task!r}")
     try:
         answers = tuple(Answer.from_document(one) for one in header.get("answers", []))
-        return Dataset(name, tuple(_demonstrations(arrays, labels, arrays["label_index"])), temperature, answers)
+        return Dataset(name, tuple(_demonstrations(arrays, labels)), temperature, answers)
     except (BadDemonstrationError, BrokenAnswersError) as error:
         raise BrokenDatasetError(f"{path}: {error}") from None
     except IndexError:
@@ -108,28 +109,18 @@ def _to_arrays(dataset: Dataset, labels: tuple[Label, ...]) -> dict[str, NDArray
     return {name: np.asarray(values[name], kind) for name, kind in ARRAYS[VERSION].items()}
 
 
-def _demonstrations(
-    arrays: dict[str, NDArray[Any]], labels: list[Label], label_index: NDArray[Any]
-) -> list[Demonstration]:
-    controls, shown = arrays["controls"].tolist(), label_index.tolist()
-    found, end = [], 0
-    for number, length in enumerate(arrays["lengths"].tolist()):
+def _demonstrations(arrays: dict[str, NDArray[Any]], labels: list[Label]) -> Iterator[Demonstration]:
+    controls, word = arrays["controls"].tolist(), [labels[i] for i in arrays["label_index"].tolist()]
+    end = 0
+    for length, score, seed in zip(*(arrays[name].tolist() for name in ("lengths", "scores", "seeds")), strict=True):
         start, end = end, end + length
-        found.append(
-            Demonstration(
-                controls=tuple(controls[start:end]),
-                labels=tuple(labels[i] for i in shown[start:end]),
-                score=float(arrays["scores"][number]),
-                seed=int(arrays["seeds"][number]),
-            )
-        )
-    return found
+        yield Demonstration(tuple(controls[start:end]), tuple(word[start:end]), score, seed)
 
 
 def _read_header(
     path: Path, version: int, header: dict[str, Any], arrays: dict[str, NDArray[Any]]
 ) -> tuple[str, float | None, list[Label]]:
-    """Task, temperature and labels; a digest says that a file is whole, not that it was written by us."""
+    """Task, temperature and labels, checked: a digest proves that a file is whole, not that this package wrote it."""
     try:
         read: _Header = parse(_Header, header)
     except BadInputError as error:

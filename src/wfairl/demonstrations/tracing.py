@@ -16,7 +16,7 @@ def trace(demonstration: Demonstration, product: Product | LazyProduct) -> Itera
     It ends with the first successor that is no product state: where the automaton accepts, or can no longer.
 
     Raises:
-        ContradictionError: the world gives other labels than the demonstration tells, or cannot follow it.
+        ContradictionError: the world gives other labels than the demonstration has, or cannot follow it.
     """
     world, node = product.world, 0
     for step, (control, label) in enumerate(zip(demonstration.controls, demonstration.labels, strict=True)):

@@ -1,4 +1,4 @@
-"""Two policies in the same scenes: how far apart they are, and how sure that is.
+"""Two policies in the same scenes: the difference between them, with confidence intervals.
 
 The figures are those of Agarwal et al., *Deep reinforcement learning at the edge of the statistical precipice* (NeurIPS
 2021; their library is rliable). Scores of a policy in a task are a matrix [training seeds, scenes].
@@ -56,8 +56,10 @@ class Comparison:
 def interquartile_mean(tasks: Sequence[Scores], resamples: int = RESAMPLES, seed: int = 0) -> Estimate:
     """The interquartile mean of a policy's scores over tasks, each of which is a stratum."""
     rng, strata = np.random.default_rng(seed), [np.asarray(scores, float) for scores in tasks]
-    value = _middle([scores[None] for scores in strata])
-    return _interval(float(value[0]), _middle([_draw(one, *_indices(one, resamples, rng)) for one in strata]))
+    value = _interquartile_means([scores[None] for scores in strata])
+    return _interval(
+        float(value[0]), _interquartile_means([_draw(one, *_indices(one, resamples, rng)) for one in strata])
+    )
 
 
 def compare(ours: Sequence[Scores], others: Sequence[Scores], resamples: int = RESAMPLES, seed: int = 0) -> Comparison:
@@ -74,7 +76,7 @@ def compare(ours: Sequence[Scores], others: Sequence[Scores], resamples: int = R
     rng = np.random.default_rng(seed)
     pairs = [(np.asarray(one, float), np.asarray(other, float)) for one, other in zip(ours, others, strict=True)]
     if any(one.shape[1:] != other.shape[1:] for one, other in pairs):
-        raise BadInputError("policies can be compared in the same scenes alone")
+        raise BadInputError("policies can only be compared in the same scenes")
     exact, drawn = [], []
     for one, other in pairs:
         seeds, scenes = _indices(one, resamples, rng)
@@ -91,10 +93,12 @@ def compare_evaluations(ours: Evaluation, others: Evaluation) -> Comparison:
     Raises:
         BadInputError: the scenes are not the same.
     """
-    returns = [{episode.seed: episode.episode_return for episode in one.episodes} for one in (ours, others)]
-    if returns[0].keys() != returns[1].keys():
-        raise BadInputError(f"{ours.policy} and {others.policy} were evaluated in other scenes and cannot be compared")
-    one, other = (np.array([[found[seed] for seed in sorted(found)]]) for found in returns)
+    by_seed = [{episode.seed: episode.episode_return for episode in one.episodes} for one in (ours, others)]
+    if by_seed[0].keys() != by_seed[1].keys():
+        raise BadInputError(
+            f"{ours.policy} and {others.policy} were evaluated in different scenes and cannot be compared"
+        )
+    one, other = (np.array([[returns[seed] for seed in sorted(returns)]]) for returns in by_seed)
     return compare([one], [other])
 
 
@@ -110,12 +114,12 @@ def _draw(scores: Scores, seeds: NDArray[np.int64], scenes: NDArray[np.int64]) -
 
 
 def _by_scene(ours: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Difference of the means, and part of the pairs in which ours is better; shape [2, resamples, scenes]."""
+    """Difference of the means, and fraction of the pairs in which ours is better; shape [2, resamples, scenes]."""
     gap = ours[:, :, None] - others[:, None]
     return np.stack([gap.mean(axis=(1, 2)), ((gap > 0) + 0.5 * (gap == 0)).mean(axis=(1, 2))])
 
 
-def _middle(strata: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+def _interquartile_means(strata: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
     """The interquartile mean of each resample of all strata together, [resamples]."""
     flat = np.concatenate([scores.reshape(len(scores), -1) for scores in strata], axis=1)
     return np.asarray(trim_mean(flat, QUARTER, axis=1))

@@ -4,8 +4,8 @@ The return of an episode is the paper's (as recovered in docs/protocol.md):
 
     1 - 0.9 * steps / horizon   if it succeeds within the horizon, else 0.
 
-Beside it stand what the episode cost under the task's true cost and, where a cost was learned, under that one: a policy
-that takes more steps may well be the better one.
+An episode also has its cost under the task's true cost and under a learned cost, if there is one: a policy that takes
+more steps may well be the better one.
 """
 
 import math
@@ -34,18 +34,18 @@ class BrokenEvaluationError(BadInputError):
 
 @dataclass(frozen=True)
 class Episode:
-    """How one episode went.
+    """The outcome of one episode.
 
     Attributes:
         seed: the scene.
-        steps: controls taken.
+        steps: number of controls.
         success: whether the task's rule was fulfilled.
         episode_return: the paper's return.
         word: the labels, consecutive equal ones once.
-        controls: what was done.
-        outcome: how it ended.
-        cost: what it cost under the task's true cost.
-        learned_cost: what it cost under a learned cost, None if there is none.
+        controls: in order.
+        outcome: how it ended; see `rollout`.
+        cost: under the task's true cost.
+        learned_cost: under a learned cost, None if there is none.
     """
 
     seed: Count
@@ -60,7 +60,7 @@ class Episode:
 
     @classmethod
     def of(cls, trajectory: Trajectory, task: Task, learned: Cost | None = None) -> Self:
-        """What is kept of a trajectory."""
+        """The episode of a trajectory."""
         return cls(
             seed=trajectory.seed,
             steps=len(trajectory),
@@ -105,27 +105,23 @@ class Evaluation:
     @property
     def standard_error(self) -> float:
         """The standard error of the mean return; 0 for a single episode."""
-        if len(self.episodes) < 2:
-            return 0.0
         returns = [episode.episode_return for episode in self.episodes]
-        return float(np.std(returns, ddof=1) / math.sqrt(len(returns)))
+        return float(np.std(returns, ddof=1) / math.sqrt(len(returns))) if len(returns) > 1 else 0.0
 
     @property
     def success_rate(self) -> float:
-        """The part of the episodes that succeeded."""
+        """The fraction of the episodes that succeeded."""
         return float(np.mean([episode.success for episode in self.episodes]))
 
     @property
     def mean_cost(self) -> float | None:
         """The mean true cost of the episodes that succeeded; None if none did."""
-        costs = [episode.cost for episode in self.episodes if episode.success]
-        return float(np.mean(costs)) if costs else None
+        return _mean([one.cost for one in self.episodes if one.success])
 
     @property
     def mean_learned_cost(self) -> float | None:
         """The mean learned cost of the episodes that succeeded; None if none did, or nothing was learned."""
-        costs = [one.learned_cost for one in self.episodes if one.success and one.learned_cost is not None]
-        return float(np.mean(costs)) if costs else None
+        return _mean([one.learned_cost for one in self.episodes if one.success and one.learned_cost is not None])
 
     def to_document(self) -> dict[str, Any]:
         """The evaluation as one JSON object."""
@@ -143,22 +139,27 @@ class Evaluation:
 
     @classmethod
     def from_document(cls, document: Any) -> Self:
-        """Read an evaluation; what follows from the episodes is computed from them.
+        """Read an evaluation; its means are computed from the episodes.
 
         Raises:
             BrokenEvaluationError: the document is not one.
         """
         try:
-            kept = {one.name: document[one.name] for one in fields(cls)}
-            return cast(Self, parse(cls, {**kept, "episodes": list(map(_episode_fields, kept["episodes"]))}))
+            content = {one.name: document[one.name] for one in fields(cls)}
+            content["episodes"] = list(map(_episode_fields, content["episodes"]))
+            return cast(Self, parse(cls, content))
         except (BadInputError, KeyError, TypeError, AttributeError) as error:
             raise BrokenEvaluationError(f"not an evaluation ({error})") from None
 
 
 def _episode_fields(document: dict[str, Any]) -> dict[str, Any]:
-    """The fields of an episode on disk; those of older versions cost their steps."""
+    """The fields of an episode on disk; in older versions the cost is the number of steps."""
     others = {name: value for name, value in document.items() if name != "return"}
     return {"cost": document["steps"], "episode_return": document["return"], **others}
+
+
+def _mean(costs: Sequence[float]) -> float | None:
+    return float(np.mean(costs)) if costs else None
 
 
 def evaluate(
@@ -173,11 +174,11 @@ def evaluate(
 
     Args:
         task: the task.
-        policy: who acts.
+        policy: the policy.
         seeds: the scenes; below `FIRST_TRAINING_SEED`, which are never used for training.
-        rng_seed: for the draws of the policy; with the scene it decides the episode.
+        rng_seed: for the draws of the policy; with the scene it determines the episode.
         n_jobs: episodes to run at once; it changes nothing in the result.
-        learned: a learned cost under which the episodes are priced too.
+        learned: a learned cost, of which the episodes get their cost too.
 
     Raises:
         BadInputError: there are no seeds, or one is of a training scene.
@@ -192,7 +193,7 @@ def evaluate(
 
 
 def episode_rng(seed: int, rng_seed: int = 0) -> np.random.Generator:
-    """What a policy draws from in a scene: with it, `roll_out` gives the episode that `evaluate` counted."""
+    """The generator of a policy in a scene: with it, `roll_out` repeats the episode of `evaluate`."""
     return np.random.default_rng([rng_seed, seed])
 
 
@@ -202,10 +203,10 @@ def episode_return(steps: int, success: bool, horizon: int) -> float:
 
 
 def check_test_seeds(seeds: Sequence[int]) -> None:
-    """Refuse scenes that somebody may have trained on.
+    """Refuse scenes that may be used for training.
 
     Raises:
-        BadInputError: says which.
+        BadInputError: there are no seeds, or one is of a training scene.
     """
     if not seeds:
         raise BadInputError("there are no seeds to evaluate on")

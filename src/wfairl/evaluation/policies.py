@@ -1,4 +1,4 @@
-"""Who acts: a policy makes an agent for each episode."""
+"""Policies: each makes an actor for an episode."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,31 +17,27 @@ from wfairl.worlds.world import World, available_controls
 
 
 class Actor(Protocol):
-    """What acts in one episode."""
+    """Chooses the controls of one episode."""
 
     def choose(self) -> int:
         """The next control."""
         ...
 
     def probabilities(self) -> NDArray[np.float64]:
-        """The chance of each control to be the next; shape [controls]."""
+        """The probability of each control to be the next; shape [controls]."""
         ...
 
     def observe(self, state: Any, label: Label) -> Status:
-        """Take in where the control led, and say where that leaves the task."""
+        """Observe the state and the label after the control, and return the status of the task."""
         ...
 
 
 class Policy(Protocol):
-    """What makes an actor for a scene.
-
-    Attributes:
-        name: for people and reports.
-    """
+    """Makes an actor for each scene."""
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """For people and reports."""
         ...
 
     def actor(self, world: World[Any], rng: np.random.Generator) -> Actor:
@@ -54,11 +50,11 @@ class PlannedPolicy:
     """Plans with an automaton and a cost; the Boltzmann policy of equation (3).
 
     Attributes:
-        name: what people call it.
+        name: for people and reports.
         automaton: the task's logic.
         cost: the cost of every transition of a product.
         temperature: eta.
-        planner: how the cost-to-go is found.
+        planner: computes the cost-to-go.
     """
 
     name: str
@@ -76,7 +72,7 @@ class PlannedPolicy:
 
 @dataclass(frozen=True)
 class RandomPolicy:
-    """Every control that can be chosen equally likely, always."""
+    """Draws every available control with the same probability."""
 
     name: str = "random"
 

@@ -1,4 +1,4 @@
-"""Replay of an evaluated episode: its controls are known, so no planning is needed."""
+"""Replay of an evaluated episode from its controls, without planning."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,18 +16,18 @@ from wfairl.worlds.task import Task
 from wfairl.worlds.world import World
 
 ENDINGS = {LOST: Status.LOST, STOPPED_EARLY: Status.ACCEPTED}
-"""Where the agent of an episode believed to stand after its last control, where that is what ended it."""
+"""The status of the agent after its last control, for outcomes in which that ended the episode."""
 
 
 class OtherEpisodeError(FailedRunError):
-    """The same controls led elsewhere than when they were evaluated."""
+    """The same controls lead to another episode than in the evaluation."""
 
 
 def replay(task: Task, episode: Episode) -> Trajectory:
-    """What happened in an episode; how likely its controls were is not known, so that those numbers are NaN.
+    """The trajectory of an episode; the probabilities of its controls are NaN.
 
     Raises:
-        OtherEpisodeError: the simulator no longer does what it did.
+        OtherEpisodeError: the simulator does not repeat the episode.
     """
     trajectory = roll_out(task, _Replay(episode), episode.seed, episode_rng(episode.seed))
     if (trajectory.controls, trajectory.word, trajectory.outcome) != (episode.controls, episode.word, episode.outcome):
@@ -40,7 +40,7 @@ def replay(task: Task, episode: Episode) -> Trajectory:
 
 @dataclass(frozen=True)
 class _Replay:
-    """A policy that does what was done."""
+    """A policy that repeats the controls of an episode."""
 
     episode: Episode
     name: str = "replay"

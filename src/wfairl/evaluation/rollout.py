@@ -1,6 +1,6 @@
 """One episode: a policy acts in a simulator until the task is fulfilled, lost or out of time.
 
-Everything that shows or counts episodes (evaluation, recordings, films, validation) takes them from here.
+Evaluation, recordings, films and validation all take their episodes from here.
 """
 
 from dataclasses import dataclass
@@ -23,21 +23,21 @@ OUT_OF_TIME = "horizon"
 LOST = "lost"
 STOPPED_EARLY = "stopped early"
 UNSATISFIABLE = "unsatisfiable"
-"""How an episode ended: it succeeded; the horizon came; the agent had no control left that its automaton would
-accept, or the simulator ended the episode; its automaton accepted what was no success; it saw no way at all."""
+"""How an episode ended: it succeeded; it reached the horizon; the agent's automaton can no longer accept, or the
+simulator ended the episode; the agent's automaton accepted without success; the agent found no plan."""
 
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """What happened in one scene: T controls, and T + 1 of what lies between them.
+    """One episode of T controls.
 
     Attributes:
         world: the model of the scene.
         seed: the scene.
-        states: as the simulator showed them, T + 1.
-        controls: what was done, T.
+        states: of the simulator, T + 1.
+        controls: T.
         labels: what held after each control, T.
-        probabilities: of all controls when each was chosen, shape [T, controls].
+        probabilities: of all controls at each step, shape [T, controls].
         outcome: how it ended.
     """
 
@@ -64,15 +64,15 @@ class Trajectory:
         return compress(self.labels)
 
     def cost(self, cost: Cost) -> float:
-        """What its controls cost together."""
+        """The sum of the costs of its controls."""
         return path_cost(cost, self.world, self.states, self.controls)
 
 
 def roll_out(task: Task, policy: Policy, seed: int, rng: np.random.Generator) -> Trajectory:
     """One episode in the task's simulator.
 
-    Success is what the simulator says, if it is a judge of that, or else what the task's true rule says of the labels
-    that the simulator gave; not what the policy's automaton believes.
+    The simulator decides on success, if it has `succeeded`; otherwise the task's true rule does, by the labels of the
+    simulator. The policy's own automaton never does.
     """
     simulator = task.make_simulator(seed)
     world = simulator.world
@@ -82,8 +82,8 @@ def roll_out(task: Task, policy: Policy, seed: int, rng: np.random.Generator) ->
     probabilities: list[NDArray[np.float64]] = []
 
     def trajectory(outcome: str) -> Trajectory:
-        chances = np.reshape(probabilities, (len(controls), len(world.controls)))
-        return Trajectory(world, seed, tuple(states), tuple(controls), tuple(labels), chances, outcome)
+        shaped = np.reshape(probabilities, (len(controls), len(world.controls)))
+        return Trajectory(world, seed, tuple(states), tuple(controls), tuple(labels), shaped, outcome)
 
     try:
         actor = policy.actor(world, rng)
@@ -91,11 +91,9 @@ def roll_out(task: Task, policy: Policy, seed: int, rng: np.random.Generator) ->
         return trajectory(UNSATISFIABLE)
     status, rule_state = Status.RUNNING, 0
     while status is Status.RUNNING and len(controls) < task.horizon:
-        chances = actor.probabilities()
-        control = actor.choose()
-        state, label, ended = simulator.step(control)
-        probabilities.append(chances)
-        controls.append(control)
+        probabilities.append(actor.probabilities())
+        controls.append(actor.choose())
+        state, label, ended = simulator.step(controls[-1])
         labels.append(label)
         states.append(state)
         rule_state = task.rule.read(rule_state, label)

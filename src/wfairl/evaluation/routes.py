@@ -1,4 +1,4 @@
-"""How route choice and behaviour modelling measure a prediction, by the definitions of those fields.
+"""Measures of predicted choices and routes, by the definitions of route choice and behaviour modelling.
 
     bits per decision     mean of log2 pi(u_t | s_t); 0 is certainty, -log2(controls) a guess
     log-probability       of a trip: sum of log pi(u_t | s_t)
@@ -6,8 +6,8 @@
                           length of the true one; the nearest of a pair's true routes, at most 1
     BLEU                  matching runs of one to four links, against all true routes of the pair; no match of a length
                           counts as 0.1 (smoothing 1 of Chen and Cherry 2014)
-    Jensen-Shannon        distance between how often the true routes were driven and how often they are predicted;
-                          what nobody drove is one more route
+    Jensen-Shannon        distance between the frequencies of the true routes and of the predicted ones; all predicted
+                          routes that were never driven count as one
 
 Edit distance and BLEU are those of Zhao and Liang (2023). A pair is an origin and a destination.
 """
@@ -29,7 +29,7 @@ Route = tuple[int, ...]
 LONGEST_RUN = 4
 
 NO_MATCH = 0.1
-"""What BLEU counts where no run of a length matches."""
+"""Matches that BLEU counts where no run of a length matches."""
 
 
 @dataclass(frozen=True)
@@ -48,14 +48,12 @@ def score_routes(true_routes: Sequence[Route], predicted: Sequence[Route]) -> Ro
     driven: dict[tuple[int, int], dict[Route, None]] = {}
     for route in true_routes:
         driven.setdefault((route[0], route[-1]), {})[route] = None
-    known: dict[tuple[tuple[int, int], Route], tuple[float, float]] = {}
-    scores = []
-    for true, route in zip(true_routes, predicted, strict=True):
-        pair = (true[0], true[-1])
-        if (pair, route) not in known:
-            known[pair, route] = nearest_edit_distance(route, list(driven[pair])), bleu(route, list(driven[pair]))
-        scores.append(known[pair, route])
-    edit, matches = np.mean(scores, axis=0)
+    trips = [((true[0], true[-1]), route) for true, route in zip(true_routes, predicted, strict=True)]
+    scores = {
+        (pair, route): (nearest_edit_distance(route, list(driven[pair])), bleu(route, list(driven[pair])))
+        for pair, route in dict.fromkeys(trips)
+    }
+    edit, matches = np.mean([scores[trip] for trip in trips], axis=0)
     return RouteScores(float(edit), float(matches), route_distance(true_routes, predicted))
 
 
@@ -113,10 +111,9 @@ def _runs(route: Route, length: int) -> Counter[Route]:
 
 def route_distance(true_routes: Sequence[Route], predicted: Sequence[Route]) -> float:
     """The Jensen-Shannon distance between the frequencies of routes, in nats."""
-    driven, foretold = Counter(true_routes), Counter(predicted)
-    names = list(driven)
-    elsewhere = sum(times for route, times in foretold.items() if route not in driven)
-    return float(jensenshannon([*(driven[one] for one in names), 0], [*(foretold[one] for one in names), elsewhere]))
+    driven, counts = Counter(true_routes), Counter(predicted)
+    never_driven = sum(count for route, count in counts.items() if route not in driven)
+    return float(jensenshannon([*driven.values(), 0], [*(counts[route] for route in driven), never_driven]))
 
 
 def greedy_routes(
@@ -133,12 +130,10 @@ def greedy_routes(
         pairs: origins and destinations.
         longest: steps after which a route that has not arrived ends.
     """
-    known: dict[tuple[int, int], Route] = {}
-    for origin, goal in pairs:
-        if (origin, goal) in known:
-            continue
+    routes: dict[tuple[int, int], Route] = {}
+    for origin, goal in dict.fromkeys(pairs):
         best, route = control_cost_to_go[goal].argmin(axis=1), [origin]
         while route[-1] != goal and len(route) <= longest:
             route.append(int(successors[route[-1], best[route[-1]]]))
-        known[origin, goal] = tuple(route)
-    return [known[pair] for pair in pairs]
+        routes[origin, goal] = tuple(route)
+    return [routes[pair] for pair in pairs]

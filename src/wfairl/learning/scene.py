@@ -98,7 +98,7 @@ def prepare_scenes(
     Raises:
         NoSuccessfulDemonstrationError: no score reaches the threshold.
         NoUsableDemonstrationError: the automaton accepts none of them.
-        ContradictionError: a world gives other labels than a demonstration tells.
+        ContradictionError: a world gives other labels than a demonstration has.
         ForeignLabelError: the automaton reads what the worlds do not have.
     """
     successes = [i for i, demonstration in enumerate(demonstrations) if demonstration.score >= threshold]
@@ -146,7 +146,7 @@ def _place(demonstration: Demonstration, product: Product | FocusedSearch) -> Tr
     """The demonstration on its product up to acceptance, or why it does not get there.
 
     Raises:
-        ContradictionError: the world gives other labels than the demonstration tells, or cannot follow it.
+        ContradictionError: the world gives other labels than the demonstration has, or cannot follow it.
     """
     walked = product.lazy if isinstance(product, FocusedSearch) else product
     controls, labels, nodes = demonstration.controls, demonstration.labels, []

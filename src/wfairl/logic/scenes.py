@@ -21,7 +21,7 @@ from wfairl.automata.automaton import ACCEPTED, DEAD, UNAVAILABLE, Automaton, Gu
 from wfairl.automata.guarded import Edge, GuardedAutomaton
 from wfairl.automata.rules import visit_in_order
 from wfairl.demonstrations.answers import Answer
-from wfairl.demonstrations.demonstration import Dataset, Demonstration, walk
+from wfairl.demonstrations.demonstration import Dataset, Demonstration, follow_controls
 from wfairl.demonstrations.tracing import trace
 from wfairl.errors import BadInputError
 from wfairl.logic.evidence import NO_SUCCESSOR, DemonstratedScene, JudgedWord
@@ -162,7 +162,7 @@ def _explore_paths(
     world: World[Any], demonstration: Demonstration, orders: Sequence[tuple[str, ...]], cost: Cost
 ) -> Product:
     """The states on cheapest paths to propositions in some orders, and all transitions between these states."""
-    visited, _ = walk(world, demonstration.controls, demonstration.seed)
+    visited, _ = follow_controls(world, demonstration.controls, demonstration.seed)
     states = dict.fromkeys(visited)
     for order in orders:
         rule = visit_in_order(*order)

@@ -36,7 +36,7 @@ METHODS: dict[str, Method] = {one.name: one for one in (WfaIrl(), NoAutomaton(),
 
 
 def register_method(method: Method) -> Method:
-    """Make a method of your own known by its name.
+    """Register a method under its name.
 
     Raises:
         BadInputError: the name is taken.
@@ -48,7 +48,7 @@ def register_method(method: Method) -> Method:
 
 
 def find_method(name: str) -> Method:
-    """The method of a name.
+    """The method with a name.
 
     Raises:
         BadInputError: there is none.
@@ -76,21 +76,21 @@ def train(
         RunExistsError: a run exists, and `resume` is off; or another process works there.
         OtherConfigurationError: the existing run has another method, configuration or data set.
     """
-    found = find_method(method)
-    found.check_settings(settings or {})
-    check_task_model(found, task_model is not None)
-    found.check_available()
+    chosen = find_method(method)
+    chosen.check_settings(settings or {})
+    check_task_model(chosen, task_model is not None)
+    chosen.check_available()
     task = find_task(dataset.task)
     request = TrainingRequest(task, dataset, directory, settings or {}, task_model, origin or {}, resume, n_jobs)
     with hold(directory):
-        return found.train(request)
+        return chosen.train(request)
 
 
 def check_task_model(method: Method, is_given: bool) -> None:
-    """Check that a task model is given where a method needs one, and only there.
+    """Check that a task model is given if and only if a method needs one.
 
     Raises:
-        BadInputError: says which.
+        BadInputError: it is missing, or of no use.
     """
     if method.needs_task_model and not is_given:
         others = ", ".join(one.name for one in METHODS.values() if not one.needs_task_model)
@@ -124,11 +124,11 @@ def check_unseen(directory: Path, seeds: Sequence[int]) -> None:
     """Refuse to test a run on scenes that it was trained on.
 
     Raises:
-        BadInputError: says which.
+        BadInputError: names the first of them.
     """
-    seen = sorted(set(read_config(directory).seen).intersection(seeds))
-    if seen:
+    trained = sorted(set(read_config(directory).seen).intersection(seeds))
+    if trained:
+        more = f" and {len(trained) - 1} more" if len(trained) > 1 else ""
         raise BadInputError(
-            f"{directory}: the run was trained on the scene {seen[0]}"
-            f"{f' and {len(seen) - 1} more' if len(seen) > 1 else ''} of these; test it on others"
+            f"{directory}: the run was trained on the scene {trained[0]}{more} of these; test it on others"
         )

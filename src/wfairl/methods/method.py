@@ -4,12 +4,12 @@
     method.train(TrainingRequest(task, dataset, directory, {"epochs": 40}))     writes a run
     load_policy(directory, task)                                                what `evaluate` runs
 
-A method is an object that owns its answers. Nobody else asks which method it is.
+A method is an object that owns its answers: no other code asks which method it is.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, Field, asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -33,11 +33,11 @@ class TrainingRequest:
         task: of the demonstrations.
         dataset: the demonstrations.
         directory: where the run goes.
-        settings: the method's own, by name; defaults where nothing is said.
+        settings: the method's own, by name; the others have their defaults.
         task_model: what was learned of the task, for a method that plans with it.
-        origin: where the demonstrations came from, for people.
+        origin: of the demonstrations, for people.
         resume: resume an existing run.
-        n_jobs: how much to do at once; it changes nothing in the result.
+        n_jobs: number of threads; it changes nothing in the result.
     """
 
     task: Task
@@ -52,12 +52,12 @@ class TrainingRequest:
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """What came of a training, for people and for files.
+    """The outcome of a training, for people and for files.
 
     Attributes:
-        facts: what there is to say of it, as plain JSON.
+        facts: as plain JSON.
         lines: the same as rows of a table: a name and a text.
-        warnings: what the user should know before trusting it.
+        warnings: why the user should not trust it as it is.
         validation_return: mean return on validation scenes, by which variants are compared; None if there was none.
     """
 
@@ -71,12 +71,12 @@ class Method(ABC):
     """A way to learn a policy.
 
     Attributes:
-        name: what files and the command line call it.
-        title: what a table calls it.
+        name: in files and on the command line.
+        title: in tables.
         summary: one line for people.
         needs_task_model: whether a task model must be given.
         learns_cost: whether its runs hold an automaton and a cost, so that `plan --cost` and figures of them work.
-        expected_seconds: how long a training may take, as a first guess for a display of what is left.
+        expected_seconds: a first guess at the duration of a training, for progress displays.
     """
 
     name: ClassVar[str]
@@ -105,7 +105,7 @@ class Method(ABC):
 
         Args:
             directory: where the run is.
-            task: the task that it is to act in.
+            task: the task to act in.
             temperature: 0 for greedy; None for the one that the demonstrations had or the method has chosen.
 
         Raises:
@@ -113,7 +113,7 @@ class Method(ABC):
         """
 
     def ways_to_act(self, temperature: float) -> dict[str, float | None]:  # noqa: ARG002 - for those that follow it
-        """The ways in which what was learned is tested, by name, the one that stands for the method first.
+        """The temperatures at which a run is tested, by name, the one that represents the method first.
 
         Args:
             temperature: of the demonstrations.
@@ -125,27 +125,27 @@ class Method(ABC):
         return None
 
     def check_available(self) -> None:  # noqa: B027 - most need nothing
-        """See that what the method needs is installed.
+        """Check that the extras that the method needs are installed.
 
         Raises:
-            MissingExtraError: it is not.
+            MissingExtraError: one is not.
         """
 
     def default_settings(self) -> dict[str, Any]:
         """Its settings with their defaults, by name, as plain JSON; None where data or task decide."""
-        return {one.name: plain(_default(one)) for one in fields(self.settings_type())}
+        return plain_settings(self.settings_type()())
 
     def check_settings(self, settings: Mapping[str, Any]) -> None:
-        """Refuse settings that the method does not have, or that it cannot be trained with.
+        """Refuse settings that the method does not have, or whose values are out of range.
 
         Raises:
             UnknownSettingError: names them, and those that it has.
             BadInputError: a setting is out of range.
         """
-        known = [one.name for one in fields(self.settings_type())]
-        foreign = [name for name in settings if name not in known]
+        names = [one.name for one in fields(self.settings_type())]
+        foreign = [name for name in settings if name not in names]
         if foreign:
-            raise UnknownSettingError(f"{self.name} has no setting {', '.join(foreign)}; it has {', '.join(known)}")
+            raise UnknownSettingError(f"{self.name} has no setting {', '.join(foreign)}; it has {', '.join(names)}")
         self.make_settings(settings)
 
     def make_settings(self, settings: Mapping[str, Any]) -> Any:
@@ -157,13 +157,13 @@ class Method(ABC):
             raise BadInputError(f"{self.name}: a setting is of the wrong type ({error})") from None
 
     def changed_settings(self, given: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-        """Those of some settings that are not the defaults: what they are, and what they would be."""
+        """The given settings that differ from their defaults: value and default by name."""
         pairs = {name: (plain(given[name]), one) for name, one in self.default_settings().items() if name in given}
         return {name: (value, default) for name, (value, default) in pairs.items() if value != default}
 
 
 CHOSEN = "chosen"
-"""The way to act that a method itself has settled on."""
+"""The temperature that a method itself has chosen."""
 
 
 def plain(value: Any) -> Any:
@@ -174,9 +174,3 @@ def plain(value: Any) -> Any:
 def plain_settings(settings: Any) -> dict[str, Any]:
     """A record of settings as a file has it."""
     return {name: plain(value) for name, value in asdict(settings).items()}
-
-
-def _default(one: Field[Any]) -> Any:
-    if one.default_factory is not MISSING:
-        return one.default_factory()
-    return one.default

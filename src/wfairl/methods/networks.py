@@ -3,7 +3,8 @@
 Their modules are imported when they are used: torch and Stable-Baselines3 take seconds.
 """
 
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,19 @@ if TYPE_CHECKING:
 
 
 class NetworkMethod(Method):
-    """A method that acts as it has chosen on validation scenes."""
+    """A method whose networks act at the temperature that was best on validation scenes."""
+
+    @abstractmethod
+    def trainer(self) -> Callable[..., Any]:
+        """The function that trains the networks in a directory; its result has a `PolicyRun`."""
+
+    def train(self, request: TrainingRequest) -> Trained:
+        """See `Method`."""
+        settings = self.make_settings(request.settings)
+        trained = self.trainer()(
+            request.task, request.dataset, settings, request.directory, request.resume, request.n_jobs, request.origin
+        )
+        return describe(trained.run)
 
     def load(self, directory: Path, task: Task, temperature: float | None) -> Policy:
         """See `Method`."""
@@ -24,7 +37,7 @@ class NetworkMethod(Method):
         from wfairl.baselines.policy_run import load_policy_run
 
         run = load_policy_run(directory)
-        run.encoder.for_world(task.make_world(seed=0))  # what does not fit is refused at once
+        run.encoder.for_world(task.make_world(seed=0))  # refuses a world that does not fit
         acts_at = run.selection.temperature if temperature is None else temperature
         return NetworkPolicy(str(directory), run.networks, run.encoder, acts_at)
 
@@ -43,15 +56,11 @@ class BehaviouralCloning(NetworkMethod):
 
         return CloningConfig
 
-    def train(self, request: TrainingRequest) -> Trained:
-        """See `Method`."""
+    def trainer(self) -> Callable[..., Any]:
+        """See `NetworkMethod`."""
         from wfairl.baselines.cloning import train_cloning
 
-        settings = self.make_settings(request.settings)
-        trained = train_cloning(
-            request.task, request.dataset, settings, request.directory, request.resume, request.n_jobs, request.origin
-        )
-        return describe(trained.run)
+        return train_cloning
 
 
 class Gail(NetworkMethod):
@@ -74,19 +83,15 @@ class Gail(NetworkMethod):
 
         check_extra()
 
-    def train(self, request: TrainingRequest) -> Trained:
-        """See `Method`."""
+    def trainer(self) -> Callable[..., Any]:
+        """See `NetworkMethod`."""
         from wfairl.baselines.gail import train_gail
 
-        settings = self.make_settings(request.settings)
-        trained = train_gail(
-            request.task, request.dataset, settings, request.directory, request.resume, request.n_jobs, request.origin
-        )
-        return describe(trained.run)
+        return train_gail
 
 
 def describe(run: "PolicyRun") -> Trained:
-    """What there is to say of networks that act: how they were chosen."""
+    """How the networks were selected, as facts and lines."""
     selection = run.selection
     lines = [("method", run.config.method)]
     for name, value in selection.details.items():
@@ -105,7 +110,7 @@ KEYS = {"held_out_errors": "dropout", "validation_returns": "temperature"}
 
 
 def _facts(name: str, value: Any) -> list[tuple[str, str]]:
-    """What to say of an entry of a selection: one line, or one for each of several variants."""
+    """The lines about an entry of a selection: one, or one for each of several variants."""
     title = name.replace("_", " ")
     if not isinstance(value, Mapping):
         return [(title, ", ".join(map(_text, value)) if isinstance(value, list | tuple) else _text(value))]

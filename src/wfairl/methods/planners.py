@@ -112,7 +112,7 @@ class NoAutomaton(PlanningMethod):
 def policy_of(run: Run, task: Task, temperature: float | None, name: str) -> PlannedPolicy | CautiousPolicy:
     """The policy of a run that learned a cost, at the temperature of its demonstrations if none is given.
 
-    It is cautious where the learner of the automaton has kept what it is not sure of.
+    It is cautious if the task model has the support of its automaton.
     """
     if temperature is None:
         temperature = run.config.temperature
@@ -123,7 +123,7 @@ def policy_of(run: Run, task: Task, temperature: float | None, name: str) -> Pla
 
 
 def describe(trained: TrainedRun) -> Trained:
-    """What there is to say of a trained cost."""
+    """The outcome of training a cost, as facts and lines."""
     model, training = trained.run.task_model, trained.training
     history, chosen = training.history, training.epoch
     kind, last = trained.run.config.settings["cost"], len(history) - 1

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations.answers import Answer
-from wfairl.demonstrations.demonstration import Dataset, walk
+from wfairl.demonstrations.demonstration import Dataset, follow_controls
 from wfairl.evaluation.rollout import roll_out
 from wfairl.logic.corrections import Correction, obey
 from wfairl.logic.counterexamples import weigh_correction
@@ -72,7 +72,7 @@ def ask(tick: Tick, spec: TaskSpec, model: TaskModel, dataset: Dataset, first: i
         tick()
         question = _question_about_plan(tick, spec, model, dataset, seeds)
     world = spec.task.make_world(question.seed)
-    return question, encode_film(world, walk(world, question.controls, question.seed)[0])
+    return question, encode_film(world, follow_controls(world, question.controls, question.seed)[0])
 
 
 def _question_about_plan(
@@ -83,7 +83,7 @@ def _question_about_plan(
         episode, _ = run_agent(tick, spec, model, seed, None)
         if (seed, episode.controls) not in asked:
             break
-    _, labels = walk(spec.task.make_world(seed), episode.controls, seed)
+    _, labels = follow_controls(spec.task.make_world(seed), episode.controls, seed)
     return Question(seed, episode.controls, labels, (), 0.0)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from wfairl.demonstrations.demonstration import walk
+from wfairl.demonstrations.demonstration import follow_controls
 from wfairl.errors import BadInputError
 from wfairl.report.tiles import TILE
 from wfairl.worlds.documents import Inventive
@@ -30,7 +30,7 @@ def controls_through(
     Raises:
         BadInputError: a control is not available where it is chosen, or no waypoint is reachable.
     """
-    state, path = walk(world, controls, seed)[0][-1], list(controls)
+    state, path = follow_controls(world, controls, seed)[0][-1], list(controls)
     is_reachable = not waypoints
     for waypoint in waypoints:
         onward = _controls_to(world, state, waypoint)
