@@ -29,7 +29,7 @@ def test_what_was_demonstrated_is_accepted_and_never_left(shown):
         assert demonstrated.automaton.fulfilled_at((frozenset(), *path)) is not None
         assert demonstrated.leaves_at(path) is None
         states = demonstrated.automaton.run(path)
-        assert demonstrated.goes_on(path)[states[:-1], range(len(path))].all()
+        assert demonstrated.continues(path)[states[:-1], range(len(path))].all()
 
 
 @given(words, paths)

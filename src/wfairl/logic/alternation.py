@@ -3,8 +3,8 @@
     A <- argmax_A log posterior(A | c),        c <- argmax_c likelihood of the demonstrations under A,
 
 starting from the task's nominal cost (1 everywhere for most), until the automaton no longer changes or the posterior no
-longer rises. Where two explanations, such as a place that is forbidden and one that is only expensive, are about as
-likely, that is said.
+longer rises. The result lists explanations that are about as likely, such as a place that is forbidden and one that is
+only expensive.
 """
 
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ from wfairl.worlds.task import Task
 MOST_ROUNDS = 3
 
 LEAST_GAIN = 0.01
-"""The part of the held-out loss that a learned cost must save for the logic to be learned again under it."""
+"""The fraction of the held-out loss that a learned cost must save for the logic to be learned again under it."""
 
 UNDECIDED = 3.0
 """Nats between two explanations below which the demonstrations do not decide between them."""
@@ -29,11 +29,11 @@ UNDECIDED = 3.0
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """What the demonstrators were doing, and what it cost them.
+    """A task and a cost that explain the demonstrations.
 
     Attributes:
         model: the task.
-        cost: the learned cost under which it was found; None for the nominal one.
+        cost: the cost under which it was learned; None for the nominal one.
         log_posterior: of the automaton, under that cost.
     """
 
@@ -63,26 +63,23 @@ def learn_logic_and_cost(
     """
     settings = (settings or PlannerSettings()).complete(task.default_cost)
     learner = learner or find_learner(RATIONAL)
-    found = [_explain(dataset, task, learner, None, n_jobs)]
+    rounds = [_explain(dataset, task, learner, None, n_jobs)]
     for _ in range(MOST_ROUNDS):
-        training = _train(dataset, task, found[-1].model, settings, n_jobs)
+        training = _train(dataset, task, rounds[-1].model, settings, n_jobs)
         if _gain(training) < LEAST_GAIN:
             break
-        found.append(_explain(dataset, task, learner, training.model, n_jobs))
-        if found[-1].model.sentences == found[-2].model.sentences:
+        rounds.append(_explain(dataset, task, learner, training.model, n_jobs))
+        if rounds[-1].model.sentences == rounds[-2].model.sentences:
             break
-    best = max(found, key=lambda one: one.log_posterior)
+    best = max(rounds, key=lambda one: one.log_posterior)
     near = {
         text: best.log_posterior - one.log_posterior
-        for one in found
+        for one in rounds
         for text in one.model.sentences
         if one.model.sentences != best.model.sentences and best.log_posterior - one.log_posterior < UNDECIDED
     }
-    facts = {
-        **best.model.facts,
-        "rounds": len(found),
-        "not_told_apart": [{"rule": r, "nats": n} for r, n in near.items()],
-    }
+    undecided = [{"rule": rule, "nats": nats} for rule, nats in near.items()]
+    facts = {**best.model.facts, "rounds": len(rounds), "not_told_apart": undecided}
     return replace(best, model=replace(best.model, facts=facts))
 
 
@@ -99,6 +96,6 @@ def _train(dataset: Dataset, task: Task, model: TaskModel, settings: PlannerSett
 
 
 def _gain(training: TrainingResult) -> float:
-    """The part of the held-out loss that training has saved."""
+    """The fraction of the held-out loss that training has saved."""
     before, after = training.history[0].held_out_loss, training.history[training.epoch].held_out_loss
     return 0.0 if before is None or after is None else (before - after) / before

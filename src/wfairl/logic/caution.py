@@ -1,23 +1,24 @@
-"""Caution: a plan that does what was demonstrated, or what all probable automata accept.
+"""Caution: plans that follow a demonstrated word, or that all probable automata accept.
 
-What the demonstrations leave open is priced, in units of the mean cost of a step:
+A failure has a price, in units of the mean cost of a step. A plan pays for the probability of
 
-- **What is planned for** (`goals`): a demonstrated word, perhaps without labels that are hardly needed, or what several
-  probable automata accept. Each goal knows how probable it is that the task asks for more.
-- **Labels** of which no demonstration tells where they lead may end the task. `SceneRisks` says how probable that is,
-  and reading one costs that part of the price, unless a demonstrated word goes on with it.
+- **an insufficient goal** (`goals`): a demonstrated word, perhaps without labels that are hardly needed, or what
+several
+  probable automata accept, though the task requires more;
+- **deadly labels**: an untested label may end the task. `SceneRisks` has the probability; a label that continues a
+  demonstrated word is no risk.
 
     minimise over goals and plans    cost of the plan + price * sum of the risks of the labels that it reads
                                                       + price * probability that the goal is not enough
 
-Among the plans that keep the horizon, that is: one that takes longer fails as well. The doubt of a plan is the
-probability that it fails, as far as anything is known,
+among the plans within the horizon, since a longer one fails as well. The doubt of a plan is the probability that it
+fails,
 
     doubt = 1 - (1 - probability that the goal is not enough) * prod over the labels that it reads of (1 - risk)
 
-Where even the best plan is too doubtful, the agent says so, and does nothing. In a large scene the goals from which
-least may be missing can be too large to plan for; there a plan may do more than it was made for, and its doubt is by
-what it does.
+If even the best plan is too doubtful, the agent refuses to act and gives the reasons. In a large scene the goals from
+which least may be missing can be too large to plan for; there a plan may fulfil more than its goal, and its doubt is
+computed from the labels that it reads.
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,7 +32,7 @@ from wfairl.automata.automaton import Automaton, Label
 from wfairl.automata.task_model import TaskModel
 from wfairl.automata.words import format_label
 from wfairl.evaluation.policies import Actor
-from wfairl.logic.goals import Goal, Joint, goals_of, joint_of, missing_after
+from wfairl.logic.goals import Goal, JointAutomaton, goals_of, joint_of, missing_after
 from wfairl.logic.scene_risks import SceneRisks
 from wfairl.logic.support import Support, support_of
 from wfairl.planning.agent import Agent
@@ -44,16 +45,16 @@ from wfairl.planning.shortest_path import cost_to_go
 from wfairl.worlds.world import World
 
 DEFAULT_PRICE = 1000.0
-"""What a failure is worth, in mean costs of a step; chosen once, on validation scenes of all offices."""
+"""Price of a failure, in mean costs of a step; chosen once, on validation scenes of all offices."""
 
 PRICE_CUTS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.0)
-"""Parts of the price of risky labels that are tried until the plan for a goal keeps the horizon."""
+"""Fractions of the price of risky labels that are tried until the plan for a goal is within the horizon."""
 
 LARGEST_DOUBT = 0.21
 """Plans that fail with a larger probability are refused; chosen once, on validation scenes of random offices."""
 
-WORTH_TELLING = 0.05
-"""Probability from which on a refusal tells what may go wrong."""
+LEAST_REASON = 0.05
+"""Probability from which on a refusal names a label as a reason."""
 
 MOST_NODES = 1_000_000
 """Goals whose product with the world is larger are left out. Where that of the most probable automaton has half as
@@ -61,15 +62,15 @@ many, it is planned for alone."""
 
 
 class DoubtfulPlanError(UnsatisfiableTaskError):
-    """The best plan fails too probably, by what the demonstrations leave open."""
+    """Even the best plan is too likely to fail, given the demonstrations."""
 
 
 @dataclass(frozen=True, eq=False)
 class CautiousPolicy:
-    """Follows what was demonstrated, or plans for all probable automata at once, as far as that is worth it.
+    """Follows a demonstrated word, or plans for all probable automata at once, where its price is worth it.
 
     Attributes:
-        name: what people call it.
+        name: for people and reports.
         model: the task, whose learner keeps alternatives, support and the demonstrated words.
         cost: what transitions cost.
         temperature: eta.
@@ -99,11 +100,11 @@ class CautiousPolicy:
         return agent
 
     def choose(self, world: World[Any]) -> tuple[Automaton, Cost]:
-        """The automaton to plan for in a world, and the cost with the risk of labels priced in.
+        """The automaton to plan for in a world, and the cost including the price of risky labels.
 
         Raises:
             UnsatisfiableTaskError: not even the most probable automaton can be satisfied.
-            DoubtfulPlanError: it can, and by no plan that is sure enough.
+            DoubtfulPlanError: it can, but every plan is too doubtful.
         """
         if is_large(world):  # risks are of labels, and a focused search prices what the agent sees
             return self.automaton, self.cost
@@ -119,7 +120,7 @@ class CautiousPolicy:
         return best.joint.automaton, self._priced(risks, best.joint, best.price)
 
     def _best(self, world: World[Any], risks: SceneRisks, price: float, least: float) -> "_Choice":
-        """The plan to follow; none costs less than `least`."""
+        """The plan to follow; `least` is a lower bound on the cost of any plan."""
         best, is_all = _Choice(True, np.inf, 0.0, joint_of(self.model), 0.0, {}, ()), True
         for goal in self._goals:  # sorted: what may be missing only grows
             if not best.is_late and least + price * goal.missing >= best.total:
@@ -135,7 +136,7 @@ class CautiousPolicy:
         return best._replace(doubt=min(best.doubt, _doubt(missing_after(self.model, best.word), best.read)))
 
     def _choices(self, product: Product, goal: Goal, risks: SceneRisks, price: float) -> Iterator["_Choice"]:
-        """The plan for a goal at the full price; where it takes longer than the horizon, those at lower prices too."""
+        """The plan for a goal at the full price; if it exceeds the horizon, those at lower prices too."""
         costs, chances = self.cost(product), risks.by_transition(goal.joint, product)
         for cut in PRICE_CUTS:
             solution = cost_to_go(product.graph, costs + cut * price * chances)
@@ -161,7 +162,7 @@ class CautiousPolicy:
                 return
 
     def _refusal(self, best: "_Choice") -> DoubtfulPlanError:
-        """Says what is doubtful about a plan."""
+        """The error that gives the reasons why a plan is doubtful."""
         support = self._support
         need = {} if support is None else dict(zip(support.labels, support.need.tolist(), strict=True))
         left_out = {label: chance for label, chance in need.items() if label not in best.read}
@@ -170,9 +171,9 @@ class CautiousPolicy:
             *(f"leaves out '{label}', which may be needed" for label in _likely(left_out)),
         )
         return DoubtfulPlanError(
-            f"by what was demonstrated, the best plan in this scene fails with a probability of {best.doubt:.0%}: it "
-            f"{' and '.join(reasons) or 'is not what all probable automata accept'}. Answer a question (`wfairl ask`), "
-            "demonstrate the task once more (`wfairl ask --demonstrate` says where), or allow a larger doubt"
+            f"given the demonstrations, the best plan in this scene fails with a probability of {best.doubt:.0%}: it "
+            f"{' and '.join(reasons) or 'is not accepted by all probable automata'}. Answer a question (`wfairl ask`), "
+            "demonstrate the task once more (`wfairl ask --demonstrate` proposes a scene), or allow a larger doubt"
         )
 
     @cached_property
@@ -183,8 +184,8 @@ class CautiousPolicy:
     def _support(self) -> Support | None:
         return support_of(self.model)
 
-    def _priced(self, risks: SceneRisks, joint: Joint, price: float) -> Cost:
-        """The cost with the risk of labels priced in."""
+    def _priced(self, risks: SceneRisks, joint: JointAutomaton, price: float) -> Cost:
+        """The cost including the price of risky labels."""
         return lambda product: self.cost(product) + price * risks.by_transition(joint, product)
 
 
@@ -192,19 +193,19 @@ class _Choice(NamedTuple):
     """A plan.
 
     Attributes:
-        is_late: whether it takes longer than the horizon.
-        total: its cost, with all that may go wrong at the full price.
-        doubt: probability that it fails, as far as anything is known.
-        joint: what it is planned for.
-        price: of the risk of labels, under which it is the cheapest.
+        is_late: whether it exceeds the horizon.
+        total: its cost, with all risks at the full price.
+        doubt: probability that it fails.
+        joint: the automaton it is planned for.
+        price: of risky labels, for which it is the cheapest.
         read: the labels that it reads, with their risk.
-        word: all of them in turn.
+        word: its labels in order.
     """
 
     is_late: bool
     total: float
     doubt: float
-    joint: Joint
+    joint: JointAutomaton
     price: float
     read: Mapping[Label, float]
     word: tuple[Label, ...]
@@ -215,6 +216,6 @@ def _doubt(missing: float, read: Mapping[Label, float]) -> float:
 
 
 def _likely(chances: Mapping[Label, float]) -> list[str]:
-    """The labels whose chance is worth telling, the highest first, for people."""
+    """The labels whose probability is a reason to refuse, the highest first, as text."""
     ranked = sorted(chances, key=lambda label: -chances[label])
-    return [format_label(label) for label in ranked if chances[label] > WORTH_TELLING]
+    return [format_label(label) for label in ranked if chances[label] > LEAST_REASON]

@@ -6,10 +6,11 @@ A correction is used in one of two ways:
     evidence    it counts for answers about plans, which later demonstrations may outweigh: `counterexamples`
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -35,27 +36,31 @@ class BadCorrectionError(BadInputError):
     """A correction that cannot be followed."""
 
 
-class Correction(Protocol):
-    """A person's correction of an automaton."""
+class Correction(ABC):
+    """A person's correction of an automaton: a frozen dataclass."""
+
+    kind: ClassVar[str]
+    """In documents."""
 
     @property
+    @abstractmethod
     def sentence(self) -> str:
         """The correction for people."""
-        ...
 
+    @abstractmethod
     def apply(self, automaton: GuardedAutomaton) -> GuardedAutomaton:
-        """The automaton that obeys; its accepting states are no longer the last one alone."""
-        ...
+        """The automaton that obeys; several of its states may be accepting."""
 
     def to_document(self) -> dict[str, Any]:
         """The correction as a JSON object."""
-        ...
+        return {"kind": self.kind, **vars(self)}
 
 
 @dataclass(frozen=True)
-class NeverHolds:
+class NeverHolds(Correction):
     """A proposition must never hold."""
 
+    kind = "never"
     proposition: str
 
     @property
@@ -72,15 +77,12 @@ class NeverHolds:
         ]
         return GuardedAutomaton(tuple(rows), automaton.accepting)
 
-    def to_document(self) -> dict[str, Any]:
-        """See `Correction`."""
-        return {"kind": "never", "proposition": self.proposition}
-
 
 @dataclass(frozen=True)
-class Before:
+class Before(Correction):
     """A proposition must not hold until another has."""
 
+    kind = "before"
     first: str
     second: str
 
@@ -93,13 +95,9 @@ class Before:
         """See `Correction`."""
         return conjunction(automaton, before(self.first, self.second))
 
-    def to_document(self) -> dict[str, Any]:
-        """See `Correction`."""
-        return {"kind": "before", "first": self.first, "second": self.second}
-
 
 @dataclass(frozen=True)
-class NoEdge:
+class NoEdge(Correction):
     """An edge is not part of the task: where it would be taken, the state stays.
 
     Where the task could not be fulfilled without it, the step is skipped instead: the state gets its target's edges.
@@ -109,6 +107,7 @@ class NoEdge:
         guard: of the edge.
     """
 
+    kind = "no edge"
     word: tuple[Label, ...]
     guard: Guard
 
@@ -132,7 +131,7 @@ class NoEdge:
     def to_document(self) -> dict[str, Any]:
         """See `Correction`."""
         guard = {"true": sorted(self.guard.true), "false": sorted(self.guard.false)}
-        return {"kind": "no edge", "word": [sorted(label) for label in self.word], **guard}
+        return {"kind": self.kind, "word": [sorted(label) for label in self.word], **guard}
 
 
 @dataclass(frozen=True)
@@ -150,7 +149,7 @@ def correction_of_document(document: Any) -> Correction:
     Raises:
         BadCorrectionError: the document is not a correction.
     """
-    kinds = {"never": NeverHolds, "before": Before, "no edge": _StoredEdge}
+    kinds = {NeverHolds.kind: NeverHolds, Before.kind: Before, NoEdge.kind: _StoredEdge}
     kind = document.get("kind") if isinstance(document, dict) else None
     if not isinstance(kind, str) or kind not in kinds:
         raise BadCorrectionError(f"unknown kind of correction {kind!r}")

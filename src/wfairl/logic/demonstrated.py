@@ -1,12 +1,12 @@
-"""The words that were demonstrated, as an automaton that knows when it leaves them.
+"""The demonstrated words as a prefix tree, and as an automaton that allows other labels in between.
 
-Whatever the task is, the demonstrated words fulfil it: to do again what was shown is the safest thing to do. Where a
-scene does not allow that, the next safest is to do it with something else in between. So the automaton is the tree of
-the demonstrated words in which a label that no word goes on with leaves the state as it is,
+Whatever the task is, the demonstrated words fulfil it, so repeating one is the safest plan. Where a scene does not
+allow that, the next safest is to read other labels in between. So the automaton is the prefix tree of the demonstrated
+words, which stays in its state at a label that continues no word,
 
-    state = the part of a demonstrated word that has been read,    accepting = a whole one
+    state = the prefix of a demonstrated word that has been read,    accepting = a whole word
 
-and `goes_on` tells which labels belong to a word, and which are read in between.
+and `continues` distinguishes the labels of a word from those in between.
 """
 
 from collections.abc import Collection, Sequence
@@ -22,15 +22,15 @@ from wfairl.automata.task_model import TaskModel
 from wfairl.automata.words import Word, compress, with_optional_start
 
 DEMONSTRATED = "demonstrated"
-"""The fact of a task model that holds the words that were demonstrated."""
+"""The fact of a task model that holds the demonstrated words."""
 
 
 @dataclass(frozen=True, eq=False)
 class DemonstratedWords:
-    """The tree of the demonstrated words; state 0 is its root.
+    """The prefix tree of the demonstrated words; state 0 is its root.
 
     Attributes:
-        next_states: of each state, the one after each label with which some word goes on.
+        next_states: of each state, the one after each label that continues a word.
         last_labels: the label that leads to each state, None for the root.
         accepting: where a whole word has been read, shape [states].
     """
@@ -41,7 +41,7 @@ class DemonstratedWords:
 
     @classmethod
     def of(cls, words: Collection[Sequence[Label]], erased: Collection[Label] = ()) -> "DemonstratedWords":
-        """The tree of some words without some labels.
+        """The prefix tree of words from which some labels are erased.
 
         An empty label at the beginning is optional, and repeats count once.
         """
@@ -63,7 +63,7 @@ class DemonstratedWords:
 
     @cached_property
     def automaton(self) -> GuardedAutomaton:
-        """Accepts words that have a demonstrated word in them, the labels in its order and others in between."""
+        """Accepts the words that have a demonstrated word as a subsequence."""
         propositions = frozenset().union(*(label for row in self.next_states for label in row))
         rows = [
             tuple(Edge(Guard(label, propositions - label), after) for label, after in row.items())
@@ -71,8 +71,8 @@ class DemonstratedWords:
         ]
         return GuardedAutomaton(tuple(rows), self.accepting)
 
-    def goes_on(self, labels: Sequence[Label]) -> NDArray[np.bool_]:
-        """Whether a label goes on with a demonstrated word, or repeats its last label; shape [states, labels]."""
+    def continues(self, labels: Sequence[Label]) -> NDArray[np.bool_]:
+        """Whether a label continues a demonstrated word, or repeats its last label; shape [states, labels]."""
         return np.array(
             [
                 [label in row or label == last for label in labels]
@@ -81,7 +81,7 @@ class DemonstratedWords:
         )
 
     def leaves_at(self, labels: Sequence[Label]) -> int | None:
-        """The first step, from 1, at which a path does what no demonstration did up to there; None if it never does."""
+        """The first step, from 1, at which the labels are no longer those of a demonstration; None if there is none."""
         state = 0
         for step, label in enumerate(labels, start=1):
             if label != self.last_labels[state]:
@@ -92,7 +92,7 @@ class DemonstratedWords:
 
 
 def demonstrated_words(model: TaskModel) -> DemonstratedWords | None:
-    """The tree of the words that a model was learned from, None if its learner keeps none."""
+    """The prefix tree of the words that a model was learned from, None if its learner keeps none."""
     words = words_of(model)
     return DemonstratedWords.of(words) if words else None
 

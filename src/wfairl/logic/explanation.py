@@ -1,4 +1,4 @@
-"""What a task model makes of a word, in sentences: state by state, what the word did and what is still wanted."""
+"""An explanation of how a task model reads a word, in sentences: the effect of each label, and what is missing."""
 
 from dataclasses import dataclass
 
@@ -10,8 +10,8 @@ from wfairl.automata.task_model import TaskModel
 from wfairl.automata.words import Word, format_label
 from wfairl.logic.support import Support, support_of
 
-MOST_WAYS = 4
-"""Number of ways on that are named; the rest is counted."""
+MOST_NAMED = 4
+"""Number of expected labels that are named; the rest is counted."""
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,8 @@ class ReadLabel:
         label: what holds.
         state: before it is read.
         after: the state after it, or `DEAD`.
-        is_untested: whether no demonstration tells where this label leads in this state.
-        sentence: what it did.
+        is_untested: whether the demonstrations are no evidence of where this label leads in this state.
+        sentence: its effect.
     """
 
     label: Label
@@ -35,11 +35,11 @@ class ReadLabel:
 
 @dataclass(frozen=True)
 class WordExplanation:
-    """What a model makes of a word.
+    """How a model reads a word.
 
     Attributes:
         accepted: whether the word is accepted.
-        labels: what each label did, up to the one that loses the task.
+        labels: the effect of each label, up to the one that loses the task.
         conclusion: why it is accepted or not.
     """
 
@@ -54,7 +54,7 @@ class WordExplanation:
 
 
 def explain_word(model: TaskModel, word: Word) -> WordExplanation:
-    """What a model makes of a word.
+    """Explain how a model reads a word.
 
     Raises:
         TooManyStatesError, NoAcceptedWordError: the model has no finite automaton to follow.
@@ -64,10 +64,10 @@ def explain_word(model: TaskModel, word: Word) -> WordExplanation:
     for position, label in enumerate(model.as_read(word), start=1):
         after = automaton.read(state, label)
         untested = _is_untested(model, support, state, label, after)
-        told = f"Label {position}, '{format_label(label)}', {_what_it_did(model, state, label, after)}"
+        sentence = f"Label {position}, '{format_label(label)}', {_effect(model, state, label, after)}"
         if untested:
-            told += " This pair of state and label was never tested by a demonstration."
-        read.append(ReadLabel(label, state, after, untested, told))
+            sentence += " This pair of state and label was never tested by a demonstration."
+        read.append(ReadLabel(label, state, after, untested, sentence))
         state = after
         if state == DEAD:
             break
@@ -76,27 +76,26 @@ def explain_word(model: TaskModel, word: Word) -> WordExplanation:
 
 
 def _is_untested(model: TaskModel, support: Support | None, state: int, label: Label, after: int) -> bool:
-    """Whether no demonstration read the label in the state, nor says where it leads."""
+    """Whether no demonstration read the label in the state, nor is evidence of where it leads."""
     if support is not None and state < len(support.visits):
-        known = {one: i for i, one in enumerate(support.labels)}
-        return after != DEAD and (label not in known or bool(support.is_untested[state, known[label]]))
+        return after != DEAD and support.is_untested_in(state, label)
     counted = bool(model.edge_counts) and after not in (DEAD, state)
     return counted and not model.edge_counts.get((state, label))
 
 
-def _what_it_did(model: TaskModel, state: int, label: Label, after: int) -> str:
+def _effect(model: TaskModel, state: int, label: Label, after: int) -> str:
     automaton = model.finite
     if after == DEAD:
         return f"loses the task in state {state}: {_why_lost(automaton, state, label)}."
     if after == state:
         if automaton.accepting[state]:
             return f"changes nothing: in state {state} the task is fulfilled."
-        return f"changes nothing: state {state} waits for {_ways_on(automaton, state)}."
+        return f"changes nothing: state {state} waits for {_expected_labels(automaton, state)}."
     times = model.edge_counts.get((state, label), 0)
     others = f"; {times} of {model.summary.successes} successful words did so" if times else ""
     then = "where the task is fulfilled"
     if not automaton.accepting[after]:
-        then = f"which waits for {_ways_on(automaton, after)}"
+        then = f"which waits for {_expected_labels(automaton, after)}"
     return f"leads from state {state} to state {after}, {then}{others}."
 
 
@@ -105,19 +104,19 @@ def _why_lost(automaton: Automaton, state: int, label: Label) -> str:
         guard = next(edge.guard for edge in automaton.edges[state] if edge.guard.holds(label))
         if guard.literals:
             return f"'{guard}' is forbidden there"
-        return f"there, nothing but {_ways_on(automaton, state)} is allowed"
+        return f"there, nothing but {_expected_labels(automaton, state)} is allowed"
     if isinstance(automaton, FiniteAutomaton) and label not in automaton.alphabet:
         return "no word that it was learned from has this label"
-    return f"no accepted word goes on like this; {_ways_on(automaton, state)} was expected"
+    return f"no accepted word goes on like this; {_expected_labels(automaton, state)} was expected"
 
 
-def _ways_on(automaton: Automaton, state: int) -> str:
-    """The ways on from a state, as text."""
+def _expected_labels(automaton: Automaton, state: int) -> str:
+    """The labels that a state waits for, as text."""
     texts = [f"'{text}'" for text in dict.fromkeys(automaton.lacking(state, ()))]
     if not texts:
         return "nothing more"
-    more = len(texts) - MOST_WAYS
-    return " or ".join(texts[:MOST_WAYS]) + (f" or {more} more" if more > 0 else "")
+    more = len(texts) - MOST_NAMED
+    return " or ".join(texts[:MOST_NAMED]) + (f" or {more} more" if more > 0 else "")
 
 
 def _conclusion(model: TaskModel, word: Word, state: int, read: int, accepted: bool) -> str:

@@ -1,13 +1,13 @@
-"""Goals: what a cautious agent may plan for, and how probable it is that reaching it is not enough.
+"""Goals: automata for which a cautious agent may plan, and the probability that fulfilling one is not enough.
 
 All accept only what the most probable automaton accepts.
 
 - **Probable automata**: the most probable one alone, with the second, and so on. What may be missing is what the other
-  automata ask for, by their weight, and labels that none of these needs.
+  automata require, by their weight, and labels that none of these requires.
 - **Demonstrated words** (`demonstrated`), whole or with some labels erased. A whole word is right whatever the task is;
   what may be missing of the others are the erased labels.
 
-`Support.need` says how probable it is that a label is needed. For a set of labels that a goal does not ask for,
+With the probabilities `Support.need` that labels are needed, for a set of labels that a goal does not require,
 
     missing = 1 - prod over these labels of (1 - need of the label)
 """
@@ -28,20 +28,20 @@ from wfairl.logic.support import support_of
 from wfairl.logic.tables import is_forced, to_table
 
 LEAST_WEIGHT = 0.002
-"""Automata of less weight are not planned for."""
+"""Weight below which automata are not planned for."""
 
 MOST_AUTOMATA, MOST_STATES = 6, 200
 """Largest number of automata to plan for at once, and of their states together."""
 
 NEGLIGIBLE_NEED = 0.001
-"""Labels that are needed with less probability are erased together."""
+"""Probability of need below which labels are erased together."""
 
 MOST_ERASED = 5
-"""So many of the other labels, the least needed ones, are erased in every combination; the rest never is."""
+"""Number of other labels, the least needed ones, that are erased in every combination; the rest never is."""
 
 
 @dataclass(frozen=True, eq=False)
-class Joint:
+class JointAutomaton:
     """An automaton that accepts nothing that the most probable one rejects.
 
     Attributes:
@@ -57,31 +57,30 @@ class Joint:
 
 @dataclass(frozen=True, eq=False)
 class Goal:
-    """Something to plan for.
+    """An automaton to plan for.
 
     Attributes:
-        missing: probability that the task asks for more.
+        missing: probability that the task requires more.
         build: makes the automaton to plan for.
     """
 
     missing: float
-    build: Callable[[], Joint]
+    build: Callable[[], JointAutomaton]
 
     @cached_property
-    def joint(self) -> Joint:
-        """The automaton to plan for, built when it is first looked at."""
+    def joint(self) -> JointAutomaton:
+        """The automaton to plan for, built at its first use."""
         return self.build()
 
 
 def goals_of(model: TaskModel) -> list[Goal]:
-    """What to plan for, that from which least may be missing first."""
+    """The goals of a model, those from which least may be missing first."""
     need = _needed_labels(model)
-    found = [*_probable_automata(model, need), *_demonstrated(model, need)]
-    return sorted(found, key=lambda goal: goal.missing)
+    return sorted([*_probable_automata(model, need), *_demonstrated(model, need)], key=lambda goal: goal.missing)
 
 
 def missing_after(model: TaskModel, word: Sequence[Label]) -> float:
-    """Probability that the task asks for more than a word: another automaton may be the task, or a label be needed."""
+    """Probability that the task requires more than a word: another automaton may be the task, or a label be needed."""
     others = 1.0
     for one in model.facts["alternatives"]:
         if GuardedAutomaton.from_document(one["automaton"]).fulfilled_at(word) is not None:
@@ -90,15 +89,15 @@ def missing_after(model: TaskModel, word: Sequence[Label]) -> float:
     return 1.0 - (1.0 - max(others, 0.0)) * (1.0 - _missing(need, need.keys() - set(word)))
 
 
-def joint_of(model: TaskModel) -> Joint:
+def joint_of(model: TaskModel) -> JointAutomaton:
     """The most probable automaton alone."""
     chosen = model.finite
     assert isinstance(chosen, GuardedAutomaton)
-    return Joint(chosen, np.arange(chosen.states))
+    return JointAutomaton(chosen, np.arange(chosen.states))
 
 
 def _needed_labels(model: TaskModel) -> dict[Label, float]:
-    """The labels that may be needed though the most probable automaton does not say so, with their probability."""
+    """The labels that may be needed though the most probable automaton does not require them; their probability."""
     support = support_of(model)
     if support is None:
         return {}
@@ -120,12 +119,12 @@ def _probable_automata(model: TaskModel, need: dict[Label, float]) -> Iterator[G
         if one["weight"] < LEAST_WEIGHT or automaton.states > MOST_STATES:
             return
         others = max(others - float(one["weight"]), 0.0)
-        joint = Joint(automaton, joint.chosen_states[[state for state, _ in pairs]])
+        joint = JointAutomaton(automaton, joint.chosen_states[[state for state, _ in pairs]])
         yield _goal(joint, others, model, need)
 
 
-def _goal(joint: Joint, others: float, model: TaskModel, need: dict[Label, float]) -> Goal:
-    """A conjunction of automata; missing may be what the others ask for, and labels that these do not."""
+def _goal(joint: JointAutomaton, others: float, model: TaskModel, need: dict[Label, float]) -> Goal:
+    """A conjunction of automata; what the others require may be missing, and labels that these do not require."""
     support = support_of(model)
     labels = () if support is None else support.labels
     table = to_table(joint.automaton, labels)
@@ -152,7 +151,7 @@ def _demonstrated(model: TaskModel, need: dict[Label, float]) -> Iterator[Goal]:
                 yield follow((*hardly, *some))
 
 
-def _follow(words: DemonstratedWords, chosen: GuardedAutomaton) -> Joint:
+def _follow(words: DemonstratedWords, chosen: GuardedAutomaton) -> JointAutomaton:
     automaton, pairs = conjunction_with_pairs(words.automaton, chosen)
     followed, states = np.array(pairs).T
-    return Joint(automaton, states, (words, followed))
+    return JointAutomaton(automaton, states, (words, followed))

@@ -143,6 +143,5 @@ def _odds(probability: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _risk(support: Support, label: Label) -> NDArray[np.float64]:
-    if label in support.labels:
-        return support.risk[:, support.labels.index(label)]
-    return np.full(len(support.risk), support.unknown_risk)
+    i = support.number.get(label)
+    return np.full(len(support.risk), support.unknown_risk) if i is None else support.risk[:, i]

@@ -2,16 +2,18 @@
 
     model = find_learner("rational").learn(dataset, task)
 
-A learner may look at the words of the demonstrations alone, or at the worlds in which they happened too.
+A learner may use the words of the demonstrations alone, or also the worlds in which they happened.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Protocol
 
 from wfairl.automata.task_model import TaskModel, fit_task_model
 from wfairl.automata.task_model_file import SPECTRAL
 from wfairl.automata.word_learners import COMPLETION, DECLARE, MEMORISED, MERGING, Reading, find_word_learner
+from wfairl.automata.words import Word
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.errors import BadInputError
 from wfairl.logic.demonstrated import DEMONSTRATED
@@ -24,10 +26,10 @@ from wfairl.worlds.task import Task
 RATIONAL, GRU = "rational", "gru"
 
 ANSWERS = "answers"
-"""The fact of a task model that says how many answers it was learned with."""
+"""The fact of a task model that holds the number of answers it was learned with."""
 
-LOOKS_WRONG = 0.5
-"""Demonstrations with at least this probability of following no task are named."""
+LEAST_OUTLIER = 0.5
+"""Probability of following no task from which on a demonstration is reported as an outlier."""
 
 
 class TaskLearner(Protocol):
@@ -39,8 +41,8 @@ class TaskLearner(Protocol):
         Args:
             dataset: the demonstrations.
             task: what they are of; a learner uses its worlds, never its rule.
-            cost: what transitions cost the demonstrator, as far as it is known; the task's nominal cost if None.
-            n_jobs: how much to do at once; it changes nothing in the result.
+            cost: of transitions to the demonstrator; the task's nominal cost if None.
+            n_jobs: number of threads; it changes nothing in the result.
         """
         ...
 
@@ -48,11 +50,12 @@ class TaskLearner(Protocol):
 class RationalTaskLearner:
     """The automaton under which the demonstrators look most rational; see `rational`.
 
-    Where none explains the demonstrations better than chance, the model keeps their words and no others, and says so.
+    Where none explains the demonstrations better than chance, the model accepts their words alone, which a sentence of
+    it states.
 
     Args:
         settings: see `RationalSettings`.
-        progress: is told each candidate that the search goes on from.
+        progress: called with each candidate that the search expands.
     """
 
     def __init__(
@@ -68,8 +71,8 @@ class RationalTaskLearner:
         labels, answers = judged_words(dataset.answers, labels)
         try:
             result = RationalLearner(self.settings).fit(labels, scenes, self.progress, answers, n_jobs)
-        except NothingExplainedError:  # too few demonstrations, or too noisy ones: keep what they show
-            memorised = SpectralTaskLearner().learn(dataset, task, cost, n_jobs)
+        except NothingExplainedError:  # too few demonstrations, or too noisy ones
+            memorised = _SPECTRAL_LEARNER.learn(dataset, task, cost, n_jobs)
             return replace(memorised, sentences=(MEMORISED,))
         return TaskModel.of_automaton(
             result.automaton,
@@ -82,57 +85,53 @@ class RationalTaskLearner:
 
 
 def _demonstrated(dataset: Dataset, result: RationalResult) -> list[list[list[str]]]:
-    """The different words of the successes that follow the task, as plain JSON."""
+    """The distinct words of the successes that follow the task, as plain JSON."""
     words = [
         one.word
         for one, outlier in zip(dataset, result.outlier_probabilities, strict=True)
-        if one.is_success and outlier < LOOKS_WRONG
+        if one.is_success and outlier < LEAST_OUTLIER
     ]
     return [[sorted(label) for label in word] for word in dict.fromkeys(words)]
 
 
-class SpectralTaskLearner:
-    """The paper's weighted automaton of the demonstrations' words."""
-
-    def learn(self, dataset: Dataset, task: Task, cost: Cost | None = None, n_jobs: int = 2) -> TaskModel:  # noqa: ARG002
-        """See `TaskLearner`."""
-        return fit_task_model(dataset.words, dataset.scores, optional_start=True)
-
-
 class WordTaskLearner:
-    """A learner of scored words, on the demonstrations' words; see `automata.word_learners`."""
+    """Learns from the words and scores of the demonstrations alone.
 
-    def __init__(self, name: str):
-        self.name = name
+    Args:
+        fit: from words and scores to a task model.
+    """
 
-    def learn(self, dataset: Dataset, task: Task, cost: Cost | None = None, n_jobs: int = 2) -> TaskModel:  # noqa: ARG002
-        """See `TaskLearner`."""
-        return find_word_learner(self.name, Reading()).fit(dataset.words, dataset.scores).model
-
-
-class RecurrentTaskLearner:
-    """A recurrent network of the demonstrations' words, and the automaton that is read off it."""
+    def __init__(self, fit: Callable[[Sequence[Word], Sequence[float]], TaskModel]) -> None:
+        self.fit = fit
 
     def learn(self, dataset: Dataset, task: Task, cost: Cost | None = None, n_jobs: int = 2) -> TaskModel:  # noqa: ARG002
         """See `TaskLearner`."""
-        from wfairl.baselines.recurrent_automaton import fit_recurrent_task  # torch is slow to import
+        return self.fit(dataset.words, dataset.scores)
 
-        return fit_recurrent_task(dataset.words, dataset.scores, optional_start=True).model
 
+def _fit_words(name: str, words: Sequence[Word], scores: Sequence[float]) -> TaskModel:
+    return find_word_learner(name, Reading()).fit(words, scores).model
+
+
+def _fit_recurrent(words: Sequence[Word], scores: Sequence[float]) -> TaskModel:
+    from wfairl.baselines.recurrent_automaton import fit_recurrent_task  # torch is slow to import
+
+    return fit_recurrent_task(words, scores, optional_start=True).model
+
+
+_SPECTRAL_LEARNER = WordTaskLearner(partial(fit_task_model, optional_start=True))
 
 LEARNERS: dict[str, TaskLearner] = {
     RATIONAL: RationalTaskLearner(),
-    SPECTRAL: SpectralTaskLearner(),
-    DECLARE: WordTaskLearner(DECLARE),
-    MERGING: WordTaskLearner(MERGING),
-    COMPLETION: WordTaskLearner(COMPLETION),
-    GRU: RecurrentTaskLearner(),
+    SPECTRAL: _SPECTRAL_LEARNER,
+    **{name: WordTaskLearner(partial(_fit_words, name)) for name in (DECLARE, MERGING, COMPLETION)},
+    GRU: WordTaskLearner(_fit_recurrent),
 }
 """The learners, by the names used in files and on the command line."""
 
 
 def find_learner(name: str) -> TaskLearner:
-    """The learner of a name.
+    """The learner with a name.
 
     Raises:
         BadInputError: there is none.
@@ -143,7 +142,7 @@ def find_learner(name: str) -> TaskLearner:
 
 
 def register_learner(name: str, learner: TaskLearner) -> TaskLearner:
-    """Make a learner of your own known by a name.
+    """Register a learner under a name.
 
     Raises:
         BadInputError: the name is taken.
@@ -154,7 +153,7 @@ def register_learner(name: str, learner: TaskLearner) -> TaskLearner:
 
 
 def facts_of(result: RationalResult) -> dict[str, Any]:
-    """What a task model keeps of a result, as plain JSON."""
+    """The facts of a task model about a result, as plain JSON."""
     return {
         "temperature": result.temperature,
         "log_posterior": result.log_posterior,
@@ -166,5 +165,5 @@ def facts_of(result: RationalResult) -> dict[str, Any]:
         ],
         "support": result.support.to_document(),
         "outlier_probabilities": [round(float(one), 6) for one in result.outlier_probabilities],
-        "look_wrong": [i for i, one in enumerate(result.outlier_probabilities) if one >= LOOKS_WRONG],
+        "look_wrong": [i for i, one in enumerate(result.outlier_probabilities) if one >= LEAST_OUTLIER],
     }

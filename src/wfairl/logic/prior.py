@@ -2,8 +2,8 @@
 
     log prior(A) = - ln 2 * bits(A)
 
-The description is read from left to right, and is a prefix code: the priors of all automata add up to at most 1. Its
-first bit says which of two codes follows, edges or errands; the shorter one counts.
+The description is a prefix code: the priors of all automata add up to at most 1. Its first bit selects one of two
+codes, edges or errands; the shorter one counts.
 
     edges      = guards that are forbidden throughout, edges of every state in turn, edges of any state
     errands    = guards that are forbidden throughout, stages; the guards of a stage come true in any order
@@ -14,9 +14,9 @@ first bit says which of two codes follows, edges or errands; the shorter one cou
     guard      = 1 bit "known" and which of the guards used so far, or 1 bit "new" and its literals
     literals   = their number k in unary, which k of the P propositions, positive (90 %) or negated (10 %) each
 
-States are numbered as they are first mentioned, so that their number need not be told. An edge with a guard of its
-own costs about 5 to 7 nats: it has to make the demonstrations e^5 to e^7 times as likely. So does one errand more,
-however many states and edges it takes: "coffee and mail, then the office" is short, as it is for people.
+States are numbered as they are first mentioned, so that numbers need no bits. An edge with a guard of its own costs
+about 5 to 7 nats: it has to make the demonstrations e^5 to e^7 times as likely. So does one more errand, however many
+states and edges it takes: "coffee and mail, then the office" is short, as it is for people.
 """
 
 from functools import cache
@@ -116,7 +116,7 @@ def literal_bits(guard: Guard, propositions: int) -> float:
 
 
 def _guard_bits(guard: Guard, used: list[Guard], propositions: int) -> float:
-    """The length of a guard, which is known from now on."""
+    """The length of a guard, which counts as used from now on."""
     if guard in used:
         return 1 + log2(len(used))
     used.append(guard)

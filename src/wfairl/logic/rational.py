@@ -111,11 +111,7 @@ class RationalResult:
 
 
 class RationalLearner:
-    """Learns a task automaton from demonstrations, the worlds in which they happened, and a cost.
-
-    Args:
-        settings: see `RationalSettings`.
-    """
+    """Learns a task automaton from demonstrations, the worlds in which they happened, and a cost."""
 
     def __init__(self, settings: RationalSettings | None = None) -> None:
         self.settings = settings or RationalSettings()

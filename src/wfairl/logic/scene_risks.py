@@ -1,13 +1,13 @@
 """The risks of labels in one scene.
 
-`Support` says how probable it is that a label ends the task, by the demonstrations. A scene says more: whoever is asked
-to do the task there may take it that it can be done. If a label l were deadly, it would have to be done without l, so
-that the odds of l are multiplied by
+By `Support`, the demonstrations give the probability that a label ends the task. A scene is evidence too: an agent that
+is asked to do the task there may assume that this is possible. If a label l were deadly, it would have to be possible
+without l, so that the odds of l are multiplied by
 
     P(the scene can be done | l is deadly)  =  weight of the automata that are satisfied there without reading l
                                              / weight of those that are satisfied there at all
 
-over the probable automata. A label that nobody can avoid is no risk.
+over the probable automata. A label that cannot be avoided is no risk.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from wfairl.automata.automaton import Label
 from wfairl.automata.guarded import GuardedAutomaton
 from wfairl.automata.task_model import TaskModel
-from wfairl.logic.goals import LEAST_WEIGHT, MOST_AUTOMATA, Joint
+from wfairl.logic.goals import LEAST_WEIGHT, MOST_AUTOMATA, JointAutomaton
 from wfairl.logic.support import Support
 from wfairl.planning.product import Product, ProductTooLargeError, build_product
 from wfairl.planning.shortest_path import cost_to_go
@@ -29,16 +29,16 @@ from wfairl.worlds.world import World
 SMALLEST = 1e-12
 
 LEAST_RISK = 0.005
-"""Labels of less risk are not looked at in a scene."""
+"""Risk below which it is not computed whether a label can be avoided in a scene."""
 
 
 @dataclass(frozen=True, eq=False)
 class SceneRisks:
-    """How probable it is that labels end the task in failure, in one scene.
+    """The probability that labels end the task in failure, in one scene.
 
     Attributes:
-        support: what the demonstrations say; None if the learner keeps no support.
-        avoidable: by label, the weight of the automata that can do without it; 1 for labels that are not there.
+        support: the evidence of the demonstrations; None if the learner keeps no support.
+        avoidable: by label, the weight of the automata that can be satisfied without it; 1 for labels not listed.
     """
 
     support: Support | None
@@ -64,10 +64,10 @@ class SceneRisks:
                     without[label] += one["weight"] * _can_do_without(product, label)
         return cls(support, {label: weight / total for label, weight in without.items()} if total else {})
 
-    def by_transition(self, joint: Joint, product: Product) -> NDArray[np.float64]:
+    def by_transition(self, joint: JointAutomaton, product: Product) -> NDArray[np.float64]:
         """The risk of every transition of the product with a joint automaton, shape [nodes, controls].
 
-        What goes on with a demonstrated word is none, where the automaton follows one.
+        A label that continues a demonstrated word is no risk, where the automaton follows one.
         """
         if self.support is None:
             return np.zeros(product.successors.shape)
@@ -76,22 +76,21 @@ class SceneRisks:
         if joint.follows is not None:
             words, word_states = joint.follows
             here = word_states[product.automaton_states]
-            risks[words.goes_on(product.labels)[here[:, None], product.label_index]] = 0.0
+            risks[words.continues(product.labels)[here[:, None], product.label_index]] = 0.0
         return risks
 
     def by_label(self, labels: tuple[Label, ...]) -> NDArray[np.float64]:
         """The risk of each label in each state of the most probable automaton, shape [states, labels].
 
-        In the accepting state, the last, it is the highest of the others: who goes on after it does so because another
-        automaton may be the task.
+        In the accepting state, the last, it is the highest of the others: an agent goes on after acceptance because
+        another automaton may be the task.
         """
         support = self.support
         assert support is not None
-        known = {label: i for i, label in enumerate(support.labels)}
         risks = np.full((len(support.risk) + 1, len(labels)), support.unknown_risk)
         for i, label in enumerate(labels):
-            if label in known:
-                risk, part = support.risk[:, known[label]], self.avoidable.get(label, 1.0)
+            if label in support.number:
+                risk, part = support.risk[:, support.number[label]], self.avoidable.get(label, 1.0)
                 odds = part * risk / np.maximum(1 - risk, SMALLEST)
                 risks[:-1, i] = np.where(risk < 1, odds / (1 + odds), 1.0)
                 risks[-1, i] = risks[:-1, i].max()

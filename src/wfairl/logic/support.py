@@ -1,6 +1,7 @@
-"""Support: how much evidence stands behind every pair of a state and a label of a learned automaton."""
+"""Support: the evidence for every pair of a state and a label of a learned automaton."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,29 +15,27 @@ from wfairl.logic.search import Posterior
 from wfairl.logic.tables import is_forced, requiring
 from wfairl.planning.path import Path
 
-TOLD = 1.0
-"""Nats of evidence below which the demonstrations hardly say where a label leads."""
+LEAST_MARGIN = 1.0
+"""Nats of evidence below which the demonstrations hardly determine where a label leads."""
 
 LARGEST_LOG_ODDS = 50.0
 
 DEADLY_HERE = 0.02
-"""Odds of a label that ends the task in one state alone, as a part of those of one that does so wherever it is read."""
+"""Odds that a label is deadly in one state alone, as a fraction of the odds that it is deadly in every state."""
 
 
 @dataclass(frozen=True, eq=False)
 class Support:
-    """How much stands behind every pair of a state and a label of an automaton.
+    """The evidence for every pair of a state and a label of an automaton.
 
     Attributes:
         labels: those that occur in the scenes.
         visits: how many demonstrations read the label in the state, [states, labels].
-        margin: nats of log evidence that are lost if the label led elsewhere, to where least is lost. Below 1 the
-            demonstrations hardly say where this label leads; [states, labels].
-        risk: probability that the label ends the task in failure, though the automaton does not say so;
-            [states, labels].
+        margin: nats of log evidence by which the target of the label beats the next best target; [states, labels].
+        risk: probability that the label ends the task in failure, though the automaton allows it; [states, labels].
         unknown_risk: the same for a label that occurs in no scene.
-        need: probability that the task asks for the label, though the automaton does not say so; 0 for labels that no
-            demonstration shows and for those that the automaton asks for; [labels].
+        need: probability that the task requires the label, though the automaton does not; 0 for labels that no
+            demonstration has and for those that the automaton requires; [labels].
     """
 
     labels: tuple[Label, ...]
@@ -48,11 +47,10 @@ class Support:
 
     def to_document(self) -> dict[str, Any]:
         """As plain JSON; a margin that is not finite is null."""
-        margin = [[float(one) if np.isfinite(one) else None for one in row] for row in self.margin]
         return {
             "labels": [sorted(label) for label in self.labels],
             "visits": self.visits.tolist(),
-            "margin": margin,
+            "margin": [[one if np.isfinite(one) else None for one in row] for row in self.margin.tolist()],
             "risk": self.risk.tolist(),
             "unknown_risk": self.unknown_risk,
             "need": self.need.tolist(),
@@ -65,39 +63,47 @@ class Support:
         Raises:
             KeyError, TypeError, ValueError: the document is not such.
         """
-        margin = [[np.inf if one is None else float(one) for one in row] for row in document["margin"]]
+        margin = np.array(document["margin"], np.float64)  # null becomes NaN
         return cls(
             labels=tuple(frozenset(map(str, label)) for label in document["labels"]),
             visits=np.array(document["visits"], np.int64),
-            margin=np.array(margin, np.float64),
+            margin=np.where(np.isnan(margin), np.inf, margin),
             risk=np.array(document["risk"], np.float64),
             unknown_risk=float(document["unknown_risk"]),
             need=np.array(document.get("need", [0.0] * len(document["labels"])), np.float64),
         )
 
+    @cached_property
+    def number(self) -> dict[Label, int]:
+        """The index of each label."""
+        return {label: i for i, label in enumerate(self.labels)}
+
+    def is_untested_in(self, state: int, label: Label) -> bool:
+        """Whether the demonstrations are no evidence of where a label leads in a state; true if no scene has it."""
+        return label not in self.number or bool(self.is_untested[state, self.number[label]])
+
     @property
     def is_untested(self) -> NDArray[np.bool_]:
-        """Pairs that no demonstration reads or tells anything about, [states, labels]."""
-        return (self.visits == 0) & (self.margin < TOLD)
+        """Pairs that no demonstration reads or is evidence about, [states, labels]."""
+        return (self.visits == 0) & (self.margin < LEAST_MARGIN)
 
 
 def measure_support(
     posterior: Posterior, automaton: CompactAutomaton, deadly_odds: float, needed_odds: float
 ) -> Support:
-    """Change every pair of state and label in turn, and see what the demonstrations say to it.
+    """Change every pair of state and label in turn, and compare the evidence.
 
     The risk of a pair compares the evidence E for the automaton with that for one in which the label is deadly, in
-    every state or in this one alone. What is deadly is mostly so wherever it is read, so that a label which some
-    demonstration shows elsewhere is hardly a risk:
+    every state or in this one alone. A deadly label is mostly so in every state, so that a label which a demonstration
+    reads in another state is hardly a risk:
 
         risk = odds / (1 + odds)
         odds = deadly_odds * (E(deadly everywhere) + DEADLY_HERE * E(deadly here)) / E(as it is)
 
-    A label that demonstrations show may have been passed by chance, or because the task asks for it. From a few
-    demonstrations an automaton that leaves it out has the higher posterior, being shorter; so here its length does not
-    count:
+    A demonstrated label may have been passed by chance, or because the task requires it. From a few demonstrations an
+    automaton without it has the higher posterior, being shorter; so here the length does not count:
 
-        need = odds / (1 + odds),    odds = needed_odds * E(also asks for the label) / E(as it is)
+        need = odds / (1 + odds),    odds = needed_odds * E(also requires the label) / E(as it is)
     """
     evidence = posterior.evidence
     table = automaton.to_table(evidence.labels)
@@ -133,39 +139,31 @@ def measure_support(
 
 
 def support_of(model: TaskModel) -> Support | None:
-    """The evidence behind a model's automaton, None if its learner keeps none."""
+    """The support of a model's automaton, None if its learner keeps none."""
     document = model.facts.get("support")
     return None if document is None else Support.from_document(document)
 
 
 def untested_labels(model: TaskModel) -> dict[int, list[Label]]:
-    """The labels of which no demonstration tells where they lead, by state; states without any are left out.
-
-    What the automaton forbids is not among them: nobody who plans with it will try.
-    """
+    """The untested labels that the automaton allows, by state; states without any are left out."""
     support = support_of(model)
     if support is None:
         return {}
-    found = {
-        state: [
-            label
-            for label, untested in zip(support.labels, row, strict=True)
-            if untested and model.finite.read(state, label) != DEAD
-        ]
-        for state, row in enumerate(support.is_untested)
-    }
-    return {state: labels for state, labels in found.items() if labels}
+    untested: dict[int, list[Label]] = {}
+    for state, i in np.argwhere(support.is_untested).tolist():
+        if model.finite.read(state, support.labels[i]) != DEAD:
+            untested.setdefault(state, []).append(support.labels[i])
+    return untested
 
 
 def untested_steps(model: TaskModel, path: Path) -> list[int]:
-    """The steps of a path, from 1, at which it reads what no demonstration tells about in that state."""
+    """The steps of a path, from 1, at which it reads an untested label."""
     support = support_of(model)
     if support is None:
         return []
-    known = {label: i for i, label in enumerate(support.labels)}
     steps, state = [], 0
     for step, label in enumerate(path.labels, start=1):
-        if 0 <= state < len(support.visits) and (label not in known or support.is_untested[state, known[label]]):
+        if 0 <= state < len(support.visits) and support.is_untested_in(state, label):
             steps.append(step)
         state = model.finite.read(state, label)
     return steps

@@ -187,7 +187,7 @@ def general_cost_to_go(automaton: ReversibleTable, world: PackedWorld, V: NDArra
     automaton_states, labels = automaton.table.shape
     states = len(world.first) - 1
     V[: automaton_states * states] = np.inf
-    heap = [(0.0, np.int64(0)) for _ in range(0)]  # empty, of a type that Numba can infer
+    heap = [(0.0, 0) for _ in range(0)]  # empty, of a type that Numba can infer
     for q in range(automaton_states):
         for a in range(labels):
             if automaton.table[q, a] == ACCEPTED:
