@@ -96,5 +96,5 @@ def test_evaluations_are_compared_scene_by_scene_and_in_the_same_scenes_alone():
     found = compare_evaluations(optimal, random)
     assert found.difference.value == pytest.approx(optimal.mean_return - random.mean_return)
     assert found.improvement.text(2) == "1.00"
-    with pytest.raises(BadInputError, match="other scenes"):
+    with pytest.raises(BadInputError, match="different scenes"):
         compare_evaluations(optimal, evaluate(task, RandomPolicy(), range(5001, 5005)))
