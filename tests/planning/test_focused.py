@@ -191,7 +191,7 @@ def test_bounds_never_exceed_the_cost_to_go(task: Task, cost, is_refined: bool):
     assert (bounds[live] / found[live]).mean() > 0.3  # and they say something
 
 
-def test_a_rule_is_planned_for_alike_however_its_guards_are_written():
+def test_plans_do_not_depend_on_how_guards_are_written():
     task = find_task("maze-errands")
     world = task.make_world(seed=1)
     one, other = (FocusedPlanner().solve(world, rule, unit_cost) for rule in (task.rule, from_ltlf(to_ltlf(task.rule))))
@@ -199,7 +199,7 @@ def test_a_rule_is_planned_for_alike_however_its_guards_are_written():
     assert one.statistics == other.statistics
 
 
-def test_what_can_never_be_fulfilled_again_is_known_without_a_search():
+def test_a_task_that_can_no_longer_be_fulfilled_is_refused_without_a_search():
     task = find_task("blocked-unlock-pickup")
     world = task.make_world(seed=3)
     controls = FocusedPlanner().solve(world, task.rule, unit_cost).plan().path.controls
