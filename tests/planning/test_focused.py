@@ -19,7 +19,7 @@ from wfairl.planning.focused import FocusedSolution
 from wfairl.planning.focused_search import TooManyNodesMetError
 from wfairl.planning.product import Product
 from wfairl.planning.shortest_path import BadCostError
-from wfairl.worlds.minigrid.propositions import AgentOn, AwayFromDoor, Carrying
+from wfairl.worlds.minigrid.propositions import AgentAt, AgentOn, AwayFromDoor, Carrying
 from wfairl.worlds.registry import find_task
 from wfairl.worlds.task import Task
 
@@ -211,6 +211,18 @@ def test_a_task_that_can_no_longer_be_fulfilled_is_refused_without_a_search():
     with pytest.raises(UnsatisfiableTaskError):
         solution.check_satisfiable()
     assert solution.statistics["product_states"] == 1
+
+
+def test_a_rule_about_the_last_of_64_propositions_is_planned_for():
+    cells = {f"cell {i}": AgentAt(1 + i % 6, 1 + i // 12) for i in range(62)}
+    task = replace(
+        find_task("doorkey"),
+        scene_propositions=lambda _: {**cells, "key": Carrying("key"), "goal": AgentOn("goal")},
+        rule=visit_in_order("key", "goal"),
+    )
+    world = task.make_world(seed=3)
+    exact = ExactPlanner().solve(world, task.rule, unit_cost).plan()
+    assert FocusedPlanner().solve(world, task.rule, unit_cost).plan().cost == exact.cost
 
 
 def test_a_plan_is_carried_out_in_a_world_too_large_to_enumerate():

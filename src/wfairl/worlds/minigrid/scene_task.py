@@ -159,4 +159,9 @@ def _changes(automaton: Automaton, world: MiniGridWorld) -> Changes:
         earlier = [one for one in changes if one[0] == source and not one[1] & ~true and not one[2] & ~false]
         if can_be and not earlier and not automaton.accepting[source]:
             changes.append((source, true, false, ACCEPTED if automaton.accepting[target] else target))
-    return changes
+    return [(source, _signed(true), _signed(false), after) for source, true, false, after in changes]
+
+
+def _signed(bits: int) -> int:
+    """64 bits as a signed integer, which arrays of int64 can hold."""
+    return bits - (bits >> 63 << 64)
