@@ -29,8 +29,8 @@ from wfairl.evaluation.evaluate import episode_return
 from wfairl.evaluation.rollout import roll_out
 from wfairl.worlds.minigrid import AgentOn, MiniGridTask
 from wfairl.worlds.minigrid.packing import pack
+from wfairl.worlds.minigrid.rules import HANDS
 from wfairl.worlds.minigrid.tasks import DOORKEY, TASKS
-from wfairl.worlds.minigrid.view import HANDS
 from wfairl.worlds.scene_pool import Bank
 from wfairl.worlds.vector_environment import CompiledVectorEnv, compile_scenes
 

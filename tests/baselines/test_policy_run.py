@@ -27,8 +27,7 @@ from wfairl.learning.storage import write_tensors
 from wfairl.worlds import find_task
 from wfairl.worlds.minigrid import MiniGridTask
 from wfairl.worlds.minigrid.propositions import AgentOn
-from wfairl.worlds.minigrid.rules import WALL
-from wfairl.worlds.minigrid.view import HANDS
+from wfairl.worlds.minigrid.rules import HANDS, WALL
 from wfairl.worlds.vector_environment import compile_scenes
 from wfairl.worlds.world import available_controls
 

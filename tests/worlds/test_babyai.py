@@ -26,7 +26,7 @@ SMALL_LEVELS = (PICKUP_LOC, PUT_NEXT_LOCAL)
 
 
 @pytest.mark.parametrize("level", LEVELS, ids=lambda level: level.name)
-def test_levels_keep_the_laws_of_a_task(level):
+def test_levels_obey_the_laws_of_a_task(level):
     check_task(level)
 
 
@@ -45,8 +45,8 @@ def test_the_verifier_accepts_plans_of_the_rule_at_their_last_step(level):
 
 
 @pytest.mark.parametrize("level", SMALL_LEVELS, ids=lambda level: level.name)
-def test_rule_and_verifier_agree_on_noisy_walks(level):
-    """The verifier of `go to` remembers where things were; those of `pick up` and `put next` do not."""
+def test_rule_and_verifier_agree_on_noisy_paths(level):
+    """The verifier of `go to` remembers where objects were; those of `pick up` and `put next` do not."""
     rng, successes = np.random.default_rng(0), 0
     for seed in range(20):
         simulator = level.make_simulator(seed)
@@ -64,7 +64,7 @@ def test_rule_and_verifier_agree_on_noisy_walks(level):
 
 
 def verify(word, puts):
-    """BabyAI's verifier of `Before(And, And)`, written out: after how many labels it says success, or None."""
+    """BabyAI's verifier of `Before(And, And)`, written out: after how many labels it reports success, or None."""
     first, second = {"first": False, "also first": False}, {"second": False, "also second": False}
     for step, label in enumerate(word, start=1):
         was_done = all(first.values())
@@ -84,8 +84,8 @@ def verify(word, puts):
 def test_phases_are_read_as_the_verifier_reads_them(word, data):
     puts = data.draw(st.sets(st.sampled_from(ALL_PARTS[1])))
     # A part is put next to something or not: only one of its propositions ever holds.
-    shown = [label - {part if part in puts else put(part) for part in ALL_PARTS[1]} for label in word]
-    assert in_phases(ALL_PARTS).fulfilled_at(shown) == verify(shown, puts)
+    labels = [label - {part if part in puts else put(part) for part in ALL_PARTS[1]} for label in word]
+    assert in_phases(ALL_PARTS).fulfilled_at(labels) == verify(labels, puts)
 
 
 def test_what_is_no_mission_is_refused():

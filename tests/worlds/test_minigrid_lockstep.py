@@ -8,7 +8,7 @@ from wfairl.worlds.minigrid.environment import UnknownPhysicsError, make_environ
 from wfairl.worlds.minigrid.world import MiniGridWorld
 
 REFUSED = {id for id in gymnasium.registry if "Dynamic-Obstacles" in id}
-CANNOT_BE_MADE = {id for id in gymnasium.registry if "-WFC-" in id}  # minigrid's wheel lacks their pictures
+CANNOT_BE_MADE = {id for id in gymnasium.registry if "-WFC-" in id}  # minigrid's wheel lacks their images
 REGISTERED = {id for id in gymnasium.registry if id.startswith(("MiniGrid-", "BabyAI-"))}
 COVERED = sorted(REGISTERED - REFUSED - CANNOT_BE_MADE)
 FAST_STEPS = 100
@@ -18,7 +18,7 @@ DRAWN_EVERY = 5
 
 
 def agrees_in_lockstep(environment_id: str, steps: int, seed: int, restart_every: int) -> int:
-    """Walk the real environment and the model side by side; the number of steps that were compared."""
+    """Step the real environment and the model side by side; the number of steps that were compared."""
     rng = np.random.default_rng(seed)
     environment = make_environment(environment_id)
     real = environment.unwrapped
@@ -29,7 +29,7 @@ def agrees_in_lockstep(environment_id: str, steps: int, seed: int, restart_every
         state = world.initial_state
         assert_same(world, state, real)
         for step in range(min(restart_every, steps - compared)):
-            # Turning less than acting makes the walk meet more doors and objects.
+            # With fewer turns a random walk meets more doors and objects.
             control = int(rng.choice(6, p=[0.12, 0.12, 0.36, 0.14, 0.1, 0.16]))
             on_final_terrain_before = world.is_final(state)
             state = world.step(state, control)
@@ -68,7 +68,7 @@ def test_the_model_stays_in_lockstep_over_many_seeds(environment_id):
     assert agrees_in_lockstep(environment_id, SLOW_STEPS, seed=2, restart_every=200) == SLOW_STEPS
 
 
-def test_both_tiers_walk_as_many_steps_as_they_promise():
+def test_both_tiers_compare_as_many_steps_as_the_readme_says():
     assert len(COVERED) * FAST_STEPS >= 16_000
     assert len(COVERED) * SLOW_STEPS >= 1_000_000
     assert (len(COVERED), len(REFUSED), len(CANNOT_BE_MADE)) == (166, 6, 6)  # what the README says

@@ -77,7 +77,7 @@ def test_exploration_finds_the_states_and_transitions_that_copies_of_the_environ
     assert len(pairs) == len(expected)
 
 
-def test_objects_that_nobody_can_tell_apart_make_one_state():
+def test_indistinguishable_objects_make_one_state():
     """Two balls in a 2 x 2 room: the agent in one cell, the balls in an unordered pair of places."""
     env = random_scene(0, size=4, things=0)
     free = [(x, y) for x in (1, 2) for y in (1, 2) if (x, y) != tuple(env.agent_pos)]
@@ -123,19 +123,19 @@ def test_a_minigrid_obeys_the_laws_of_a_world(environment_id):
     assert check_world(MiniGridWorld.from_environment(env), max_states=150) == 150
 
 
-def front_thing(env):
+def object_in_front(env):
     return env.grid.get(*env.front_pos)
 
 
-def is_kind(thing, kind, color=None):
-    return thing is not None and thing.type == kind and color in (None, thing.color)
+def is_kind(obj, kind, color=None):
+    return obj is not None and obj.type == kind and color in (None, obj.color)
 
 
 def away_from_door(env, kind, distance):
     cells = [
         (i % env.width, i // env.width)
-        for i, thing in enumerate(env.grid.grid)
-        if is_kind(thing, kind)
+        for i, obj in enumerate(env.grid.grid)
+        if is_kind(obj, kind)
         or (is_kind(env.carrying, kind) and tuple(env.agent_pos) == (i % env.width, i // env.width))
     ]
     (door,) = [(i % env.width, i // env.width) for i, t in enumerate(env.grid.grid) if is_kind(t, "door")]
@@ -148,16 +148,16 @@ QUESTIONS = {
     "open": (DoorOpen(), lambda env: any(is_kind(t, "door") and t.is_open for t in env.grid.grid)),
     "on door": (AgentOn("door"), lambda env: is_kind(env.grid.get(*env.agent_pos), "door")),
     "at": (AgentAt(2, 2), lambda env: tuple(env.agent_pos) == (2, 2)),
-    "faces ball": (Facing("ball"), lambda env: is_kind(front_thing(env), "ball")),
-    "faces door": (Facing("door"), lambda env: is_kind(front_thing(env), "door")),
+    "faces ball": (Facing("ball"), lambda env: is_kind(object_in_front(env), "ball")),
+    "faces door": (Facing("door"), lambda env: is_kind(object_in_front(env), "door")),
     "apart": (AwayFromDoor("ball", 2), lambda env: away_from_door(env, "ball", 2)),
 }
 
 
-def test_propositions_hold_when_the_real_environment_says_so():
+def test_propositions_agree_with_the_real_environment():
     env = make_environment("MiniGrid-BlockedUnlockPickup-v0").unwrapped
     reset(env, 11)
-    ball = next(thing for thing in env.grid.grid if is_kind(thing, "ball"))
+    ball = next(obj for obj in env.grid.grid if is_kind(obj, "ball"))
     ball.color = "purple"
     world = MiniGridWorld.from_environment(env, {name: question for name, (question, _) in QUESTIONS.items()})
     rng = np.random.default_rng(1)
@@ -187,7 +187,7 @@ def test_propositions_hold_when_the_real_environment_says_so():
         (Facing("door", "grey"), "no grey door"),
     ],
 )
-def test_a_question_about_nothing_in_the_scene_is_refused(proposition, message):
+def test_a_proposition_about_nothing_in_the_scene_is_refused(proposition, message):
     env = make_environment("MiniGrid-BlockedUnlockPickup-v0")
     reset(env, 11)
     with pytest.raises(BadInputError, match=message):
@@ -233,7 +233,7 @@ def wall_in_a_box():
 
 
 class Whimsical(gymnasium.Wrapper):
-    """A wrapper that does not do what it is told."""
+    """A wrapper that ignores its controls."""
 
     def step(self, action):
         return self.env.step(0)
@@ -301,7 +301,7 @@ def test_another_scene_is_not_this_world(hardest):
         hardest.state_of(env)
 
 
-def walk_real(env, world, steps, rng):
+def random_walk(env, world, steps, rng):
     """States and controls of a random walk, with the environment stepped along; it yields before each step."""
     state = world.initial_state
     for _ in range(steps):
@@ -314,11 +314,11 @@ def walk_real(env, world, steps, rng):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_a_state_is_drawn_as_the_real_environment_draws_it(seed):
+def test_a_state_is_rendered_as_the_real_environment_renders_it(seed):
     env = random_scene(seed, things=9)
     world = MiniGridWorld.from_environment(env)
     assert isinstance(world, Located)
-    for state, _ in walk_real(env, world, 40, np.random.default_rng(seed)):
+    for state, _ in random_walk(env, world, 40, np.random.default_rng(seed)):
         np.testing.assert_array_equal(world.render(state), env.get_full_render(highlight=False, tile_size=TILE_PIXELS))
         x, y = (int(pixel // TILE_PIXELS) for pixel in world.locate(state))
         assert (x, y) == tuple(env.agent_pos)
@@ -328,7 +328,7 @@ def test_a_state_is_drawn_as_the_real_environment_draws_it(seed):
 def test_features_are_what_the_real_environment_has_around_the_agent(seed):
     env = random_scene(seed, things=9)
     world = MiniGridWorld.from_environment(env)
-    for state, control in walk_real(env, world, 60, np.random.default_rng(seed)):
+    for state, control in random_walk(env, world, 60, np.random.default_rng(seed)):
         after = world.step(state, control)
         found = dict(zip(world.feature_names, world.features(state, control, after), strict=True))
         assert {name for name, value in found.items() if value} == features_by_hand(env, world.scene(after).position)

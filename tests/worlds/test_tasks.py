@@ -117,7 +117,7 @@ def priced(task, seed):
 
 @pytest.mark.parametrize("name", ["terrain", "doorkey-terrain"])
 def test_floor_costs_what_its_colour_says(name):
-    """And the fewest steps are sometimes dearer than the expert's way."""
+    """And the fewest steps are sometimes dearer than the expert's path."""
     task, detours = find_task(name), 0
     for seed in range(6):
         controls, expected, paid = priced(task, seed)
@@ -204,7 +204,7 @@ def test_a_task_that_breaks_a_law_is_refused_in_one_line(change, law):
     assert "\n" not in str(caught.value)
 
 
-def test_something_that_is_no_task_is_told_what_it_lacks():
+def test_an_object_that_is_no_task_is_refused_with_what_it_lacks():
     with pytest.raises(BrokenLawError, match="contract: SimpleNamespace is no task: it has no title, summary"):
         check_task(SimpleNamespace(name="half"))
 
@@ -216,6 +216,6 @@ def test_a_horizon_must_leave_time_for_something_and_end(task, horizon):
         dataclasses.replace(task, horizon=horizon)
 
 
-def test_an_unknown_task_is_answered_with_the_known_ones():
+def test_an_unknown_task_is_refused_with_the_known_ones():
     with pytest.raises(BadInputError, match="unknown task 'doorkeys'; known are doorkey, multiroom"):
         find_task("doorkeys")

@@ -14,8 +14,8 @@ from wfairl.errors import BadInputError
 from wfairl.worlds import GraphWorld, ModelTask
 from wfairl.worlds.minigrid.packing import pack
 from wfairl.worlds.minigrid.propositions import AgentOn, Carrying, DoorOpen
+from wfairl.worlds.minigrid.rules import CELL_TYPES, HANDS
 from wfairl.worlds.minigrid.tasks import TASKS, MiniGridTask
-from wfairl.worlds.minigrid.view import HANDS, SIGHTS
 from wfairl.worlds.scene_pool import Bank
 from wfairl.worlds.vector_environment import CompiledVectorEnv, compile_scenes
 from wfairl.worlds.world import available_controls
@@ -57,7 +57,7 @@ BUSY = np.array([0.15, 0.15, 0.35, 0.12, 0.08, 0.15])
 
 
 class NextScene(gymnasium.Wrapper):
-    """A real environment that resets to the scene it is told."""
+    """A real environment that resets to a given scene."""
 
     seed = 0
 
@@ -72,49 +72,49 @@ def real_environments(task, count):
     return SyncVectorEnv([make] * count, autoreset_mode=AutoresetMode.SAME_STEP)
 
 
-def sight(code):
+def cell_type(code):
     kind = IDX_TO_OBJECT[int(code[0])]
     return ("open door", "closed door", "locked door")[int(code[2])] if kind == "door" else kind
 
 
-def shown_by(real):
+def observe_real(real):
     """Grid, place and hands of a real environment, by MiniGrid's own encoding."""
     real = real.unwrapped
-    grid = [[sight(code) for code in row] for row in real.grid.encode().transpose(1, 0, 2)]
+    grid = [[cell_type(code) for code in row] for row in real.grid.encode().transpose(1, 0, 2)]
     x, y = real.agent_pos
     hands = "nothing" if real.carrying is None else real.carrying.type
     return grid, (int(y) * real.width + int(x)) * 4 + int(real.agent_dir), hands
 
 
-def shown_in(environment, columns):
+def observe(environment, columns):
     grid, place, hands = columns
-    return [[SIGHTS[code] for code in row] for row in environment.bank.entries[grid]], int(place), HANDS[hands]
+    return [[CELL_TYPES[code] for code in row] for row in environment.bank.entries[grid]], int(place), HANDS[hands]
 
 
 @pytest.mark.parametrize("task", [*TASKS, LAVA, EMPTY, UNLOCK, KEY_CORRIDOR], ids=lambda task: task.name)
-def test_it_goes_in_step_with_the_real_environments(task):
+def test_it_is_in_lockstep_with_the_real_environments(task):
     rows = 4
     environment = CompiledVectorEnv(compile_scenes(task, range(2_000_000, 2_000_010)), rows)
     real = real_environments(task, rows)
     rng = np.random.default_rng(1)
 
     columns, info = environment.reset(seed=3)
-    tell(real, info["seed"])
+    set_scenes(real, info["seed"])
     real.reset()
     worlds = [task._world_of(one) for one in real.envs]
     states = [world.initial_state for world in worlds]
-    assert [shown_in(environment, row) for row in columns] == [shown_by(one) for one in real.envs]
+    assert [observe(environment, row) for row in columns] == [observe_real(one) for one in real.envs]
     ends = {"terminated": 0, "truncated": 0, "rewarded": 0}
     for _ in range(3 * task.horizon):
         controls = rng.choice(6, size=rows, p=BUSY)
         columns, rewards, terminated, truncated, info = environment.step(controls)
-        tell(real, info["seed"])
+        set_scenes(real, info["seed"])
         _, real_rewards, real_terminated, real_truncated, real_info = real.step(controls)
 
         np.testing.assert_allclose(rewards, real_rewards, atol=1e-12)
         np.testing.assert_array_equal(terminated, real_terminated)
         np.testing.assert_array_equal(truncated, real_truncated)
-        assert [shown_in(environment, row) for row in columns] == [shown_by(one) for one in real.envs]
+        assert [observe(environment, row) for row in columns] == [observe_real(one) for one in real.envs]
         over = terminated | truncated
         np.testing.assert_array_equal(info.get("_final_obs", np.zeros(rows, bool)), over)
         assert over.any() == ("final_obs" in real_info)
@@ -145,7 +145,7 @@ def packed(environment, world, row):
     return words.tolist()
 
 
-def tell(real, seeds):
+def set_scenes(real, seeds):
     for one, seed in zip(real.envs, seeds, strict=True):
         one.seed = int(seed)
 
@@ -159,7 +159,7 @@ def test_the_columns_of_an_end_show_the_last_state_and_not_the_next_scene():
         _, _, terminated, _, info = environment.step(rng.choice(6, size=8, p=BUSY))
         for row in np.flatnonzero(terminated):
             grid, place, _ = info["final_obs"][row]
-            assert SIGHTS[environment.bank.entries[grid].flat[place // 4]] == "goal"
+            assert CELL_TYPES[environment.bank.entries[grid].flat[place // 4]] == "goal"
             assert environment.steps[row] == 0
             ends += 1
     assert ends > 3
@@ -190,7 +190,7 @@ def test_the_same_seed_gives_the_same_episodes_and_a_snapshot_goes_on_with_them(
     controls = np.random.default_rng(0).choice(6, size=(200, 5), p=BUSY)
 
     def run(environment, rows):
-        return [[shown_in(environment, row) for row in environment.step(one)[0]] for one in rows]
+        return [[observe(environment, row) for row in environment.step(one)[0]] for one in rows]
 
     first, second = CompiledVectorEnv(pool, 5), CompiledVectorEnv(pool, 5)
     first.reset(seed=7)
@@ -199,7 +199,7 @@ def test_the_same_seed_gives_the_same_episodes_and_a_snapshot_goes_on_with_them(
 
     third = CompiledVectorEnv(pool, 5)
     columns = third.restore(first.snapshot())
-    assert [shown_in(third, row) for row in columns] == [shown_in(first, row) for row in first.forget()]
+    assert [observe(third, row) for row in columns] == [observe(first, row) for row in first.forget()]
     first.np_random, third.np_random = np.random.default_rng(1), np.random.default_rng(1)
     assert run(first, controls) == run(third, controls)
 
@@ -210,10 +210,10 @@ def test_forgetting_keeps_what_is_shown_and_nothing_else():
     rng = np.random.default_rng(0)
     for _ in range(300):
         columns, *_ = environment.step(rng.choice(6, size=4, p=BUSY))
-    before = [shown_in(environment, row) for row in columns]
+    before = [observe(environment, row) for row in columns]
     many = len(environment.bank)
     columns = environment.forget()
-    assert [shown_in(environment, row) for row in columns] == before
+    assert [observe(environment, row) for row in columns] == before
     assert len(environment.bank) <= 4 < many
 
 
@@ -267,7 +267,7 @@ ROADS = ModelTask("roads", "", NAMES, all_of(visit_in_order("there"), avoid("tol
 
 
 @pytest.mark.parametrize("task", [ROOM, ROADS], ids=lambda task: task.name)
-def test_graphs_go_in_step_with_worlds_stepped_by_hand(task):
+def test_graphs_are_in_lockstep_with_worlds_stepped_one_by_one(task):
     rows = 6
     pool = compile_scenes(task, range(1, 8))
     environment = CompiledVectorEnv(pool, rows)

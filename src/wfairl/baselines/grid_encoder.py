@@ -33,8 +33,8 @@ from wfairl.learning.grid_network import (
 )
 from wfairl.worlds.minigrid import MiniGridWorld
 from wfairl.worlds.minigrid import batch as grid_batch
-from wfairl.worlds.minigrid.rules import CONTROLS, WALL
-from wfairl.worlds.minigrid.view import DIRECTIONS, HANDS, view_states
+from wfairl.worlds.minigrid.rules import CONTROLS, DIRECTIONS, HANDS, WALL
+from wfairl.worlds.minigrid.view import view_states
 from wfairl.worlds.scene_pool import Bank, Columns
 from wfairl.worlds.vector_environment import CompiledVectorEnv
 from wfairl.worlds.world import World

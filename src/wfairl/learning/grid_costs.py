@@ -29,8 +29,8 @@ from wfairl.learning.grid_network import (
 )
 from wfairl.planning.product import Product
 from wfairl.worlds.lazy_world import CostScope
-from wfairl.worlds.minigrid.rules import CONTROLS
-from wfairl.worlds.minigrid.view import DIRECTIONS, FLOORS, HANDS, SIGHTS, GridView, view_states
+from wfairl.worlds.minigrid.rules import CELL_TYPES, CONTROLS, DIRECTIONS, FLOORS, HANDS
+from wfairl.worlds.minigrid.view import GridView, view_states
 from wfairl.worlds.minigrid.world import MiniGridWorld
 
 
@@ -107,8 +107,8 @@ class LocalCost(CostModel):
     def __init__(self, floor: float = DEFAULT_FLOOR, activation: str = DEFAULT_ACTIVATION):
         super().__init__(floor, activation)
         # A dense layer on one-hot parts is a sum of rows of tables, so the tables are the parameters.
-        self.under = nn.Embedding(len(SIGHTS), HIDDEN[0])
-        self.ahead = nn.Embedding(len(SIGHTS), HIDDEN[0])
+        self.under = nn.Embedding(len(CELL_TYPES), HIDDEN[0])
+        self.ahead = nn.Embedding(len(CELL_TYPES), HIDDEN[0])
         self.carried = nn.Embedding(len(HANDS), HIDDEN[0])
         self.control = nn.Embedding(len(CONTROLS), HIDDEN[0])
         self.head = Head()
@@ -126,7 +126,7 @@ class LocalCost(CostModel):
         """See `CostModel`."""
         view = _view(product)
         parts = (view.under, view.ahead, view.carried, view.floor_under, view.floor_ahead)
-        sizes = (len(SIGHTS), len(SIGHTS), len(HANDS), len(FLOORS), len(FLOORS))
+        sizes = (len(CELL_TYPES), len(CELL_TYPES), len(HANDS), len(FLOORS), len(FLOORS))
         distinct, of_node = np.unique(np.ravel_multi_index(parts, sizes), return_inverse=True)
         columns = np.stack(np.unravel_index(distinct, sizes), axis=1)
         return NodeInputs(of_node.astype(np.int32), len(CONTROLS), (torch.from_numpy(columns.astype(np.int32)),))

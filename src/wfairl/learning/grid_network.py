@@ -19,7 +19,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from wfairl.errors import BadInputError
-from wfairl.worlds.minigrid.view import DIRECTIONS, HANDS, SIGHTS, GridView
+from wfairl.worlds.minigrid.rules import CELL_TYPES, DIRECTIONS, HANDS
+from wfairl.worlds.minigrid.view import GridView
 
 FILTERS = (16, 32, 64)
 FILTER_SIZE = 2
@@ -71,7 +72,7 @@ class GridConvolution(nn.Sequential):
         margin = len(FILTERS) * (FILTER_SIZE - 1)
         if min(height, width) <= margin:
             raise BadInputError(f"a grid of {height} x {width} is too small for {len(FILTERS)} convolutions")
-        channels = (len(SIGHTS), *FILTERS)
+        channels = (len(CELL_TYPES), *FILTERS)
         convolutions = [nn.Conv2d(*pair, FILTER_SIZE) for pair in zip(channels, FILTERS, strict=False)]
         super().__init__(*(layer for conv in convolutions for layer in (conv, nn.ReLU())), nn.Flatten())
         self.size = FILTERS[-1] * (height - margin) * (width - margin)
@@ -80,7 +81,7 @@ class GridConvolution(nn.Sequential):
         """A few grids at a time: a one-hot grid is large."""
         dtype = next(self.parameters()).dtype
         chunks = grids.split(GRIDS_AT_A_TIME)
-        one_hot = (functional.one_hot(chunk.long(), len(SIGHTS)).to(dtype).movedim(-1, 1) for chunk in chunks)
+        one_hot = (functional.one_hot(chunk.long(), len(CELL_TYPES)).to(dtype).movedim(-1, 1) for chunk in chunks)
         return torch.cat([super(GridConvolution, self).forward(chunk) for chunk in one_hot])
 
 

@@ -1,33 +1,34 @@
-"""An abstraction explored whole: its transitions, and what no plan in it can avoid; see `pattern`.
+"""An abstraction explored whole: its transitions, and the obstacles that no plan in it can avoid; see `pattern`.
 
-What every abstract plan walks through although it is forgotten, a shut door or an object that lies there, is an
+What every abstract plan goes through although it is forgotten, a shut door or an object that lies there, is an
 *obstacle*: to remove it costs one control more, which is added to the bound as long as it is there. A step with which
 the automaton changes may be the one that removes an obstacle, so as many obstacles as there can be such steps are not
-counted (`Places.spare`).
+counted (`Pattern.spare`).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.compiling import njit
 from wfairl.worlds.lazy_world import LOST
-from wfairl.worlds.minigrid.abstract_effects import MOST_EFFECTS
-from wfairl.worlds.minigrid.abstract_rules import abstract_edges, most_edges
+from wfairl.worlds.minigrid import rules
+from wfairl.worlds.minigrid.abstract_effects import HERE
+from wfairl.worlds.minigrid.abstract_transitions import abstract_transitions, make_buffers
 from wfairl.worlds.minigrid.packing import fields_count, unpack
 from wfairl.worlds.minigrid.pattern import (
+    AT,
     EFFECT_COLUMNS,
     NUMBER,
-    WALKABLE,
     Pattern,
+    PatternSpec,
     PatternTable,
     Places,
     abstract_index,
     lies_on,
-    read_index,
 )
-from wfairl.worlds.minigrid.rules import CELLS, FIRST_OBJECT, GONE, IS_OPEN, NOTHING, Layout, Table, door_state
+from wfairl.worlds.minigrid.rules import NOTHING, Table, door_state
 
 GOAL = 0
 """Number of acceptance among the abstract states."""
@@ -36,47 +37,26 @@ UNKNOWN = -1
 """Number of an abstract state that was never met."""
 
 
-@dataclass(frozen=True)
-class Keep:
-    """What a pattern keeps: atoms, cells of blockers, doors that are gates, whether a crowd, and tracked objects."""
-
-    atoms: tuple[int, ...]
-    blockers: tuple[int, ...]
-    gates: tuple[int, ...]
-    crowd: bool = False
-    tracked: tuple[int, ...] = ()
-
-    def coarser(self) -> "Keep":
-        """Without the last blocker, or else atom, or else gate."""
-        if self.blockers:
-            return replace(self, blockers=self.blockers[:-1])
-        if self.atoms:
-            return replace(self, atoms=self.atoms[:-1])
-        return replace(self, gates=self.gates[:-1])
-
-
 @dataclass(frozen=True, eq=False)
 class Abstraction:
     """A smaller scene, explored whole, with its transitions sorted by where they lead.
 
     Attributes:
+        spec, pattern: what it keeps.
+        number_of: number of each dense one, or `UNKNOWN`; shape [dense].
         first: transitions into n are those from first[n] to first[n + 1], n = 0 being acceptance; shape [states + 1].
         source: where a transition comes from, shape [transitions].
-        price: what it costs, an index into `price_list`; shape [transitions].
-        layout, pattern, places, number_of: what numbers states.
-        unavoidable: the obstacles on every way from each abstract state, as bits; shape [states].
-        keep: what it keeps.
+        price: an index into the least costs of prices, see `Situations.least_costs`; shape [transitions].
+        unavoidable: the obstacles on every path from each abstract state, as bits; shape [states].
     """
 
+    spec: PatternSpec
+    pattern: Pattern
+    number_of: NDArray[np.int32]
     first: NDArray[np.uint32]
     source: NDArray[np.uint32]
     price: NDArray[np.int64]
-    layout: Layout
-    pattern: Pattern
-    places: Places
-    number_of: NDArray[np.int32]
     unavoidable: NDArray[np.uint64]
-    keep: Keep
 
     def __len__(self) -> int:
         """The number of abstract states, with acceptance."""
@@ -85,18 +65,22 @@ class Abstraction:
     def number(
         self, states: NDArray[np.uint64], automaton_states: NDArray[np.int32]
     ) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
-        """The abstract states of packed states, and bits of what stands in the way of each; shape [states] each."""
-        numbers, in_the_way = np.empty(len(states), np.int32), np.empty(len(states), np.uint64)
-        number_states(
-            self.layout.table, self.pattern.table, self.places, self.number_of, self.unavoidable, states,
-            automaton_states, numbers, in_the_way,
-        )  # fmt: skip
-        return numbers, in_the_way
+        """The abstract states of packed states, and bits of the unavoidable obstacles that are still there.
+
+        Args:
+            states: packed states, shape [states, words].
+            automaton_states: shape [states].
+
+        Returns:
+            The number of each, `UNKNOWN` for one never met, or `LOST`; and bits of obstacles; shape [states] each.
+        """
+        table, places = self.pattern.table, self.pattern.places
+        return number_states(table, places, self.number_of, self.unavoidable, states, automaton_states)
 
 
 @njit(cache=True, nogil=True)
 def explore_pattern(
-    layout: Table, table: PatternTable, start: int, dense: int, most: int
+    pattern: PatternTable, start: int, dense: int, most: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], int]:
     """Every abstract state that can be reached.
 
@@ -111,98 +95,87 @@ def explore_pattern(
         transitions; and the number of states with acceptance, which is number 0, or 0 if there are too many.
     """
     number_of = np.full(dense, UNKNOWN, np.int32)
-    room = most_edges(table)
-    queue = np.empty(most + room, np.int64)
-    sources, ends, paid = np.empty(1 << 14, np.int64), np.empty(1 << 14, np.int64), np.empty(1 << 14, np.int64)
-    targets, prices = np.empty(room, np.int64), np.empty(room, np.int64)
-    effects = np.empty(MOST_EFFECTS * EFFECT_COLUMNS, np.int64)
+    buffers = make_buffers(pattern.data)
+    _, next_indices, next_prices = buffers
+    queue = np.empty(most + next_indices.size, np.int64)
+    sources, targets, prices = np.empty(1 << 14, np.int64), np.empty(1 << 14, np.int64), np.empty(1 << 14, np.int64)
     queue[GOAL], queue[1], number_of[start] = start, start, 1  # acceptance has no state of its own
     count, node, filled = 2, 1, 0
     while node < count:
-        edges = abstract_edges(layout, table, queue[node], effects, targets, prices)
-        while filled + edges > sources.size:
-            sources, ends, paid = _twice(sources), _twice(ends), _twice(paid)
-        for i in range(edges):
+        transitions = abstract_transitions(pattern, queue[node], buffers)
+        while filled + transitions > sources.size:
+            sources, targets, prices = doubled(sources), doubled(targets), doubled(prices)
+        for i in range(transitions):
             target = GOAL
-            if targets[i] >= 0:
-                target = number_of[targets[i]]
+            if next_indices[i] >= 0:
+                target = number_of[next_indices[i]]
                 if target == UNKNOWN:
-                    target = number_of[targets[i]] = count
-                    queue[count] = targets[i]
+                    target = number_of[next_indices[i]] = count
+                    queue[count] = next_indices[i]
                     count += 1
             if target != node:
-                sources[filled], ends[filled], paid[filled] = node, target, prices[i]
+                sources[filled], targets[filled], prices[filled] = node, target, next_prices[i]
                 filled += 1
         if count > most:
-            return number_of, queue, sources, ends, paid, 0
+            return number_of, queue, sources, targets, prices, 0
         node += 1
-    return number_of, queue[:count], sources[:filled], ends[:filled], paid[:filled], count
+    return number_of, queue[:count], sources[:filled], targets[:filled], prices[:filled], count
 
 
 @njit(cache=True, nogil=True)
-def _twice(array: NDArray[np.int64]) -> NDArray[np.int64]:
-    larger = np.empty(2 * array.size, array.dtype)
+def doubled(array: NDArray[np.generic]) -> NDArray[np.generic]:
+    """An array with twice the room, filled up with zeros."""
+    larger = np.zeros(2 * array.size, array.dtype)
     larger[: array.size] = array
     return larger
 
 
 @njit(cache=True, nogil=True)
 def sort_by_target(
-    sources: NDArray[np.int64], targets: NDArray[np.int64], prices: NDArray[np.int64], count: int
-) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.int64]]:
-    """Transitions sorted by where they lead: those into n from first[n] to first[n + 1], source and price of each."""
+    sources: NDArray[np.int64], targets: NDArray[np.int64], weights: NDArray[np.generic], count: int
+) -> tuple[NDArray[np.uint32], NDArray[np.uint32], NDArray[np.generic]]:
+    """Transitions sorted by where they lead: those into n from first[n] to first[n + 1], source and weight of each."""
     first = np.zeros(count + 1, np.uint32)
     for target in targets:
         first[target + 1] += np.uint32(1)
     for node in range(count):
         first[node + 1] += first[node]
     free = first[:-1].copy()
-    source, price = np.empty(targets.size, np.uint32), np.empty_like(prices)
+    source, weight = np.empty(targets.size, np.uint32), np.empty_like(weights)
     for i in range(targets.size):
         at = free[targets[i]]
-        source[at], price[at] = sources[i], prices[i]
+        source[at], weight[at] = sources[i], weights[i]
         free[targets[i]] += np.uint32(1)
-    return first, source, price
+    return first, source, weight
 
 
 @njit(cache=True, nogil=True)
 def number_states(
-    layout: Table,
-    table: PatternTable,
+    pattern: PatternTable,
     places: Places,
     number_of: NDArray[np.int32],
-    sets: NDArray[np.uint64],
+    unavoidable: NDArray[np.uint64],
     states: NDArray[np.uint64],
     automaton_states: NDArray[np.int32],
-    numbers: NDArray[np.int32],
-    in_the_way: NDArray[np.uint64],
-) -> None:
-    """Write the numbers of the abstractions of states, and which unavoidable obstacles are still there.
-
-    Args:
-        layout, table, places, number_of: the abstraction.
-        sets: the unavoidable obstacles of each abstract state, from `unavoidable`.
-        states: packed states, shape [states, words].
-        automaton_states: shape [states].
-        numbers: becomes the number of each, `UNKNOWN` for one never met, or `LOST`; shape [states].
-        in_the_way: becomes bits of obstacles, shape [states].
-    """
-    fields = np.empty(fields_count(layout), np.int32)
-    effects = np.empty(EFFECT_COLUMNS, np.int64)
+) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
+    """See `Abstraction.number`."""
+    layout = pattern.layout
+    numbers, obstacles = np.empty(states.shape[0], np.int32), np.zeros(states.shape[0], np.uint64)
+    fields, row = np.empty(fields_count(layout), np.int32), np.empty((1, EFFECT_COLUMNS), np.int64)
     for i in range(states.shape[0]):
         unpack(layout, states[i], fields)
         if _is_lost(layout, places, fields, automaton_states[i]):
-            numbers[i], in_the_way[i] = LOST, 0
+            numbers[i] = LOST
             continue
-        number = number_of[abstract_index(layout, table, places, fields, automaton_states[i], effects)]
-        numbers[i], in_the_way[i] = number, 0
-        if number == UNKNOWN:
+        numbers[i] = number_of[abstract_index(pattern, places, fields, automaton_states[i], row)]
+        if numbers[i] == UNKNOWN:
             continue
-        in_the_way[i] = sets[number]
+        left = unavoidable[numbers[i]]
         for j in range(places.obstacles.shape[0]):
-            if in_the_way[i] >> np.uint64(j) & np.uint64(1) and not _is_there(layout, places, j, fields):
-                in_the_way[i] &= ~(np.uint64(1) << np.uint64(j))
-        in_the_way[i] = without_spare(places, automaton_states[i], in_the_way[i])
+            if left >> np.uint64(j) & np.uint64(1) and not _is_there(layout, places, j, fields):
+                left &= ~(np.uint64(1) << np.uint64(j))
+        obstacles[i] = without_spare(places, automaton_states[i], left)
+    return numbers, obstacles
 
 
 @njit(cache=True, nogil=True)
@@ -210,10 +183,10 @@ def _is_lost(layout: Table, places: Places, fields: NDArray[np.int32], automaton
     """Whether all boxes are gone one of which is needed for acceptance."""
     for j in range(places.needed.shape[1]):
         needed, left = 0, 0
-        for thing in range(places.needed.shape[2]):
-            if places.needed[automaton_state, j, thing]:
+        for obj in range(places.needed.shape[2]):
+            if places.needed[automaton_state, j, obj]:
                 needed += 1
-                left += fields[FIRST_OBJECT + thing] != layout[CELLS] + GONE
+                left += fields[rules.FIRST_OBJECT + obj] != layout[rules.CELLS] + rules.GONE
         if needed and not left:
             return True
     return False
@@ -232,64 +205,57 @@ def without_spare(places: Places, automaton_state: int, obstacles: np.uint64) ->
 
 @njit(cache=True, nogil=True)
 def _is_there(layout: Table, places: Places, obstacle: int, fields: NDArray[np.int32]) -> bool:
-    """Whether an obstacle is still in the way."""
+    """Whether an obstacle has not been removed."""
     what, group = places.obstacles[obstacle, 0], places.obstacles[obstacle, 1]
     if group == NOTHING:
-        return door_state(layout, fields, what) & IS_OPEN == 0
+        return door_state(layout, fields, what) & rules.IS_OPEN == 0
     return lies_on(layout, fields, group, what)
 
 
 @njit(cache=True, nogil=True)
 def count_steps(first: NDArray[np.uint32], source: NDArray[np.uint32]) -> NDArray[np.int32]:
-    """The fewest abstract transitions to acceptance, `UNKNOWN` where there is no way; shape [states]."""
-    count = first.size - 1
-    steps = np.full(count, UNKNOWN, np.int32)
-    queue = np.empty(count, np.int64)
+    """The fewest abstract transitions to acceptance, `UNKNOWN` where there is no path; shape [states]."""
+    steps = np.full(first.size - 1, UNKNOWN, np.int32)
+    queue = np.empty(first.size - 1, np.int64)
     queue[0], steps[GOAL] = GOAL, 0
-    done, known = 0, 1
-    while done < known:
+    done, count = 0, 1
+    while done < count:
         target = queue[done]
         done += 1
         for i in range(first[target], first[target + 1]):
             node = source[i]
             if steps[node] == UNKNOWN:
                 steps[node] = steps[target] + 1
-                queue[known] = node
-                known += 1
+                queue[count] = node
+                count += 1
     return steps
 
 
 @njit(cache=True, nogil=True)
-def cheapest_walk(
-    layout: Table, table: PatternTable, number_of: NDArray[np.int32], steps: NDArray[np.int32], begin: int
+def shortest_path(
+    pattern: PatternTable, number_of: NDArray[np.int32], steps: NDArray[np.int32], start: int
 ) -> NDArray[np.int64]:
-    """The cells that a shortest abstract plan goes through, from a dense number on."""
-    room = most_edges(table)
-    targets, prices = np.empty(room, np.int64), np.empty(room, np.int64)
-    effects = np.empty(MOST_EFFECTS * EFFECT_COLUMNS, np.int64)
-    row = np.empty(EFFECT_COLUMNS, np.int64)
-    left = steps[number_of[begin]]
-    cells = np.empty(max(0, left) + 1, np.int64)
-    read_index(table, begin, row, 0)
-    cells[0] = table[table[WALKABLE] + row[NUMBER]]
-    count = 1
-    while left > 1:
-        for i in range(abstract_edges(layout, table, begin, effects, targets, prices)):
-            if targets[i] >= 0 and steps[number_of[targets[i]]] == left - 1:
-                begin = targets[i]
+    """The cells of a shortest abstract plan, from a dense number on; `steps` is from `count_steps`."""
+    data = pattern.data
+    buffers = make_buffers(data)
+    effects, targets, _ = buffers
+    length = steps[number_of[start]]
+    cells = np.empty(max(1, length), np.int64)
+    for t in range(cells.size):
+        transitions = abstract_transitions(pattern, start, buffers)
+        cells[t] = data[data[AT.walkable] + effects[HERE, NUMBER]]
+        for i in range(transitions):
+            if targets[i] >= 0 and steps[number_of[targets[i]]] == length - t - 1:
+                start = targets[i]
                 break
-        left -= 1
-        read_index(table, begin, row, 0)
-        cells[count] = table[table[WALKABLE] + row[NUMBER]]
-        count += 1
-    return cells[:count]
+    return cells
 
 
 @njit(cache=True, nogil=True)
-def unavoidable(
+def unavoidable_obstacles(
     first: NDArray[np.uint32], source: NDArray[np.uint32], cells: NDArray[np.int64], obstacle: NDArray[np.int64]
 ) -> NDArray[np.uint64]:
-    """The obstacles that every way from an abstract state to acceptance enters, as bits; shape [states].
+    """The obstacles that every path from an abstract state to acceptance enters, as bits; shape [states].
 
         M(acceptance) = {},   M(a) = intersection over transitions a -> b of  M(b) + the obstacle on the cell of b
 

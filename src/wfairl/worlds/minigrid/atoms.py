@@ -1,28 +1,12 @@
-"""What labels say of a transition, compiled: the one place that knows when an atomic proposition holds."""
+"""The labels of transitions, compiled: the one place that defines when an atomic proposition holds."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.compiling import njit
+from wfairl.worlds.minigrid import rules
 from wfairl.worlds.minigrid.rules import (
-    AGENT,
-    CARRIED,
-    CELLS,
-    COLUMN,
-    DOOR,
-    DOOR_AT,
-    DOOR_ROLES,
-    DROP,
-    FIRST_OBJECT,
-    FRONT,
-    IS_OPEN,
     NOTHING,
-    PICKUP,
-    ROLES,
-    ROW,
-    TERRAIN,
-    TERRAIN_COLOR,
-    TOGGLE,
     Table,
     carried_object,
     cell_entry,
@@ -56,9 +40,9 @@ def holds(layout: Table, atoms: NDArray[np.int32], i: int, fields: NDArray[np.in
         atoms: shape [atoms, 5].
         i: which of them.
         fields: the state after the transition.
-        control: what brought it about, or `NOTHING` if nothing changed.
+        control: of the transition, or `NOTHING` if it changed nothing.
 
-    An atom is a row of five integers, a question and what it is about:
+    An atom is a row of five integers, a question and its arguments:
 
         ANY_AT            first, end, place    an object among first..end-1 is at the place
         DOOR_IS_OPEN      door
@@ -79,11 +63,11 @@ def holds(layout: Table, atoms: NDArray[np.int32], i: int, fields: NDArray[np.in
     if question == ANY_AT:
         return _any_at(fields, first, second, atoms[i, 3])
     if question == DOOR_IS_OPEN:
-        return door_state(layout, fields, first) & IS_OPEN != 0
+        return door_state(layout, fields, first) & rules.IS_OPEN != 0
     if question == AGENT_ON_TERRAIN:
-        return _is_terrain(layout, fields[AGENT], first, second)
+        return is_terrain(layout, fields[rules.AGENT], first, second)
     if question == AGENT_AT:
-        return fields[AGENT] == first
+        return fields[rules.AGENT] == first
     if question == ALL_APART:
         return _all_apart(layout, fields, first, second, atoms[i, 3], atoms[i, 4])
     if question == ALWAYS:
@@ -96,14 +80,16 @@ def holds(layout: Table, atoms: NDArray[np.int32], i: int, fields: NDArray[np.in
     if question == ANY_IN_FRONT:
         return _any_at(fields, first, second, front)
     if question == DOOR_IN_FRONT:
-        return _is_terrain(layout, front, DOOR, first)
+        return is_terrain(layout, front, rules.DOOR, first)
     if question == ROLE_REACHED:
         return _has_role(layout, fields, front, first) or _just_picked_up(layout, fields, first, control)
     if question == ROLE_OPENED:
-        if control != TOGGLE or not cell_entry(layout, front, DOOR_ROLES) >> first & 1:
+        if control != rules.TOGGLE or not cell_entry(layout, front, rules.DOOR_ROLES) >> first & 1:
             return False
-        return door_state(layout, fields, cell_entry(layout, front, DOOR_AT)) & IS_OPEN != 0
-    return control == DROP and _has_role(layout, fields, front, first) and _is_beside(layout, fields, front, second)
+        return door_state(layout, fields, cell_entry(layout, front, rules.DOOR_AT)) & rules.IS_OPEN != 0
+    return (
+        control == rules.DROP and _has_role(layout, fields, front, first) and _is_beside(layout, fields, front, second)
+    )
 
 
 @njit(cache=True, nogil=True)
@@ -126,26 +112,26 @@ def depends_on_front(atoms: NDArray[np.int32]) -> bool:
 
 @njit(cache=True, nogil=True)
 def _just_picked_up(layout: Table, fields: NDArray[np.int32], role: int, control: int) -> bool:
-    if control != PICKUP:
+    if control != rules.PICKUP:
         return False
-    thing = carried_object(layout, fields)
-    return thing != NOTHING and object_entry(layout, thing, ROLES) >> role & 1 != 0
+    obj = carried_object(layout, fields)
+    return obj != NOTHING and object_entry(layout, obj, rules.ROLES) >> role & 1 != 0
 
 
 @njit(cache=True, nogil=True)
 def _has_role(layout: Table, fields: NDArray[np.int32], cell: int, role: int) -> bool:
     """Whether the object or the door on a cell has a role."""
-    if cell_entry(layout, cell, DOOR_ROLES) >> role & 1:
+    if cell_entry(layout, cell, rules.DOOR_ROLES) >> role & 1:
         return True
-    thing = object_at(layout, fields, cell)
-    return thing != NOTHING and object_entry(layout, thing, ROLES) >> role & 1 != 0
+    obj = object_at(layout, fields, cell)
+    return obj != NOTHING and object_entry(layout, obj, rules.ROLES) >> role & 1 != 0
 
 
 @njit(cache=True, nogil=True)
 def _is_beside(layout: Table, fields: NDArray[np.int32], cell: int, role: int) -> bool:
     """Whether something of a role is on a neighbour of a cell."""
     for direction in range(4):
-        neighbour = cell_entry(layout, cell, FRONT + direction)
+        neighbour = cell_entry(layout, cell, rules.FRONT + direction)
         if neighbour != NOTHING and _has_role(layout, fields, neighbour, role):
             return True
     return False
@@ -153,29 +139,34 @@ def _is_beside(layout: Table, fields: NDArray[np.int32], cell: int, role: int) -
 
 @njit(cache=True, nogil=True)
 def _any_at(fields: NDArray[np.int32], first: int, end: int, place: int) -> bool:
-    for thing in range(first, end):  # noqa: SIM110 - compiled
-        if fields[FIRST_OBJECT + thing] == place:
+    for obj in range(first, end):  # noqa: SIM110 - compiled
+        if fields[rules.FIRST_OBJECT + obj] == place:
             return True
     return False
 
 
 @njit(cache=True, nogil=True)
-def _is_terrain(layout: Table, cell: int, terrain: int, color: int) -> bool:
-    any_color = color == NOTHING
-    return cell_entry(layout, cell, TERRAIN) == terrain and (
-        any_color or cell_entry(layout, cell, TERRAIN_COLOR) == color
-    )
+def is_terrain(layout: Table, cell: int, terrain: int, color: int) -> bool:
+    """Whether a cell has a terrain and a colour, or any colour if that is `NOTHING`."""
+    if cell_entry(layout, cell, rules.TERRAIN) != terrain:
+        return False
+    return color == NOTHING or cell_entry(layout, cell, rules.TERRAIN_COLOR) == color
 
 
 @njit(cache=True, nogil=True)
-def _all_apart(layout: Table, fields: NDArray[np.int32], first: int, end: int, cell: int, distance: int) -> bool:
-    cells, x, y = layout[CELLS], cell_entry(layout, cell, COLUMN), cell_entry(layout, cell, ROW)
-    for thing in range(first, end):
-        place = fields[FIRST_OBJECT + thing]
-        if place == cells + CARRIED:
-            place = fields[AGENT]
-        if place < cells:
-            apart = abs(cell_entry(layout, place, COLUMN) - x) + abs(cell_entry(layout, place, ROW) - y)
-            if apart < distance:
-                return False
+def _all_apart(layout: Table, fields: NDArray[np.int32], first: int, end: int, cell: int, least: int) -> bool:
+    for obj in range(first, end):
+        place = fields[rules.FIRST_OBJECT + obj]
+        if place == layout[rules.CELLS] + rules.CARRIED:
+            place = fields[rules.AGENT]
+        if place < layout[rules.CELLS] and distance(layout, place, cell) < least:
+            return False
     return True
+
+
+@njit(cache=True, nogil=True)
+def distance(layout: Table, one: int, other: int) -> int:
+    """The Manhattan distance of two cells."""
+    return abs(cell_entry(layout, one, rules.COLUMN) - cell_entry(layout, other, rules.COLUMN)) + abs(
+        cell_entry(layout, one, rules.ROW) - cell_entry(layout, other, rules.ROW)
+    )

@@ -1,13 +1,13 @@
-"""Levels of BabyAI as tasks: what each scene's own instruction asks for, in roles that are the same in all scenes.
+"""Levels of BabyAI as tasks: the instruction of each scene, in roles that are the same in all scenes.
 
 An instruction is read into parts (go to, pick up, open, put next), some of which come first and the others then:
 
     "open the blue door and go to a ball, then pick up the key"        first, also first | second
 
 A proposition holds when the agent does its part, whatever the part is in that scene, so that a level whose missions
-change is one task with one rule. A part that a mission lacks is always fulfilled. Success is what the environment's own
-verifier says. The verifier counts a step that ends the first parts for the second ones as well, except that it does not
-count the drop: so a second part that puts something next to something has a proposition of its own (`put second`).
+change is one task with one rule. A part that a mission lacks is always fulfilled. The environment's own verifier judges
+success. It counts a step that ends the first parts for the second ones as well, except a drop: so a second part that
+puts something next to something has a proposition of its own (`put second`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ ALL_PARTS: Phases = (("first", "also first"), ("second", "also second"))
 
 @dataclass(frozen=True)
 class BabyAITask:
-    """A level of BabyAI; see `Task` for what is not said here.
+    """A level of BabyAI; see `Task` for the other attributes.
 
     Attributes:
         environment_id: Gymnasium's id.
@@ -92,20 +92,18 @@ class BabyAITask:
         lengths, room = [len(phase) for phase in mission], [len(phase) for phase in self.phases]
         if len(lengths) > len(room) or any(length > most for length, most in zip(lengths, room, strict=False)):
             raise BadInputError(f"{self.name}: a mission has parts {lengths}, and the task allows for {room}")
-        found: dict[str, Proposition] = dict.fromkeys(self.propositions, Always())
+        propositions: dict[str, Proposition] = dict.fromkeys(self.propositions, Always())
         for number, (phase, names) in enumerate(zip(mission, self.phases, strict=False)):
             for part, name in zip(phase, names, strict=False):
-                shown = OfRole(part.verb, part.role, max(part.other, 0))
-                if number == 0:
-                    found[name] = shown
-                    continue
-                is_put = part.verb == "put next"
-                found[name], found[put(name)] = (Never(), shown) if is_put else (shown, Never())
-        return found
+                done = propositions[name] = OfRole(part.verb, part.role, max(part.other, 0))
+                if number > 0:
+                    is_put = part.verb == "put next"
+                    propositions[name], propositions[put(name)] = (Never(), done) if is_put else (done, Never())
+        return propositions
 
 
 def put(part: str) -> str:
-    """What the proposition of a later part is called if it puts something next to something."""
+    """The name of the proposition of a later part that puts something next to something."""
     return f"put {part}"
 
 
@@ -120,9 +118,9 @@ def in_phases(phases: Phases) -> GuardedAutomaton:
     rows: list[tuple[Edge, ...]] = []
     for phase, done in states:
         edges = []
-        for shown, guard in _ways(set(phases[phase]) - done, later=phase > 0):
-            if done | shown != set(phases[phase]):
-                edges.append(Edge(guard, number[phase, done | shown]))
+        for parts, guard in _guards(set(phases[phase]) - done, later=phase > 0):
+            if done | parts != set(phases[phase]):
+                edges.append(Edge(guard, number[phase, done | parts]))
             elif phase + 1 == len(phases):
                 edges.append(Edge(guard, accepted))
             else:
@@ -147,54 +145,28 @@ def _proper_subsets(parts: Sequence[str]) -> list[frozenset[str]]:
     return _subsets(parts)[:0:-1]
 
 
-def _ways(open_parts: set[str], later: bool) -> Iterator[tuple[frozenset[str], Guard]]:
-    """Which parts a label may show at once, and how, those that show most first."""
-    for shown in _subsets(sorted(open_parts))[:-1]:
-        names = [(part, put(part)) if later else (part,) for part in sorted(shown)]
-        for way in product(*names):
-            yield shown, Guard(frozenset(way))
+def _guards(open_parts: set[str], later: bool) -> Iterator[tuple[frozenset[str], Guard]]:
+    """The sets of parts that a label may fulfil at once, the largest first, with each guard that says so."""
+    for parts in _subsets(sorted(open_parts))[:-1]:
+        names = [(part, put(part)) if later else (part,) for part in sorted(parts)]
+        for some in product(*names):
+            yield parts, Guard(frozenset(some))
 
 
-GO_TO = BabyAITask(
-    name="babyai-goto",
-    summary="go to the object that the mission names, somewhere in nine rooms",
-    environment_id="BabyAI-GoTo-v0",
-    horizon=150,
+def _level(level: str, name: str, horizon: int, summary: str, phases: Phases = ONE_PART) -> BabyAITask:
+    return BabyAITask(f"babyai-{name}", summary, f"BabyAI-{level}-v0", horizon, phases)
+
+
+GO_TO = _level("GoTo", "goto", 150, "go to the object that the mission names, somewhere in nine rooms")
+PICKUP_LOC = _level(
+    "PickupLoc", "pickup-loc", 64, "pick up the object that the mission names, perhaps by where it lies"
 )
-PICKUP_LOC = BabyAITask(
-    name="babyai-pickup-loc",
-    summary="pick up the object that the mission names, perhaps by where it lies",
-    environment_id="BabyAI-PickupLoc-v0",
-    horizon=64,
+UNBLOCK_PICKUP = _level(
+    "UnblockPickup", "unblock-pickup", 150, "pick up the object that the mission names; others may stand in the way"
 )
-UNBLOCK_PICKUP = BabyAITask(
-    name="babyai-unblock-pickup",
-    summary="pick up the object that the mission names; others may stand in the way",
-    environment_id="BabyAI-UnblockPickup-v0",
-    horizon=150,
-)
-UNLOCK = BabyAITask(
-    name="babyai-unlock",
-    summary="fetch the key and open the locked door that the mission names",
-    environment_id="BabyAI-Unlock-v0",
-    horizon=200,
-)
-PUT_NEXT_LOCAL = BabyAITask(
-    name="babyai-put-next-local",
-    summary="put one object next to another, in one room",
-    environment_id="BabyAI-PutNextLocal-v0",
-    horizon=64,
-)
-KEY_CORRIDOR = BabyAITask(
-    name="babyai-key-corridor",
-    summary="find the key, unlock the room and pick up the ball",
-    environment_id="BabyAI-KeyCorridorS6R3-v0",
-    horizon=200,
-)
-BOSS_LEVEL = BabyAITask(
-    name="babyai-boss-level",
-    summary="whatever BabyAI's language can say: up to four parts, in order or not",
-    environment_id="BabyAI-BossLevel-v0",
-    horizon=300,
-    phases=ALL_PARTS,
+UNLOCK = _level("Unlock", "unlock", 200, "fetch the key and open the locked door that the mission names")
+PUT_NEXT_LOCAL = _level("PutNextLocal", "put-next-local", 64, "put one object next to another, in one room")
+KEY_CORRIDOR = _level("KeyCorridorS6R3", "key-corridor", 200, "find the key, unlock the room and pick up the ball")
+BOSS_LEVEL = _level(
+    "BossLevel", "boss-level", 300, "whatever BabyAI's language can say: up to four parts, in order or not", ALL_PARTS
 )

@@ -1,7 +1,6 @@
-"""Many MiniGrid scenes stepped at once, compiled: one episode a row, each in a scene of its own.
+"""Many MiniGrid scenes stepped at once, compiled: one episode per row, each in a scene of its own.
 
-The rules are those of `rules`; here they are only applied to the rows of a batch. Layouts of different
-scenes are rows of one table, padded at the end, and so are the fields of their states.
+Layouts of different scenes are rows of one table, padded at the end, and so are the fields of their states.
 """
 
 import numpy as np
@@ -9,40 +8,28 @@ from numpy.typing import NDArray
 
 from wfairl.automata.automaton import ACCEPTED, DEAD
 from wfairl.compiling import njit
+from wfairl.worlds.minigrid import rules
 from wfairl.worlds.minigrid.atoms import label_mask
-from wfairl.worlds.minigrid.mask_numbers import EMPTY_SLOT, mask_slot
 from wfairl.worlds.minigrid.rules import (
-    AGENT,
-    BALL,
-    BOX,
-    CELLS,
-    DIRECTION,
-    DOOR,
-    DOOR_AT,
-    FIRST_OBJECT,
-    IS_LOCKED,
-    IS_OPEN,
-    KEY,
-    KIND,
+    CELL_TYPES,
+    CLOSED_DOOR,
+    DIRECTIONS,
+    HANDS,
+    LOCKED_DOOR,
     NOTHING,
-    OBJECTS_COUNT,
-    PICKUP,
-    TERRAIN,
+    OPEN_DOOR,
     Table,
     apply_control,
     carried_object,
     cell_entry,
-    door_state,
-    is_final,
     object_entry,
 )
-from wfairl.worlds.minigrid.view import CLOSED_DOOR, DIRECTIONS, HANDS, LOCKED_DOOR, OPEN_DOOR, SIGHTS
 from wfairl.worlds.scene_pool import ENDED, RUNNING, SUCCEEDED
 
 GRID, PLACE, CARRIED, COLUMNS = range(4)
-"""Columns of what a row shows: number of its grid, cell * 4 + direction, index into `HANDS`."""
+"""Columns of an observation: number of its grid, cell * 4 + direction, index into `HANDS`."""
 
-SIGHT_OF_KIND = tuple(SIGHTS.index(HANDS[1 + kind]) for kind in (KEY, BALL, BOX))
+TYPE_OF_KIND = tuple(CELL_TYPES.index(HANDS[1 + kind]) for kind in (rules.KEY, rules.BALL, rules.BOX))
 
 
 @njit(cache=True, nogil=True)
@@ -52,10 +39,10 @@ def step_all(
     scenes: NDArray[np.int64],
     controls: NDArray[np.int64],
     fields: NDArray[np.int32],
-    masks: NDArray[np.uint64],
     changed: NDArray[np.bool_],
-) -> None:
-    """Apply one control to every row, in place.
+    ended: NDArray[np.bool_],
+) -> NDArray[np.uint64]:
+    """Apply one control to every row, in place; the label mask of each transition, shape [rows].
 
     Args:
         layouts: the table of each scene's layout, shape [scenes, longest].
@@ -63,52 +50,41 @@ def step_all(
         scenes: the scene of each row, shape [rows].
         controls: shape [rows].
         fields: the states, shape [rows, most fields]; becomes the next states.
-        masks: becomes the label mask of each transition, shape [rows].
         changed: becomes whether the grid may have changed; shape [rows].
+        ended: becomes whether the agent stands on a goal or on lava; shape [rows].
     """
+    masks = np.empty(scenes.size, np.uint64)
     for i in range(scenes.size):
         layout = layouts[scenes[i]]
         moved = apply_control(layout, fields[i], controls[i])
-        changed[i] = moved and controls[i] >= PICKUP  # to turn and to walk leave the grid as it is
+        changed[i] = moved and controls[i] >= rules.PICKUP  # turning and moving leave the grid as it is
+        ended[i] = rules.is_final(layout, fields[i])
         masks[i] = label_mask(layout, atoms[scenes[i]], fields[i], controls[i] if moved else NOTHING)
+    return masks
 
 
 @njit(cache=True, nogil=True)
 def read_all(
-    layouts: NDArray[np.int32],
-    mask_slots: NDArray[np.uint64],
     rows: NDArray[np.int32],
-    first: int,
-    scenes: NDArray[np.int64],
-    fields: NDArray[np.int32],
-    masks: NDArray[np.uint64],
+    labels: NDArray[np.int64],
+    ended: NDArray[np.bool_],
     automaton_states: NDArray[np.int32],
     outcomes: NDArray[np.int8],
-) -> int:
-    """Let the automaton of every row, from the first on, read its label, in place.
+) -> None:
+    """Let the automaton of every row read its label, in place.
 
     Args:
-        layouts, scenes, fields, masks: see `step_all`.
-        mask_slots, rows: the automaton of the task's rule; see `search.MaskNumbers`.
-        first: the row to begin with.
+        rows: automaton state after each label; see `LabelTable`.
+        labels, ended: of each row, shape [rows].
         automaton_states: `DEAD` where the rule is broken, shape [rows]; becomes the next ones.
         outcomes: becomes `RUNNING`, `SUCCEEDED` or `ENDED`; shape [rows].
-
-    Returns:
-        The row whose label is not known yet, or the number of rows.
     """
-    for i in range(first, scenes.size):
-        known = mask_slots[mask_slot(mask_slots, masks[i]), 1]
-        if known == EMPTY_SLOT:
-            return i
-        outcomes[i] = RUNNING
+    for i in range(labels.size):
         if automaton_states[i] != DEAD:
-            automaton_states[i] = rows[np.int64(known) - 1, automaton_states[i]]
+            automaton_states[i] = rows[labels[i], automaton_states[i]]
+        outcomes[i] = ENDED if ended[i] else RUNNING
         if automaton_states[i] == ACCEPTED:
             outcomes[i] = SUCCEEDED
-        elif is_final(layouts[scenes[i]], fields[i]):
-            outcomes[i] = ENDED
-    return scenes.size
 
 
 @njit(cache=True, nogil=True)
@@ -118,16 +94,16 @@ def place_all(
     """Write where the agent of every row is and what it carries into `columns`, shape [rows, 3]."""
     for i in range(scenes.size):
         layout = layouts[scenes[i]]
-        columns[i, PLACE] = fields[i, AGENT] * DIRECTIONS + fields[i, DIRECTION]
-        thing = carried_object(layout, fields[i])
-        columns[i, CARRIED] = 0 if thing == NOTHING else 1 + object_entry(layout, thing, KIND)
+        columns[i, PLACE] = fields[i, rules.AGENT] * DIRECTIONS + fields[i, rules.DIRECTION]
+        obj = carried_object(layout, fields[i])
+        columns[i, CARRIED] = 0 if obj == NOTHING else 1 + object_entry(layout, obj, rules.KIND)
 
 
 @njit(cache=True, nogil=True)
 def draw_all(
     layouts: NDArray[np.int32], scenes: NDArray[np.int64], fields: NDArray[np.int32], cells: int
 ) -> NDArray[np.uint8]:
-    """The grids that rows show, an index into `SIGHTS` a cell; shape [rows, cells]."""
+    """The grids of rows, an index into `CELL_TYPES` per cell; shape [rows, cells]."""
     grids = np.empty((scenes.size, cells), np.uint8)
     for i in range(scenes.size):
         _draw(layouts[scenes[i]], fields[i], grids[i])
@@ -136,14 +112,14 @@ def draw_all(
 
 @njit(cache=True, nogil=True)
 def _draw(layout: Table, fields: NDArray[np.int32], grid: NDArray[np.uint8]) -> None:
-    for cell in range(layout[CELLS]):
-        terrain = cell_entry(layout, cell, TERRAIN)
+    for cell in range(layout[rules.CELLS]):
+        terrain = cell_entry(layout, cell, rules.TERRAIN)
         grid[cell] = terrain
-        if terrain == DOOR:
-            state = door_state(layout, fields, cell_entry(layout, cell, DOOR_AT))
-            shut = LOCKED_DOOR if state & IS_LOCKED else CLOSED_DOOR
-            grid[cell] = OPEN_DOOR if state & IS_OPEN else shut
-    for thing in range(layout[OBJECTS_COUNT]):
-        place = fields[FIRST_OBJECT + thing]
-        if place < layout[CELLS]:
-            grid[place] = SIGHT_OF_KIND[object_entry(layout, thing, KIND)]
+        if terrain == rules.DOOR:
+            state = rules.door_state(layout, fields, cell_entry(layout, cell, rules.DOOR_AT))
+            shut = LOCKED_DOOR if state & rules.IS_LOCKED else CLOSED_DOOR
+            grid[cell] = OPEN_DOOR if state & rules.IS_OPEN else shut
+    for obj in range(layout[rules.OBJECTS_COUNT]):
+        place = fields[rules.FIRST_OBJECT + obj]
+        if place < layout[rules.CELLS]:
+            grid[place] = TYPE_OF_KIND[object_entry(layout, obj, rules.KIND)]

@@ -1,4 +1,4 @@
-"""Sharper bounds near the cheapest plans: a finer abstraction, explored only where a coarse one says that it is cheap.
+"""Sharper bounds near the cheapest plans: a finer abstraction, explored only where a coarse one is cheap.
 
 A fine pattern keeps much that a coarse one forgets: every door and object that the cheapest plans meet. It has too many
 states to explore them all, but A* from its start, directed by the coarse bounds h, closes only those with g + h below
@@ -6,8 +6,8 @@ some D, the least that is left open when it stops. With V the cost-to-go over tr
 
     min(V(a), D - g(a))
 
-is a lower bound at every state whose abstraction a is closed: a way from a stays among closed states, or it leaves
-them, and a way from the start through there costs at least D.
+is a lower bound at every state whose abstraction a is closed: a path from a stays among closed states, or it leaves
+them, and a path from the start through there costs at least D.
 """
 
 from dataclasses import dataclass
@@ -20,11 +20,11 @@ from numba.typed import Dict
 from numpy.typing import NDArray
 
 from wfairl.compiling import njit
-from wfairl.worlds.minigrid.abstract_effects import MOST_EFFECTS
-from wfairl.worlds.minigrid.abstract_rules import abstract_edges, most_edges
-from wfairl.worlds.minigrid.abstraction import GOAL, UNKNOWN, Abstraction, sort_by_target, without_spare
+from wfairl.worlds.minigrid.abstract_transitions import abstract_transitions, make_buffers
+from wfairl.worlds.minigrid.abstraction import GOAL, UNKNOWN, Abstraction, doubled, sort_by_target, without_spare
 from wfairl.worlds.minigrid.packing import fields_count, unpack
 from wfairl.worlds.minigrid.pattern import (
+    AT,
     BLOCKED,
     EFFECT_COLUMNS,
     FIRST_CLASS,
@@ -33,28 +33,26 @@ from wfairl.worlds.minigrid.pattern import (
     NUMBER,
     OPENED,
     SOMETHING,
-    WALKABLE,
+    Effects,
     Pattern,
+    PatternData,
     PatternTable,
     Places,
     abstract_index,
     dense_index,
     read_index,
 )
-from wfairl.worlds.minigrid.rules import NOTHING, Layout, Table
+from wfairl.worlds.minigrid.rules import NOTHING
 
 MOST_AT_LEAST = 2_000
 """States that are closed even if acceptance is found at once."""
 
-NO_GOAL = -1
-"""In place of the last transition: acceptance was not reached."""
 
-
-class Coarse(NamedTuple):
+class CoarseBounds(NamedTuple):
     """The bounds that direct the search, and how a fine abstract state is read as a coarse one.
 
     Attributes:
-        table, places, number_of, unavoidable: the coarse abstraction.
+        pattern, places, number_of, unavoidable: the coarse abstraction.
         cost_to_go: of its states, shape [states].
         removal: the least cost to remove an obstacle.
         hands: the coarse hand of each fine one, shape [hands].
@@ -64,7 +62,7 @@ class Coarse(NamedTuple):
             whether it is open, or `NOTHING`; shape [obstacles, 2].
     """
 
-    table: PatternTable
+    pattern: PatternTable
     places: Places
     number_of: NDArray[np.int32]
     unavoidable: NDArray[np.uint64]
@@ -82,119 +80,101 @@ class Corridor:
     """The closed states of a fine abstraction.
 
     Attributes:
-        layout, pattern, places: what numbers states.
+        pattern: what numbers states.
         number_of: number of a dense one, a compiled dictionary.
         bounds: lower bounds of the cost-to-go of numbers, 0 where nothing is known; shape [states].
-        walk: cell and hand of each state of the cheapest plan in it, the last first; none if acceptance was not
+        path: cell and hand of each state of the cheapest plan in it, the last first; none if acceptance was not
             reached; shape [states, 2].
     """
 
-    layout: Layout
     pattern: Pattern
-    places: Places
     number_of: Any
     bounds: NDArray[np.float64]
-    walk: NDArray[np.int64]
+    path: NDArray[np.int64]
 
     def bound(self, states: NDArray[np.uint64], automaton_states: NDArray[np.int32]) -> NDArray[np.float64]:
         """Lower bounds of the cost-to-go of packed states, 0 where nothing is known; shape [states]."""
-        table = self.layout.table
-        return bound_states(
-            table, self.pattern.table, self.places, self.number_of, self.bounds, states, automaton_states
-        )
+        table, places = self.pattern.table, self.pattern.places
+        return bound_states(table, places, self.number_of, self.bounds, states, automaton_states)
 
 
 def explore_corridor(
-    layout: Layout,
-    pattern: Pattern,
-    places: Places,
-    coarse: Coarse,
-    prices: NDArray[np.float64],
-    begin: int,
-    most: int,
-    factor: int,
+    pattern: Pattern, coarse: CoarseBounds, prices: NDArray[np.float64], start: int, most: int, factor: int
 ) -> Corridor:
     """Close states of a fine abstraction.
 
     Args:
-        layout, pattern, places: the fine abstraction.
+        pattern: what it keeps.
         coarse: what directs the search.
         prices: the least cost of each price.
-        begin: dense number of the start.
+        start: dense number of the start.
         most: states to close at most.
         factor: continue after acceptance was found, until this many times more states are closed.
     """
-    number_of, dense, paid, parents, closed, sources, targets, costs, last, least_open = close_states(
-        layout.table, pattern.table, coarse, prices, begin, most, factor
-    )
-    walk = np.empty((0, 2), np.int64)
-    if last != NO_GOAL:
-        walk = walk_back(pattern.table, dense, parents, last)
-    count = len(dense)
-    first, source, cost = sort_by_target(sources, targets, costs, count)
-    bounds = cost_to_go(first, source, cost)
-    bounds = np.where(closed, np.minimum(bounds, least_open - paid), 0.0)
-    return Corridor(layout, pattern, places, number_of, bounds, walk)
+    number_of, states, transitions, least_open = close_states(pattern.table, coarse, prices, start, most, factor)
+    dense, cost_so_far, parents, closed = states
+    first, source, cost = sort_by_target(*transitions, len(dense))
+    bounds = np.minimum(find_cost_to_go(first, source, cost), least_open - cost_so_far)
+    path = path_back(pattern.table.data, dense, parents) if closed[GOAL] else np.empty((0, 2), np.int64)
+    return Corridor(pattern, number_of, np.where(closed, bounds, 0.0), path)
 
 
-def link(
-    fine: Pattern, fine_places: Places, found: Abstraction, cost_to_go: NDArray[np.float64], removal: float
-) -> Coarse:
-    """The bounds of a coarse abstraction for a fine one, which keeps all that it keeps."""
-    hands = np.minimum(np.arange(len(fine.hand_kind)), SOMETHING)
-    hands[fine_places.hands] = found.places.hands
+def coarse_bounds(
+    fine: Pattern, abstraction: Abstraction, cost_to_go: NDArray[np.float64], removal: float
+) -> CoarseBounds:
+    """The bounds of a coarse abstraction for a fine pattern, which keeps all that it keeps."""
+    coarse = abstraction.pattern.places
+    hands = np.minimum(np.arange(fine.hands), SOMETHING)
+    hands[fine.places.hands] = coarse.hands
     coarse_class = hands[FIRST_CLASS:] - FIRST_CLASS
-    classes = np.where(coarse_class >= 0, 1 << np.maximum(coarse_class, 0), 0)
-    blocker_bit = {int(cell): int(bit) for cell, _, bit in fine_places.blockers}
-    gate_bit = {int(door): bit for bit, door in enumerate(fine_places.gates)}
+    blocker_bit = {int(cell): int(bit) for cell, _, bit in fine.places.blockers}
+    gate_bit = {int(door): bit for bit, door in enumerate(fine.places.gates)}
     obstacle_bits = [
         (NOTHING, gate_bit.get(what, NOTHING)) if group == NOTHING else (blocker_bit.get(what, NOTHING), NOTHING)
-        for what, group in found.places.obstacles.tolist()
+        for what, group in coarse.obstacles.tolist()
     ]
-    standing = found.places.blockers.tolist()
-    return Coarse(
-        found.pattern.table, found.places, found.number_of, found.unavoidable, cost_to_go, removal, hands, classes,
-        np.array([blocker_bit[cell] for bit, cell in sorted((bit, cell) for cell, _, bit in standing)], np.int64),
-        np.array([gate_bit[int(door)] for door in found.places.gates], np.int64),
-        np.array(obstacle_bits, np.int64).reshape(-1, 2),
-    )  # fmt: skip
+    blockers = sorted((bit, cell) for cell, _, bit in coarse.blockers.tolist())
+    return CoarseBounds(
+        pattern=abstraction.pattern.table,
+        places=coarse,
+        number_of=abstraction.number_of,
+        unavoidable=abstraction.unavoidable,
+        cost_to_go=cost_to_go,
+        removal=removal,
+        hands=hands,
+        classes=np.where(coarse_class >= 0, 1 << np.maximum(coarse_class, 0), 0),
+        blockers=np.array([blocker_bit[cell] for _, cell in blockers], np.int64),
+        gates=np.array([gate_bit[int(door)] for door in coarse.gates], np.int64),
+        obstacle_bits=np.array(obstacle_bits, np.int64).reshape(-1, 2),
+    )
 
 
 @njit(cache=True, nogil=True)
 def close_states(
-    layout: Table,
-    table: PatternTable,
-    coarse: Coarse,
-    prices: NDArray[np.float64],
-    begin: int,
-    most: int,
-    factor: int,
+    pattern: PatternTable, coarse: CoarseBounds, prices: NDArray[np.float64], start: int, most: int, factor: int
 ) -> tuple[Any, ...]:
     """A* from the start; see `explore_corridor`.
 
     Returns:
-        Number of each dense one, dense ones by number, what each has paid, the number before it, whether it is closed;
-        sources, targets and costs of the transitions from closed ones; the number before acceptance or `NO_GOAL`; and
-        the least g + h that is left open.
+        Number of each dense one; of each number the dense one, the cost so far, the number before it and whether it is
+        closed; sources, targets and costs of the transitions from closed ones; and the least g + h that is left open.
     """
     number_of = Dict.empty(types.int64, types.int64)
     room = 1 << 12
-    dense, parents = np.empty(room, np.int64), np.zeros(room, np.int64)
-    paid, ahead = np.empty(room, np.float64), np.empty(room, np.float64)
-    closed = np.zeros(room, np.bool_)
-    sources, ends, costs = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.float64)
-    edge_room = most_edges(table)
-    targets, price = np.empty(edge_room, np.int64), np.empty(edge_room, np.int64)
-    effects = np.empty(MOST_EFFECTS * EFFECT_COLUMNS, np.int64)
-    row = np.empty(EFFECT_COLUMNS, np.int64)
-    number_of[begin] = 1
-    dense[GOAL], dense[1], paid[GOAL], paid[1], ahead[GOAL] = begin, begin, np.inf, 0.0, 0.0
-    ahead[1] = coarse_bound(table, coarse, begin, row)
+    dense, parents, closed = np.empty(room, np.int64), np.zeros(room, np.int64), np.zeros(room, np.bool_)
+    cost_so_far, ahead = np.empty(room, np.float64), np.empty(room, np.float64)
+    sources, targets, costs = np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.float64)
+    buffers = make_buffers(pattern.data)
+    _, next_indices, next_prices = buffers
+    row = np.empty((1, EFFECT_COLUMNS), np.int64)
+    number_of[start] = 1
+    dense[GOAL], dense[1], cost_so_far[GOAL], cost_so_far[1], ahead[GOAL] = start, start, np.inf, 0.0, 0.0
+    ahead[1] = coarse_bound(pattern.data, coarse, start, row)
     heap = [(ahead[1], 0.0, 1)]
-    count, filled, done, limit, last, least_open = 2, 0, 0, most, NO_GOAL, np.inf
+    count, filled, done, limit, least_open = 2, 0, 0, most, np.inf
     while heap:
-        key, minus_paid, node = heappop(heap)
-        if -minus_paid > paid[node] or (closed[node] and -minus_paid == paid[node]):
+        key, minus_cost, node = heappop(heap)
+        if -minus_cost > cost_so_far[node] or (closed[node] and -minus_cost == cost_so_far[node]):
             continue
         if node == GOAL:
             limit, closed[GOAL] = min(most, max(MOST_AT_LEAST, factor * done)), True
@@ -204,66 +184,49 @@ def close_states(
             break
         closed[node] = True
         done += 1
-        edges = abstract_edges(layout, table, dense[node], effects, targets, price)
-        while filled + edges > sources.size:
-            sources, ends = _longer(sources), _longer(ends)
-            larger = np.empty(2 * costs.size, np.float64)
-            larger[: costs.size] = costs
-            costs = larger
-        for i in range(edges):
+        transitions = abstract_transitions(pattern, dense[node], buffers)
+        while filled + transitions > sources.size:
+            sources, targets, costs = doubled(sources), doubled(targets), doubled(costs)
+        for i in range(transitions):
             target = GOAL
-            if targets[i] >= 0:
-                if targets[i] in number_of:
-                    target = number_of[targets[i]]
+            if next_indices[i] >= 0:
+                if next_indices[i] in number_of:
+                    target = number_of[next_indices[i]]
                 else:
                     if count == dense.size:
-                        dense, parents = _longer(dense), _longer(parents)
-                        more_paid, more_ahead = np.empty(2 * count, np.float64), np.empty(2 * count, np.float64)
-                        more_closed = np.zeros(2 * count, np.bool_)
-                        more_paid[:count], more_ahead[:count], more_closed[:count] = paid, ahead, closed
-                        paid, ahead, closed = more_paid, more_ahead, more_closed
+                        dense, parents, closed = doubled(dense), doubled(parents), doubled(closed)
+                        cost_so_far, ahead = doubled(cost_so_far), doubled(ahead)
                     target = count
-                    number_of[targets[i]] = target
-                    dense[target], paid[target] = targets[i], np.inf
-                    ahead[target] = coarse_bound(table, coarse, targets[i], row)
+                    number_of[next_indices[i]] = target
+                    dense[target], cost_so_far[target] = next_indices[i], np.inf
+                    ahead[target] = coarse_bound(pattern.data, coarse, next_indices[i], row)
                     count += 1
-            cost = prices[price[i]]
             if target == node or ahead[target] == np.inf:
                 continue
-            sources[filled], ends[filled], costs[filled] = node, target, cost
+            cost = prices[next_prices[i]]
+            sources[filled], targets[filled], costs[filled] = node, target, cost
             filled += 1
-            if paid[node] + cost < paid[target]:
-                paid[target], parents[target], closed[target] = paid[node] + cost, node, False
-                heappush(heap, (paid[target] + ahead[target], -paid[target], target))
-    if closed[GOAL]:
-        last = parents[GOAL]
-    return (
-        number_of, dense[:count], paid[:count], parents[:count], closed[:count],
-        sources[:filled], ends[:filled], costs[:filled], last, least_open,
-    )  # fmt: skip
+            if cost_so_far[node] + cost < cost_so_far[target]:
+                cost_so_far[target], parents[target], closed[target] = cost_so_far[node] + cost, node, False
+                heappush(heap, (cost_so_far[target] + ahead[target], -cost_so_far[target], target))
+    states = dense[:count], cost_so_far[:count], parents[:count], closed[:count]
+    return number_of, states, (sources[:filled], targets[:filled], costs[:filled]), least_open
 
 
 @njit(cache=True, nogil=True)
-def _longer(array: NDArray[np.int64]) -> NDArray[np.int64]:
-    larger = np.empty(2 * array.size, array.dtype)
-    larger[: array.size] = array
-    return larger
-
-
-@njit(cache=True, nogil=True)
-def coarse_bound(table: PatternTable, coarse: Coarse, index: int, row: NDArray[np.int64]) -> float:
+def coarse_bound(data: PatternData, coarse: CoarseBounds, index: int, row: Effects) -> float:
     """The coarse bound of a fine abstract state, given by its dense number; `row` is overwritten."""
-    state = read_index(table, index, row, 0)
-    moved, blocked, opened = row[MOVED], row[BLOCKED], row[OPENED]
-    row[HAND], row[MOVED], row[BLOCKED], row[OPENED] = coarse.hands[row[HAND]], 0, 0, 0
+    state = read_index(data, index, row, 0)
+    moved, blocked, opened = row[0, MOVED], row[0, BLOCKED], row[0, OPENED]
+    row[0, HAND], row[0, MOVED], row[0, BLOCKED], row[0, OPENED] = coarse.hands[row[0, HAND]], 0, 0, 0
     for c in range(coarse.classes.size):
         if moved >> c & 1:
-            row[MOVED] |= coarse.classes[c]
+            row[0, MOVED] |= coarse.classes[c]
     for i in range(coarse.blockers.size):
-        row[BLOCKED] |= (blocked >> coarse.blockers[i] & 1) << i
+        row[0, BLOCKED] |= (blocked >> coarse.blockers[i] & 1) << i
     for i in range(coarse.gates.size):
-        row[OPENED] |= (opened >> coarse.gates[i] & 1) << i
-    number = coarse.number_of[dense_index(coarse.table, row, 0, state)]
+        row[0, OPENED] |= (opened >> coarse.gates[i] & 1) << i
+    number = coarse.number_of[dense_index(coarse.pattern.data, row, 0, state)]
     if number == UNKNOWN:
         return 0.0
     obstacles = coarse.unavoidable[number]
@@ -281,8 +244,10 @@ def coarse_bound(table: PatternTable, coarse: Coarse, index: int, row: NDArray[n
 
 
 @njit(cache=True, nogil=True)
-def cost_to_go(first: NDArray[np.uint32], source: NDArray[np.uint32], cost: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The least cost to acceptance over transitions sorted by where they lead, inf where there is no way."""
+def find_cost_to_go(
+    first: NDArray[np.uint32], source: NDArray[np.uint32], cost: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The least cost to acceptance over transitions sorted by where they lead, inf where there is no path."""
     least = np.full(first.size - 1, np.inf)
     least[GOAL] = 0.0
     heap: list[tuple[Any, Any]] = [(0.0, GOAL)]
@@ -299,36 +264,33 @@ def cost_to_go(first: NDArray[np.uint32], source: NDArray[np.uint32], cost: NDAr
 
 
 @njit(cache=True, nogil=True)
-def walk_back(
-    table: PatternTable, dense: NDArray[np.int64], parents: NDArray[np.int64], last: int
-) -> NDArray[np.int64]:
-    """Cells and hands on the way to a number, the last first."""
-    walk = np.empty((dense.size, 2), np.int64)
-    row = np.empty(EFFECT_COLUMNS, np.int64)
-    count = 0
-    while last != 0:
-        read_index(table, dense[last], row, 0)
-        walk[count, 0], walk[count, 1] = table[table[WALKABLE] + row[NUMBER]], row[HAND]
-        count, last = count + 1, parents[last]
-    return walk[:count]
+def path_back(data: PatternData, dense: NDArray[np.int64], parents: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Cells and hands of the path to acceptance, the last first."""
+    path = np.empty((dense.size, 2), np.int64)
+    row = np.empty((1, EFFECT_COLUMNS), np.int64)
+    count, node = 0, parents[GOAL]
+    while node != 0:
+        read_index(data, dense[node], row, 0)
+        path[count, 0], path[count, 1] = data[data[AT.walkable] + row[0, NUMBER]], row[0, HAND]
+        count, node = count + 1, parents[node]
+    return path[:count]
 
 
 @njit(cache=True, nogil=True)
 def bound_states(
-    layout: Table,
-    table: PatternTable,
+    pattern: PatternTable,
     places: Places,
     number_of: Any,
     bounds: NDArray[np.float64],
     states: NDArray[np.uint64],
     automaton_states: NDArray[np.int32],
 ) -> NDArray[np.float64]:
-    """Lower bounds of packed states; see `Corridor`."""
-    found = np.zeros(states.shape[0], np.float64)
-    fields, row = np.empty(fields_count(layout), np.int32), np.empty(EFFECT_COLUMNS, np.int64)
+    """See `Corridor.bound`."""
+    state_bounds = np.zeros(states.shape[0], np.float64)
+    fields, row = np.empty(fields_count(pattern.layout), np.int32), np.empty((1, EFFECT_COLUMNS), np.int64)
     for i in range(states.shape[0]):
-        unpack(layout, states[i], fields)
-        index = abstract_index(layout, table, places, fields, automaton_states[i], row)
+        unpack(pattern.layout, states[i], fields)
+        index = abstract_index(pattern, places, fields, automaton_states[i], row)
         if index in number_of:
-            found[i] = bounds[number_of[index]]
-    return found
+            state_bounds[i] = bounds[number_of[index]]
+    return state_bounds

@@ -1,10 +1,10 @@
-"""Tasks in MiniGrid as plain JSON: what a person makes without code, and a file that cannot run any.
+"""Tasks in MiniGrid as plain JSON: made without code, in a file that cannot run any.
 
     {"format": "wfairl-task", "version": 1, "kind": "minigrid", "name": "corner-first", "summary": "...",
      "environment": "MiniGrid-FourRooms-v0", "horizon": 100, "rule": null,
      "propositions": {"corner": {"is": "at", "x": 1, "y": 1}, "goal": {"is": "on", "terrain": "goal"}}}
 
-A task without a rule is one that only demonstrations tell: nothing counts as success by itself.
+A task without a rule is defined by demonstrations alone: nothing counts as success by itself.
 """
 
 from collections.abc import Mapping
@@ -30,10 +30,10 @@ KINDS: dict[str, type[Any]] = {
     "door open": DoorOpen,
     "away from door": AwayFromDoor,
 }
-"""The propositions by what a document calls them."""
+"""The propositions by their names in a document."""
 
 NO_RULE = GuardedAutomaton(((),), np.array([False]))
-"""The rule of a task that only demonstrations tell: it accepts nothing."""
+"""The rule of a task that demonstrations alone define: it accepts nothing."""
 
 INVENTED_HORIZON = 200
 """Steps of an episode of a task that a person invents."""
@@ -44,13 +44,8 @@ OWN_PREFIXES = ("MiniGrid-", "BabyAI-", "wfairl/")
 
 def environments() -> tuple[str, ...]:
     """The ids of the environments that a document may name, and that minigrid's wheel can make."""
-    return tuple(
-        sorted(
-            name
-            for name in gymnasium.registry
-            if name.startswith(OWN_PREFIXES) and "-WFC-" not in name and "Dynamic-Obstacles" not in name
-        )
-    )
+    names = (name for name in gymnasium.registry if name.startswith(OWN_PREFIXES))
+    return tuple(sorted(name for name in names if "-WFC-" not in name and "Dynamic-Obstacles" not in name))
 
 
 def task_of_document(document: Any) -> MiniGridTask:
@@ -64,7 +59,7 @@ def task_of_document(document: Any) -> MiniGridTask:
             raise BadInputError(f"not a task of the format {FORMAT}, version {VERSION}, kind {KIND}")
         environment = str(document["environment"])
         if environment not in environments():
-            raise BadInputError(f"{environment!r} is not an environment of MiniGrid or BabyAI that is known")
+            raise BadInputError(f"{environment!r} is not a known environment of MiniGrid or BabyAI")
         propositions = {str(name): proposition_of_document(one) for name, one in document["propositions"].items()}
         rule = NO_RULE if document["rule"] is None else GuardedAutomaton.from_document(document["rule"])
         return MiniGridTask(
@@ -101,7 +96,7 @@ def invented_document(
 
 
 def proposition_document(proposition: Proposition) -> dict[str, Any]:
-    """A proposition as a document; what is not given is left out."""
+    """A proposition as a document, without what is None."""
     name = next(name for name, kind in KINDS.items() if type(proposition) is kind)
     given = {key: value for key, value in asdict(proposition).items() if value is not None}  # type: ignore[call-overload]
     return {"is": name, **given}
@@ -111,7 +106,7 @@ def proposition_of_document(document: Any) -> Proposition:
     """The proposition of a document.
 
     Raises:
-        BadInputError: there is no such, or a part of it is of the wrong type.
+        BadInputError: it has an unknown kind, or a part that is missing or of the wrong type.
     """
     try:
         given = {str(name): tuple(one) if isinstance(one, list) else one for name, one in document.items()}
@@ -123,7 +118,7 @@ def proposition_of_document(document: Any) -> Proposition:
     if wrong:
         raise BadInputError(f"a proposition with a wrong {', '.join(wrong)}: {document!r}")
     try:
-        made: Proposition = kind(**given)
+        proposition: Proposition = kind(**given)
     except TypeError as error:
-        raise BadInputError(f"a proposition that lacks something ({error})") from None
-    return made
+        raise BadInputError(f"an incomplete proposition ({error})") from None
+    return proposition

@@ -1,4 +1,4 @@
-"""The real MiniGrid, read into our terms and shown in its own; the only module that imports minigrid."""
+"""The real MiniGrid: its scenes read into the terms of the model, and states of the model rendered by it."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ KNOWN_OBJECTS = "minigrid.core.world_object"
 """The module whose objects the rules are about."""
 
 TILE_PIXELS = 32
-"""Of the side of a cell in a picture; MiniGrid's own."""
+"""Side of a cell in a rendered image; MiniGrid's own."""
 
 _RESETTING = threading.Lock()
 
 Kind = tuple[Any, ...]
-"""What tells objects apart: (object number, colour number, kind of the contents or (), roles)."""
+"""What distinguishes objects: (object number, colour number, kind of the contents or (), roles)."""
 
 
 class UnknownPhysicsError(BadInputError):
@@ -65,7 +65,7 @@ def make_environment(environment_id: str, **settings: Any) -> gymnasium.Env[Any,
 
 
 def reset(environment: gymnasium.Env[Any, Any], seed: int | None) -> None:
-    """Reset an environment, without a seed to its next scene; what BabyAI prints meanwhile is not for our user."""
+    """Reset an environment, without a seed to its next scene, and silence what BabyAI prints meanwhile."""
     if not type(environment.unwrapped).__module__.startswith("minigrid.envs.babyai"):
         environment.reset(seed=seed)
         return
@@ -76,18 +76,18 @@ def reset(environment: gymnasium.Env[Any, Any], seed: int | None) -> None:
 
 def kinds_in(environment: gymnasium.Env[Any, Any]) -> set[str]:
     """The kinds of objects that lie in a scene."""
-    return {thing.type for thing in unwrap(environment).grid.grid if thing is not None}
+    return {obj.type for obj in unwrap(environment).grid.grid if obj is not None}
 
 
 @dataclass(frozen=True)
 class Contents:
-    """What an environment holds at one moment, in our terms."""
+    """What an environment holds at one moment, in the terms of the model."""
 
     width: int
     terrain: NDArray[np.int8]
     terrain_color: NDArray[np.int8]
     doors: list[tuple[int, int, int]]  # (cell, roles, state bits), in the order of cells
-    things: list[tuple[Kind, int]]  # (what it is, place)
+    objects: list[tuple[Kind, int]]  # (kind, place)
     agent: int
     direction: int
 
@@ -99,7 +99,9 @@ def unwrap(environment: gymnasium.Env[Any, Any]) -> MiniGridEnv:
         if isinstance(layer, StochasticActionWrapper | NoDeath | gymnasium.ActionWrapper):
             raise UnknownPhysicsError(f"the wrapper {type(layer).__name__} changes what controls do")
         if not _step_owner(type(layer)).startswith(("gymnasium.", "minigrid.")):
-            raise UnknownPhysicsError(f"the wrapper {type(layer).__name__} has a step of its own, which is not known")
+            raise UnknownPhysicsError(
+                f"the wrapper {type(layer).__name__} has a step of its own, which the model does not know"
+            )
         layer = layer.env
     if not isinstance(layer, MiniGridEnv):
         raise UnknownPhysicsError(f"{type(layer).__name__} is not a MiniGrid environment")
@@ -117,43 +119,44 @@ def read_contents(scene: MiniGridEnv) -> Contents:
     terrain = np.zeros(cells, np.int8)
     terrain_color = np.full(cells, NOTHING, np.int8)
     doors: list[tuple[int, int, int]] = []
-    things: list[tuple[Kind, int]] = []
+    objects: list[tuple[Kind, int]] = []
     roles = _roles(scene)
-    for cell, thing in enumerate(scene.grid.grid):
-        if thing is None:
+    for cell, obj in enumerate(scene.grid.grid):
+        if obj is None:
             continue
-        _check_known(thing)
-        if thing.type in OBJECTS:
-            things += _things(thing, cell, cells, roles)
+        _check_known(obj)
+        if obj.type in OBJECTS:
+            objects += _with_contents(obj, cell, cells, roles)
             continue
-        if thing.type not in TERRAINS:
-            raise UnknownPhysicsError(f"the model does not know the object {thing.type!r} at {_xy(cell, width)}")
-        terrain[cell] = TERRAINS.index(thing.type)
-        terrain_color[cell] = _color_number(thing)
-        if thing.type == "door":
-            state = rules.IS_OPEN * bool(thing.is_open) | rules.IS_LOCKED * bool(thing.is_locked)
-            doors.append((cell, roles.get(id(thing), 0), state))
+        if obj.type not in TERRAINS:
+            raise UnknownPhysicsError(f"the model does not know the object {obj.type!r} at {_xy(cell, width)}")
+        terrain[cell] = TERRAINS.index(obj.type)
+        terrain_color[cell] = _color_number(obj)
+        if obj.type == "door":
+            state = rules.IS_OPEN * bool(obj.is_open) | rules.IS_LOCKED * bool(obj.is_locked)
+            doors.append((cell, roles.get(id(obj), 0), state))
     if scene.carrying is not None:
-        things += _things(scene.carrying, cells + CARRIED, cells, roles)
+        objects += _with_contents(scene.carrying, cells + CARRIED, cells, roles)
     x, y = map(int, scene.agent_pos)
-    return Contents(width, terrain, terrain_color, doors, things, y * width + x, int(scene.agent_dir))
+    return Contents(width, terrain, terrain_color, doors, objects, y * width + x, int(scene.agent_dir))
 
 
 def _roles(scene: MiniGridEnv) -> dict[int, int]:
     """The roles that a mission of BabyAI gives to objects and doors, a bit each, by their identity."""
     roles: dict[int, int] = {}
     for role, description in enumerate(_descriptions(scene)):
-        for thing in description.obj_set:
-            roles[id(thing)] = roles.get(id(thing), 0) | 1 << role
+        for obj in description.obj_set:
+            roles[id(obj)] = roles.get(id(obj), 0) | 1 << role
     return roles
 
 
 def _descriptions(scene: MiniGridEnv) -> list[ObjDesc]:
-    """What the parts of a mission speak of, in the order in which it names them; a role each."""
+    """The objects and doors that a mission names, in its order; a role each."""
     if not isinstance(scene, RoomGridLevel):
         return []
-    found = (getattr(part, name, None) for part in _parts(scene.instrs) for name in ("desc", "desc_move", "desc_fixed"))
-    return [description for description in found if description is not None]
+    names = "desc", "desc_move", "desc_fixed"
+    descriptions = (getattr(part, name, None) for part in _parts(scene.instrs) for name in names)
+    return [description for description in descriptions if description is not None]
 
 
 def _parts(instruction: Any) -> list[Any]:
@@ -165,12 +168,12 @@ def _parts(instruction: Any) -> list[Any]:
 
 @dataclass(frozen=True)
 class MissionPart:
-    """One thing that a mission asks for.
+    """One part of a mission.
 
     Attributes:
         verb: `go to`, `pick up`, `open` or `put next`.
-        role: what it is about.
-        other: what it is put next to; `NOTHING` otherwise.
+        role: of what it is about.
+        other: role of what that is put next to; `NOTHING` otherwise.
     """
 
     verb: str
@@ -193,7 +196,7 @@ def read_mission(environment: gymnasium.Env[Any, Any]) -> list[list[MissionPart]
     instruction, roles, read = scene.instrs, count(), {}
     for part in _parts(instruction):
         if type(part) not in VERBS or getattr(part, "strict", False):
-            raise UnknownPhysicsError(f"the mission {scene.mission!r} has a part that is not known, or is strict")
+            raise UnknownPhysicsError(f"the mission {scene.mission!r} has an unknown or strict part")
         is_put = isinstance(part, PutNextInstr)
         read[part] = MissionPart(VERBS[type(part)], next(roles), next(roles) if is_put else NOTHING)
     if isinstance(instruction, BeforeInstr | AfterInstr):
@@ -204,36 +207,36 @@ def read_mission(environment: gymnasium.Env[Any, Any]) -> list[list[MissionPart]
     return [[read[part] for part in _parts(instruction)]]
 
 
-def _things(thing: Any, place: int, cells: int, roles: dict[int, int]) -> Iterator[tuple[Kind, int]]:
-    """An object and, if it is a box, what is inside it."""
-    yield _kind(thing, roles), place
-    if thing.contains is not None:
-        yield from _things(thing.contains, cells + INSIDE, cells, roles)
+def _with_contents(obj: Any, place: int, cells: int, roles: dict[int, int]) -> Iterator[tuple[Kind, int]]:
+    """The kind and place of an object and, if it is a box, of what is inside it."""
+    yield _kind(obj, roles), place
+    if obj.contains is not None:
+        yield from _with_contents(obj.contains, cells + INSIDE, cells, roles)
 
 
-def _check_known(thing: Any) -> None:
-    """Refuse an object of somebody's own class: it may do anything when it is toggled or walked on."""
-    if type(thing).__module__ != KNOWN_OBJECTS:
-        raise UnknownPhysicsError(f"the model does not know the class {type(thing).__name__} of a {thing.type}")
+def _check_known(obj: Any) -> None:
+    """Refuse an object of a class outside MiniGrid: it may do anything when it is toggled or entered."""
+    if type(obj).__module__ != KNOWN_OBJECTS:
+        raise UnknownPhysicsError(f"the model does not know the class {type(obj).__name__} of a {obj.type}")
 
 
-def _kind(thing: Any, roles: dict[int, int]) -> Kind:
-    _check_known(thing)
-    if thing.type not in OBJECTS:
-        raise UnknownPhysicsError(f"the model does not know a {thing.type} inside a box")
-    contents = () if thing.contains is None else _kind(thing.contains, roles)
-    return OBJECTS.index(thing.type), _color_number(thing), contents, roles.get(id(thing), 0)
+def _kind(obj: Any, roles: dict[int, int]) -> Kind:
+    _check_known(obj)
+    if obj.type not in OBJECTS:
+        raise UnknownPhysicsError(f"the model does not know a {obj.type} inside a box")
+    contents = () if obj.contains is None else _kind(obj.contains, roles)
+    return OBJECTS.index(obj.type), _color_number(obj), contents, roles.get(id(obj), 0)
 
 
-def _color_number(thing: Any) -> int:
-    if thing.color not in COLORS:
-        raise UnknownPhysicsError(f"the model does not know the colour {thing.color!r} of a {thing.type}")
-    return COLORS.index(thing.color)
+def _color_number(obj: Any) -> int:
+    if obj.color not in COLORS:
+        raise UnknownPhysicsError(f"the model does not know the colour {obj.color!r} of a {obj.type}")
+    return COLORS.index(obj.color)
 
 
 def layout_of(scene: MiniGridEnv, contents: Contents) -> Layout:
     """What will never change in a scene; objects of a kind, and of a kind and colour, stand together."""
-    kinds = sorted((kind for kind, _ in contents.things), key=repr)
+    kinds = sorted((kind for kind, _ in contents.objects), key=repr)
     groups = [(kinds.index(kind), kinds.index(kind) + kinds.count(kind)) for kind in kinds]
     inside = [kinds.index(kind[2]) if kind[2] else NOTHING for kind in kinds]
     rows = zip(kinds, groups, inside, strict=True)
@@ -266,25 +269,25 @@ def cells_of(contents: Contents) -> NDArray[np.int32]:
 
 
 def fields_of(layout: Layout, contents: Contents) -> list[int]:
-    """The fields of what an environment holds; boxes that are nowhere any more have been opened."""
+    """The fields of what an environment holds; boxes that it no longer holds have been opened."""
     places = [len(layout.cells) + GONE] * len(layout.objects)
-    for kind in {kind for kind, _ in contents.things}:
-        found = sorted(place for other, place in contents.things if other == kind)
-        group = [thing for thing in range(len(places)) if _kind_of(layout, thing) == kind]
-        if len(found) > len(group):
+    for kind in {kind for kind, _ in contents.objects}:
+        occupied = sorted(place for other, place in contents.objects if other == kind)
+        group = [obj for obj in range(len(places)) if _kind_of(layout, obj) == kind]
+        if len(occupied) > len(group):
             raise UnknownPhysicsError(f"there are more objects ({OBJECTS[kind[0]]}) than this world has")
-        places[group[0] : group[0] + len(found)] = found
+        places[group[0] : group[0] + len(occupied)] = occupied
     return [contents.direction, contents.agent, *places, *(state for _, _, state in contents.doors)]
 
 
-def _kind_of(layout: Layout, thing: int) -> Kind:
-    kind, color, _, _, inside, roles = map(int, layout.objects[thing])
+def _kind_of(layout: Layout, obj: int) -> Kind:
+    kind, color, _, _, inside, roles = map(int, layout.objects[obj])
     return kind, color, _kind_of(layout, inside) if inside != NOTHING else (), roles
 
 
 @dataclass(frozen=True)
 class RenderedState:
-    """One state as MiniGrid itself would show it.
+    """One state in MiniGrid's own encoding.
 
     Attributes:
         grid: MiniGrid's own encoding (object, colour, state) of the grid, shape [width, height, 3] of uint8.
@@ -302,7 +305,7 @@ class RenderedState:
 
 
 def scene_of(layout: Layout, fields: NDArray[np.int32]) -> RenderedState:
-    """A state as MiniGrid itself would show it."""
+    """A state in MiniGrid's own encoding."""
     terrain_codes = np.array([OBJECT_TO_IDX[name] for name in TERRAINS], np.uint8)
     color_codes = np.array([COLOR_TO_IDX[name] for name in COLORS], np.uint8)
     terrain, color = layout.cells[:, rules.TERRAIN], layout.cells[:, rules.TERRAIN_COLOR]
@@ -314,8 +317,8 @@ def scene_of(layout: Layout, fields: NDArray[np.int32]) -> RenderedState:
         name = "open" if state & rules.IS_OPEN else "locked" if state & rules.IS_LOCKED else "closed"
         codes[cell, 2] = STATE_TO_IDX[name]
     carried = None
-    for thing, (kind, object_color, *_) in enumerate(layout.objects):
-        place = fields[rules.FIRST_OBJECT + thing]
+    for obj, (kind, object_color, *_) in enumerate(layout.objects):
+        place = fields[rules.FIRST_OBJECT + obj]
         code = OBJECT_TO_IDX[OBJECTS[kind]], int(color_codes[object_color]), 0
         if place < len(layout.cells):
             codes[place] = code
@@ -331,13 +334,13 @@ def scene_of(layout: Layout, fields: NDArray[np.int32]) -> RenderedState:
 
 
 def render_scene(scene: RenderedState) -> NDArray[np.uint8]:
-    """The picture that MiniGrid draws of a state, without its mark of what the agent sees; [height, width, 3]."""
+    """MiniGrid's image of a state, without highlighting the agent's view; shape [height, width, 3]."""
     grid, _ = Grid.decode(scene.grid)
     return grid.render(TILE_PIXELS, scene.position, scene.direction)
 
 
 def tile_keys(scene: RenderedState) -> NDArray[np.int32]:
-    """What every cell of a picture shows, as one number; cells of the same number look the same; [height, width]."""
+    """What each cell of the image of a state shows, as one number: equal numbers look the same; [height, width]."""
     codes = scene.grid.astype(np.int32).transpose(1, 0, 2)
     keys: NDArray[np.int32] = codes[:, :, 0] | codes[:, :, 1] << 4 | codes[:, :, 2] << 8
     x, y = scene.position
@@ -346,10 +349,10 @@ def tile_keys(scene: RenderedState) -> NDArray[np.int32]:
 
 
 def render_tile(key: int) -> NDArray[np.uint8]:
-    """What MiniGrid draws into a cell of a number of `tile_keys`, [TILE_PIXELS, TILE_PIXELS, 3]."""
-    thing = WorldObj.decode(key & 15, key >> 4 & 15, key >> 8 & 15)
+    """MiniGrid's image of a cell with a number of `tile_keys`, shape [TILE_PIXELS, TILE_PIXELS, 3]."""
+    obj = WorldObj.decode(key & 15, key >> 4 & 15, key >> 8 & 15)
     heading = (key >> 12) - 1
-    return np.asarray(Grid.render_tile(thing, None if heading < 0 else heading, False, TILE_PIXELS), np.uint8)
+    return np.asarray(Grid.render_tile(obj, None if heading < 0 else heading, False, TILE_PIXELS), np.uint8)
 
 
 def _xy(cell: int, width: int) -> tuple[int, int]:
@@ -357,7 +360,7 @@ def _xy(cell: int, width: int) -> tuple[int, int]:
 
 
 def has_own_step(environment_type: type) -> bool:
-    """Whether `step` is overridden outside of MiniGrid, whose own overrides have been read: they only add missions."""
+    """Whether `step` is overridden outside of MiniGrid, whose own overrides only add missions."""
     return not _step_owner(environment_type).startswith("minigrid.")
 
 

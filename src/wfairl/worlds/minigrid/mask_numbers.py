@@ -11,49 +11,69 @@ from wfairl.worlds.compiled import LabelTable
 from wfairl.worlds.minigrid.propositions import to_label
 
 EMPTY_SLOT = 0
-"""A slot's second entry is its node + 1."""
+"""A slot's second entry is its number + 1."""
+
+NO_NUMBER = -1
+"""In place of a number: the mask has none yet."""
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 """2 ** 64 divided by the golden ratio: multiplying by it spreads keys over the high bits (Knuth, vol. 3, 6.4)."""
 
 
 class MaskNumbers:
-    """An automaton by label masks: those met so far are numbered, in a hash table for compiled code.
+    """An automaton by label masks: masks are numbered as they are met, in a hash table for compiled code.
 
     Attributes:
         slots: mask and number + 1, which is 0 in an empty slot; shape [slots, 2] of uint64.
-        table: the labels of the masks, in the order of their numbers, and what follows each.
+        table: the labels of the masks, in the order of their numbers, and the automaton's row of each.
     """
 
     def __init__(self, automaton: Automaton, propositions: Sequence[str]):
         self.slots = np.zeros((64, 2), np.uint64)
         self.table = LabelTable(automaton)
         self._propositions = propositions
-        self._masks: list[int] = []
+        self._numbers: dict[int, int] = {}
 
     @property
     def rows(self) -> NDArray[np.int32]:
         """See `LabelTable`."""
         return self.table.rows
 
-    def add(self, mask: int) -> None:
-        """Number a mask; one that has a number keeps it."""
-        if mask in self._masks:
-            return
-        self.table.number(to_label(mask, self._propositions))
-        self._masks.append(mask)
-        if 2 * len(self._masks) > len(self.slots):
-            self.slots = np.zeros((2 * len(self.slots), 2), np.uint64)
-            for number, one in enumerate(self._masks, start=1):
-                _insert(self.slots, np.uint64(one), number)
-        else:
-            _insert(self.slots, np.uint64(mask), len(self._masks))
+    def number(self, mask: int) -> int:
+        """The number of a mask, which gets one if it is new."""
+        if mask not in self._numbers:
+            self._numbers[mask] = self.table.number(to_label(mask, self._propositions))
+            new = [mask]
+            if 2 * len(self._numbers) > len(self.slots):
+                self.slots, new = np.zeros((2 * len(self.slots), 2), np.uint64), list(self._numbers)
+            for one in new:
+                slot = mask_slot(self.slots, np.uint64(one))
+                self.slots[slot, 0], self.slots[slot, 1] = one, self._numbers[one] + 1
+        return self._numbers[mask]
+
+    def number_all(self, masks: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """The numbers of masks, of which new ones get one in their order; shape [masks]."""
+        numbers = find_numbers(self.slots, masks)
+        if NO_NUMBER in numbers:
+            for mask in masks[numbers == NO_NUMBER].tolist():
+                self.number(mask)
+            numbers = find_numbers(self.slots, masks)
+        return numbers
 
 
 @njit(cache=True, nogil=True)
-def _insert(slots: NDArray[np.uint64], mask: np.uint64, number: int) -> None:
-    slot = mask_slot(slots, mask)
-    slots[slot, 0], slots[slot, 1] = mask, number
+def find_numbers(slots: NDArray[np.uint64], masks: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """The number of each mask, or `NO_NUMBER`; shape [masks]."""
+    numbers = np.empty(masks.size, np.int64)
+    for i in range(masks.size):
+        numbers[i] = find_number(slots, masks[i])
+    return numbers
+
+
+@njit(cache=True, nogil=True)
+def find_number(slots: NDArray[np.uint64], mask: np.uint64) -> np.int64:
+    """The number of a mask, or `NO_NUMBER`."""
+    return np.int64(slots[mask_slot(slots, mask), 1]) - 1
 
 
 @njit(cache=True, nogil=True)

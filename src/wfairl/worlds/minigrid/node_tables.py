@@ -4,45 +4,60 @@ A slot holds a node's *key* beside the node, so that most look-ups touch one lin
 state fit into one word the key is that word itself, otherwise it is a hash of them and the state is compared as well.
 """
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.compiling import njit
+from wfairl.worlds.lazy_world import UNEXPANDED
 from wfairl.worlds.minigrid.mask_numbers import EMPTY_SLOT, GOLDEN
 from wfairl.worlds.minigrid.packing import fields_count
 from wfairl.worlds.minigrid.rules import BITS, CONTROLS, FIELD_COLUMNS, FIELD_TABLE, SHIFT, WORD, Table
 
-FIRST_CAPACITY = 4096
-"""Initial capacity in nodes; it doubles when it is used up."""
-
 LINE_BITS, LINE_MASK = np.uint64(3), np.uint64(7)
 """Slots that belong together: eight, two cache lines."""
 
-Tables = tuple[Any, Any, Any, Any, Any, Any]
-"""states, automaton states, labels of states left as they are, successors, labels of transitions; and slots."""
+
+class NodeTables(NamedTuple):
+    """Nodes, with room for more.
+
+    Attributes:
+        states: packed world states, shape [capacity, words] of uint64.
+        automaton_states: shape [capacity] of int32.
+        state_labels: label of a transition that leaves the state as it is, an index; shape [capacity] of uint16.
+        successors: node after each control, the first `UNEXPANDED` in a new node; shape [capacity, controls] of int32.
+        labels: label of each transition, an index; shape [capacity, controls] of uint16.
+        slots: key and node + 1, which is 0 in an empty slot; shape [2 * capacity, 2] of uint64.
+    """
+
+    states: NDArray[np.uint64]
+    automaton_states: NDArray[np.int32]
+    state_labels: NDArray[np.uint16]
+    successors: NDArray[np.int32]
+    labels: NDArray[np.uint16]
+    slots: NDArray[np.uint64]
 
 
-def make_tables(capacity: int, words: int) -> Tables:
+def make_tables(capacity: int, words: int) -> NodeTables:
     """Allocate arrays for a number of nodes."""
-    return (
-        np.empty((capacity, words), np.uint64),
-        np.empty(capacity, np.int32),
-        np.empty(capacity, np.uint16),
-        np.empty((capacity, len(CONTROLS)), np.int32),
-        np.empty((capacity, len(CONTROLS)), np.uint16),
-        np.zeros((2 * capacity, 2), np.uint64),
+    # NumPy allocates them, not the compiled code: it asks for huge pages, and look-ups are all over them.
+    return NodeTables(
+        states=np.empty((capacity, words), np.uint64),
+        automaton_states=np.empty(capacity, np.int32),
+        state_labels=np.empty(capacity, np.uint16),
+        successors=np.empty((capacity, len(CONTROLS)), np.int32),
+        labels=np.empty((capacity, len(CONTROLS)), np.uint16),
+        slots=np.zeros((2 * capacity, 2), np.uint64),
     )
 
 
-def grown(tables: Tables, count: int) -> Tables:
-    """Twice the room, with the same nodes in it."""
-    states, *_, slots = tables
-    larger = make_tables(2 * len(states), states.shape[1])
-    for old, new in zip(tables[:-1], larger[:-1], strict=True):
-        new[:count] = old[:count]
-    _rehash(slots, larger[-1])
+def double_capacity(tables: NodeTables, count: int) -> NodeTables:
+    """The same nodes, so many, with twice the room."""
+    larger = make_tables(2 * len(tables.states), tables.states.shape[1])
+    for name in NodeTables._fields[:-1]:
+        getattr(larger, name)[:count] = getattr(tables, name)[:count]
+    _rehash(tables.slots, larger.slots)
     return larger
 
 
@@ -58,7 +73,32 @@ def free_bits(layout: Table, words: int, automaton_states: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def node_key(words: NDArray[np.uint64], automaton_state: int, shift: int) -> np.uint64:
+def insert_node(
+    tables: NodeTables, count: int, state: NDArray[np.uint64], automaton_state: int, state_label: int, shift: int
+) -> tuple[np.int64, int]:
+    """The node of a pair of states, which is added if it is new, and the number of nodes; there must be room for it.
+
+    Args:
+        tables, count: the nodes so far.
+        state: packed, shape [words].
+        automaton_state: its number.
+        state_label: of a transition that leaves the state as it is, an index.
+        shift: see `free_bits`.
+    """
+    slots, key = tables.slots, _node_key(state, automaton_state, shift)
+    slot = _node_slot(tables, state, automaton_state, key, shift)
+    if slots[slot, 1] == EMPTY_SLOT:
+        for i in range(state.size):
+            tables.states[count, i] = state[i]
+        tables.automaton_states[count], tables.state_labels[count] = automaton_state, state_label
+        tables.successors[count, 0] = UNEXPANDED
+        count += 1
+        slots[slot, 0], slots[slot, 1] = key, count
+    return np.int64(slots[slot, 1]) - 1, count
+
+
+@njit(cache=True, nogil=True)
+def _node_key(words: NDArray[np.uint64], automaton_state: int, shift: int) -> np.uint64:
     """State and automaton state in one word if they fit (`shift` says where), else a hash of them."""
     if shift >= 0:
         return words[0] | (np.uint64(automaton_state) << np.uint64(shift))
@@ -70,22 +110,15 @@ def node_key(words: NDArray[np.uint64], automaton_state: int, shift: int) -> np.
 
 
 @njit(cache=True, nogil=True)
-def node_slot(
-    slots: NDArray[np.uint64],
-    states: NDArray[np.uint64],
-    automaton_states: NDArray[np.int32],
-    words: NDArray[np.uint64],
-    automaton_state: int,
-    key: np.uint64,
-    shift: int,
-) -> int:
+def _node_slot(tables: NodeTables, words: NDArray[np.uint64], automaton_state: int, key: np.uint64, shift: int) -> int:
     """The slot that holds a node, or the empty one where it belongs."""
+    slots = tables.slots
     last = slots.shape[0] - 1
     slot = _first_slot(key, last)
     while slots[slot, 1] != EMPTY_SLOT:
         if slots[slot, 0] == key:
-            known = np.int64(slots[slot, 1]) - 1
-            if shift >= 0 or (automaton_states[known] == automaton_state and _same(states, known, words)):
+            node = np.int64(slots[slot, 1]) - 1
+            if shift >= 0 or (tables.automaton_states[node] == automaton_state and _same(tables.states, node, words)):
                 break
         slot = (slot + 1) & last
     return slot

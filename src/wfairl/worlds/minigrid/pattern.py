@@ -2,7 +2,7 @@
 
 The abstraction of a state keeps the agent's pose, the automaton state and what matters of the rest:
 
-    hand     nothing, something, or an object of a *class* that the task speaks of or that unlocks a door
+    hand     nothing, something, or an object of a *class* that the task is about or that unlocks a door
     moved    a bit for each class: whether one of its objects lies elsewhere than at the start
     blocked  a bit for each *blocker*: whether the object that stood on this cell at the start still does; and perhaps
              one for the *crowd*: whether all objects that do not matter otherwise still lie where they did
@@ -10,61 +10,37 @@ The abstraction of a state keeps the agent's pose, the automaton state and what 
     spot     of each object that is *tracked*: the cell on which it lies, if it was moved
 
 Everything forgotten is taken to be as the agent would wish: a moved object is wherever it would be of use, other
-objects stand in nobody's way, other doors are open. So every transition of the scene is one of the abstraction, at no
-higher cost, and the cost-to-go there is a consistent lower bound here: a *pattern database* (Culberson and Schaeffer).
+objects block nothing, other doors are open. So every transition of the scene is one of the abstraction, at no higher
+cost, and the cost-to-go there is a consistent lower bound here: a *pattern database* (Culberson and Schaeffer).
 """
 
-from dataclasses import dataclass, fields
+from collections import namedtuple
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.compiling import njit
-from wfairl.worlds.minigrid.rules import (
-    AGENT,
-    CARRIED,
-    CELLS,
-    CONTROLS,
-    DIRECTION,
-    FIRST_OBJECT,
-    GONE,
-    GROUP_END,
-    IS_LOCKED,
-    IS_OPEN,
-    NOTHING,
-    OBJECTS_COUNT,
-    TERRAINS,
-    Table,
-    door_state,
-    object_entry,
-)
-from wfairl.worlds.minigrid.view import HANDS, SIGHTS
+from wfairl.worlds.minigrid import rules
+from wfairl.worlds.minigrid.rules import CELL_TYPES, HANDS, NOTHING, Layout, Table, door_state, object_entry
 
 EMPTY_HAND, SOMETHING, FIRST_CLASS = range(3)
-"""Values of the hand; class c is FIRST_CLASS + c."""
-
+"""Values of the hand: nothing, something that does not matter; an object of class c is FIRST_CLASS + c."""
 
 FORGOTTEN = -1
 """Classes of an atom that may hold or not, whatever the abstraction keeps."""
 
-IDLE = len(CONTROLS)
+IDLE = len(rules.CONTROLS)
 """In a price: any control, one that does nothing."""
 
 ANY_HAND = len(HANDS)
 """In a price: something in the hand, whatever it is."""
 
-WILD = len(SIGHTS)
-AHEADS = WILD + len(TERRAINS)
-"""In a price: what is ahead, one of `SIGHTS`, or WILD + terrain for anything that may be there."""
-
-WALKABLE, NUMBER_OF, HAND_OF, IS_BOX, HAND_KIND, ALIKE, INSIDE_OF, UNLOCKS, BLOCKER, GATE, WAS_LOCKED = range(11)
-ATOM_ROWS, ATOM_CLASSES, RELEVANT, CHANGES, FIRST_CHANGE, PRICE_CLASS, TRACKED_HAND, SIZES = range(11, 19)
-STATES, CLASSES, BLOCKERS, GATES, ATOMS, POSES, CROWD, TRACKED, SIZES_COUNT = range(9)
-"""Positions in the head of a pattern's table; see `Pattern`."""
-
-PatternTable = NDArray[np.int64]
+WILD = len(CELL_TYPES)
+AHEADS = WILD + len(rules.TERRAINS)
+"""In a price: what is ahead, one of `CELL_TYPES`, or WILD + terrain for anything that may be there."""
 
 MOST_TRACKED = 4
 
@@ -73,75 +49,52 @@ EFFECT_COLUMNS = SPOTS + MOST_TRACKED
 """Columns of an effect: an abstract state without its automaton state, what led to it, what was dropped, the price; and
 where tracked objects lie, a number among the walkable cells + 1, or 0 for one that was not moved, is held or gone."""
 
+PatternData = NDArray[np.int64]
+"""The numbers and arrays of a `Pattern`; see `PatternTable`."""
 
-@dataclass(frozen=True, eq=False)
-class Pattern:
-    """What an abstraction keeps of one scene and one automaton.
+Effects = NDArray[np.int64]
+"""Rows of abstract states and what led to them, shape [rows, EFFECT_COLUMNS]."""
 
-    Compiled code reads all of it from one flat array, as it does a `Layout`. A *hand* is 0 for nothing, 1 for
-    something that does not matter, and 2 + c for an object of class c.
 
-    Attributes:
-        walkable: the cells that are no walls, shape [walkable].
-        number_of: number of a cell among them, or `NOTHING`; shape [cells].
-        hand_of: the hand after picking up what lay on a cell at the start, 0 if nothing did; shape [cells].
-        is_box: whether that was a box, shape [cells].
-        hand_kind: what a hand shows, an index into `HANDS` or `ANY_HAND`; shape [hands].
-        alike: whether the objects of a hand's class are all of one group, shape [hands].
-        inside_of: bits of the classes of what is in the boxes of a hand's class, shape [hands].
-        unlocks: bits of the classes whose keys fit each door, shape [doors].
-        blocker: bit of a cell among the blockers, that of the crowd, or `NOTHING`; shape [cells].
-        gate: bit of a door among the gates, or `NOTHING`; shape [doors].
-        was_locked: whether each door was locked at the start, shape [doors].
-        atom_rows: of the labels, shape [atoms, 5].
-        atom_classes: bits of the classes that each atom speaks of, and of those that it puts them next to, or
-            `FORGOTTEN`; shape [atoms, 2].
-        relevant: bits of the classes that still matter in each automaton state, shape [automaton states].
-        changes: automaton state, what must hold and what must not (bits of atoms), and the state after;
-            shape [changes, 4], sorted by the state.
-        first_change: where the changes of a state begin, shape [automaton states + 1].
-        price_class: which poses are alike to a price, shape [walkable * 4].
-        tracked_hand: the hand that holds each tracked object, the only one of its class; shape [tracked].
-        sizes: automaton states, classes, bits of blockers, gates, atoms, poses, the bit of the crowd among those of
-            the blockers or `NOTHING`, and tracked objects; shape [8].
-    """
+@dataclass(frozen=True)
+class PatternSpec:
+    """What a pattern keeps: atoms, cells of blockers, doors that are gates, whether a crowd, and tracked objects."""
 
-    walkable: NDArray[np.int64]
-    number_of: NDArray[np.int64]
-    hand_of: NDArray[np.int64]
-    is_box: NDArray[np.bool_]
-    hand_kind: NDArray[np.int64]
-    alike: NDArray[np.bool_]
-    inside_of: NDArray[np.int64]
-    unlocks: NDArray[np.int64]
-    blocker: NDArray[np.int64]
-    gate: NDArray[np.int64]
-    was_locked: NDArray[np.bool_]
-    atom_rows: NDArray[np.int32]
-    atom_classes: NDArray[np.int64]
-    relevant: NDArray[np.int64]
-    changes: NDArray[np.int64]
-    first_change: NDArray[np.int64]
-    price_class: NDArray[np.int64]
-    tracked_hand: NDArray[np.int64]
-    sizes: NDArray[np.int64]
-
-    @cached_property
-    def table(self) -> PatternTable:
-        """All of it in one flat array, for compiled code: where each begins, the sizes, and then the others."""
-        *others, sizes = (np.asarray(getattr(self, field.name), np.int64).ravel() for field in fields(self))
-        ends = SIZES + SIZES_COUNT + np.cumsum([0, *(array.size for array in others)])
-        return np.concatenate([ends[:-1], sizes, *others])
+    atoms: tuple[int, ...]
+    blockers: tuple[int, ...]
+    gates: tuple[int, ...]
+    crowd: bool = False
+    tracked: tuple[int, ...] = ()
 
     @property
-    def combinations(self) -> int:
-        """How many dense numbers there are."""
-        states, classes, blockers, gates, _, poses, _, tracked = map(int, self.sizes)
-        return poses * states * (FIRST_CLASS + classes) * (poses // 4 + 1) ** tracked << (classes + blockers + gates)
+    def is_coarsest(self) -> bool:
+        """Whether there is nothing to leave out."""
+        return not (self.atoms or self.blockers or self.gates)
+
+    def coarser(self) -> "PatternSpec":
+        """Without the last blocker, or else atom, or else gate."""
+        if self.blockers:
+            return replace(self, blockers=self.blockers[:-1])
+        if self.atoms:
+            return replace(self, atoms=self.atoms[:-1])
+        return replace(self, gates=self.gates[:-1])
+
+
+class PatternTable(NamedTuple):
+    """A pattern as compiled code reads it; many arrays would cost a reference count each at every call.
+
+    Attributes:
+        layout: the scene.
+        data: the numbers and arrays of the `Pattern`, one behind the other: `data[AT.cells]` is a number, and the entry
+            i of an array is `data[data[AT.walkable] + i]`.
+    """
+
+    layout: Table
+    data: PatternData
 
 
 class Places(NamedTuple):
-    """What tells whether objects and doors are where and as they were.
+    """What tells whether objects and doors are where and as they were at the start.
 
     Attributes:
         home: whether an object of each object's group was at a place at the start; shape [objects, places].
@@ -154,7 +107,7 @@ class Places(NamedTuple):
         role_doors: how many of them are doors of a role.
         spare: the most obstacles that may be removed, in an automaton state and after it, by steps with which the
             automaton changes: of those that are no doors of a role, and of all; shape [automaton states, 2].
-        needed: sets of boxes, one of which every way from an automaton state to acceptance needs;
+        needed: sets of boxes, one of which every path from an automaton state to acceptance needs;
             shape [automaton states, sets, objects].
     """
 
@@ -168,36 +121,123 @@ class Places(NamedTuple):
     needed: NDArray[np.bool_]
 
 
+@dataclass(frozen=True, eq=False)
+class Pattern:
+    """What an abstraction keeps of one scene and one automaton.
+
+    A *hand* is 0 for nothing, 1 for something that does not matter, and 2 + c for an object of class c.
+
+    Attributes:
+        layout: the scene.
+        places: where objects and doors are to begin with.
+        states, hands, cells: how many automaton states, hands and walkable cells there are.
+        blocker_bits, gate_bits: how many bits there are for blockers with the crowd, and for gates.
+        crowd: the bit of the crowd among those of the blockers, or `NOTHING`.
+        tracked_count, atom_count, most_changes: how many tracked objects, atoms, and changes of one state at most.
+        walkable: the cells that are no walls, shape [walkable].
+        number_of: number of a cell among them, or `NOTHING`; shape [cells].
+        hand_at: the hand after picking up what lay on a cell at the start, 0 if nothing did; shape [cells].
+        is_box: whether that was a box, shape [cells].
+        hand_kind: what a hand shows, an index into `HANDS` or `ANY_HAND`; shape [hands].
+        alike: whether the objects of a hand's class are all of one group, shape [hands].
+        inside_of: bits of the classes of what is in the boxes of a hand's class, shape [hands].
+        unlocks: bits of the classes whose keys fit each door, shape [doors].
+        was_locked: whether each door was locked at the start, shape [doors].
+        gate_of: bit of a door among the gates, or `NOTHING`; shape [doors].
+        blocker_at: bit of a cell among the blockers, that of the crowd, or `NOTHING`; shape [cells].
+        tracked: the hand that holds each tracked object, the only one of its class; shape [tracked].
+        atoms: of the labels, shape [atoms, 5].
+        atom_classes: bits of the classes that each atom is about, and of those that it puts them next to, or
+            `FORGOTTEN`; shape [atoms, 2].
+        relevant: bits of the classes that still matter in each automaton state, shape [automaton states].
+        changes: automaton state, what must hold and what must not (bits of atoms), and the state after;
+            shape [changes, 4], sorted by the state.
+        first_change: where the changes of a state begin, shape [automaton states + 1].
+        price_class: which poses are alike to a price, shape [walkable * 4].
+    """
+
+    layout: Layout
+    places: Places
+    states: int
+    hands: int
+    cells: int
+    blocker_bits: int
+    gate_bits: int
+    crowd: int
+    tracked_count: int
+    atom_count: int
+    most_changes: int
+    walkable: NDArray[np.int64]
+    number_of: NDArray[np.int64]
+    hand_at: NDArray[np.int64]
+    is_box: NDArray[np.bool_]
+    hand_kind: NDArray[np.int64]
+    alike: NDArray[np.bool_]
+    inside_of: NDArray[np.int64]
+    unlocks: NDArray[np.int64]
+    was_locked: NDArray[np.bool_]
+    gate_of: NDArray[np.int64]
+    blocker_at: NDArray[np.int64]
+    tracked: NDArray[np.int64]
+    atoms: NDArray[np.int32]
+    atom_classes: NDArray[np.int64]
+    relevant: NDArray[np.int64]
+    changes: NDArray[np.int64]
+    first_change: NDArray[np.int64]
+    price_class: NDArray[np.int64]
+
+    @cached_property
+    def table(self) -> PatternTable:
+        """It in one flat array: numbers and where arrays begin, and then the arrays."""
+        head: list[int] = []
+        arrays: list[NDArray[Any]] = []
+        end = len(AT)
+        for name in AT._fields:
+            value = getattr(self, name)
+            head.append(value if isinstance(value, int) else end)
+            if not isinstance(value, int):
+                arrays.append(value.ravel())
+                end += value.size
+        return PatternTable(self.layout.table, np.concatenate([head, *arrays]).astype(np.int64))
+
+    @property
+    def combinations(self) -> int:
+        """How many dense numbers there are."""
+        bits = self.hands - FIRST_CLASS + self.blocker_bits + self.gate_bits
+        return 4 * self.cells * self.states * self.hands * (self.cells + 1) ** self.tracked_count << bits
+
+
+_NAMES = [field.name for field in fields(Pattern) if field.name not in ("layout", "places")]
+AT: Any = cast(Any, namedtuple)("AT", _NAMES)(*range(len(_NAMES)))
+"""Positions of numbers, and of where arrays begin, in `PatternTable.data`."""
+
+
 @njit(cache=True, nogil=True)
 def abstract_index(
-    layout: Table,
-    table: PatternTable,
-    places: Places,
-    fields: NDArray[np.int32],
-    automaton_state: int,
-    effects: NDArray[np.int64],
+    pattern: PatternTable, places: Places, fields: NDArray[np.int32], automaton_state: int, effects: Effects
 ) -> int:
     """The dense number of a state's abstraction; the first row of `effects` is overwritten."""
-    cells = layout[CELLS]
+    layout, data = pattern
+    cells = layout[rules.CELLS]
     hand, moved = EMPTY_HAND, 0
     for slot in range(MOST_TRACKED):
-        effects[SPOTS + slot] = 0
-    for thing in range(layout[OBJECTS_COUNT]):
-        place = fields[FIRST_OBJECT + thing]
-        holder = places.hands[thing]
-        if place == cells + CARRIED:
+        effects[0, SPOTS + slot] = 0
+    for obj in range(layout[rules.OBJECTS_COUNT]):
+        place = fields[rules.FIRST_OBJECT + obj]
+        holder = places.hands[obj]
+        if place == cells + rules.CARRIED:
             hand = holder
-            moved |= table[table[INSIDE_OF] + holder]
-        elif place == cells + GONE:
-            moved |= table[table[INSIDE_OF] + holder]
-            if tracked_slot(table, holder) != NOTHING:
+            moved |= data[data[AT.inside_of] + holder]
+        elif place == cells + rules.GONE:
+            moved |= data[data[AT.inside_of] + holder]
+            if tracked_slot(data, holder) != NOTHING:
                 moved |= 1 << (holder - FIRST_CLASS)
-        elif holder >= FIRST_CLASS and not places.home[thing, place]:
-            moved |= table[table[INSIDE_OF] + holder] | 1 << (holder - FIRST_CLASS)
-            slot = tracked_slot(table, holder)
+        elif holder >= FIRST_CLASS and not places.home[obj, place]:
+            moved |= data[data[AT.inside_of] + holder] | 1 << (holder - FIRST_CLASS)
+            slot = tracked_slot(data, holder)
             if slot != NOTHING and place < cells:
-                effects[SPOTS + slot] = table[table[NUMBER_OF] + place] + 1
-    blocked = (1 << table[SIZES + BLOCKERS]) - 1
+                effects[0, SPOTS + slot] = data[data[AT.number_of] + place] + 1
+    blocked = (1 << data[AT.blocker_bits]) - 1
     for i in range(places.blockers.shape[0]):
         if not lies_on(layout, fields, places.blockers[i, 1], places.blockers[i, 0]):
             blocked &= ~(1 << places.blockers[i, 2])
@@ -205,18 +245,18 @@ def abstract_index(
     for i in range(places.gates.size):
         door = places.gates[i]
         state = door_state(layout, fields, door)
-        if (table[table[WAS_LOCKED] + door] and not state & IS_LOCKED) or state & IS_OPEN:
+        if (data[data[AT.was_locked] + door] and not state & rules.IS_LOCKED) or state & rules.IS_OPEN:
             opened |= 1 << i
-    effects[NUMBER], effects[HEADING], effects[HAND] = table[table[NUMBER_OF] + fields[AGENT]], fields[DIRECTION], hand
-    effects[MOVED], effects[BLOCKED], effects[OPENED] = moved, blocked, opened
-    return dense_index(table, effects, 0, automaton_state)
+    effects[0, NUMBER], effects[0, HEADING] = data[data[AT.number_of] + fields[rules.AGENT]], fields[rules.DIRECTION]
+    effects[0, HAND], effects[0, MOVED], effects[0, BLOCKED], effects[0, OPENED] = hand, moved, blocked, opened
+    return dense_index(data, effects, 0, automaton_state)
 
 
 @njit(cache=True, nogil=True)
-def tracked_slot(table: PatternTable, hand: int) -> int:
+def tracked_slot(data: PatternData, hand: int) -> int:
     """Which tracked object a hand holds, or `NOTHING`."""
-    for slot in range(table[SIZES + TRACKED]):
-        if table[table[TRACKED_HAND] + slot] == hand:
+    for slot in range(data[AT.tracked_count]):
+        if data[data[AT.tracked] + slot] == hand:
             return slot
     return NOTHING
 
@@ -224,46 +264,40 @@ def tracked_slot(table: PatternTable, hand: int) -> int:
 @njit(cache=True, nogil=True)
 def lies_on(layout: Table, fields: NDArray[np.int32], group: int, cell: int) -> bool:
     """Whether an object of a group, which is named by its first one, lies on a cell."""
-    for thing in range(group, object_entry(layout, group, GROUP_END)):  # noqa: SIM110 - compiled
-        if fields[FIRST_OBJECT + thing] == cell:
+    for obj in range(group, object_entry(layout, group, rules.GROUP_END)):
+        if fields[rules.FIRST_OBJECT + obj] == cell:
             return True
     return False
 
 
 @njit(cache=True, nogil=True)
-def dense_index(table: PatternTable, effects: NDArray[np.int64], at: int, state: int) -> int:
-    """All of it in one number; what does not matter any more in an automaton state is forgotten."""
-    states, classes, blockers, gates = (
-        table[SIZES + STATES],
-        table[SIZES + CLASSES],
-        table[SIZES + BLOCKERS],
-        table[SIZES + GATES],
-    )
-    relevant, hand = table[table[RELEVANT] + state], effects[at + HAND]
+def dense_index(data: PatternData, effects: Effects, row: int, state: int) -> int:
+    """An abstract state in one number; what does not matter any more in an automaton state is forgotten."""
+    relevant, hand = data[data[AT.relevant] + state], effects[row, HAND]
     if hand >= FIRST_CLASS and not relevant >> (hand - FIRST_CLASS) & 1:
         hand = SOMETHING
-    index = ((effects[at + NUMBER] * 4 + effects[at + HEADING]) * states + state) * (FIRST_CLASS + classes) + hand
-    for slot in range(table[SIZES + TRACKED]):
-        index *= table[SIZES + POSES] // 4 + 1
-        if relevant >> (table[table[TRACKED_HAND] + slot] - FIRST_CLASS) & 1:
-            index += effects[at + SPOTS + slot]
-    return ((index << gates | effects[at + OPENED]) << blockers | effects[at + BLOCKED]) << classes | (
-        effects[at + MOVED] & relevant
-    )
+    pose = effects[row, NUMBER] * 4 + effects[row, HEADING]
+    index = (pose * data[AT.states] + state) * data[AT.hands] + hand
+    for slot in range(data[AT.tracked_count]):
+        index *= data[AT.cells] + 1
+        if relevant >> (data[data[AT.tracked] + slot] - FIRST_CLASS) & 1:
+            index += effects[row, SPOTS + slot]
+    index = (index << data[AT.gate_bits] | effects[row, OPENED]) << data[AT.blocker_bits] | effects[row, BLOCKED]
+    return index << (data[AT.hands] - FIRST_CLASS) | (effects[row, MOVED] & relevant)
 
 
 @njit(cache=True, nogil=True)
-def read_index(table: PatternTable, index: int, effects: NDArray[np.int64], at: int) -> int:
+def read_index(data: PatternData, index: int, effects: Effects, row: int) -> int:
     """Write the abstract state of a dense number, from the column `NUMBER` to `OPENED`; its automaton state."""
-    classes, blockers, gates = table[SIZES + CLASSES], table[SIZES + BLOCKERS], table[SIZES + GATES]
-    effects[at + MOVED], index = index & ((1 << classes) - 1), index >> classes
-    effects[at + BLOCKED], index = index & ((1 << blockers) - 1), index >> blockers
-    effects[at + OPENED], index = index & ((1 << gates) - 1), index >> gates
-    for back in range(table[SIZES + TRACKED]):
-        slot = table[SIZES + TRACKED] - 1 - back
-        spots = table[SIZES + POSES] // 4 + 1
-        effects[at + SPOTS + slot], index = index % spots, index // spots
-    effects[at + HAND], index = index % (FIRST_CLASS + classes), index // (FIRST_CLASS + classes)
-    pose = index // table[SIZES + STATES]
-    effects[at + NUMBER], effects[at + HEADING] = pose // 4, pose % 4
-    return index % table[SIZES + STATES]
+    states, hands = data[AT.states], data[AT.hands]
+    classes, blockers, gates = hands - FIRST_CLASS, data[AT.blocker_bits], data[AT.gate_bits]
+    effects[row, MOVED], index = index & ((1 << classes) - 1), index >> classes
+    effects[row, BLOCKED], index = index & ((1 << blockers) - 1), index >> blockers
+    effects[row, OPENED], index = index & ((1 << gates) - 1), index >> gates
+    spots = data[AT.cells] + 1
+    for slot in range(data[AT.tracked_count] - 1, -1, -1):
+        effects[row, SPOTS + slot], index = index % spots, index // spots
+    effects[row, HAND], index = index % hands, index // hands
+    pose = index // states
+    effects[row, NUMBER], effects[row, HEADING] = pose // 4, pose % 4
+    return index % states

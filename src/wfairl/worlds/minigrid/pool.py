@@ -1,6 +1,6 @@
 """A pool of MiniGrid scenes: layouts, atoms and states as rows of arrays, stepped by one kernel.
 
-What a row shows is three integers (number of its grid, cell * 4 + direction, what is carried), as the paper's
+The observation of a row is three integers (number of its grid, cell * 4 + direction, what is carried), as the paper's
 network takes them. The grids are in a bank of distinct ones, so that a network convolves each only once.
 """
 
@@ -18,8 +18,7 @@ from wfairl.errors import BadInputError
 from wfairl.worlds.minigrid import batch
 from wfairl.worlds.minigrid.mask_numbers import MaskNumbers
 from wfairl.worlds.minigrid.packing import unpack
-from wfairl.worlds.minigrid.rules import CONTROLS
-from wfairl.worlds.minigrid.view import DIRECTIONS, HANDS
+from wfairl.worlds.minigrid.rules import CONTROLS, DIRECTIONS, HANDS
 from wfairl.worlds.minigrid.world import MiniGridWorld
 from wfairl.worlds.scene_pool import Bank, Columns, Rows, ScenePool
 from wfairl.worlds.task import Task
@@ -86,15 +85,10 @@ class MiniGridPool(ScenePool):
 
     def step(self, rows: Rows, controls: NDArray[np.int64]) -> None:
         """See `ScenePool`."""
-        masks, rule, row = np.zeros(len(controls), np.uint64), self.rule, 0
-        batch.step_all(self.layouts, self.atoms, rows.scenes, controls, rows.states, masks, rows.changed)
-        while row < len(controls):
-            row = batch.read_all(
-                self.layouts, rule.slots, rule.rows, row,
-                rows.scenes, rows.states, masks, rows.automaton_states, rows.outcomes,
-            )  # fmt: skip
-            if row < len(controls):
-                rule.add(int(masks[row]))
+        ended = np.empty(len(controls), bool)
+        masks = batch.step_all(self.layouts, self.atoms, rows.scenes, controls, rows.states, rows.changed, ended)
+        labels = self.rule.number_all(masks)
+        batch.read_all(self.rule.rows, labels, ended, rows.automaton_states, rows.outcomes)
 
     def make_observer(self) -> GridObserver:
         """See `ScenePool`."""

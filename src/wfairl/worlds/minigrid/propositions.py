@@ -1,11 +1,11 @@
-"""What can be said about a MiniGrid: the questions that labels are made of.
+"""Propositions about MiniGrid scenes, which labels are made of.
 
 A proposition is a small frozen record; a world gets them by name:
 
     {"key": Carrying("key"), "door": DoorOpen(), "goal": AgentOn("goal")}
 
-It holds or not after a transition. Each is translated once, for one scene, into a row of five integers
-(an *atom*) that the compiled rules answer; see `holds`.
+It holds or not after a transition. Each is translated once per scene into a row of five integers (an *atom*), which
+compiled code evaluates; see `holds`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,21 +16,7 @@ import numpy as np
 
 from wfairl.automata.automaton import Label
 from wfairl.errors import BadInputError
-from wfairl.worlds.minigrid import rules
-from wfairl.worlds.minigrid.atoms import (
-    AGENT_AT,
-    AGENT_ON_TERRAIN,
-    ALL_APART,
-    ALWAYS,
-    ANY_AT,
-    ANY_IN_FRONT,
-    DOOR_IN_FRONT,
-    DOOR_IS_OPEN,
-    ROLE_OPENED,
-    ROLE_PICKED_UP,
-    ROLE_PUT_NEXT,
-    ROLE_REACHED,
-)
+from wfairl.worlds.minigrid import atoms, rules
 from wfairl.worlds.minigrid.rules import NOTHING, Layout
 
 MAX_PROPOSITIONS = 64
@@ -62,7 +48,7 @@ class Carrying:
     def atom(self, layout: Layout) -> Atom:
         """See `Proposition`."""
         first, end = _objects(layout, self.kind, self.color)
-        return (ANY_AT, first, end, len(layout.cells) + rules.CARRIED, 0)
+        return atoms.ANY_AT, first, end, len(layout.cells) + rules.CARRIED, 0
 
 
 @dataclass(frozen=True)
@@ -75,7 +61,7 @@ class DoorOpen:
     def atom(self, layout: Layout) -> Atom:
         """See `Proposition`."""
         cell = _door_cell(layout, self.color, self.at)
-        return (DOOR_IS_OPEN, int(layout.cells[cell, rules.DOOR_AT]), 0, 0, 0)
+        return atoms.DOOR_IS_OPEN, int(layout.cells[cell, rules.DOOR_AT]), 0, 0, 0
 
 
 @dataclass(frozen=True)
@@ -94,7 +80,7 @@ class AgentOn:
             matches &= layout.cells[:, rules.TERRAIN_COLOR] == color
         if not matches.any():
             raise BadInputError(f"this scene has no {_named(self.terrain, self.color)} to stand on")
-        return (AGENT_ON_TERRAIN, terrain, color, 0, 0)
+        return atoms.AGENT_ON_TERRAIN, terrain, color, 0, 0
 
 
 @dataclass(frozen=True)
@@ -106,7 +92,7 @@ class AgentAt:
 
     def atom(self, layout: Layout) -> Atom:
         """See `Proposition`."""
-        return (AGENT_AT, _cell(layout, self.x, self.y), 0, 0, 0)
+        return atoms.AGENT_AT, _cell(layout, self.x, self.y), 0, 0, 0
 
 
 @dataclass(frozen=True)
@@ -120,9 +106,9 @@ class Facing:
         """See `Proposition`."""
         if self.kind == "door":
             _door_cells(layout, self.color, None)
-            return (DOOR_IN_FRONT, _color(self.color), 0, 0, 0)
+            return atoms.DOOR_IN_FRONT, _color(self.color), 0, 0, 0
         first, end = _objects(layout, self.kind, self.color)
-        return (ANY_IN_FRONT, first, end, 0, 0)
+        return atoms.ANY_IN_FRONT, first, end, 0, 0
 
 
 @dataclass(frozen=True)
@@ -137,25 +123,25 @@ class AwayFromDoor:
     def atom(self, layout: Layout) -> Atom:
         """See `Proposition`."""
         first, end = _objects(layout, self.kind, self.color)
-        return (ALL_APART, first, end, _door_cell(layout, self.door_color, None), self.distance)
+        return atoms.ALL_APART, first, end, _door_cell(layout, self.door_color, None), self.distance
 
 
 @dataclass(frozen=True)
 class Always:
-    """Whatever happens: a part that a mission does not have is fulfilled at once."""
+    """It always holds: a part that a mission lacks is fulfilled at once."""
 
     def atom(self, layout: Layout) -> Atom:  # noqa: ARG002 - part of the contract
         """See `Proposition`."""
-        return (ALWAYS, 0, 0, 0, 0)
+        return atoms.ALWAYS, 0, 0, 0, 0
 
 
 @dataclass(frozen=True)
 class Never:
-    """Whatever happens, not this."""
+    """It never holds."""
 
     def atom(self, layout: Layout) -> Atom:  # noqa: ARG002 - part of the contract
         """See `Proposition`: none of no objects is at a cell."""
-        return (ANY_AT, 0, 0, 0, 0)
+        return atoms.ANY_AT, 0, 0, 0, 0
 
 
 @dataclass(frozen=True)
@@ -178,25 +164,25 @@ class OfRole:
 
 
 QUESTIONS = {
-    "go to": ROLE_REACHED,
-    "pick up": ROLE_PICKED_UP,
-    "open": ROLE_OPENED,
-    "put next": ROLE_PUT_NEXT,
+    "go to": atoms.ROLE_REACHED,
+    "pick up": atoms.ROLE_PICKED_UP,
+    "open": atoms.ROLE_OPENED,
+    "put next": atoms.ROLE_PUT_NEXT,
 }
 """The question that each verb of a mission asks."""
 
 
 def proposition_menu(layout: Layout) -> Iterator[tuple[str, Proposition]]:
-    """What can be said about a scene, besides on which cell the agent stands: in words, and the proposition."""
+    """The propositions that a scene offers, besides those about the agent's cell: each in words, and as a record."""
     objects = layout.objects
     for kind in sorted({int(one) for one in objects[:, rules.KIND]}):
         name = rules.OBJECTS[kind]
         colors = sorted({int(one) for one in objects[objects[:, rules.KIND] == kind, rules.COLOR]})
         named: list[str | None] = [None] if len(colors) == 1 else [None, *(rules.COLORS[one] for one in colors)]
         for color in named:
-            thing = name if color is None else f"{color} {name}"
-            yield f"carrying {_a(thing)}", Carrying(name, color)
-            yield f"facing {_a(thing)}", Facing(name, color)
+            noun = name if color is None else f"{color} {name}"
+            yield f"carrying {_a(noun)}", Carrying(name, color)
+            yield f"facing {_a(noun)}", Facing(name, color)
     cells = layout.cells
     doors = cells[cells[:, rules.TERRAIN] == rules.DOOR]
     painted = sorted({int(one) for one in doors[:, rules.TERRAIN_COLOR]})
@@ -215,8 +201,8 @@ def proposition_menu(layout: Layout) -> Iterator[tuple[str, Proposition]]:
         yield f"on {rules.COLORS[number]} floor", AgentOn("floor", rules.COLORS[number])
 
 
-def _a(thing: str) -> str:
-    return f"an {thing}" if thing[0] in "aeiou" else f"a {thing}"
+def _a(noun: str) -> str:
+    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
 
 
 def to_label(mask: int, propositions: Sequence[str]) -> Label:
@@ -232,8 +218,8 @@ def _objects(layout: Layout, kind: str, color: str | None) -> tuple[int, int]:
         matches &= layout.objects[:, rules.COLOR] == color_number
     if not matches.any():
         raise BadInputError(f"this scene has no {_named(kind, color)}")
-    found = np.flatnonzero(matches)
-    return int(found[0]), int(found[-1]) + 1
+    objects = np.flatnonzero(matches)
+    return int(objects[0]), int(objects[-1]) + 1
 
 
 def _door_cell(layout: Layout, color: str | None, at: tuple[int, int] | None) -> int:

@@ -1,15 +1,15 @@
-"""The rules of MiniGrid, compiled: the one place that knows what a control does.
+"""The rules of MiniGrid, compiled: the one place that defines what a control does.
 
 A state is a row of small integers, its *fields*:
 
     [direction, agent cell, place of object 0, ..., state of door 0, ...]
 
 A cell is `y * width + x`. The place of an object is a cell or one of the three places behind the last
-cell: carried, inside a closed box, gone (an opened box). Objects that nobody could tell apart (same kind,
-colour, contents and roles) form a *group*; their places are kept in ascending order, so that two states differ
+cell: carried, inside a closed box, gone (an opened box). Objects that cannot be told apart (same kind,
+colour, contents and roles) form a *group*; their places are in ascending order, so that two states differ
 only if something that matters differs. For search and storage the fields are packed into 64-bit words.
 
-A *role* is a part that a mission gives to objects or doors, such as "the ball on your left": a bit of their roles.
+A *role* is what a mission calls objects or doors, such as "the ball on your left": a bit of their roles.
 """
 
 from dataclasses import dataclass
@@ -33,6 +33,19 @@ TERRAINS = ("empty", "wall", "floor", "goal", "lava", "door")
 OBJECTS = ("key", "ball", "box")
 COLORS = ("red", "green", "blue", "purple", "yellow", "grey")
 """MiniGrid's names for terrain, objects and colours, in the order of their numbers here."""
+
+CELL_TYPES = (*TERRAINS[:DOOR], "open door", "closed door", "locked door", *OBJECTS)
+"""What a cell can show; a cell of a grid is an index into them."""
+
+OPEN_DOOR, CLOSED_DOOR, LOCKED_DOOR = (CELL_TYPES.index(f"{state} door") for state in ("open", "closed", "locked"))
+
+HANDS = ("nothing", *OBJECTS)
+"""What the agent can carry; `GridView.carried` is an index into them."""
+
+FLOORS = ("none", *COLORS)
+"""The colour of the floor of a cell."""
+
+DIRECTIONS = 4
 
 IS_OPEN, IS_LOCKED = 1, 2
 """Bits of a door's state."""
@@ -114,16 +127,10 @@ class Layout:
     def table(self) -> NDArray[np.int32]:
         """All of the above in one flat array, for compiled code."""
         object_table = CELL_TABLE + self.cells.size
-        head = [
-            len(self.cells),
-            len(self.objects),
-            self.doors,
-            self.pickup_toggles,
-            object_table,
-            object_table + self.objects.size,
-        ]
+        field_table = object_table + self.objects.size
+        head = [len(self.cells), len(self.objects), self.doors, self.pickup_toggles, object_table, field_table]
         tables = [self.cells.ravel(), self.objects.ravel(), self.packing.ravel()]
-        return np.concatenate([np.array(head, np.int32), *tables]).astype(np.int32)
+        return np.concatenate([head, *tables]).astype(np.int32)
 
 
 @njit(cache=True, nogil=True)
@@ -133,9 +140,9 @@ def cell_entry(layout: Table, cell: int, column: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def object_entry(layout: Table, thing: int, column: int) -> int:
+def object_entry(layout: Table, obj: int, column: int) -> int:
     """One entry of the table of objects."""
-    return layout[layout[OBJECT_TABLE] + OBJECT_COLUMNS * thing + column]
+    return layout[layout[OBJECT_TABLE] + OBJECT_COLUMNS * obj + column]
 
 
 @njit(cache=True, nogil=True)
@@ -181,9 +188,9 @@ def cell_in_front(layout: Table, fields: NDArray[np.int32]) -> int:
 @njit(cache=True, nogil=True)
 def object_at(layout: Table, fields: NDArray[np.int32], place: int) -> int:
     """The object at a place, or `NOTHING`; a cell, or the agent's hands, hold at most one."""
-    for thing in range(layout[OBJECTS_COUNT]):
-        if fields[FIRST_OBJECT + thing] == place:
-            return thing
+    for obj in range(layout[OBJECTS_COUNT]):
+        if fields[FIRST_OBJECT + obj] == place:
+            return obj
     return NOTHING
 
 
@@ -212,19 +219,19 @@ def _move_forward(layout: Table, fields: NDArray[np.int32], front: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def _pick_up(layout: Table, fields: NDArray[np.int32], front: int) -> bool:
-    thing = object_at(layout, fields, front)
-    if thing == NOTHING or carried_object(layout, fields) != NOTHING:
+    obj = object_at(layout, fields, front)
+    if obj == NOTHING or carried_object(layout, fields) != NOTHING:
         return False
-    _put(layout, fields, thing, layout[CELLS] + CARRIED)
+    _put(layout, fields, obj, layout[CELLS] + CARRIED)
     return True
 
 
 @njit(cache=True, nogil=True)
 def _drop(layout: Table, fields: NDArray[np.int32], front: int) -> bool:
-    thing = carried_object(layout, fields)
-    if thing == NOTHING or cell_entry(layout, front, TERRAIN) != EMPTY or object_at(layout, fields, front) != NOTHING:
+    obj = carried_object(layout, fields)
+    if obj == NOTHING or cell_entry(layout, front, TERRAIN) != EMPTY or object_at(layout, fields, front) != NOTHING:
         return False
-    _put(layout, fields, thing, front)
+    _put(layout, fields, obj, front)
     return True
 
 
@@ -232,11 +239,11 @@ def _drop(layout: Table, fields: NDArray[np.int32], front: int) -> bool:
 def _toggle(layout: Table, fields: NDArray[np.int32], front: int) -> bool:
     if cell_entry(layout, front, TERRAIN) == DOOR:
         return _toggle_door(layout, fields, front)
-    thing = object_at(layout, fields, front)
-    if thing == NOTHING or object_entry(layout, thing, KIND) != BOX:
+    obj = object_at(layout, fields, front)
+    if obj == NOTHING or object_entry(layout, obj, KIND) != BOX:
         return False
-    contents = object_entry(layout, thing, CONTENTS)
-    _put(layout, fields, thing, layout[CELLS] + GONE)
+    contents = object_entry(layout, obj, CONTENTS)
+    _put(layout, fields, obj, layout[CELLS] + GONE)
     if contents != NOTHING:
         # Any member of the group that is still inside a box will do: they are alike.
         for inside in range(contents, object_entry(layout, contents, GROUP_END)):
@@ -251,10 +258,10 @@ def _toggle_door(layout: Table, fields: NDArray[np.int32], front: int) -> bool:
     door = cell_entry(layout, front, DOOR_AT)
     state = door_state(layout, fields, door)
     if state & IS_LOCKED:
-        thing = carried_object(layout, fields)
-        if thing == NOTHING or object_entry(layout, thing, KIND) != KEY:
+        obj = carried_object(layout, fields)
+        if obj == NOTHING or object_entry(layout, obj, KIND) != KEY:
             return False
-        if object_entry(layout, thing, COLOR) != cell_entry(layout, front, TERRAIN_COLOR):
+        if object_entry(layout, obj, COLOR) != cell_entry(layout, front, TERRAIN_COLOR):
             return False
         state = IS_OPEN
     else:
@@ -264,13 +271,10 @@ def _toggle_door(layout: Table, fields: NDArray[np.int32], front: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _put(layout: Table, fields: NDArray[np.int32], thing: int, place: int) -> None:
+def _put(layout: Table, fields: NDArray[np.int32], obj: int, place: int) -> None:
     """Put an object somewhere, and its group back in ascending order of places."""
-    at, first, end = (
-        FIRST_OBJECT + thing,
-        FIRST_OBJECT + object_entry(layout, thing, GROUP_FIRST),
-        FIRST_OBJECT + object_entry(layout, thing, GROUP_END),
-    )
+    at, first = FIRST_OBJECT + obj, FIRST_OBJECT + object_entry(layout, obj, GROUP_FIRST)
+    end = FIRST_OBJECT + object_entry(layout, obj, GROUP_END)
     while at > first and fields[at - 1] > place:
         fields[at] = fields[at - 1]
         at -= 1

@@ -1,4 +1,4 @@
-"""The real MiniGrid environment as a simulator: stepped by Gymnasium, read back into the model's terms."""
+"""The real MiniGrid environment as a simulator: stepped by Gymnasium, read back into the terms of the model."""
 
 from typing import Any
 
@@ -14,8 +14,8 @@ class MiniGridSimulator:
     Attributes:
         environment: the environment.
         world: the model.
-        rewarded: whether the environment has rewarded what was done so far.
-        succeeded: whether it has said by its reward that the task is fulfilled; None if it is no judge.
+        rewarded: whether the environment has given a reward so far.
+        succeeded: whether its reward shows that the task is fulfilled; None if its reward does not tell.
         mission_ends: whether an episode ends with the environment's own mission, and not on goals and lava alone.
     """
 

@@ -1,8 +1,8 @@
-"""What a cost may see in a MiniGrid scene: what is under the agent and ahead of it, the floors there, and its hand.
+"""What a local cost depends on in a MiniGrid scene: what is under the agent and ahead, the floors there, and its hand.
 
 All situations that can come up in a scene are listed before the first search, each with a state in which it does, so
-that a cost is asked once for all of them. The least cost of an abstract transition is that of the situations in
-which it may happen; see `abstraction`.
+that a cost is evaluated once for all of them. A *price* of an abstract transition is all that its cost can depend on;
+its least cost is that of the situations in which it may happen; see `abstraction`.
 """
 
 from dataclasses import dataclass
@@ -14,14 +14,24 @@ from wfairl.compiling import njit
 from wfairl.worlds.minigrid import rules
 from wfairl.worlds.minigrid.packing import fields_count, pack, unpack
 from wfairl.worlds.minigrid.pattern import AHEADS, ANY_HAND, IDLE, WILD
-from wfairl.worlds.minigrid.prices import price_classes
-from wfairl.worlds.minigrid.rules import CONTROLS, NOTHING, Layout, Table, cell_entry
-from wfairl.worlds.minigrid.view import CLOSED_DOOR, FLOORS, HANDS, LOCKED_DOOR, OPEN_DOOR, SIGHTS
+from wfairl.worlds.minigrid.rules import (
+    CELL_TYPES,
+    CLOSED_DOOR,
+    CONTROLS,
+    FLOORS,
+    HANDS,
+    LOCKED_DOOR,
+    NOTHING,
+    OPEN_DOOR,
+    Layout,
+    Table,
+    cell_entry,
+)
 
-SIZES = (len(SIGHTS), len(FLOORS), len(FLOORS), len(SIGHTS), len(HANDS))
+SIZES = (len(CELL_TYPES), len(FLOORS), len(FLOORS), len(CELL_TYPES), len(HANDS))
 """A situation's dense number is that of (under, floor under, floor ahead, ahead, hand)."""
 
-DOOR_SIGHTS = (OPEN_DOOR, CLOSED_DOOR, LOCKED_DOOR)
+DOOR_TYPES = (OPEN_DOOR, CLOSED_DOOR, LOCKED_DOOR)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,42 +82,65 @@ class Situations:
         table = table.reshape(*SIZES, len(CONTROLS))
         walkable = np.flatnonzero(self.layout.cells[:, rules.TERRAIN] != rules.WALL)
         distinct, _ = price_classes(self.layout, walkable)
-        seen = table[tuple(distinct.T)]  # [price classes, ahead, hand, controls]
+        pose_costs = table[tuple(distinct.T)]  # [price classes, ahead, hand, controls]
         least = np.full((len(distinct), AHEADS, ANY_HAND + 1, IDLE + 1), np.inf)
-        least[:, :WILD, :ANY_HAND, :IDLE] = seen
-        things = seen[:, LOCKED_DOOR + 1 :].min(axis=1)
+        least[:, :WILD, :ANY_HAND, :IDLE] = pose_costs
+        objects = pose_costs[:, LOCKED_DOOR + 1 :].min(axis=1)
         for terrain in range(len(rules.TERRAINS)):
-            may = seen[:, list(DOOR_SIGHTS)].min(axis=1) if terrain == rules.DOOR else seen[:, terrain]
+            may = pose_costs[:, list(DOOR_TYPES)].min(axis=1) if terrain == rules.DOOR else pose_costs[:, terrain]
             lies = terrain in (rules.EMPTY, rules.FLOOR, rules.GOAL)
-            least[:, WILD + terrain, :ANY_HAND, :IDLE] = np.minimum(may, things) if lies else may
+            least[:, WILD + terrain, :ANY_HAND, :IDLE] = np.minimum(may, objects) if lies else may
         least[:, :, ANY_HAND] = least[:, :, 1:ANY_HAND].min(axis=2)
         # To carry something that does not matter is of no use: then a plan that moves an obstacle is no cheaper for it.
         least[:, :, 0] = np.minimum(least[:, :, 0], least[:, :, ANY_HAND])
         least[..., IDLE] = least[..., :IDLE].min(axis=3)
-        return least.reshape(-1), self._removal(seen)
+        return least.reshape(-1), _least_removal(pose_costs)
 
-    def _removal(self, seen: NDArray[np.float64]) -> float:
-        """The least cost to remove an obstacle, whatever it is: to open a door, to pick up an object or open a box.
 
-        It is one for all, since some are not counted, and nobody knows which; see `Places.spare`.
-        """
-        toggles, takes = seen[..., rules.TOGGLE].min(axis=(0, 2)), seen[..., rules.PICKUP].min(axis=(0, 2))
-        opened = (CLOSED_DOOR, LOCKED_DOOR, LOCKED_DOOR + 1 + rules.BOX)
-        return float(min(*(toggles[sight] for sight in opened), takes[LOCKED_DOOR + 1 :].min()))
+def price_count(layout: Layout) -> int:
+    """How many prices there are."""
+    walkable = np.flatnonzero(layout.cells[:, rules.TERRAIN] != rules.WALL)
+    return len(price_classes(layout, walkable)[0]) * AHEADS * (ANY_HAND + 1) * (IDLE + 1)
+
+
+def price_classes(layout: Layout, walkable: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """What never changes at a pose: terrain and floor under the agent, and the floor ahead.
+
+    Returns:
+        The distinct ones, shape [distinct, 3], and which of them each pose has, shape [walkable * 4].
+    """
+    cells = layout.cells
+    terrain = np.where(cells[:, rules.TERRAIN] == rules.DOOR, OPEN_DOOR, cells[:, rules.TERRAIN])
+    floor = np.where(cells[:, rules.TERRAIN] == rules.FLOOR, 1 + cells[:, rules.TERRAIN_COLOR], 0)
+    fronts = cells[walkable][:, rules.FRONT :]
+    ahead = np.where(fronts == NOTHING, 0, floor[fronts])
+    under = np.repeat(np.stack([terrain[walkable], floor[walkable]], axis=1), 4, axis=0)
+    distinct, number = np.unique(np.hstack([under, ahead.reshape(-1, 1)]), axis=0, return_inverse=True)
+    return distinct.astype(np.int64), number.reshape(-1).astype(np.int64)
+
+
+def _least_removal(costs: NDArray[np.float64]) -> float:
+    """The least cost to remove an obstacle, whatever it is: to open a door, to pick up an object or open a box.
+
+    It is one for all, since some of them are not counted, and it is unknown which; see `Places.spare`.
+    """
+    toggles, pickups = costs[..., rules.TOGGLE].min(axis=(0, 2)), costs[..., rules.PICKUP].min(axis=(0, 2))
+    opened = CLOSED_DOOR, LOCKED_DOOR, LOCKED_DOOR + 1 + rules.BOX
+    return float(min(*(toggles[ahead] for ahead in opened), pickups[LOCKED_DOOR + 1 :].min()))
 
 
 def _arrange(
     layout: Layout, initial: NDArray[np.int32], cell: int, direction: int
 ) -> list[tuple[int, int, NDArray[np.int32]]]:
-    """What may be ahead of a pose and in the hand there: an index into `SIGHTS`, one into `HANDS`, and such a state."""
+    """What may be ahead of a pose and in the hand: an index into `CELL_TYPES`, one into `HANDS`, and such a state."""
     cells, objects = len(layout.cells), layout.objects
     front = int(layout.cells[cell, rules.FRONT + direction])
     terrain = rules.WALL if front == NOTHING else int(layout.cells[front, rules.TERRAIN])
     kinds = [np.flatnonzero(objects[:, rules.KIND] == kind).tolist() for kind in range(len(rules.OBJECTS))]
-    aheads = list(DOOR_SIGHTS) if terrain == rules.DOOR else [terrain]
+    aheads = list(DOOR_TYPES) if terrain == rules.DOOR else [terrain]
     if terrain not in (rules.WALL, rules.DOOR):
         aheads += [LOCKED_DOOR + 1 + kind for kind, members in enumerate(kinds) if members]
-    found = []
+    arrangements = []
     first_door = rules.FIRST_OBJECT + len(objects)
     for ahead in aheads:
         for hand in range(len(HANDS)):
@@ -126,12 +159,12 @@ def _arrange(
                 door = int(layout.cells[where, rules.DOOR_AT]) if where != NOTHING else NOTHING
                 if door != NOTHING:
                     fields[first_door + door] = state
-            found.append((ahead, hand, fields))
-    return found
+            arrangements.append((ahead, hand, fields))
+    return arrangements
 
 
-def _door_bits(sight: int) -> int:
-    return {OPEN_DOOR: rules.IS_OPEN, LOCKED_DOOR: rules.IS_LOCKED}.get(sight, 0)
+def _door_bits(cell_type: int) -> int:
+    return {OPEN_DOOR: rules.IS_OPEN, LOCKED_DOOR: rules.IS_LOCKED}.get(cell_type, 0)
 
 
 @njit(cache=True, nogil=True)
@@ -143,11 +176,11 @@ def number_situations(layout: Table, number_of: NDArray[np.int32], states: NDArr
         unpack(layout, states[i], fields)
         cell = fields[rules.AGENT]
         front = rules.cell_in_front(layout, fields)
-        thing = rules.carried_object(layout, fields)
-        hand = 0 if thing == NOTHING else 1 + rules.object_entry(layout, thing, rules.KIND)
-        number = _sight(layout, fields, cell)
+        obj = rules.carried_object(layout, fields)
+        hand = 0 if obj == NOTHING else 1 + rules.object_entry(layout, obj, rules.KIND)
+        number = _cell_type(layout, fields, cell)
         number = (number * len(FLOORS) + _floor(layout, cell)) * len(FLOORS) + _floor(layout, front)
-        numbers[i] = number_of[(number * len(SIGHTS) + _sight(layout, fields, front)) * len(HANDS) + hand]
+        numbers[i] = number_of[(number * len(CELL_TYPES) + _cell_type(layout, fields, front)) * len(HANDS) + hand]
     return numbers
 
 
@@ -160,8 +193,8 @@ def _floor(layout: Table, cell: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _sight(layout: Table, fields: NDArray[np.int32], cell: int) -> int:
-    """What a cell shows, an index into `SIGHTS`."""
+def _cell_type(layout: Table, fields: NDArray[np.int32], cell: int) -> int:
+    """What a cell shows, an index into `CELL_TYPES`."""
     if cell == NOTHING:
         return rules.WALL
     terrain = cell_entry(layout, cell, rules.TERRAIN)
@@ -170,5 +203,5 @@ def _sight(layout: Table, fields: NDArray[np.int32], cell: int) -> int:
         if state & rules.IS_OPEN:
             return OPEN_DOOR
         return LOCKED_DOOR if state & rules.IS_LOCKED else CLOSED_DOOR
-    thing = rules.object_at(layout, fields, cell)
-    return terrain if thing == NOTHING else LOCKED_DOOR + 1 + rules.object_entry(layout, thing, rules.KIND)
+    obj = rules.object_at(layout, fields, cell)
+    return terrain if obj == NOTHING else LOCKED_DOOR + 1 + rules.object_entry(layout, obj, rules.KIND)

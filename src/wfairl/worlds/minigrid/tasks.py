@@ -1,4 +1,4 @@
-"""Tasks in MiniGrid and BabyAI: which environment, and what its labels say.
+"""Tasks in MiniGrid and BabyAI: an environment, and the propositions of its labels.
 
 A task of your own is one value:
 
@@ -11,8 +11,8 @@ A task of your own is one value:
         horizon=60,
     )
 
-`scene_propositions` is called with the environment just after a reset, for the case that what they are about depends
-on the scene; their names must be the same in every scene.
+`scene_propositions` is called with the environment just after a reset, since propositions may depend on the scene;
+their names must be the same in every scene.
 """
 
 from collections.abc import Callable, Mapping
@@ -32,12 +32,12 @@ from wfairl.worlds.minigrid.world import MiniGridWorld
 from wfairl.worlds.task import FeatureCost, check_horizon
 
 MOST_DRAWS = 100
-"""Scenes of one seed that are looked at for one that has all that a task needs."""
+"""Scenes that are drawn from one seed until one has all that a task needs."""
 
 
 @dataclass(frozen=True)
 class MiniGridTask:
-    """A task in a MiniGrid environment; see `Task` for what is not said here.
+    """A task in a MiniGrid environment; see `Task` for the other attributes.
 
     Attributes:
         environment_id: Gymnasium's id.

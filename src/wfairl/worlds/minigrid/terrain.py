@@ -1,8 +1,8 @@
 """Tasks in MiniGrid where the cost or the order matters, and nothing in the world enforces either.
 
-terrain, terrain-16      reach the goal over floor whose colour tells what a step on it costs: 1, 3 or 10
+terrain, terrain-16      reach the goal over floor whose colour determines the cost of a step: 1, 3 or 10
 doorkey-terrain          the same, with a key to fetch and a door to unlock on the way
-ordered-pickup           pick up three coloured balls in an order that only demonstrations tell
+ordered-pickup           pick up three coloured balls in an order that only demonstrations show
 errand                   go to a corner, then to the goal
 """
 
@@ -22,16 +22,16 @@ from wfairl.worlds.minigrid.tasks import MiniGridTask
 from wfairl.worlds.minigrid.world import FEATURE_NAMES
 
 COSTS = {"yellow": 3.0, "red": 10.0}
-"""What a step costs that ends on floor of a colour; 1 on any other."""
+"""The cost of a step that ends on floor of a colour; 1 on any other."""
 
 COVERED = {"red": 0.25, "yellow": 0.25}
-"""The part of the cells that patches of a colour cover, about."""
+"""The fraction of the cells that patches of a colour cover, about."""
 
 PATCH = 4
 """Cells of a patch."""
 
 BALLS = ("red", "green", "blue")
-"""In the order in which `ordered-pickup` wants them."""
+"""In the order of `ordered-pickup`."""
 
 
 class TerrainEnv(MiniGridEnv):
@@ -99,7 +99,7 @@ for _id, (_environment, _settings) in IDS.items():
 
 
 def floor_cost(features: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What a transition costs by the floor that it ends on; features of shape [transitions, features]."""
+    """The cost of transitions by the floor that they end on; features of shape [transitions, features]."""
     costs = np.ones(len(features))
     for color, cost in COSTS.items():
         costs += (cost - 1) * features[:, FEATURE_NAMES.index(f"to {color} floor")]

@@ -1,6 +1,6 @@
-"""What there is to see in the states of a MiniGrid scene, for many packed states at once.
+"""Observations of the states of a MiniGrid scene, for many packed states at once.
 
-Most states of a scene share their grid: the agent moves, things lie still. So a view holds the distinct
+Most states of a scene share their grid: the agent moves, objects lie still. So a view holds the distinct
 grids once, and for every state the number of its grid, the agent's cell and direction, and what it carries.
 """
 
@@ -11,35 +11,22 @@ from numpy.typing import NDArray
 
 from wfairl.worlds.minigrid import rules
 from wfairl.worlds.minigrid.packing import unpack_all
-from wfairl.worlds.minigrid.rules import COLORS, NOTHING, OBJECTS, TERRAINS
+from wfairl.worlds.minigrid.rules import CLOSED_DOOR, LOCKED_DOOR, NOTHING, OPEN_DOOR
 from wfairl.worlds.minigrid.world import MiniGridWorld
-
-SIGHTS = (*TERRAINS[: rules.DOOR], "open door", "closed door", "locked door", *OBJECTS)
-"""What a cell can show; a cell of a grid is an index into them."""
-
-OPEN_DOOR, CLOSED_DOOR, LOCKED_DOOR = (SIGHTS.index(f"{state} door") for state in ("open", "closed", "locked"))
-
-HANDS = ("nothing", *OBJECTS)
-"""What the agent can carry; `GridView.carried` is an index into them."""
-
-FLOORS = ("none", *COLORS)
-"""The colour of the floor of a cell."""
-
-DIRECTIONS = 4
 
 
 @dataclass(frozen=True, eq=False)
 class GridView:
-    """What the states of one scene show.
+    """Observations of states of one scene.
 
     Attributes:
         cells: the agent's cell y * width + x, shape [states] of int64.
         directions: 0 right, 1 down, 2 left, 3 up; shape [states] of int64.
         carried: what the agent carries, an index into `HANDS`; shape [states] of int64.
         grid_numbers: which of `grids` the state shows, shape [states] of int64.
-        grids: the distinct grids without the agent, an index into `SIGHTS` a cell;
+        grids: the distinct grids without the agent, an index into `CELL_TYPES` per cell;
             shape [grids, height, width] of uint8.
-        under: what the agent stands on, an index into `SIGHTS`; shape [states] of int64.
+        under: what the agent stands on, an index into `CELL_TYPES`; shape [states] of int64.
         ahead: what is in front of it, a wall beyond the edge; shape [states] of int64.
         floor_under, floor_ahead: the colour of the floor there, an index into `FLOORS`; shape [states] of int64.
     """
@@ -56,7 +43,7 @@ class GridView:
 
 
 def view_states(world: MiniGridWorld, states: NDArray[np.uint64]) -> GridView:
-    """What many states of a world show.
+    """The observations of many states of a world.
 
     Args:
         world: the scene.
@@ -105,8 +92,8 @@ def _draw(world: MiniGridWorld, fields: NDArray[np.int32]) -> NDArray[np.uint8]:
         state = fields[:, rules.FIRST_OBJECT + len(layout.objects) + layout.cells[cell, rules.DOOR_AT]]
         shut = np.where(state & rules.IS_LOCKED, LOCKED_DOOR, CLOSED_DOOR)
         grids[:, cell] = np.where(state & rules.IS_OPEN, OPEN_DOOR, shut)
-    for thing, kind in enumerate(layout.objects[:, rules.KIND]):
-        place = fields[:, rules.FIRST_OBJECT + thing]
+    for obj, kind in enumerate(layout.objects[:, rules.KIND]):
+        place = fields[:, rules.FIRST_OBJECT + obj]
         lying = np.flatnonzero(place < len(layout.cells))
         grids[lying, place[lying]] = LOCKED_DOOR + 1 + kind
     return grids
@@ -115,6 +102,6 @@ def _draw(world: MiniGridWorld, fields: NDArray[np.int32]) -> NDArray[np.uint8]:
 def _carried(world: MiniGridWorld, fields: NDArray[np.int32]) -> NDArray[np.int64]:
     hands = len(world.layout.cells) + rules.CARRIED
     carried = np.zeros(len(fields), np.int64)
-    for thing, kind in enumerate(world.layout.objects[:, rules.KIND]):
-        carried[fields[:, rules.FIRST_OBJECT + thing] == hands] = 1 + kind
+    for obj, kind in enumerate(world.layout.objects[:, rules.KIND]):
+        carried[fields[:, rules.FIRST_OBJECT + obj] == hands] = 1 + kind
     return carried

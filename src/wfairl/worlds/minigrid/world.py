@@ -1,7 +1,7 @@
 """MiniGrid as a world that can be searched.
 
 `MiniGridWorld.from_environment` reads a reset environment into a `Layout` (what never changes) and a packed
-initial state, and from then on never touches the environment again. The physics are exact: walls, floors,
+initial state, and does not need the environment any more. The physics are exact: walls, floors,
 goals, lava, keys, balls, boxes with contents, doors in every state, and the end of an episode on goal or lava.
 What an environment checks beyond physics, such as a mission of BabyAI, is left to labels.
 """
@@ -44,7 +44,7 @@ from wfairl.worlds.minigrid.mask_numbers import MaskNumbers
 from wfairl.worlds.minigrid.packing import pack, unpack, unpack_all
 from wfairl.worlds.minigrid.propositions import MAX_PROPOSITIONS, Atom, Proposition, proposition_menu, to_label
 from wfairl.worlds.minigrid.rules import COLORS, CONTROLS, NOTHING, OBJECTS, TERRAINS, Layout
-from wfairl.worlds.minigrid.search import cells_after, explore, walk
+from wfairl.worlds.minigrid.search import ProductNodes, cells_after, walk
 from wfairl.worlds.scene_pool import ScenePool
 from wfairl.worlds.task import Task
 
@@ -57,7 +57,7 @@ FEATURE_NAMES = (
     *(f"{name} in hand" for name in ("nothing", *OBJECTS)),
     *(f"to {color} floor" for color in COLORS),
 )
-"""What the features of a transition are called."""
+"""Names of the features of a transition."""
 
 
 class MiniGridWorld:
@@ -80,10 +80,10 @@ class MiniGridWorld:
     def from_environment(
         cls, environment: gymnasium.Env[Any, Any], propositions: Mapping[str, Proposition] | None = None
     ) -> MiniGridWorld:
-        """The world of an environment as it stands now, usually just after `reset`.
+        """The world of an environment in its present state, usually just after `reset`.
 
         Raises:
-            UnknownPhysicsError: names what the model does not know about the environment.
+            UnknownPhysicsError: the model does not know the physics of the environment; the message says which.
         """
         scene = unwrap(environment)
         contents = read_contents(scene)
@@ -138,15 +138,14 @@ class MiniGridWorld:
         # Indicators are the bits of a number: unique numbers are found many times faster than unique rows.
         before = self._state_features(fields)
         distinct, before_of_state = np.unique(before @ (1 << np.arange(before.shape[1])), return_inverse=True)
-        floor = np.where(
-            self.layout.cells[:, rules.TERRAIN] == rules.FLOOR, self.layout.cells[:, rules.TERRAIN_COLOR], -1
-        )
+        cells = self.layout.cells
+        floor = np.where(cells[:, rules.TERRAIN] == rules.FLOOR, cells[:, rules.TERRAIN_COLOR], -1)
         arrived = floor[cells_after(self.layout.table, np.ascontiguousarray(states), rows, controls)]
         pairs = (1 + arrived) * len(distinct) + before_of_state[rows]
         occurs = np.bincount(pairs, minlength=(1 + len(COLORS)) * len(distinct)) > 0
-        entered, known = np.divmod(np.flatnonzero(occurs), len(distinct))
+        entered, number = np.divmod(np.flatnonzero(occurs), len(distinct))
         features = np.hstack(
-            [distinct[known, None] >> np.arange(before.shape[1]) & 1, 1 + np.arange(len(COLORS)) == entered[:, None]]
+            [distinct[number, None] >> np.arange(before.shape[1]) & 1, 1 + np.arange(len(COLORS)) == entered[:, None]]
         )
         return (np.cumsum(occurs) - 1)[pairs].astype(np.int32), features.astype(np.float64)
 
@@ -158,20 +157,20 @@ class MiniGridWorld:
         terrain = np.where(front == NOTHING, rules.WALL, cells[front, rules.TERRAIN])
         ahead = terrain.copy()
         carried = np.zeros(len(fields), np.int64)
-        for thing, kind in enumerate(self.layout.objects[:, rules.KIND]):
-            place = fields[:, rules.FIRST_OBJECT + thing]
+        for obj, kind in enumerate(self.layout.objects[:, rules.KIND]):
+            place = fields[:, rules.FIRST_OBJECT + obj]
             ahead = np.where((place == front) & (front != NOTHING), len(TERRAINS) + kind, ahead)
             carried[place == len(cells) + rules.CARRIED] = 1 + kind
         is_door = ahead == rules.DOOR
         doors = rules.FIRST_OBJECT + len(self.layout.objects) + np.where(is_door, cells[front, rules.DOOR_AT], 0)
         door = np.where(is_door, fields[many, np.minimum(doors, fields.shape[1] - 1)], 0)
         features = np.zeros((len(fields), 2 * len(TERRAINS) + 2 * len(OBJECTS) + 3), np.uint8)
-        seen = len(TERRAINS) + len(OBJECTS)
+        aheads = len(TERRAINS) + len(OBJECTS)
         features[many, ahead] = 1
-        features[:, seen] = (door & rules.IS_OPEN) != 0
-        features[:, seen + 1] = (door & rules.IS_LOCKED) != 0
-        features[many, seen + 2 + under] = 1
-        features[many, seen + 2 + len(TERRAINS) + carried] = 1
+        features[:, aheads] = (door & rules.IS_OPEN) != 0
+        features[:, aheads + 1] = (door & rules.IS_LOCKED) != 0
+        features[many, aheads + 2 + under] = 1
+        features[many, aheads + 2 + len(TERRAINS) + carried] = 1
         return features
 
     def explore(
@@ -181,48 +180,47 @@ class MiniGridWorld:
         state: int | None = None,
         automaton_state: int = 0,
     ) -> Exploration:
-        """Every pair of states that can be reached; without an automaton, every state of the world.
-
-        Args:
-            automaton, max_nodes, automaton_state: see `CompiledWorld`.
-            state: where to start; the initial state if None.
-
-        Raises:
-            TooManyNodesError: the limit was met.
-        """
+        """See `CompiledWorld`; without an automaton, every state of the world, and from its initial state if None."""
         masks = MaskNumbers(IGNORE_LABELS if automaton is None else automaton, self.propositions)
-        start = self.pack(self.initial_state if state is None else state)
-        found = explore(self.layout.table, self.atoms, masks, start, automaton_state, max_nodes)
-        exploration = Exploration(*found, tuple(masks.table.labels))
-        if len(exploration.states) > max_nodes:
+        nodes = ProductNodes(self.layout, self.atoms, masks)
+        nodes.add(self.pack(self.initial_state if state is None else state), automaton_state)
+        nodes.explore(max_nodes)
+        if nodes.count > max_nodes:
             raise TooManyNodesError(
                 f"more than {max_nodes:,} states can be reached; "
                 "raise the limit, or use the focused planner, which does not enumerate"
             )
-        return exploration
+        tables, met = nodes.tables, slice(nodes.count)
+        return Exploration(
+            states=tables.states[met],
+            automaton_states=tables.automaton_states[met],
+            successors=tables.successors[met],
+            label_index=tables.labels[met],
+            labels=tuple(masks.table.labels),
+        )
 
     def render(self, state: int) -> NDArray[np.uint8]:
-        """The state as MiniGrid itself draws it, without the cells beyond the walls; see `Renderer`."""
+        """The state as MiniGrid itself renders it, without the cells beyond the walls; see `Renderer`."""
         left, top, right, bottom = (TILE_PIXELS * edge for edge in self._window)
         return render_scene(self.scene(state))[top:bottom, left:right]
 
     def tile_keys(self, state: int) -> NDArray[np.int32]:
-        """What every cell of the picture of a state shows, as numbers; see `Tiled`."""
+        """What each cell of the image of a state shows, as numbers; see `Tiled`."""
         left, top, right, bottom = self._window
         return tile_keys(self.scene(state))[top:bottom, left:right]
 
     def render_tile(self, key: int) -> NDArray[np.uint8]:
-        """The picture of a cell; see `Tiled`."""
+        """The image of a cell; see `Tiled`."""
         return render_tile(key)
 
     def locate(self, state: int) -> tuple[float, float]:
-        """Where the agent is in the picture of a state; see `Located`."""
+        """Where the agent is in the image of a state; see `Located`."""
         y, x = divmod(int(self._fields(state)[rules.AGENT]), self.layout.width)
         left, top, _, _ = self._window
         return (x - left + 0.5) * TILE_PIXELS, (y - top + 0.5) * TILE_PIXELS
 
     def cell_at(self, x: float, y: float) -> tuple[int, int]:
-        """The cell (x, y) of the map at a pixel of the picture; the reverse of `locate`. See `Inventive`."""
+        """The cell (x, y) of the map at a pixel of the image, the inverse of `locate`; see `Inventive`."""
         left, top, right, bottom = self._window
         column, row = int(x // TILE_PIXELS) + left, int(y // TILE_PIXELS) + top
         is_inside = left <= column < right and top <= row < bottom
@@ -231,13 +229,13 @@ class MiniGridWorld:
         return column, row
 
     def proposition_menu(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """What can be said about the scene; see `Inventive`."""
+        """Propositions about the scene; see `Inventive`."""
         from wfairl.worlds.minigrid.documents import proposition_document  # it knows tasks, which know worlds
 
         return ((text, proposition_document(one)) for text, one in proposition_menu(self.layout))
 
     def heading(self, state: int) -> float:
-        """Where the agent faces; see `Oriented`."""
+        """The direction of the agent; see `Oriented`."""
         return 90.0 * int(self._fields(state)[rules.DIRECTION])
 
     @cached_property
@@ -245,20 +243,15 @@ class MiniGridWorld:
         """The cells within one of where an agent that opens every door could be: left, top, right, bottom."""
         width, cells = self.layout.width, self.layout.cells
         agent = int(self._fields(self.initial_state)[rules.AGENT])
-        seen, queue = {agent}, [agent]
-        for cell in queue:  # grows while we walk it
-            for front in cells[cell, rules.FRONT : rules.FRONT + 4].tolist():
-                if front != NOTHING and front not in seen and cells[front, rules.TERRAIN] != rules.WALL:
-                    seen.add(front)
+        reached, queue = {agent}, [agent]
+        for cell in queue:  # it grows meanwhile
+            for front in cells[cell, rules.FRONT :].tolist():
+                if front != NOTHING and front not in reached and cells[front, rules.TERRAIN] != rules.WALL:
+                    reached.add(front)
                     queue.append(front)
         ys, xs = np.divmod(np.array(queue), width)
-        height = len(cells) // width
-        return (
-            max(0, int(xs.min()) - 1),
-            max(0, int(ys.min()) - 1),
-            min(width, int(xs.max()) + 2),
-            min(height, int(ys.max()) + 2),
-        )
+        left, top = max(0, int(xs.min()) - 1), max(0, int(ys.min()) - 1)
+        return left, top, min(width, int(xs.max()) + 2), min(len(cells) // width, int(ys.max()) + 2)
 
     def lazy_product(self, automaton: Automaton, start: tuple[int, int], scope: CostScope) -> LazyProduct:
         """See `LazyWorld`."""
@@ -297,11 +290,11 @@ class MiniGridWorld:
         return bool(rules.is_final(self.layout.table, self._fields(state)))
 
     def scene(self, state: int) -> RenderedState:
-        """The state as MiniGrid itself would show it."""
+        """The state in MiniGrid's own encoding."""
         return scene_of(self.layout, self._fields(state))
 
     def state_of(self, environment: gymnasium.Env[Any, Any]) -> int:
-        """The state of the real environment of this scene, as it stands now.
+        """The present state of the real environment of this scene.
 
         Raises:
             UnknownPhysicsError: the environment is not of this scene.
@@ -333,7 +326,7 @@ def _out_of_range(control: int) -> str:
 
 
 def _probe(world: MiniGridWorld, scene: gymnasium.Env[Any, Any], steps: int = 300) -> None:
-    """Walk a copy of an environment that we have not read, in step with the model, and refuse it if they part."""
+    """Step a copy of an environment of unknown code beside the model, and refuse it if they differ."""
     real = copy.deepcopy(scene)
     rng = np.random.default_rng(0)
     state = world.initial_state
