@@ -51,7 +51,7 @@ BROKEN_TASKS = {
     "does not import": ("import nothing_of_that_name", "cannot be imported (ModuleNotFoundError"),
     "is no Python": ("def broken(:", "cannot be imported (SyntaxError"),
     "holds no task": ("x = 1", "there is no task at its top level"),
-    "breaks a law of tasks": (RING.replace('("a",), visit', '("b",), visit'), "rule: it speaks of a"),
+    "breaks a law of tasks": (RING.replace('("a",), visit', '("b",), visit'), "rule: it reads a"),
     "breaks a law of worlds": (
         SWITCH.replace('{"on"}', '{"off"}').replace("next(calls) % 2", "True"),
         "labels: off is not among the propositions, at state 0 under control 'press'",

@@ -4,18 +4,18 @@ A world is the set {X, U, x_0, f, AP, l} of the paper without its cost, which is
 
     x_{t+1} = f(x_t, u_t)            `step`
     sigma_t = l(x_t, u_t) ⊆ AP       `label`, the propositions that hold after the transition
-    phi(x_t, u_t, x_{t+1})           `features`, what a linear or tabular cost may look at
+    phi(x_t, u_t, x_{t+1})           `features`, which linear and tabular costs depend on
 
 Anything with the attributes and methods of `World` is a world. `check_world` tests the laws that the type checker
-cannot see. What a world may offer besides:
+cannot see. A world may also offer
 
     is_available(state, control)     False where a control cannot be chosen; without it, every control can be
     render(state)                    the state as an image, shape [height, width, 3] of uint8
-    tile_keys(state), render_tile    the same image by its cells, where it is made of tiles
-    locate(state)                    where the agent is in that image, for pictures of a trajectory
-    heading(state)                   where the agent faces, for maps of a cost
-    feature_names                    what the features are called, for people
-    instruction                      what a scene asks for, in words, where scenes of one task ask for different things
+    tile_keys(state), render_tile    the same image cell by cell, where it is made of tiles
+    locate(state)                    the pixel of the agent in that image, for drawings of trajectories
+    heading(state)                   the direction that the agent faces, for maps of a cost
+    feature_names                    the names of the features
+    instruction                      the goal of a scene in words, where it differs between the scenes of a task
 """
 
 from collections import deque
@@ -57,16 +57,16 @@ class World(Protocol[State]):
         ...
 
     def features(self, state: State, control: int, next_state: State) -> NDArray[np.float64]:
-        """What a linear or tabular cost may look at, shape [features]; the same shape everywhere."""
+        """The vector that linear and tabular costs depend on, shape [features]; the same shape everywhere."""
         ...
 
 
 @runtime_checkable
 class LimitedWorld(World[Any], Protocol):
-    """A world in which some controls cannot be chosen everywhere."""
+    """A world in which some controls are unavailable in some states."""
 
     def is_available(self, state: Any, control: int) -> bool:
-        """Whether the control can be chosen; in every state that can be reached, at least one can."""
+        """Whether the control can be chosen; in every reachable state, at least one can."""
         ...
 
 
@@ -89,7 +89,7 @@ def check_world(world: World[Any], max_states: int = 1_000) -> int:
         The number of states that were checked.
 
     Raises:
-        BrokenLawError: says which law broke, and at which state and control.
+        BrokenLawError: names the law, the state and the control.
     """
     _check_attributes(world)
     seen = {world.initial_state}

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Automaton, Label
 from wfairl.errors import BadInputError
-from wfairl.worlds.compiled import Exploration, TooManyNodesError
-from wfairl.worlds.graph_search import IGNORE_LABELS
+from wfairl.worlds.compiled import IGNORE_LABELS, Exploration, check_node_limit
 from wfairl.worlds.lazy_world import CostScope, LazyProduct
 from wfairl.worlds.minigrid import rules
 from wfairl.worlds.minigrid.atoms import label_mask
@@ -176,29 +175,17 @@ class MiniGridWorld:
 
     def explore(
         self,
-        automaton: Automaton | None = None,
+        automaton: Automaton = IGNORE_LABELS,
         max_nodes: int = DEFAULT_MAX_NODES,
         state: int | None = None,
         automaton_state: int = 0,
     ) -> Exploration:
-        """Every pair of states that can be reached; without an automaton, every state of the world.
-
-        Args:
-            automaton, max_nodes, automaton_state: see `CompiledWorld`.
-            state: where to start; the initial state if None.
-
-        Raises:
-            TooManyNodesError: the limit was met.
-        """
-        masks = MaskNumbers(IGNORE_LABELS if automaton is None else automaton, self.propositions)
+        """See `CompiledWorld`."""
+        masks = MaskNumbers(automaton, self.propositions)
         start = self.pack(self.initial_state if state is None else state)
         found = explore(self.layout.table, self.atoms, masks, start, automaton_state, max_nodes)
         exploration = Exploration(*found, tuple(masks.table.labels))
-        if len(exploration.states) > max_nodes:
-            raise TooManyNodesError(
-                f"more than {max_nodes:,} states can be reached; "
-                "raise the limit, or use the focused planner, which does not enumerate"
-            )
+        check_node_limit(len(exploration.states), max_nodes)
         return exploration
 
     def render(self, state: int) -> NDArray[np.uint8]:
