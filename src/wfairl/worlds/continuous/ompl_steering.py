@@ -21,30 +21,30 @@ from wfairl.worlds.continuous.shapes import Chains, Points, join_chains
 from wfairl.worlds.continuous.steering import Configurations
 
 CHORD = 0.05
-"""Metres, at most, of a segment of a curve. It leaves a curve of 1 m radius by a third of a millimetre, and cuts the
-tip off where a car turns back, by half of it at most."""
+"""The longest segment of a curve in metres. It deviates from a curve of 1 m radius by a third of a millimetre, and cuts
+the tip where a car reverses by at most half of its length."""
 
 
 def dubins(radius: float) -> OmplCurves:
-    """The steering of a car that only goes forward, by its turning radius in metres."""
+    """The steering of a car that only drives forward, by its turning radius in metres."""
     _check_radius(radius)
     base = _import_ompl()
     return OmplCurves(base.DubinsStateSpace(radius), is_symmetric=False)
 
 
 def reeds_shepp(radius: float) -> OmplCurves:
-    """The steering of a car that also goes backward, by its turning radius in metres."""
+    """The steering of a car that also drives backward, by its turning radius in metres."""
     _check_radius(radius)
     base = _import_ompl()
     return OmplCurves(base.ReedsSheppStateSpace(radius), is_symmetric=True)
 
 
 class OmplCurves:
-    """A `Steering` along the curves of one of OMPL's state spaces of places with a heading.
+    """A `Steering` along the curves of one of OMPL's state spaces of poses.
 
     Args:
         space: OMPL's state space.
-        is_symmetric: whether the way back is the same.
+        is_symmetric: whether the path back is the same.
     """
 
     dimensions = 3
@@ -84,8 +84,8 @@ _alive: WeakSet[OmplCurves] = WeakSet()
 
 
 @atexit.register
-def _let_go() -> None:
-    """Drop what is OMPL's before Python ends: its bindings complain about what is left."""
+def _release() -> None:
+    """Drop OMPL's objects before Python exits: its bindings complain about those that are left."""
     for curves in _alive:
         del curves.space, curves._one, curves._other, curves._between
 
