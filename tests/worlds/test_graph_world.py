@@ -254,7 +254,7 @@ def test_exploring_stops_at_its_limits():
 
 
 def test_too_many_labels_are_a_named_outcome(monkeypatch):
-    monkeypatch.setattr(transitions, "MAX_LABELS", 3)
+    monkeypatch.setattr(compiled, "MAX_LABELS", 3)
     with pytest.raises(TooManyNodesError, match="more than 3 distinct labels"):
         GraphWorld.from_edges([(0, 0)] * 3, start=0, labels=["a", "b", "c"])
 

@@ -29,17 +29,17 @@ from wfairl.worlds.world import World
 
 
 class NoSoftCostToGoError(FailedRunError):
-    """Costs so low, beside the temperature, that walks in circles weigh more than those that arrive."""
+    """Costs so low, relative to the temperature, that cycles weigh more than paths to acceptance."""
 
     def __init__(self) -> None:
         super().__init__(
-            "the soft cost-to-go does not exist: beside this temperature the costs are so low that walks in circles"
-            " weigh more than those that arrive. Raise the costs, or lower the temperature"
+            "the soft cost-to-go does not exist: relative to this temperature the costs are so low that cycles weigh"
+            " more than paths to acceptance. Raise the costs, or lower the temperature"
         )
 
 
 def soft_cost_to_go(graph: ReversedGraph, costs: NDArray[np.float64], temperature: float) -> CostToGo:
-    """Solve the soft equation for every node and control; arguments and errors as in `cost_to_go`.
+    """Solve the soft equation for every node and control; see `cost_to_go` for further errors.
 
     Args:
         graph: the transitions.
