@@ -47,11 +47,7 @@ class Film:
 
 
 def check_format(output: FilePath) -> None:
-    """Refuse a file name that is neither a PNG nor a GIF.
-
-    Raises:
-        BadInputError: it is neither.
-    """
+    """Raise `BadInputError` unless a file name is that of a PNG or a GIF."""
     if output.suffix.lower() not in FORMATS:
         raise BadInputError(f"{output}: the name of an image of a plan ends in {' or '.join(FORMATS)}")
 

@@ -200,11 +200,7 @@ def states_alone(world: World[Any], states: Sequence[Any]) -> Product:
 
 
 def check_initial_state(automaton: Automaton) -> None:
-    """Refuse an automaton that accepts the empty word.
-
-    Raises:
-        AcceptsEmptyWordError: it does.
-    """
+    """Raise `AcceptsEmptyWordError` if an automaton accepts the empty word."""
     if automaton.accepting[0]:
         raise AcceptsEmptyWordError(
             "the automaton accepts the empty word: the task is done before it begins. Words of failures among the"

@@ -87,11 +87,7 @@ class CompiledWorld(World[Any], Protocol):
 
 
 def check_node_limit(nodes: int, max_nodes: int) -> None:
-    """Refuse an exploration beyond its limit.
-
-    Raises:
-        TooManyNodesError: there are more than `max_nodes`.
-    """
+    """Raise `TooManyNodesError` if there are more than `max_nodes`."""
     if nodes > max_nodes:
         raise TooManyNodesError(
             f"more than {max_nodes:,} states can be reached;"

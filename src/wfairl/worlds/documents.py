@@ -60,11 +60,7 @@ def invented_document(
 
 
 def task_of_document(document: Any) -> Task:
-    """The task of a document.
-
-    Raises:
-        BadInputError: says what is wrong with it.
-    """
+    """The task of a document, or a `BadInputError` that says what is wrong with it."""
     kind = document.get("kind") if isinstance(document, dict) else None
     if not isinstance(kind, str) or kind not in KINDS:
         raise BadInputError(f"not a task in JSON, whose kind is {' or '.join(KINDS)}")
@@ -73,11 +69,7 @@ def task_of_document(document: Any) -> Task:
 
 
 def check_proposition(environment: str, document: Any) -> None:
-    """Refuse a document that is not a proposition about an environment.
-
-    Raises:
-        BadInputError: says why.
-    """
+    """Raise `BadInputError`, with the reason, if a document is not a proposition about an environment."""
     _module(environments()[environment]).proposition_of_document(document)
 
 

@@ -24,7 +24,7 @@ from wfairl.errors import BadInputError
 from wfairl.worlds.compiled import IGNORE_LABELS, Exploration, LabelNumbers, LabelTable, check_node_limit
 from wfairl.worlds.graph_search import LabelledGraph, explore_pairs
 from wfairl.worlds.rendering import as_located, as_renderer, can_locate, can_render
-from wfairl.worlds.transitions import BrokenGraphError, TransitionTable, as_label
+from wfairl.worlds.transitions import BrokenGraphError, TransitionTable, as_label, edge_ranks
 
 DEFAULT_MAX_STATES = 5_000_000
 
@@ -95,16 +95,18 @@ class GraphWorld:
         features = np.ones((len(edges), 1)) if features is None else np.asarray(features, np.float64)
         if len(features) != len(edges) or (labels is not None and len(labels) != len(edges)):
             raise BrokenGraphError(f"features and labels must be one for each of the {len(edges)} edges")
-        rank, widest = _rank_of_edges(edges, number)
-        distinct, row = _distinct_rows(features)
-        names = LabelNumbers()
-        shape = (len(number), widest)
+        if features.ndim != 2:
+            raise BrokenGraphError(f"features must have the shape [edges, features], not {features.shape}")
+        distinct, row = np.unique(features, axis=0, return_inverse=True)
+        source, target = np.array([(number[one], number[other]) for one, other in edges]).T
+        control = edge_ranks(source)
+        shape = (len(number), int(control.max()) + 1)
         successors, feature_index = np.full(shape, UNAVAILABLE, np.int32), np.zeros(shape, np.int32)
+        successors[source, control], feature_index[source, control] = target, row.reshape(-1)
+        names = LabelNumbers()
         label_index = np.full(shape, names.number(frozenset()), np.uint16)
-        for i, (node, target) in enumerate(edges):
-            at = number[node], rank[i]
-            successors[at], feature_index[at] = number[target], row[i]
-            label_index[at] = names.number(as_label(labels[i]) if labels is not None else frozenset())
+        if labels is not None:
+            label_index[source, control] = [names.number(as_label(label)) for label in labels]
         dead_ends = [node for node, i in number.items() if (successors[i] == UNAVAILABLE).all()]
         if dead_ends:
             more = f" and {len(dead_ends) - 1} more" if len(dead_ends) > 1 else ""
@@ -118,7 +120,7 @@ class GraphWorld:
         if propositions is None:
             propositions = sorted(frozenset().union(*names.labels, *marked.values()))
         table = TransitionTable(
-            tuple(f"edge {i}" for i in range(widest)), successors, label_index, tuple(names.labels),
+            tuple(f"edge {i}" for i in range(shape[1])), successors, label_index, tuple(names.labels),
             feature_index, distinct, tuple(feature_names), tuple(number), _positions_of(number, positions),
         )  # fmt: skip
         return cls(table, tuple(propositions), number[start], marked)
@@ -317,16 +319,6 @@ class GraphWorld:
         return self.table.feature_index[at, transitions % controls], self.table.features
 
 
-def _rank_of_edges(edges: Sequence[tuple[Hashable, Hashable]], number: Mapping[Hashable, int]) -> tuple[list[int], int]:
-    """Which of its node's outgoing edges each edge is, and the most that a node has."""
-    counts = [0] * len(number)
-    ranks = []
-    for node, _ in edges:
-        ranks.append(counts[number[node]])
-        counts[number[node]] += 1
-    return ranks, max(counts)
-
-
 def _positions_of(
     number: Mapping[Hashable, int], positions: Mapping[Hashable, tuple[float, float]] | None
 ) -> NDArray[np.float64] | None:
@@ -336,10 +328,3 @@ def _positions_of(
     if unknown:
         raise BrokenGraphError(f"the node {unknown[0]!r} has no position")
     return np.array([positions[node] for node in number], np.float64)
-
-
-def _distinct_rows(features: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    if features.ndim != 2:
-        raise BrokenGraphError(f"features must have the shape [edges, features], not {features.shape}")
-    distinct, row = np.unique(features, axis=0, return_inverse=True)
-    return distinct, row.reshape(-1)

@@ -35,11 +35,7 @@ _loaded: dict[str, None] = {}
 
 
 def find_task(name: str) -> Task:
-    """The task of a name.
-
-    Raises:
-        BadInputError: there is none.
-    """
+    """The task of a name, or a `BadInputError` that lists the names."""
     tasks = _registered()
     if name not in tasks:
         raise BadInputError(

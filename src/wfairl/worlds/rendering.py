@@ -63,22 +63,14 @@ def can_locate(world: Any) -> bool:
 
 
 def as_renderer(world: Any) -> Renderer:
-    """The world, if it can render its states.
-
-    Raises:
-        NoRendererError: it cannot; says what to add.
-    """
+    """The world if it can render its states, else a `NoRendererError` that says what to add."""
     if not can_render(world):
         raise NoRendererError(f"{_source_name(world)} has no renderer: give it a method `render(state)` -> image")
     return world
 
 
 def as_located(world: Any) -> Located:
-    """The world, if it can locate the agent in the image of a state.
-
-    Raises:
-        NoRendererError: it cannot; says what to add.
-    """
+    """The world if it can locate the agent in images, else a `NoRendererError` that says what to add."""
     as_renderer(world)
     if not can_locate(world):
         raise NoRendererError(

@@ -27,7 +27,7 @@ from wfairl.worlds.exploring import explore_world
 from wfairl.worlds.graph import GraphWorld
 from wfairl.worlds.rendering import can_locate, can_render
 from wfairl.worlds.simulator import ModelSimulator, Simulator
-from wfairl.worlds.world import BrokenLawError, World, available_controls, check_world
+from wfairl.worlds.world import BrokenLawError, World, attempt, available_controls, check_world
 
 FeatureCost = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """From features of transitions, shape [transitions, features], to their costs, shape [transitions]."""
@@ -121,11 +121,7 @@ LONGEST_HORIZON = 2**31 - 1
 
 
 def check_horizon(name: str, horizon: int) -> None:
-    """Check that the horizon leaves time for a step, and that its steps can be counted.
-
-    Raises:
-        BadInputError: it is not from 1 to `LONGEST_HORIZON`.
-    """
+    """Raise `BadInputError` unless a horizon is from 1 to `LONGEST_HORIZON`."""
     if not 1 <= horizon <= LONGEST_HORIZON:
         raise BadInputError(f"the horizon of the task {name!r} must be from 1 to {LONGEST_HORIZON}")
 
@@ -184,10 +180,7 @@ def _check_costs(task: Task, world: World[Any]) -> None:
         if cost is None:
             continue
         wrong = f"task {task.name!r}: {name}:"
-        try:
-            values = np.asarray(cost(features), np.float64)
-        except Exception as error:
-            raise BrokenLawError(f"{wrong} it fails ({type(error).__name__}: {error})") from error
+        values = attempt(f"{wrong} it fails", lambda cost=cost: np.asarray(cost(features), np.float64))
         if values.shape != (len(transitions),):
             raise BrokenLawError(
                 f"{wrong} from features of shape {features.shape} it must give an array of shape"
@@ -222,10 +215,7 @@ def _check_renderer(task: Task, world: World[Any]) -> None:
     for name, offered in (("render", can_render(world)), ("locate", can_locate(world))):
         if not offered:
             continue
-        try:
-            value = np.asarray(getattr(world, name)(world.initial_state))
-        except Exception as error:
-            raise BrokenLawError(f"task {task.name!r}: {name}: it fails ({type(error).__name__}: {error})") from error
+        value = np.asarray(attempt(f"task {task.name!r}: {name}: it fails", getattr(world, name), world.initial_state))
         wrong = value.shape != (2,) if name == "locate" else value.ndim != 3 or value.shape[2] != 3
         if wrong or value.dtype.kind not in "iuf":
             needed = "a place (x, y)" if name == "locate" else "an image of shape [height, width, 3]"

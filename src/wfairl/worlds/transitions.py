@@ -90,6 +90,15 @@ class FeatureNumbers:
         return number
 
 
+def edge_ranks(sources: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Which of the outgoing edges of its source each edge is, in the order of the edges; shape [edges]."""
+    order = np.argsort(sources, kind="stable")
+    degrees = np.bincount(sources)
+    ranks = np.empty_like(order)
+    ranks[order] = np.arange(len(sources)) - (np.cumsum(degrees) - degrees)[sources[order]]
+    return ranks
+
+
 def as_label(propositions: str | Collection[str]) -> Label:
     """A label as people write it: a bare string is one proposition."""
     return frozenset({propositions}) if isinstance(propositions, str) else frozenset(propositions)

@@ -19,7 +19,7 @@ cannot see. A world may also offer
 """
 
 from collections import deque
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -92,26 +92,36 @@ def check_world(world: World[Any], max_states: int = 1_000) -> int:
         BrokenLawError: names the law, the state and the control.
     """
     _check_attributes(world)
-    seen = {world.initial_state}
-    queue = deque(seen)
+    reached = {world.initial_state}
+    queue = deque(reached)
     widths: set[int] = set()
     while queue:
         state = queue.popleft()
-        controls = np.flatnonzero(_available(world, state)).tolist()
-        if not controls:
+        available = attempt(f"totality: is_available fails at state {state!r}", available_controls, world, state)
+        if not available.any():
             raise BrokenLawError(f"availability: no control can be chosen at state {state!r}")
-        for control in controls:
-            next_state = _check_transition(world, state, control)
-            widths.add(len(_features(world, state, control, next_state)))
+        for control in np.flatnonzero(available).tolist():
+            where = f"at state {state!r} under control {world.controls[control]!r}"
+            next_state = _check_step(world, state, control, where)
+            _check_label(world, (state, control, next_state), where)
+            widths.add(_check_features(world, (state, control, next_state), where))
             if len(widths) > 1:
                 first, second = sorted(widths)
                 raise BrokenLawError(
                     f"features: {first} of them elsewhere and {second} at state {state!r}, or the reverse"
                 )
-            if next_state not in seen and len(seen) < max_states:
-                seen.add(next_state)
+            if next_state not in reached and len(reached) < max_states:
+                reached.add(next_state)
                 queue.append(next_state)
-    return len(seen)
+    return len(reached)
+
+
+def attempt(law: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function of the user's; if it fails, raise a `BrokenLawError` that names a law."""
+    try:
+        return function(*arguments)
+    except Exception as error:
+        raise BrokenLawError(f"{law} ({type(error).__name__}: {error})") from error
 
 
 def _check_attributes(world: World[Any]) -> None:
@@ -128,40 +138,6 @@ def _check_attributes(world: World[Any]) -> None:
     _check_hashable(world.initial_state, "initial_state")
 
 
-def _available(world: World[Any], state: Any) -> NDArray[np.bool_]:
-    try:
-        return available_controls(world, state)
-    except Exception as error:
-        raise BrokenLawError(
-            f"totality: is_available fails at state {state!r} ({type(error).__name__}: {error})"
-        ) from error
-
-
-def _check_transition(world: World[Any], state: Any, control: int) -> Any:
-    where = f"at state {state!r} under control {world.controls[control]!r}"
-    key = hash(state)
-    try:
-        next_state = world.step(state, control)
-        again = world.step(state, control)
-    except Exception as error:
-        raise BrokenLawError(f"totality: step fails {where} ({type(error).__name__}: {error})") from error
-    _check_hashable(next_state, f"step {where}")
-    if hash(state) != key or next_state != again or hash(next_state) != hash(again):
-        raise BrokenLawError(f"purity: two calls of step differ {where}")
-    try:
-        label = world.label(state, control, next_state)
-    except Exception as error:
-        raise BrokenLawError(f"totality: label fails {where} ({type(error).__name__}: {error})") from error
-    if not isinstance(label, frozenset):
-        raise BrokenLawError(f"labels: label gives a {type(label).__name__} instead of a frozenset {where}")
-    if not label <= set(world.propositions):
-        unknown = ", ".join(sorted(map(str, label - set(world.propositions))))
-        raise BrokenLawError(f"labels: {unknown} is not among the propositions, {where}")
-    if world.label(state, control, next_state) != label:
-        raise BrokenLawError(f"purity: two calls of label differ {where}")
-    return next_state
-
-
 def _check_hashable(state: Any, where: str) -> None:
     try:
         hash(state)
@@ -169,12 +145,29 @@ def _check_hashable(state: Any, where: str) -> None:
         raise BrokenLawError(f"hashability: {where} gives a {type(state).__name__}, which has no hash") from None
 
 
-def _features(world: World[Any], state: Any, control: int, next_state: Any) -> NDArray[np.float64]:
-    where = f"at state {state!r} under control {world.controls[control]!r}"
-    try:
-        features = np.asarray(world.features(state, control, next_state), dtype=np.float64)
-    except Exception as error:
-        raise BrokenLawError(f"totality: features fails {where} ({type(error).__name__}: {error})") from error
+def _check_step(world: World[Any], state: Any, control: int, where: str) -> Any:
+    key = hash(state)
+    next_state, again = (attempt(f"totality: step fails {where}", world.step, state, control) for _ in range(2))
+    _check_hashable(next_state, f"step {where}")
+    if hash(state) != key or next_state != again or hash(next_state) != hash(again):
+        raise BrokenLawError(f"purity: two calls of step differ {where}")
+    return next_state
+
+
+def _check_label(world: World[Any], transition: tuple[Any, int, Any], where: str) -> None:
+    label = attempt(f"totality: label fails {where}", world.label, *transition)
+    if not isinstance(label, frozenset):
+        raise BrokenLawError(f"labels: label gives a {type(label).__name__} instead of a frozenset {where}")
+    if not label <= set(world.propositions):
+        unknown = ", ".join(sorted(map(str, label - set(world.propositions))))
+        raise BrokenLawError(f"labels: {unknown} is not among the propositions, {where}")
+    if world.label(*transition) != label:
+        raise BrokenLawError(f"purity: two calls of label differ {where}")
+
+
+def _check_features(world: World[Any], transition: tuple[Any, int, Any], where: str) -> int:
+    """Check the features of a transition; how many there are."""
+    features = attempt(f"totality: features fails {where}", lambda: np.asarray(world.features(*transition), np.float64))
     if features.ndim != 1 or not np.isfinite(features).all():
         raise BrokenLawError(f"features: they must be a finite vector, not {features!r}, {where}")
-    return features
+    return len(features)

@@ -34,12 +34,7 @@ HERE, WIDTH = 8, 3
 
 
 class FloorDrawing:
-    """Draws a floor with the propositions of its regions in a scene.
-
-    Args:
-        roadmap: the floor as a graph.
-        meanings: proposition by region.
-    """
+    """Draws the floor of a roadmap, with the proposition of each region in a scene."""
 
     def __init__(self, roadmap: Roadmap, meanings: Mapping[str, str]):
         self.roadmap, self.meanings = roadmap, meanings

@@ -40,12 +40,7 @@ def reeds_shepp(radius: float) -> OmplCurves:
 
 
 class OmplCurves:
-    """A `Steering` along the curves of one of OMPL's state spaces of poses.
-
-    Args:
-        space: OMPL's state space.
-        is_symmetric: whether the path back is the same.
-    """
+    """A `Steering` along the curves of one of OMPL's state spaces of poses."""
 
     dimensions = 3
 
@@ -96,11 +91,7 @@ def _check_radius(radius: float) -> None:
 
 
 def _import_ompl() -> Any:
-    """OMPL's state spaces.
-
-    Raises:
-        MissingExtraError: says which extra to install.
-    """
+    """OMPL's state spaces, or a `MissingExtraError` that says what to install."""
     try:
         from ompl import base
     except ImportError:

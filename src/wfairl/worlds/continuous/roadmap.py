@@ -34,7 +34,7 @@ from wfairl.worlds.continuous.floor_plan import BrokenFloorPlanError, FloorPlan
 from wfairl.worlds.continuous.shapes import Chains, Points, Shape, ShapeSet, join_chains
 from wfairl.worlds.continuous.steering import STRAIGHT, Configurations, Steering
 from wfairl.worlds.graph import GraphWorld
-from wfairl.worlds.transitions import TransitionTable
+from wfairl.worlds.transitions import TransitionTable, edge_ranks
 
 VERTICES_OF_A_REGION = 8
 """Samples drawn in each region, besides those that fall there by chance."""
@@ -282,9 +282,8 @@ def _to_table(
     """The edges of each vertex from the shortest to the longest."""
     order = np.lexsort((metres.sum(axis=1), source))
     source, target, metres = source[order], target[order], metres[order]
-    degrees = np.bincount(source, minlength=len(configurations))
-    control = np.arange(len(source)) - (np.cumsum(degrees) - degrees)[source]
-    shape = (len(configurations), int(degrees.max()))
+    control = edge_ranks(source)
+    shape = (len(configurations), int(control.max()) + 1)
     successors, feature_index = np.full(shape, UNAVAILABLE, np.int32), np.zeros(shape, np.int32)
     successors[source, control] = target
     feature_index[source, control] = np.arange(len(source))

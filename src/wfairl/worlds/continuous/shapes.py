@@ -121,11 +121,7 @@ class Polygons(NamedTuple):
 
 
 class ShapeSet:
-    """Shapes that are tested together.
-
-    Args:
-        shapes: the shapes.
-    """
+    """Shapes that are tested together."""
 
     def __init__(self, shapes: Sequence[Shape]):
         self.shapes = tuple(shapes)
