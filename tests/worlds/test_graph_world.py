@@ -20,7 +20,7 @@ from wfairl.planning.agent import Agent
 from wfairl.planning.cost import feature_cost
 from wfairl.planning.plan import UnsatisfiableTaskError
 from wfairl.planning.shortest_path import cost_to_go
-from wfairl.worlds import GraphWorld, TooManyNodesError, TransitionTable, check_world, explore_world, transitions
+from wfairl.worlds import GraphWorld, TooManyNodesError, TransitionTable, check_world, compiled, explore_world
 from wfairl.worlds.transitions import BrokenGraphError
 from wfairl.worlds.world import available_controls
 
