@@ -67,7 +67,7 @@ def film_path(world: World[Any], path: Path) -> Film:
     return Film(path, world.controls, frames)
 
 
-def write_picture(film: Film, output: FilePath) -> None:
+def write_image(film: Film, output: FilePath) -> None:
     """Write a PNG or a GIF, by the file's name."""
     check_format(output)
     stream = io.BytesIO()

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from wfairl.automata.automaton import Automaton
 from wfairl.planning.cost import Cost, scope_of
 from wfairl.planning.focused_search import DEFAULT_EXPANSION_LIMIT, DEFAULT_MAX_NODES, FocusedSearch
-from wfairl.planning.path import walk_path
+from wfairl.planning.path import follow_controls
 from wfairl.planning.plan import Plan, unsatisfiable
 from wfairl.planning.planner import Start
 from wfairl.planning.product import check_initial_state
@@ -81,7 +81,7 @@ class FocusedSolution:
         lazy = self.search.lazy
         start, first = lazy.state(0), int(lazy.automaton_states[0])
         controls, cost = self.search.best_path(0)
-        path = walk_path(lazy.world, lazy.automaton, controls, start, first)
+        path = follow_controls(lazy.world, lazy.automaton, controls, start, first)
         return Plan(path, cost, min(cost, float(self.search.lower_bounds[0])))
 
     @property

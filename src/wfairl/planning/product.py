@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from wfairl.automata.automaton import DEAD, UNAVAILABLE, Automaton, Label
 from wfairl.errors import BadInputError
 from wfairl.planning.lazy import PlainLazyProduct
-from wfairl.planning.path import Path, walk_path
+from wfairl.planning.path import Path, follow_controls
 from wfairl.planning.shortest_path import ReversedGraph, reverse_graph
 from wfairl.worlds.compiled import IGNORE_LABELS, CompiledWorld, TooManyNodesError, check_node_limit
 from wfairl.worlds.transitions import FeatureNumbers
@@ -144,7 +144,7 @@ class Product:
     def follow(self, controls: Sequence[int], start: int = 0) -> Path:
         """The path of a sequence of controls from a node, up to acceptance or death; see `walk`."""
         steps = len(self.walk(controls, start)) - 1
-        return walk_path(
+        return follow_controls(
             self.world, self.automaton, controls[:steps], self.state(start), int(self.automaton_states[start])
         )
 
