@@ -51,7 +51,7 @@ BROKEN_TASKS = {
     "does not import": ("import nothing_of_that_name", "cannot be imported (ModuleNotFoundError"),
     "is no Python": ("def broken(:", "cannot be imported (SyntaxError"),
     "holds no task": ("x = 1", "there is no task at its top level"),
-    "breaks a law of tasks": (RING.replace('("a",), visit', '("b",), visit'), "rule: it speaks of a"),
+    "breaks a law of tasks": (RING.replace('("a",), visit', '("b",), visit'), "rule: it reads a"),
     "breaks a law of worlds": (
         SWITCH.replace('{"on"}', '{"off"}').replace("next(calls) % 2", "True"),
         "labels: off is not among the propositions, at state 0 under control 'press'",
@@ -78,7 +78,7 @@ def refused(wfairl, monkeypatch, tmp_path):
     """Runs a command in an empty folder, and sees that it is refused in one line that says why."""
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path / "empty")
-    monkeypatch.setattr(registry, "_tasks", dict(registry._known()))
+    monkeypatch.setattr(registry, "_tasks", dict(registry._registered()))
     monkeypatch.setattr(registry, "_loaded", {})
 
     def run(*arguments, message):
@@ -112,7 +112,7 @@ def corridor_demos(tmp_path_factory):
     """Demonstrations of a corridor, collected while its task is known."""
     path = tmp_path_factory.mktemp("corridor") / "demos.safetensors"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(registry, "_tasks", dict(registry._known()))
+        patch.setattr(registry, "_tasks", dict(registry._registered()))
         patch.setattr(registry, "_loaded", {})
         (task,) = registry.load_tasks(str(CORRIDOR))
         save(collect(task, 4, 4, 0.5, seed=0), path)

@@ -12,7 +12,7 @@ from PIL import Image
 from wfairl.demonstrations import load
 from wfairl.demonstrations.expert import solve
 from wfairl.planning.cost import true_cost
-from wfairl.planning.path import walk_path
+from wfairl.planning.path import follow_controls
 from wfairl.worlds import registry
 
 FLOOR = Path(__file__).parents[2] / "examples" / "own_floor.py"
@@ -35,7 +35,7 @@ def recorded(task, seed, noise=0.01):
     world, rng = task.make_world(seed), np.random.default_rng(seed)
     controls, succeeded = solve(world, task.rule, true_cost(task)).act(0.05, task.horizon, rng)
     assert succeeded
-    path = world.source.roadmap.path(walk_path(world, task.rule, controls, world.initial_state).states)
+    path = world.source.roadmap.path(follow_controls(world, task.rule, controls, world.initial_state).states)
     return path + noise * rng.uniform(-1, 1, path.shape), controls
 
 

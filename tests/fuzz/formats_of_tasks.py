@@ -84,7 +84,7 @@ def task_document(path: Path) -> None:
 
 def read_task_document(path: Path) -> Any:
     """As `--tasks` does; what is known before is known after."""
-    known, loaded = dict(registry._known()), dict(registry._loaded)
+    known, loaded = dict(registry._registered()), dict(registry._loaded)
     try:
         (task,) = load_tasks(str(path))
         return task.name, task.summary, task.horizon, task.rule, task.propositions

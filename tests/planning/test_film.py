@@ -8,7 +8,7 @@ from PIL import Image
 from wfairl.automata.rules import visit_in_order
 from wfairl.errors import BadInputError
 from wfairl.planning.cost import unit_cost
-from wfairl.planning.film import film_path, write_picture
+from wfairl.planning.film import film_path, write_image
 from wfairl.planning.plan import find_plan
 from wfairl.planning.product import build_product
 from wfairl.worlds.registry import find_task
@@ -30,13 +30,13 @@ def test_a_film_has_a_frame_for_every_state(film):
 
 
 def test_a_gif_shows_every_frame(film, tmp_path: Path):
-    write_picture(film, tmp_path / "plan.gif")
+    write_image(film, tmp_path / "plan.gif")
     with Image.open(tmp_path / "plan.gif") as image:
         assert image.n_frames == len(film.frames)
 
 
 def test_a_png_shows_the_start_and_each_move_of_the_automaton(film, tmp_path: Path):
-    write_picture(film, tmp_path / "plan.png")
+    write_image(film, tmp_path / "plan.png")
     with Image.open(tmp_path / "plan.png") as image:
         pixels = np.asarray(image.convert("RGB"))
     # start, key, door, goal: four tiles in a row, each with the one circle that says where the automaton stands
@@ -52,7 +52,7 @@ def test_a_png_also_shows_what_comes_to_hold_where_the_automaton_stays(film, tmp
     unmoved = film_path(world, product.follow(film.path.controls))
     assert len(set(unmoved.path.automaton_states)) == 2
     for one, name in ((film, "plan.png"), (unmoved, "unmoved.png")):
-        write_picture(one, tmp_path / name)
+        write_image(one, tmp_path / name)
     with Image.open(tmp_path / "plan.png") as picture, Image.open(tmp_path / "unmoved.png") as other:
         assert picture.size == other.size
 
@@ -71,7 +71,7 @@ def test_any_world_with_a_renderer_is_filmed(tmp_path: Path):
     film = film_path(*plan_in(task))
     assert len(film.frames) == len(film.path.controls) + 1
     for name in ("plan.png", "plan.gif"):
-        write_picture(film, tmp_path / name)
+        write_image(film, tmp_path / name)
         with Image.open(tmp_path / name) as image:
             image.verify()
 
@@ -89,4 +89,4 @@ def plan_in(task):
 
 def test_other_formats_are_refused(film, tmp_path: Path):
     with pytest.raises(BadInputError, match=r"\.png or \.gif"):
-        write_picture(film, tmp_path / "plan.bmp")
+        write_image(film, tmp_path / "plan.bmp")

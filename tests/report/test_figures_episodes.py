@@ -14,7 +14,7 @@ from wfairl.demonstrations import Dataset, Demonstration, collect
 from wfairl.errors import BadInputError
 from wfairl.evaluation.policies import PlannedPolicy, RandomPolicy, expert_policy
 from wfairl.planning.cost import unit_cost
-from wfairl.planning.path import walk_path
+from wfairl.planning.path import follow_controls
 from wfairl.planning.plan import find_plan
 from wfairl.planning.product import build_product
 from wfairl.report.figures import (
@@ -87,7 +87,7 @@ def test_parts_cover_every_step_once_and_end_with_the_label_that_the_automaton_r
 def test_a_path_that_never_leaves_its_state_is_one_part():
     world = DOORKEY.make_world(SEED)
     automaton = visit_in_order("goal")
-    (part,) = split_by_automaton_state(walk_path(world, automaton, [0, 0, 0], world.initial_state))
+    (part,) = split_by_automaton_state(follow_controls(world, automaton, [0, 0, 0], world.initial_state))
     assert (part.first, part.last, part.label) == (0, 3, None)
 
 

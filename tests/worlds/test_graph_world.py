@@ -20,7 +20,7 @@ from wfairl.planning.agent import Agent
 from wfairl.planning.cost import feature_cost
 from wfairl.planning.plan import UnsatisfiableTaskError
 from wfairl.planning.shortest_path import cost_to_go
-from wfairl.worlds import GraphWorld, TooManyNodesError, TransitionTable, check_world, explore_world, transitions
+from wfairl.worlds import GraphWorld, TooManyNodesError, TransitionTable, check_world, compiled, explore_world
 from wfairl.worlds.transitions import BrokenGraphError
 from wfairl.worlds.world import available_controls
 
@@ -254,7 +254,7 @@ def test_exploring_stops_at_its_limits():
 
 
 def test_too_many_labels_are_a_named_outcome(monkeypatch):
-    monkeypatch.setattr(transitions, "MAX_LABELS", 3)
+    monkeypatch.setattr(compiled, "MAX_LABELS", 3)
     with pytest.raises(TooManyNodesError, match="more than 3 distinct labels"):
         GraphWorld.from_edges([(0, 0)] * 3, start=0, labels=["a", "b", "c"])
 

@@ -125,7 +125,7 @@ def test_a_broken_package_is_named_every_time(monkeypatch, load, message):
         ("raise ValueError('two\\nlines')", "cannot be imported (ValueError: two lines)"),
         ("x = 1", "there is no task at its top level"),
         (TASK_FILE.replace('"first"', '"doorkey"'), "there is a task 'doorkey' already"),
-        (TASK_FILE.replace('("a",), visit', '("b",), visit'), "speaks of a, which the task does not have"),
+        (TASK_FILE.replace('("a",), visit', '("b",), visit'), "reads a, which the task does not have"),
         (TASK_FILE.replace("(2, 0)]", "(2, 3)]"), "dangling: no edge leads out of 3"),
         (TASK_FILE.replace("return GraphWorld", "return 1 / 0, GraphWorld"), "the scene of seed 0 cannot be made"),
     ],

@@ -189,7 +189,7 @@ class Plain:
 @pytest.mark.parametrize(
     ("change", "law"),
     [
-        ({"rule": visit_in_order("gold")}, "task 'ring': rule: it speaks of gold, which the task does not have"),
+        ({"rule": visit_in_order("gold")}, "task 'ring': rule: it reads gold, which the task does not have"),
         ({"rule": avoid("a")}, "task 'ring': rule: it is fulfilled before anything happens"),
         ({"rule": "visit a"}, "task 'ring': rule: it must be an automaton, not a str"),
         ({"scene": lambda seed: 1 / 0}, r"make_world: the scene of seed 0 cannot be made \(ZeroDivisionError"),

@@ -162,12 +162,12 @@ def _candidates(dataset: "Dataset", scenes: str | None) -> Sequence[int]:
 
 def _show(task: "Task", model: "TaskModel", seed: int, controls: Sequence[int], output: Path | None) -> None:
     """Write the picture, if one is wanted."""
-    from wfairl.planning.film import film_path, write_picture
-    from wfairl.planning.path import walk_path
+    from wfairl.planning.film import film_path, write_image
+    from wfairl.planning.path import follow_controls
 
     if output is not None:
         world = task.make_world(seed)
-        write_picture(film_path(world, walk_path(world, model.finite, controls, world.initial_state)), output)
+        write_image(film_path(world, follow_controls(world, model.finite, controls, world.initial_state)), output)
 
 
 def _reply(answer: Reply | None, as_json: bool) -> bool | None:
@@ -180,11 +180,11 @@ def _reply(answer: Reply | None, as_json: bool) -> bool | None:
 
 
 def _print_question(task: "Task", model: "TaskModel", question: "Question", output: Path | None) -> None:
-    from wfairl.planning.path import walk_path
+    from wfairl.planning.path import follow_controls
 
     world = task.make_world(question.seed)
     out.print(f"Would this have been right, in scene {question.seed} of {task.name}?")
-    out.print(path_table(world.controls, walk_path(world, model.finite, question.controls, world.initial_state)))
+    out.print(path_table(world.controls, follow_controls(world, model.finite, question.controls, world.initial_state)))
     opinions = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for says, title in ((True, "yes"), (False, "no")):
         held = [one for one in question.opinions if one.accepts is says]

@@ -80,7 +80,7 @@ def plan(
     """Plan one episode of a task."""
     from wfairl.cli.refining import check_refinable, prices_of, refine_plan, write_refined
     from wfairl.planning.auto import make_planner
-    from wfairl.planning.film import check_format, film_path, write_picture
+    from wfairl.planning.film import check_format, film_path, write_image
     from wfairl.worlds.registry import find_task
     from wfairl.worlds.rendering import as_renderer
 
@@ -105,7 +105,7 @@ def plan(
     if output is not None and refined is not None:
         write_refined(world, found.plan.path, refined, output)
     elif output is not None:
-        write_picture(film_path(world, found.plan.path), output)
+        write_image(film_path(world, found.plan.path), output)
     if as_json:
         picture = None if output is None else str(output)
         print_json({"task": task, "seed": seed, **_document(world, found, refined), "picture": picture})
@@ -161,14 +161,14 @@ def _plan_cautiously(
     from wfairl.logic.caution import LARGEST_DOUBT, CautiousPolicy
     from wfairl.logic.demonstrated import demonstrated_words
     from wfairl.logic.support import untested_steps
-    from wfairl.planning.path import walk_path
+    from wfairl.planning.path import follow_controls
     from wfairl.planning.plan import Plan
     from wfairl.planning.product import states_alone
 
     doubt = LARGEST_DOUBT if largest_doubt is None else largest_doubt
     automaton, priced = CautiousPolicy("plan", model, cost, 0.0, horizon=horizon, largest_doubt=doubt).choose(world)
     found, effort = _plan(world, automaton, priced, planner)
-    path = walk_path(world, model.finite, found.path.controls, world.initial_state)
+    path = follow_controls(world, model.finite, found.path.controls, world.initial_state)
     paid = cost(states_alone(world, path.states[:-1]))
     total = float(sum(paid[step, control] for step, control in enumerate(path.controls)))
     told = Plan(path, total, total - (found.cost - found.lower_bound))

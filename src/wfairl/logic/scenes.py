@@ -34,11 +34,9 @@ from wfairl.planning.focused_search import FocusedSearch, TooManyNodesMetError
 from wfairl.planning.product import Product, ProductTooLargeError, build_product
 from wfairl.planning.shortest_path import NO_CONTROL
 from wfairl.progress import track
-from wfairl.worlds.compiled import CompiledWorld
-from wfairl.worlds.graph_search import IGNORE_LABELS
+from wfairl.worlds.compiled import IGNORE_LABELS, CompiledWorld, LabelNumbers
 from wfairl.worlds.lazy_world import CostScope
 from wfairl.worlds.task import Task
-from wfairl.worlds.transitions import LabelNumbers
 from wfairl.worlds.world import World
 
 SMALL_WORLD = 100_000

@@ -1,4 +1,4 @@
-"""Automaton and world, searched together: product, plan, policy."""
+"""Planning in the product of a world and an automaton: product, plan, policy."""
 
 from wfairl.planning.agent import Agent, Status
 from wfairl.planning.auto import AutoPlanner

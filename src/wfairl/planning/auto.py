@@ -6,7 +6,7 @@ from typing import Any
 from wfairl.automata.automaton import Automaton
 from wfairl.planning.cost import Cost
 from wfairl.planning.focused import FocusedPlanner
-from wfairl.planning.planner import ExactPlanner, Planner, Solution
+from wfairl.planning.planner import ExactPlanner, Planner, Solution, Start
 from wfairl.planning.product import DEFAULT_MAX_STATES, ProductTooLargeError
 from wfairl.worlds.lazy_world import LazyWorld
 from wfairl.worlds.world import World
@@ -25,9 +25,7 @@ class AutoPlanner:
 
     max_states: int = DEFAULT_MAX_STATES
 
-    def solve(
-        self, world: World[Any], automaton: Automaton, cost: Cost, start: tuple[Any, int] | None = None
-    ) -> Solution:
+    def solve(self, world: World[Any], automaton: Automaton, cost: Cost, start: Start | None = None) -> Solution:
         """See `Planner`."""
         if is_large(world):
             return FocusedPlanner().solve(world, automaton, cost, start)

@@ -1,6 +1,6 @@
-"""Pictures of a plan: a frame of the world for each state, with the automaton's state under each.
+"""Images of a plan: a frame of the world for each state, with the automaton state below it.
 
-A PNG shows the frames at which the automaton moves on or something comes to hold; a GIF shows them all.
+A PNG shows the frames at which the automaton state changes or a proposition becomes true; a GIF shows them all.
 """
 
 import io
@@ -23,22 +23,22 @@ from wfairl.worlds.world import World
 FORMATS = (".png", ".gif")
 
 TILE = 280  # pixels of a frame's longer side
-STRIP = 98  # pixels of what stands under it
+STRIP = 98  # pixels of the text and automaton below it
 GAP = 16
 COLUMNS = 4
-MOST_TILES = 16  # beyond which a PNG shows only where the automaton moves on
+MAX_TILES = 16  # beyond which a PNG shows only changes of the automaton state
 MILLISECONDS = 350
 INK, PALE, DONE, HERE, PAPER = "#1b1b1b", "#9a9a9a", "#c9d7f0", "#f2a33a", "#ffffff"
 
 
 @dataclass(frozen=True)
 class Film:
-    """A path through a world that can show its states.
+    """A path with images of its states.
 
     Attributes:
         path: the path, T controls.
         control_names: the names of the world's controls.
-        frames: what the world looks like, T + 1 images of shape [height, width, 3] of uint8.
+        frames: the rendered states, T + 1 images of shape [height, width, 3] of uint8.
     """
 
     path: Path
@@ -47,31 +47,27 @@ class Film:
 
 
 def check_format(output: FilePath) -> None:
-    """Refuse a file name that is neither a PNG nor a GIF.
-
-    Raises:
-        BadInputError: it is not.
-    """
+    """Raise `BadInputError` unless a file name is that of a PNG or a GIF."""
     if output.suffix.lower() not in FORMATS:
-        raise BadInputError(f"{output}: a picture of a plan ends in {' or '.join(FORMATS)}")
+        raise BadInputError(f"{output}: the name of an image of a plan ends in {' or '.join(FORMATS)}")
 
 
 def film_path(world: World[Any], path: Path) -> Film:
-    """The frames along a path.
+    """Render the states along a path.
 
     Raises:
-        NoRendererError: the world cannot show its states.
+        NoRendererError: the world cannot render its states.
     """
     renderer = as_renderer(world)
-    trail = getattr(getattr(world, "source", None), "render_trail", None)
-    if trail is not None:
-        frames = tuple(trail(path.states[: step + 1]) for step in range(len(path.states)))
+    render_trail = getattr(getattr(world, "source", None), "render_trail", None)
+    if render_trail is not None:
+        frames = tuple(render_trail(path.states[: step + 1]) for step in range(len(path.states)))
     else:
         frames = tuple(np.asarray(renderer.render(state), np.uint8) for state in path.states)
     return Film(path, world.controls, frames)
 
 
-def write_picture(film: Film, output: FilePath) -> None:
+def write_image(film: Film, output: FilePath) -> None:
     """Write a PNG or a GIF, by the file's name."""
     check_format(output)
     stream = io.BytesIO()
@@ -85,12 +81,12 @@ def write_picture(film: Film, output: FilePath) -> None:
 
 
 def _sheet(film: Film) -> Image.Image:
-    """The start, every step at which the automaton moves on or something comes to hold, and the end."""
+    """The start, every step at which the automaton state changes or a proposition becomes true, and the end."""
     states, labels = film.path.automaton_states, (frozenset(), *film.path.labels)
     last = len(states) - 1
     moves = {0, last, *(step for step in range(1, last + 1) if states[step] != states[step - 1])}
     events = moves | {step for step in range(1, last + 1) if labels[step] - labels[step - 1]}
-    tiles = [_tile(film, step) for step in sorted(events if len(events) <= MOST_TILES else moves)]
+    tiles = [_tile(film, step) for step in sorted(events if len(events) <= MAX_TILES else moves)]
     width, height = tiles[0].size
     columns = min(COLUMNS, len(tiles))
     rows = -(-len(tiles) // columns)
@@ -101,7 +97,7 @@ def _sheet(film: Film) -> Image.Image:
 
 
 def _tile(film: Film, step: int) -> Image.Image:
-    """One frame, what happened, and where the automaton stands."""
+    """One frame with the last control, its label and the automaton states."""
     frame = Image.fromarray(film.frames[step])
     scale = TILE / max(frame.size)
     frame = frame.resize((round(frame.width * scale), round(frame.height * scale)), Image.Resampling.LANCZOS)
@@ -120,7 +116,7 @@ def _tile(film: Film, step: int) -> Image.Image:
 
 
 def _draw_automaton(draw: ImageDraw.ImageDraw, path: Path, step: int, y: int) -> None:
-    """The automaton states along the path as a row of circles: behind, here, ahead; two rings where it accepts."""
+    """The automaton states along the path as a row of circles: past, present, future; two rings where it accepts."""
     states = path.automaton_states
     moves = [0, *(t for t in range(1, len(states)) if states[t] != states[t - 1])]
     distance = min(56.0, (TILE - 40) / max(1, len(moves) - 1))

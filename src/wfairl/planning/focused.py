@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from wfairl.automata.automaton import Automaton
 from wfairl.planning.cost import Cost, scope_of
 from wfairl.planning.focused_search import DEFAULT_EXPANSION_LIMIT, DEFAULT_MAX_NODES, FocusedSearch
-from wfairl.planning.path import walk_path
+from wfairl.planning.path import follow_controls
 from wfairl.planning.plan import Plan, unsatisfiable
+from wfairl.planning.planner import Start
 from wfairl.planning.product import check_initial_state
 from wfairl.worlds.world import World
 
@@ -34,7 +35,7 @@ class FocusedPlanner:
     expansion_limit: int = DEFAULT_EXPANSION_LIMIT
 
     def solve(
-        self, world: World[Any], automaton: Automaton, cost: Cost, start: tuple[Any, int] | None = None
+        self, world: World[Any], automaton: Automaton, cost: Cost, start: Start | None = None
     ) -> "FocusedSolution":
         """See `Planner`; the search runs when the solution is asked.
 
@@ -75,16 +76,12 @@ class FocusedSolution:
             raise unsatisfiable(self.search.lazy.automaton, self.search.labels_by_automaton_state())
 
     def plan(self) -> Plan:
-        """A plan from the start, optimal unless it says that this is not proven.
-
-        Raises:
-            UnsatisfiableTaskError: there is none.
-        """
+        """See `Solution`; where the plan is not proven optimal, its lower bound is less than its cost."""
         self.check_satisfiable()
         lazy = self.search.lazy
         start, first = lazy.state(0), int(lazy.automaton_states[0])
         controls, cost = self.search.best_path(0)
-        path = walk_path(lazy.world, lazy.automaton, controls, start, first)
+        path = follow_controls(lazy.world, lazy.automaton, controls, start, first)
         return Plan(path, cost, min(cost, float(self.search.lower_bounds[0])))
 
     @property

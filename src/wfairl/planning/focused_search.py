@@ -52,8 +52,8 @@ class FocusedSearch:
     Attributes:
         lazy: the product as far as it is built.
         costs: of the situations, shape [situations, controls].
-        searches, expansions: their numbers under the present cost.
-        unproven: how many searches have ended without proof that their path is optimal.
+        expansions: how many nodes were expanded under the present cost.
+        unproven: how many searches ended without proof that their path is optimal, under the present cost.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class FocusedSearch:
         self.max_nodes, self.expansion_limit, self.scope = max_nodes, expansion_limit, scope
         self._cost: Cost | None = None
         self._is_segment = False
-        self.searches = self.expansions = self.unproven = 0
+        self.expansions = self.unproven = 0
         self._nodes, self._open_list = NodeTable.with_room(0), OpenList.with_room(1024)
         self._wanted = np.empty(EXPAND_AT_ONCE, np.int64)
         self._search_number = 0
@@ -102,7 +102,7 @@ class FocusedSearch:
         self.costs: NDArray[np.float64] = np.ascontiguousarray(costs, np.float64)
         self._abstract_cost_to_go, self._removal_cost = self._solve_abstraction()
         self._nodes = NodeTable.with_room(max(1024, len(self.lazy)))
-        self.searches = self.expansions = self.unproven = self._initialised = 0
+        self.expansions = self.unproven = self._initialised = 0
         self._searched: set[int] = set()
         self._has_estimates = False
         self._add_new_nodes()
@@ -230,7 +230,6 @@ class FocusedSearch:
         return outcome != kernel.STOPPED
 
     def _search(self, start: int) -> None:
-        self.searches += 1
         before = len(self.lazy)
         for stage, new_nodes in enumerate(REFINE_AT, start=1):
             if self.run_search(1.0, start, before + new_nodes, self.expansions_left(self.expansion_limit)):

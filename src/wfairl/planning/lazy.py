@@ -1,4 +1,4 @@
-"""The product of any world in plain Python and an automaton, built only where searches look; see `LazyProduct`."""
+"""The product of any world in plain Python and an automaton, built while it is searched."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from wfairl.worlds.world import World, available_controls
 
 
 class PlainLazyProduct:
-    """A `LazyProduct` of a world that is stepped in Python; every state is a situation, and there are no bounds."""
+    """A `LazyProduct` of a world in plain Python; every state is a situation, and there are no bounds."""
 
     abstraction = None
 
@@ -25,22 +25,22 @@ class PlainLazyProduct:
         self._situation_of: dict[Any, int] = {}
         shape = (16, len(world.controls))
         self._successors, self._label_index = np.full(shape, UNEXPANDED, np.int32), np.zeros(shape, np.uint16)
-        self._columns = np.zeros((16, 2), np.int32)
+        self._automaton_states, self._situations = np.zeros((2, 16), np.int32)
         self.add(*start)
 
     def __len__(self) -> int:
-        """The number of nodes met so far."""
+        """The number of nodes so far."""
         return len(self._pairs)
 
     @property
     def automaton_states(self) -> NDArray[np.int32]:
         """See `LazyProduct`."""
-        return np.ascontiguousarray(self._columns[: len(self), 0])
+        return self._automaton_states[: len(self)]
 
     @property
     def situations(self) -> NDArray[np.int32]:
         """See `LazyProduct`."""
-        return np.ascontiguousarray(self._columns[: len(self), 1])
+        return self._situations[: len(self)]
 
     @property
     def successors(self) -> NDArray[np.int32]:
@@ -71,11 +71,11 @@ class PlainLazyProduct:
         pair = (state, automaton_state)
         node = self._nodes.setdefault(pair, len(self._pairs))
         if node == len(self._pairs):
-            if node == len(self._columns):
+            if node == len(self._successors):
                 self._grow()
             self._pairs.append(pair)
-            situation = self._situation_of.setdefault(state, len(self._situation_of))
-            self._columns[node] = automaton_state, situation
+            self._automaton_states[node] = automaton_state
+            self._situations[node] = self._situation_of.setdefault(state, len(self._situation_of))
         return node
 
     def expand(self, nodes: NDArray[np.int64]) -> None:
@@ -94,32 +94,30 @@ class PlainLazyProduct:
                 self._successors[node, control], self._label_index[node, control] = after, number
 
     def abstract(self, first: int) -> tuple[NDArray[np.int32], NDArray[np.uint64], NDArray[np.float64]]:
-        """See `LazyProduct`: nothing is known of any node."""
+        """See `LazyProduct`: all is unknown."""
         count = len(self) - first
         return np.full(count, -1, np.int32), np.zeros(count, np.uint64), np.zeros(count)
 
     def estimate(self, first: int, cost_to_go: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ARG002
-        """See `LazyProduct`: nothing is known of any node."""
+        """See `LazyProduct`: all is unknown."""
         return np.zeros(len(self) - first)
 
     def preparations(self, state: Any) -> tuple[()]:  # noqa: ARG002
-        """See `LazyProduct`: nothing is known of any."""
+        """See `LazyProduct`: none."""
         return ()
 
-    def refine(self, stage: int) -> bool:  # noqa: ARG002 - part of the contract
+    def refine(self, stage: int) -> bool:  # noqa: ARG002
         """See `LazyProduct`: there is no abstraction."""
         return False
 
-    def least_costs(self, costs: NDArray[np.float64]) -> None:  # noqa: ARG002 - part of the contract
+    def least_costs(self, costs: NDArray[np.float64]) -> None:
         """See `LazyProduct`: there is no abstraction."""
-        return
 
     def deepen(self, cost_to_go: NDArray[np.float64], start: int) -> None:
         """See `LazyProduct`: there is no abstraction."""
 
     def _grow(self) -> None:
-        for name in ("_successors", "_label_index", "_columns"):
-            array = getattr(self, name)
-            larger = np.full((2 * len(array), array.shape[1]), UNEXPANDED if name == "_successors" else 0, array.dtype)
-            larger[: len(array)] = array
-            setattr(self, name, larger)
+        """Double the room for nodes."""
+        self._successors = np.concatenate([self._successors, np.full_like(self._successors, UNEXPANDED)])
+        self._label_index = np.concatenate([self._label_index, np.zeros_like(self._label_index)])
+        self._automaton_states, self._situations = np.tile([self._automaton_states, self._situations], 2)

@@ -30,7 +30,7 @@ class Path:
     is_accepted: bool
 
 
-def walk_path(
+def follow_controls(
     world: World[Any], automaton: Automaton, controls: Sequence[int], state: Any, automaton_state: int = 0
 ) -> Path:
     """The path of controls from a world state and an automaton state."""

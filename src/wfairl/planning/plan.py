@@ -67,11 +67,7 @@ def best_controls(product: Product, solution: CostToGo) -> list[int]:
 
 
 def check_satisfiable(product: Product, solution: CostToGo) -> None:
-    """Refuse a product whose start cannot reach acceptance.
-
-    Raises:
-        UnsatisfiableTaskError: it cannot; says which labels could never be produced.
-    """
+    """Raise `UnsatisfiableTaskError` if the start cannot reach acceptance."""
     if solution.cost_to_go[0] == np.inf:
         raise unsatisfiable(product.automaton, product.labels_by_automaton_state())
 

@@ -21,6 +21,9 @@ from wfairl.planning.product import DEFAULT_MAX_STATES, Product, build_product
 from wfairl.planning.shortest_path import CostToGo, cost_to_go
 from wfairl.worlds.world import World
 
+Start = tuple[Any, int]
+"""A world state and an automaton state."""
+
 
 class Solution(Protocol):
     """The result of a planner."""
@@ -33,19 +36,11 @@ class Solution(Protocol):
         ...
 
     def check_satisfiable(self) -> None:
-        """Refuse a start from which acceptance cannot be reached.
-
-        Raises:
-            UnsatisfiableTaskError: no controls fulfil the task.
-        """
+        """Raise `UnsatisfiableTaskError` if acceptance cannot be reached from the start."""
         ...
 
     def plan(self) -> Plan:
-        """A cheapest path from the start to acceptance.
-
-        Raises:
-            UnsatisfiableTaskError: there is none.
-        """
+        """A cheapest path from the start to acceptance, or an `UnsatisfiableTaskError`."""
         ...
 
     @property
@@ -57,9 +52,7 @@ class Solution(Protocol):
 class Planner(Protocol):
     """A planning algorithm."""
 
-    def solve(
-        self, world: World[Any], automaton: Automaton, cost: Cost, start: tuple[Any, int] | None = None
-    ) -> Solution:
+    def solve(self, world: World[Any], automaton: Automaton, cost: Cost, start: Start | None = None) -> Solution:
         """Plan from a world state and an automaton state, the initial ones unless given.
 
         Raises:
@@ -79,7 +72,7 @@ class ExactPlanner:
     max_states: int = DEFAULT_MAX_STATES
 
     def solve(
-        self, world: World[Any], automaton: Automaton, cost: Cost, start: tuple[Any, int] | None = None
+        self, world: World[Any], automaton: Automaton, cost: Cost, start: Start | None = None
     ) -> "ProductSolution":
         """See `Planner`."""
         product = build_product(world, automaton, self.max_states, start)

@@ -5,9 +5,8 @@ Equation (3) of the paper, at temperature eta:
     pi(u | s) = exp(-Q(s, u) / eta) / sum_u' exp(-Q(s, u') / eta)
 
 and its two limits: at eta = 0 the controls of least Q are equally likely and the others impossible;
-at eta = inf all controls are equally likely. A control with Q = inf has probability 0 at every finite
-temperature. At eta = inf it is as likely as any other that can be chosen: that is the random explorer, which does
-not know the task.
+at eta = inf all available controls are equally likely, also those with Q = inf: the random explorer does not know the
+task. At every finite temperature a control with Q = inf has probability 0.
 """
 
 import numpy as np
@@ -32,8 +31,8 @@ def probabilities(
     Args:
         control_cost_to_go: Q(s, u), inf for a control that leads nowhere; shape [..., controls].
         temperature: eta, from 0 (greedy) to inf (random).
-        available: which controls can be chosen, shape [..., controls]; all of them if None. It matters at
-            temperature inf alone: at any other, Q = inf says enough.
+        available: which controls can be chosen, shape [..., controls]; all of them if None. It matters only at
+            temperature inf: unavailable controls have Q = inf.
 
     Returns:
         Probabilities that sum to 1 over the controls, shape [..., controls].
@@ -48,7 +47,8 @@ def log_probabilities(
     control_cost_to_go: NDArray[np.float64], temperature: float, available: NDArray[np.bool_] | None = None
 ) -> NDArray[np.float64]:
     """log pi(u | s) for every control, -inf where the probability is 0; as `probabilities`."""
-    _check_temperature(temperature)
+    if not temperature >= 0:
+        raise BadInputError(f"temperature must lie between 0 (greedy) and inf (random), not {temperature}")
     Q = np.asarray(control_cost_to_go, dtype=np.float64)
     if temperature == np.inf:
         choices = np.ones(Q.shape, bool) if available is None else np.broadcast_to(available, Q.shape)
@@ -88,8 +88,3 @@ def sample_control(
 ) -> int:
     """Draw one control from the policy of one state, Q of shape [controls]."""
     return int(sample_controls(control_cost_to_go, temperature, rng, available))
-
-
-def _check_temperature(temperature: float) -> None:
-    if not temperature >= 0:
-        raise BadInputError(f"temperature must lie between 0 (greedy) and inf (random), not {temperature}")

@@ -2,8 +2,8 @@
 
     R{"cost"}min=? [F "accepted"]     what the best plan costs
 
-The variable `s` counts the nodes of the product, `q` is the automaton's state, and each control is an action of its
-name. The task ends in the states `accepted`; what loses it leads to `lost`.
+The variable `s` is the node of the product, `q` the automaton state, and each control an action of its name. The task
+ends in the state `accepted`; transitions that lose it lead to `lost`.
 """
 
 import re
@@ -25,7 +25,7 @@ KEYWORDS = (
 
 
 MOST_EXCEPTIONS = 300
-"""Nodes at which a control may do something if it is said in one command what it does elsewhere: nothing."""
+"""Nodes at which a control changes the node, up to which one command covers all others, where it does nothing."""
 
 
 def to_prism(product: Product, costs: NDArray[np.float64], title: str) -> str:
@@ -63,7 +63,7 @@ def to_prism(product: Product, costs: NDArray[np.float64], title: str) -> str:
 
 
 def _actions(controls: Sequence[str]) -> list[tuple[str, str]]:
-    """A name that PRISM can read for each control, and the control."""
+    """A name that is valid in PRISM for each control, and the control."""
     readable = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
     taken = set(controls)
     named = []
@@ -77,7 +77,7 @@ def _actions(controls: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _commands(product: Product, actions: Sequence[str], accepted: int, lost: int) -> Iterator[str]:
-    """What each control does at each node; where it mostly does nothing, that is one command for all such nodes."""
+    """The effect of each control at each node; where it mostly does nothing, one command covers those nodes."""
     idle = product.successors == np.arange(len(product))[:, None]
     for control, action in enumerate(actions):
         others = np.flatnonzero(~idle[:, control])
@@ -90,17 +90,17 @@ def _commands(product: Product, actions: Sequence[str], accepted: int, lost: int
             if after != UNAVAILABLE:
                 state = int(product.automaton_states[node])
                 target = {ACCEPTED: accepted, DEAD: lost}.get(after, after)
-                read = product.automaton.read(state, product.label(node, control))
-                moves = f" & (q'={read})" if read != state else ""
-                yield f"  [{action}] s={node} -> (s'={target}){moves};"
+                next_state = product.automaton.read(state, product.label(node, control))
+                update = f" & (q'={next_state})" if next_state != state else ""
+                yield f"  [{action}] s={node} -> (s'={target}){update};"
 
 
 def _rewards(product: Product, costs: NDArray[np.float64], actions: Sequence[str]) -> Iterator[str]:
-    """What each action costs: in one line where that is the same everywhere."""
+    """The cost of each action: one line where it is the same everywhere."""
     for control, action in enumerate(actions):
         nodes = np.flatnonzero(product.available[:, control])
-        paid = costs[nodes, control]
-        if len(nodes) and (paid == paid[0]).all():
-            yield f"  [{action}] true : {float(paid[0])!r};"
+        there = costs[nodes, control]
+        if len(nodes) and (there == there[0]).all():
+            yield f"  [{action}] true : {float(there[0])!r};"
         else:
-            yield from (f"  [{action}] s={node} : {float(cost)!r};" for node, cost in zip(nodes, paid, strict=True))
+            yield from (f"  [{action}] s={node} : {float(cost)!r};" for node, cost in zip(nodes, there, strict=True))

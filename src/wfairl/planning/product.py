@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 
 from wfairl.automata.automaton import DEAD, UNAVAILABLE, Automaton, Label
 from wfairl.errors import BadInputError
-from wfairl.planning.path import Path, walk_path
+from wfairl.planning.lazy import PlainLazyProduct
+from wfairl.planning.path import Path, follow_controls
 from wfairl.planning.shortest_path import ReversedGraph, reverse_graph
-from wfairl.worlds.compiled import CompiledWorld, LabelTable, TooManyNodesError
-from wfairl.worlds.graph_search import IGNORE_LABELS
+from wfairl.worlds.compiled import IGNORE_LABELS, CompiledWorld, TooManyNodesError, check_node_limit
+from wfairl.worlds.transitions import FeatureNumbers
 from wfairl.worlds.world import World, available_controls
 
 DEFAULT_MAX_STATES = 5_000_000
@@ -93,17 +94,13 @@ class Product:
         """
         if not isinstance(self.states, tuple):
             return cast(CompiledWorld, self.world).transition_features(self.states, transitions)
-        numbers: dict[bytes, int] = {}
-        rows: list[NDArray[np.float64]] = []
-        number = np.empty(len(transitions), np.int32)
+        numbers, index = FeatureNumbers(), np.empty(len(transitions), np.int32)
         for i, transition in enumerate(transitions):
             node, control = divmod(int(transition), len(self.world.controls))
             state = self.states[node]
-            row = np.asarray(self.world.features(state, control, self.world.step(state, control)), np.float64) + 0.0
-            number[i] = numbers.setdefault(row.tobytes(), len(rows))
-            if number[i] == len(rows):
-                rows.append(row)
-        return number, np.array(rows)
+            features = self.world.features(state, control, self.world.step(state, control))
+            index[i] = numbers.number(np.asarray(features, np.float64) + 0.0)  # which makes -0.0 the same as 0.0
+        return index, np.array(numbers.rows)
 
     def state(self, node: int) -> Any:
         """The world state of a node."""
@@ -147,7 +144,7 @@ class Product:
     def follow(self, controls: Sequence[int], start: int = 0) -> Path:
         """The path of a sequence of controls from a node, up to acceptance or death; see `walk`."""
         steps = len(self.walk(controls, start)) - 1
-        return walk_path(
+        return follow_controls(
             self.world, self.automaton, controls[:steps], self.state(start), int(self.automaton_states[start])
         )
 
@@ -181,7 +178,7 @@ def build_product(
                 world, automaton, explored.states, explored.automaton_states,
                 explored.successors, explored.label_index, explored.labels,
             )  # fmt: skip
-        return _explore_plain(world, automaton, max_states, state, automaton_state)
+        return _explore_plain(world, automaton, max_states, (state, automaton_state))
     except TooManyNodesError:
         raise ProductTooLargeError(
             f"the product of world and automaton has more than {max_states:,} states. Raise max_states (--max-states;"
@@ -203,11 +200,7 @@ def states_alone(world: World[Any], states: Sequence[Any]) -> Product:
 
 
 def check_initial_state(automaton: Automaton) -> None:
-    """Refuse an automaton that accepts the empty word.
-
-    Raises:
-        AcceptsEmptyWordError: it does.
-    """
+    """Raise `AcceptsEmptyWordError` if an automaton accepts the empty word."""
     if automaton.accepting[0]:
         raise AcceptsEmptyWordError(
             "the automaton accepts the empty word: the task is done before it begins. Words of failures among the"
@@ -215,40 +208,15 @@ def check_initial_state(automaton: Automaton) -> None:
         )
 
 
-def _explore_plain(
-    world: World[Any], automaton: Automaton, max_states: int, state: Any, automaton_state: int
-) -> Product:
+def _explore_plain(world: World[Any], automaton: Automaton, max_states: int, start: tuple[Any, int]) -> Product:
     """Breadth first, in the order of controls."""
-    labels = LabelTable(automaton)
-    nodes = {(state, automaton_state): 0}
-    queue = [(state, automaton_state)]
-    successors: list[list[int]] = []
-    label_index: list[list[int]] = []
-    for state, automaton_state in queue:  # which grows meanwhile
-        successors.append([])
-        label_index.append([])
-        available = available_controls(world, state)
-        for control in range(len(world.controls)):
-            after, number = UNAVAILABLE, 0
-            if available[control]:
-                next_state = world.step(state, control)
-                number = labels.number(world.label(state, control, next_state))
-                after = int(labels.rows[number, automaton_state])
-            if after >= 0:
-                pair = (next_state, after)
-                after = nodes.setdefault(pair, len(queue))
-                if after == len(queue):
-                    queue.append(pair)
-            successors[-1].append(after)
-            label_index[-1].append(number)
-        if len(queue) > max_states:
-            raise TooManyNodesError
+    lazy, expanded = PlainLazyProduct(world, automaton, start), 0
+    while expanded < len(lazy):
+        nodes = np.arange(expanded, min(expanded + 1024, len(lazy)))
+        lazy.expand(nodes)
+        expanded += len(nodes)
+        check_node_limit(len(lazy), max_states)
     return Product(
-        world,
-        automaton,
-        tuple(state for state, _ in queue),
-        np.array([automaton_state for _, automaton_state in queue], np.int32),
-        np.array(successors, np.int32),
-        np.array(label_index, np.uint16),
-        tuple(labels.labels),
-    )
+        world, automaton, tuple(lazy.state(node) for node in range(len(lazy))), lazy.automaton_states.copy(),
+        lazy.successors.copy(), lazy.label_index.copy(), tuple(lazy.labels),
+    )  # fmt: skip

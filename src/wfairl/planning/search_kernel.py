@@ -160,7 +160,7 @@ def continue_search(
             return Progress(STOPPED, least, size, expansions, 0)
         if successors[node, 0] == UNEXPANDED:
             most = min(wanted.size, 1 + expansions // 8)
-            size, count = _pop_unexpanded(successors, nodes, open_list, size, search.number, wanted[:most])
+            size, count = _pop_unexpanded(graph, nodes, open_list, size, search.number, wanted[:most])
             for node in wanted[:count]:
                 g = nodes.cost_so_far[node]
                 size = _push(open_list, size, g + search.weight * heuristic[node], g, node)
@@ -190,12 +190,7 @@ def continue_search(
 
 @njit(cache=True, nogil=True)
 def _pop_unexpanded(
-    successors: NDArray[np.int32],
-    nodes: NodeTable,
-    open_list: OpenList,
-    size: int,
-    number: int,
-    wanted: NDArray[np.int64],
+    graph: Graph, nodes: NodeTable, open_list: OpenList, size: int, number: int, wanted: NDArray[np.int64]
 ) -> tuple[int, int]:
     """Pop nodes without successors until another entry comes first; the new size, and how many they are."""
     count = 0
@@ -204,7 +199,7 @@ def _pop_unexpanded(
         if node < 0:
             break
         if nodes.search_number[node] == number and open_list.cost_so_far[0] <= nodes.cost_so_far[node]:
-            if successors[node, 0] != UNEXPANDED:
+            if graph.successors[node, 0] != UNEXPANDED:
                 break
             wanted[count] = node
             count += 1

@@ -6,17 +6,16 @@ Equation (5) of the paper, over the nodes s of a product and its controls u:
 
 with V = inf where acceptance cannot be reached, and Q = inf for a control that leads there.
 
-The method is label-correcting search with two piles, run backwards from acceptance. Nodes whose
-cost-to-go is below a threshold lie in the near pile and are scanned first in, first out; the others
-wait in the far pile. When the near pile is used up, the threshold rises by a width and the far pile
-is split. A node is scanned again whenever its cost-to-go has fallen since, so the result satisfies
-the equation above *exactly, at any width*: the width only decides how much is scanned twice (too
-wide) or looked at too often (too narrow). A few mean costs are best, for costs
-of all shapes that were tried. Compared with a heap there is no ordering within a pile to pay for.
+The method is label-correcting search with two piles, run backwards from acceptance. Nodes whose cost-to-go is below a
+threshold lie in the near pile and are scanned first in, first out; the others wait in the far pile. When the near pile
+is empty, the threshold rises by a width and the far pile is split. A node is scanned again whenever its cost-to-go has
+fallen since, so the result satisfies the equation above *exactly, at any width*: the width only decides how many nodes
+are scanned twice (too wide) or how often the far pile is (too narrow). A few mean costs were best for costs of all
+shapes tried. Compared with a heap, entries within a pile need no order.
 
-What does not depend on the costs is done once, in `reverse_graph`: transitions are sorted by where
-they lead, those that can never matter (to nowhere, or back to their own node) are dropped, and nodes
-are renumbered breadth first from acceptance, so that the search walks through memory nearly in order.
+`reverse_graph` does once what does not depend on the costs: it sorts transitions by target, drops those that can never
+matter (to dead ends, or back to their own node), and renumbers nodes breadth first from acceptance, so that the search
+accesses memory nearly in order.
 """
 
 from dataclasses import dataclass
@@ -39,7 +38,7 @@ NO_CONTROL = -1
 
 
 class BadCostError(BadInputError):
-    """Transition costs that no shortest path can be computed for."""
+    """Transition costs for which no shortest path can be computed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +64,7 @@ class ReversedGraph:
 
 @dataclass(frozen=True, eq=False)
 class CostToGo:
-    """The least cost to acceptance, from everywhere.
+    """The least cost to acceptance from every node.
 
     Attributes:
         cost_to_go: V(s), inf where acceptance cannot be reached; shape [nodes] of float64.
@@ -122,7 +121,7 @@ def cost_to_go(graph: ReversedGraph, costs: NDArray[np.float64]) -> CostToGo:
 def find_cost_to_go(
     first: NDArray[np.uint32], source: NDArray[np.uint32], costs: NDArray[np.float64], width: float
 ) -> NDArray[np.float64]:
-    """V by rank, for a graph that is sorted already.
+    """V by rank, for a graph that is already sorted.
 
     Args:
         first, source: as in `ReversedGraph`.
@@ -135,9 +134,9 @@ def find_cost_to_go(
 
 
 def _check_costs(costs: NDArray[np.float64], shape: tuple[int, ...]) -> tuple[NDArray[np.float64], float]:
-    """The costs as an array that compiled code takes, and the least of them.
+    """The costs as a contiguous array of float64, and the least of them.
 
-    NumPy's minimum and maximum are vectorised: tests within the loops below would cost ten times as much.
+    NumPy's minimum and maximum are vectorised: tests within the loops below would take ten times as long.
     """
     costs = np.ascontiguousarray(costs, dtype=np.float64)
     if costs.shape != shape:
@@ -246,7 +245,7 @@ def _search(
             near_rank, near_cost = _grown(near_rank), _grown(near_cost)
             far_rank, far_cost = _grown(far_rank), _grown(far_cost)
             continue
-        # A far pile that is looked through again and again for few nodes asks for a wider step.
+        # A far pile that is scanned again and again for few nodes needs a wider step.
         if far > 8 * near:
             width *= 2
         near, far, threshold = _split(near_rank, near_cost, far_rank, far_cost, far, width)

@@ -22,29 +22,24 @@ from scipy.sparse.linalg import splu
 from wfairl.automata.automaton import ACCEPTED, Automaton
 from wfairl.errors import BadInputError, FailedRunError
 from wfairl.planning.cost import Cost
-from wfairl.planning.planner import ProductSolution
+from wfairl.planning.planner import ProductSolution, Start
 from wfairl.planning.product import DEFAULT_MAX_STATES, build_product
 from wfairl.planning.shortest_path import CostToGo, ReversedGraph, cost_to_go
 from wfairl.worlds.world import World
 
 
 class NoSoftCostToGoError(FailedRunError):
-    """Costs so low, beside the temperature, that walks in circles weigh more than those that arrive."""
+    """Costs so low, relative to the temperature, that cycles weigh more than paths to acceptance."""
 
     def __init__(self) -> None:
         super().__init__(
-            "the soft cost-to-go does not exist: beside this temperature the costs are so low that walks in circles"
-            " weigh more than those that arrive. Raise the costs, or lower the temperature"
+            "the soft cost-to-go does not exist: relative to this temperature the costs are so low that cycles weigh"
+            " more than paths to acceptance. Raise the costs, or lower the temperature"
         )
 
 
 def soft_cost_to_go(graph: ReversedGraph, costs: NDArray[np.float64], temperature: float) -> CostToGo:
-    """Solve the soft equation for every node and control; arguments and errors as in `cost_to_go`.
-
-    Args:
-        graph: the transitions.
-        costs: c(s, u), finite and above zero; shape [nodes, controls].
-        temperature: eta, above zero.
+    """Solve the soft equation for every node and control at temperature eta; see `cost_to_go`.
 
     Raises:
         NoSoftCostToGoError: there is no solution.
@@ -86,13 +81,7 @@ class SoftPlanner:
     temperature: float
     max_states: int = DEFAULT_MAX_STATES
 
-    def solve(
-        self, world: World[Any], automaton: Automaton, cost: Cost, start: tuple[Any, int] | None = None
-    ) -> ProductSolution:
-        """See `Planner`.
-
-        Raises:
-            NoSoftCostToGoError: see `soft_cost_to_go`.
-        """
+    def solve(self, world: World[Any], automaton: Automaton, cost: Cost, start: Start | None = None) -> ProductSolution:
+        """See `Planner`, and `soft_cost_to_go` for its error."""
         product = build_product(world, automaton, self.max_states, start)
         return ProductSolution(product, soft_cost_to_go(product.graph, cost(product), self.temperature))

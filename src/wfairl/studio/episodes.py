@@ -17,7 +17,7 @@ from wfairl.logic.explanation import explain_word
 from wfairl.logic.support import untested_steps
 from wfairl.planning.agent import Agent, Status
 from wfairl.planning.cost import Cost
-from wfairl.planning.path import walk_path
+from wfairl.planning.path import follow_controls
 from wfairl.report.text import counted
 from wfairl.studio.frames import EncodedFilm, encode_film
 from wfairl.studio.waypoints import Point, controls_through
@@ -117,7 +117,7 @@ def explain_episode(
         if agent.observe(states[-1], labels[-1]) is Status.ACCEPTED:
             break
     is_success = agent.status is Status.ACCEPTED
-    path = walk_path(world, model.finite, controls, world.initial_state)
+    path = follow_controls(world, model.finite, controls, world.initial_state)
     untested = set(untested_steps(model, path))
     moments = tuple(
         Moment(

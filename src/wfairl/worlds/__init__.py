@@ -1,4 +1,4 @@
-"""What can happen: states, controls and labels; scenes, and tasks in them."""
+"""Worlds: states, controls and labels; tasks, and their scenes."""
 
 from wfairl.worlds.compiled import TooManyNodesError
 from wfairl.worlds.exploring import explore_world

@@ -1,13 +1,13 @@
-"""Tasks as plain JSON, by kind: what a person invents without code, and a file that cannot run any.
+"""Tasks as plain JSON, by kind: a person can define them without code, and reading them runs none.
 
 A kind of world offers this through a module with
 
-    environments()                                  what a task can be invented in
+    environments()                                  the environments in which a task can be defined
     invented_document(name, environment, ...)       such a task as a document
     task_of_document(document)                      the task of a document
-    proposition_of_document(document)               refuses what is no proposition
+    proposition_of_document(document)               refuses what is not a proposition
 
-and worlds of it through a method `proposition_menu()`: what can be said about a scene, in words and as a document.
+and its worlds through a method `proposition_menu()`: the propositions of a scene, in words and as documents.
 """
 
 import importlib
@@ -24,14 +24,14 @@ KINDS = {"minigrid": "wfairl.worlds.minigrid.documents"}
 
 @runtime_checkable
 class Inventive(Protocol):
-    """A world in which a person can say what labels are about."""
+    """A world in which a person can choose the propositions."""
 
     def proposition_menu(self) -> Iterable[tuple[str, dict[str, Any]]]:
-        """What can be said about the scene: in words, and as a document."""
+        """The propositions of the scene, in words and as documents."""
         ...
 
     def cell_at(self, x: float, y: float) -> tuple[int, int]:
-        """The cell at a pixel of the scene's picture.
+        """The cell at a pixel of the scene's image.
 
         Raises:
             BadInputError: the agent can never be there.
@@ -40,31 +40,27 @@ class Inventive(Protocol):
 
 
 def environments() -> dict[str, str]:
-    """What tasks can be invented in, with the kind of each."""
+    """The environments in which tasks can be defined, with the kind of each."""
     return {name: kind for kind in KINDS for name in _module(kind).environments()}
 
 
 def invented_document(
     name: str, environment: str, propositions: Mapping[str, Mapping[str, Any]], rule: GuardedAutomaton | None
 ) -> dict[str, Any]:
-    """A task that a person invents; without a rule, only demonstrations tell what it is.
+    """A task as a document; without a rule, only demonstrations define it.
 
     Raises:
         BadInputError: there is no such environment.
     """
-    known = environments()
-    if environment not in known:
+    kinds = environments()
+    if environment not in kinds:
         raise BadInputError(f"{environment!r} is not an environment of MiniGrid or BabyAI that is known")
-    document: dict[str, Any] = _module(known[environment]).invented_document(name, environment, propositions, rule)
+    document: dict[str, Any] = _module(kinds[environment]).invented_document(name, environment, propositions, rule)
     return document
 
 
 def task_of_document(document: Any) -> Task:
-    """The task of a document.
-
-    Raises:
-        BadInputError: says what is wrong with it.
-    """
+    """The task of a document, or a `BadInputError` that says what is wrong with it."""
     kind = document.get("kind") if isinstance(document, dict) else None
     if not isinstance(kind, str) or kind not in KINDS:
         raise BadInputError(f"not a task in JSON, whose kind is {' or '.join(KINDS)}")
@@ -73,11 +69,7 @@ def task_of_document(document: Any) -> Task:
 
 
 def check_proposition(environment: str, document: Any) -> None:
-    """Refuse what is no proposition about an environment.
-
-    Raises:
-        BadInputError: says why.
-    """
+    """Raise `BadInputError`, with the reason, if a document is not a proposition about an environment."""
     _module(environments()[environment]).proposition_of_document(document)
 
 

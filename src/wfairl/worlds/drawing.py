@@ -1,4 +1,4 @@
-"""Pictures of states for worlds of your own: grids of cells, and graphs whose nodes have positions.
+"""Images of states for worlds of your own: grids of cells, and graphs whose nodes have positions.
 
 class Warehouse:
     def render(self, state):
@@ -30,7 +30,7 @@ LARGEST = 640
 
 MARGIN = 24
 NODE, MARKED, HERE = 3, 6, 9
-"""Radii in pixels: of a node, of one that is marked, and of where the agent is."""
+"""Radii in pixels: of a node, of a marked node, and of the agent."""
 
 
 def draw_grid(
@@ -48,7 +48,7 @@ def draw_grid(
             dark, and everything else is plain floor.
         colours: of cells, by their character; any that Pillow knows.
         agent: the column and row of the agent, None to leave it out.
-        agent_text: written on the agent, such as what it carries.
+        agent_text: written on the agent, such as the name of an object that it carries.
         walls: pairs of neighbouring cells, (column, row) each, between which there is a wall.
         size: pixels of the side of a cell.
 
@@ -63,7 +63,7 @@ def draw_grid(
 
 
 def cell_centre(column: int, row: int, size: int = CELL) -> tuple[float, float]:
-    """The pixel (x, y) in the middle of a cell, as `locate` tells it."""
+    """The pixel (x, y) of the centre of a cell, as `locate` returns it."""
     return (column + 0.5) * size, (row + 0.5) * size
 
 
@@ -95,7 +95,7 @@ class GraphDrawing:
     Args:
         positions: of the nodes, y upwards, shape [nodes, 2].
         edges: pairs of nodes, shape [edges, 2].
-        texts: what to write beside a node, by its number; such a node is marked.
+        texts: captions of marked nodes, by node.
     """
 
     def __init__(self, positions: NDArray[np.float64], edges: NDArray[np.int64], texts: Mapping[int, str]):
@@ -130,9 +130,8 @@ class GraphDrawing:
         for node, text in self.texts.items():
             x, y = self.locate(node)
             draw.ellipse((x - MARKED, y - MARKED, x + MARKED, y + MARKED), "#0072b2")
-            on_the_right = x > self.size[0] / 2
-            away, anchor = (-10, "rm") if on_the_right else (10, "lm")
-            draw.text((x + away, y), text, INK, font, anchor=anchor, stroke_width=2, stroke_fill=FLOOR)
+            offset, anchor = (-10, "rm") if x > self.size[0] / 2 else (10, "lm")
+            draw.text((x + offset, y), text, INK, font, anchor=anchor, stroke_width=2, stroke_fill=FLOOR)
         return image
 
 

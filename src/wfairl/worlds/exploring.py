@@ -1,14 +1,13 @@
-"""A world in plain Python, walked once into arrays: from then on it is planned in at compiled speed."""
+"""Worlds in plain Python explored once into arrays, in which planning runs at compiled speed."""
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wfairl.automata.automaton import UNAVAILABLE
-from wfairl.worlds.compiled import TooManyNodesError
+from wfairl.worlds.compiled import LabelNumbers, check_node_limit
 from wfairl.worlds.graph import DEFAULT_MAX_STATES, GraphWorld
-from wfairl.worlds.transitions import LabelNumbers, TransitionTable
+from wfairl.worlds.transitions import FeatureNumbers, TransitionTable
 from wfairl.worlds.world import World, check_world
 
 CHECKED_STATES = 100
@@ -16,7 +15,7 @@ CHECKED_STATES = 100
 
 
 def explore_world(world: World[Any], max_states: int = DEFAULT_MAX_STATES) -> GraphWorld:
-    """Walk a world in plain Python once, breadth first, into arrays.
+    """Explore a world in plain Python, breadth first, into arrays.
 
     Args:
         world: the world; its laws are tested on the first states.
@@ -33,9 +32,9 @@ def explore_world(world: World[Any], max_states: int = DEFAULT_MAX_STATES) -> Gr
     successors: list[int] = []
     label_index: list[int] = []
     feature_index: list[int] = []
-    labels, features = LabelNumbers(), _FeatureNumbers()
+    labels, features = LabelNumbers(), FeatureNumbers()
     is_available = getattr(world, "is_available", None)
-    for state in queue:  # grows while we walk it
+    for state in queue:  # which grows meanwhile
         for control in controls:
             if is_available is not None and not is_available(state, control):
                 successors.append(UNAVAILABLE)
@@ -49,11 +48,7 @@ def explore_world(world: World[Any], max_states: int = DEFAULT_MAX_STATES) -> Gr
             successors.append(after)
             label_index.append(labels.number(world.label(state, control, next_state)))
             feature_index.append(features.number(world.features(state, control, next_state)))
-        if len(queue) > max_states:
-            raise TooManyNodesError(
-                f"the world has more than {max_states:,} states; raise the limit, or use the focused planner,"
-                " which does not enumerate"
-            )
+        check_node_limit(len(queue), max_states)
     shape = (len(queue), len(world.controls))
     table = TransitionTable(
         controls=tuple(world.controls),
@@ -66,18 +61,3 @@ def explore_world(world: World[Any], max_states: int = DEFAULT_MAX_STATES) -> Gr
         states=tuple(queue),
     )
     return GraphWorld(table, tuple(world.propositions), source=world)
-
-
-class _FeatureNumbers:
-    """Distinct feature vectors, numbered as they are met."""
-
-    def __init__(self) -> None:
-        self.rows: list[NDArray[np.float64]] = []
-        self._numbers: dict[bytes, int] = {}
-
-    def number(self, features: Any) -> int:
-        row = np.asarray(features, np.float64)
-        found = self._numbers.setdefault(row.tobytes(), len(self.rows))
-        if found == len(self.rows):
-            self.rows.append(row)
-        return found

@@ -1,18 +1,18 @@
-"""GraphWorld: a world as arrays, planned in at compiled speed.
+"""GraphWorld: a world as arrays, in which planning runs at compiled speed.
 
-    GraphWorld.from_edges(edges, ...)     from a list of edges: where from, where to, what it shows, its features
+    GraphWorld.from_edges(edges, ...)     from a list of edges, with labels and features
     GraphWorld.from_networkx(graph, ...)  from a NetworkX graph
-    explore_world(world)                  from any world in plain Python, walked once
+    explore_world(world)                  from any world in plain Python
 
-What scenes share, the transitions with their labels and features, is a `TransitionTable`. A scene adds where it starts
-and what is marked in it: propositions that hold on arriving in some states besides what a transition shows by itself.
-So hundreds of destinations on one road network cost what differs between them.
+Scenes share their transitions, labels and features: a `TransitionTable`. A scene adds its start and its marks:
+propositions that hold on arriving in some states, besides the label of the transition. So hundreds of destinations on
+one road network take little more memory than one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,31 +21,31 @@ from numpy.typing import NDArray
 
 from wfairl.automata.automaton import UNAVAILABLE, Automaton, Label
 from wfairl.errors import BadInputError
-from wfairl.worlds.compiled import Exploration, LabelTable, TooManyNodesError
-from wfairl.worlds.graph_search import IGNORE_LABELS, explore_pairs
+from wfairl.worlds.compiled import IGNORE_LABELS, Exploration, LabelNumbers, LabelTable, check_node_limit
+from wfairl.worlds.graph_search import LabelledGraph, explore_pairs
 from wfairl.worlds.rendering import as_located, as_renderer, can_locate, can_render
-from wfairl.worlds.transitions import BrokenGraphError, LabelNumbers, TransitionTable, as_label
+from wfairl.worlds.transitions import BrokenGraphError, TransitionTable, as_label, edge_ranks
 
 DEFAULT_MAX_STATES = 5_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class GraphWorld:
-    """One scene on a table of transitions; a `CompiledWorld` whose states are the numbers of the table.
+    """One scene on a table of transitions; a `CompiledWorld` whose states are row numbers of the table.
 
     Attributes:
-        table: what can happen.
-        propositions: what labels are made of.
+        table: the transitions.
+        propositions: of the labels.
         initial_state: where the scene starts.
-        marks: what holds on arriving in a state, besides the label of the transition.
-        source: the world that was explored, if it was one in plain Python; it renders the states if it can. Without
-            one, the graph is drawn where the table has positions.
+        marks: propositions that hold on arriving in a state, besides the label of the transition.
+        source: the world in plain Python that was explored, if any; it renders the states if it can. Without one, the
+            graph is drawn where the table has positions.
     """
 
     table: TransitionTable
     propositions: tuple[str, ...]
     initial_state: int = 0
-    marks: Mapping[int, Label] = frozenset()  # type: ignore[assignment]
+    marks: Mapping[int, Label] = field(default_factory=dict)
     source: Any = None
 
     def __post_init__(self) -> None:
@@ -77,34 +77,36 @@ class GraphWorld:
         Args:
             edges: (from, to), in the order that numbers the controls of a node.
             start: the node where the scene starts.
-            marks: what holds on arriving in a node.
-            labels: what each edge shows, one entry an edge; nothing if None.
+            marks: propositions that hold on arriving in a node.
+            labels: of the edges, one entry per edge; empty labels if None.
             features: of each edge, shape [edges, features]; one that is always 1 if None.
-            feature_names: what they are called.
-            propositions: what labels are made of; those that occur, sorted, if None.
-            positions: where each node is on a map, y upwards; with them, the world can be drawn.
+            feature_names: names of the features.
+            propositions: of the labels; those that occur, sorted, if None.
+            positions: of the nodes on a map, y upwards; with them, the world can be drawn.
 
         Raises:
-            BrokenGraphError: a node has no way out, is named nowhere, or the parts do not fit each other.
+            BrokenGraphError: a node has no outgoing edge or does not exist, or the arguments do not fit each other.
         """
         number: dict[Hashable, int] = {}
-        for one in (node for edge in edges for node in edge):
-            number.setdefault(one, len(number))
+        for node in (node for edge in edges for node in edge):
+            number.setdefault(node, len(number))
         if not edges or start not in number:
             raise BrokenGraphError(f"there is no edge at the start {start!r}")
         features = np.ones((len(edges), 1)) if features is None else np.asarray(features, np.float64)
         if len(features) != len(edges) or (labels is not None and len(labels) != len(edges)):
             raise BrokenGraphError(f"features and labels must be one for each of the {len(edges)} edges")
-        rank, widest = _rank_of_edges(edges, number)
-        distinct, row = _distinct_rows(features)
-        names = LabelNumbers()
-        shape = (len(number), widest)
+        if features.ndim != 2:
+            raise BrokenGraphError(f"features must have the shape [edges, features], not {features.shape}")
+        distinct, row = np.unique(features, axis=0, return_inverse=True)
+        source, target = np.array([(number[one], number[other]) for one, other in edges]).T
+        control = edge_ranks(source)
+        shape = (len(number), int(control.max()) + 1)
         successors, feature_index = np.full(shape, UNAVAILABLE, np.int32), np.zeros(shape, np.int32)
+        successors[source, control], feature_index[source, control] = target, row.reshape(-1)
+        names = LabelNumbers()
         label_index = np.full(shape, names.number(frozenset()), np.uint16)
-        for i, (node, target) in enumerate(edges):
-            at = number[node], rank[i]
-            successors[at], feature_index[at] = number[target], row[i]
-            label_index[at] = names.number(as_label(labels[i]) if labels is not None else frozenset())
+        if labels is not None:
+            label_index[source, control] = [names.number(as_label(label)) for label in labels]
         dead_ends = [node for node, i in number.items() if (successors[i] == UNAVAILABLE).all()]
         if dead_ends:
             more = f" and {len(dead_ends) - 1} more" if len(dead_ends) > 1 else ""
@@ -118,7 +120,7 @@ class GraphWorld:
         if propositions is None:
             propositions = sorted(frozenset().union(*names.labels, *marked.values()))
         table = TransitionTable(
-            tuple(f"edge {i}" for i in range(widest)), successors, label_index, tuple(names.labels),
+            tuple(f"edge {i}" for i in range(shape[1])), successors, label_index, tuple(names.labels),
             feature_index, distinct, tuple(feature_names), tuple(number), _positions_of(number, positions),
         )  # fmt: skip
         return cls(table, tuple(propositions), number[start], marked)
@@ -131,7 +133,7 @@ class GraphWorld:
 
         Args:
             graph: the graph. The attribute `label` of a node, one proposition or a collection of them, holds on
-                arriving in it; that of an edge is what the edge shows.
+                arriving in it; that of an edge is its label.
             start: the node where the scene starts.
             features: names of numeric edge attributes; one feature that is always 1 if empty.
             label: the name of that attribute.
@@ -162,7 +164,7 @@ class GraphWorld:
     def scene(
         self, start: Hashable | None = None, marks: Mapping[Hashable, str | Collection[str]] | None = None
     ) -> GraphWorld:
-        """The same world with another start or other marks, by what stands behind the states; the table is shared."""
+        """The same world with another start or other marks, by the names of states; the table is shared."""
         changes: dict[str, Any] = {}
         if start is not None:
             changes["initial_state"] = self.find(start)
@@ -171,7 +173,7 @@ class GraphWorld:
         return replace(self, **changes)
 
     def find(self, name: Hashable) -> int:
-        """The number of the state that something stands behind.
+        """The number of the state of a name.
 
         Raises:
             BrokenGraphError: there is none.
@@ -179,19 +181,16 @@ class GraphWorld:
         if not self.table.states and isinstance(name, int | np.integer) and 0 <= name < len(self.table.successors):
             return int(name)
         try:
-            return self._numbers()[name]
+            return self._numbers[name]
         except KeyError:
             raise BrokenGraphError(f"dangling: {name!r} is none of the {len(self.table.successors)} states") from None
 
+    @cached_property
     def _numbers(self) -> dict[Hashable, int]:
-        known = self.__dict__.get("_state_numbers")
-        if known is None:
-            known = {name: i for i, name in enumerate(self.table.states)}
-            object.__setattr__(self, "_state_numbers", known)
-        return known
+        return {name: i for i, name in enumerate(self.table.states)}
 
     def name(self, state: int) -> Any:
-        """What stands behind a state."""
+        """The name of a state, such as the plain state that it was explored from."""
         return self.table.states[state] if self.table.states else state
 
     def is_available(self, state: int, control: int) -> bool:
@@ -215,8 +214,8 @@ class GraphWorld:
 
     def label(self, state: int, control: int, next_state: int) -> Label:
         """See `World`."""
-        shown = self.table.labels[self.table.label_index[state, control]]
-        return shown | self.marks[next_state] if next_state in self.marks else shown
+        label = self.table.labels[self.table.label_index[state, control]]
+        return label | self.marks[next_state] if next_state in self.marks else label
 
     def features(self, state: int, control: int, next_state: int) -> NDArray[np.float64]:  # noqa: ARG002
         """See `World`."""
@@ -224,38 +223,38 @@ class GraphWorld:
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """What the features of a transition are called."""
+        """The names of the features of a transition."""
         return self.table.feature_names or tuple(f"feature {i}" for i in range(self.table.features.shape[1]))
 
     @property
     def has_renderer(self) -> bool:
-        """Whether `render` has something to draw with: the source, or positions."""
+        """Whether `render` works: the source has it, or the table has positions."""
         return can_render(self.source) or self.table.positions is not None
 
     @property
     def has_location(self) -> bool:
-        """Whether `locate` knows where a state is."""
+        """Whether `locate` works."""
         return can_locate(self.source) if can_render(self.source) else self.table.positions is not None
 
     def render(self, state: int) -> NDArray[np.uint8]:
-        """The state as its source shows it, otherwise the graph at its positions; see `Renderer`.
+        """The state as its source renders it, otherwise the graph at its positions; see `Renderer`.
 
         Raises:
             NoRendererError: there is neither.
         """
-        return np.asarray(self._renderer.render(self._shown(state)), np.uint8)
+        return np.asarray(self._renderer.render(self._for_renderer(state)), np.uint8)
 
     def locate(self, state: int) -> tuple[float, float]:
-        """Where the state is in its picture; see `Located`.
+        """The pixel of the agent in the image of a state; see `Located`.
 
         Raises:
-            NoRendererError: nothing tells.
+            NoRendererError: it is unknown.
         """
         renderer = self._renderer
-        return (renderer if hasattr(renderer, "locate") else as_located(self)).locate(self._shown(state))
+        return (renderer if hasattr(renderer, "locate") else as_located(self)).locate(self._for_renderer(state))
 
-    def _shown(self, state: int) -> Any:
-        return state if self._renderer is not self.source else self.name(state)
+    def _for_renderer(self, state: int) -> Any:
+        return self.name(state) if self._renderer is self.source else state
 
     @cached_property
     def _renderer(self) -> Any:
@@ -272,51 +271,36 @@ class GraphWorld:
 
     def explore(
         self,
-        automaton: Automaton | None = None,
+        automaton: Automaton = IGNORE_LABELS,
         max_nodes: int = DEFAULT_MAX_STATES,
         state: int | None = None,
         automaton_state: int = 0,
     ) -> Exploration:
-        """Every pair of states that can be reached; without an automaton, every state of the world.
-
-        Args:
-            automaton, max_nodes, automaton_state: see `CompiledWorld`.
-            state: where to start; the initial state if None.
-
-        Raises:
-            TooManyNodesError: the limit was met.
-        """
-        automaton = IGNORE_LABELS if automaton is None else automaton
-        rows, marked_rows, number_of_mark = self._label_rows(automaton)
-        start = self.initial_state if state is None else state
-        nodes, successors, label_index, count = explore_pairs(
-            self.table.successors, self.table.label_index, rows.rows, marked_rows, number_of_mark,
-            start, automaton_state, automaton.states, max_nodes,
-        )  # fmt: skip
-        if count > max_nodes:
-            raise TooManyNodesError(f"more than {max_nodes:,} states can be reached; raise the limit")
-        states = (nodes // automaton.states).astype(np.uint64)[:, None]
+        """See `CompiledWorld`."""
+        graph, labels = self._labelled_graph(automaton)
+        start = (self.initial_state if state is None else state) * automaton.states + automaton_state
+        pairs, successors, label_index, count = explore_pairs(graph, start, max_nodes)
+        check_node_limit(count, max_nodes)
+        states, automaton_states = np.divmod(pairs, automaton.states)
         return Exploration(
-            states, (nodes % automaton.states).astype(np.int32), successors, label_index, tuple(rows.labels)
+            states.astype(np.uint64)[:, None], automaton_states.astype(np.int32), successors, label_index, labels
         )
 
-    def _label_rows(self, automaton: Automaton) -> tuple[LabelTable, NDArray[np.int32], NDArray[np.int32]]:
-        """The labels as the search reads them.
-
-        Returns:
-            The rows of all labels, the first of them those of the table; the label that the table's label becomes
-            under a mark, shape [marks, table's labels]; and the mark of each state or -1, shape [states], empty if
-            nothing is marked.
-        """
-        rows = LabelTable(automaton)
+    def _labelled_graph(self, automaton: Automaton) -> tuple[LabelledGraph, tuple[Label, ...]]:
+        """The transitions as the compiled search reads them, and the labels of its rows, those of the table first."""
+        labels = LabelTable(automaton)
         for label in self.table.labels:
-            rows.number(label)
-        distinct = list(dict.fromkeys(self.marks.values()))
-        becomes = np.array([[rows.number(label | mark) for label in self.table.labels] for mark in distinct], np.int32)
-        mark_of_state = np.full(len(self.table.successors) if distinct else 0, -1, np.int32)
-        for marked, mark in self.marks.items():
-            mark_of_state[marked] = distinct.index(mark)
-        return rows, becomes.reshape(len(distinct), len(self.table.labels)), mark_of_state
+            labels.number(label)
+        marks = list(dict.fromkeys(self.marks.values()))
+        marked_labels = np.array([[labels.number(label | mark) for label in self.table.labels] for mark in marks])
+        mark_of_state = np.full(len(self.table.successors) if marks else 0, -1, np.int32)
+        for state, mark in self.marks.items():
+            mark_of_state[state] = marks.index(mark)
+        graph = LabelledGraph(
+            self.table.successors, self.table.label_index, mark_of_state,
+            marked_labels.astype(np.int32).reshape(len(marks), len(self.table.labels)), labels.rows,
+        )  # fmt: skip
+        return graph, tuple(labels.labels)
 
     def pack(self, state: int) -> NDArray[np.uint64]:
         """See `CompiledWorld`."""
@@ -335,16 +319,6 @@ class GraphWorld:
         return self.table.feature_index[at, transitions % controls], self.table.features
 
 
-def _rank_of_edges(edges: Sequence[tuple[Hashable, Hashable]], number: Mapping[Hashable, int]) -> tuple[list[int], int]:
-    """Which of its node's outgoing edges each edge is, and the most that a node has."""
-    counts = [0] * len(number)
-    ranks = []
-    for node, _ in edges:
-        ranks.append(counts[number[node]])
-        counts[number[node]] += 1
-    return ranks, max(counts)
-
-
 def _positions_of(
     number: Mapping[Hashable, int], positions: Mapping[Hashable, tuple[float, float]] | None
 ) -> NDArray[np.float64] | None:
@@ -354,10 +328,3 @@ def _positions_of(
     if unknown:
         raise BrokenGraphError(f"the node {unknown[0]!r} has no position")
     return np.array([positions[node] for node in number], np.float64)
-
-
-def _distinct_rows(features: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    if features.ndim != 2:
-        raise BrokenGraphError(f"features must have the shape [edges, features], not {features.shape}")
-    distinct, row = np.unique(features, axis=0, return_inverse=True)
-    return distinct, row.reshape(-1)

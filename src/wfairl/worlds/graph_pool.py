@@ -1,4 +1,4 @@
-"""A pool of `GraphWorld` scenes: tables of transitions one behind the other, and what each scene marks in its own."""
+"""A pool of `GraphWorld` scenes: their concatenated tables of transitions, and the marks of each scene."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from wfairl.worlds.transitions import TransitionTable
 
 @dataclass(frozen=True, eq=False)
 class GraphPool(ScenePool):
-    """Scenes that are `GraphWorld`s; a state is its number, and a row shows the number of its world and its state.
+    """Scenes that are `GraphWorld`s; a state is its number, and an observation the numbers of the world and the state.
 
     Attributes:
         worlds: the distinct worlds.
-        world_numbers: which of them each scene is, shape [scenes] of int64.
-        transitions: their tables, one behind the other.
+        world_numbers: index of the world of each scene, shape [scenes] of int64.
+        transitions: the concatenated tables of the worlds.
     """
 
     worlds: tuple[GraphWorld, ...]
@@ -88,7 +88,7 @@ class GraphPool(ScenePool):
 
 
 class GraphObserver:
-    """See `Observer`; its bank stays empty, since the columns say it all."""
+    """See `Observer`; its bank stays empty, since the columns are the whole observation."""
 
     def __init__(self, pool: GraphPool):
         self._pool, self.bank = pool, Bank((0,), np.uint8)
@@ -101,16 +101,16 @@ class GraphObserver:
 
 @dataclass(frozen=True, eq=False)
 class StackedTables:
-    """The transitions of several worlds, one behind the other; worlds that share a table share its rows.
+    """The concatenated transitions of several worlds; worlds that share a table share its rows.
 
     Attributes:
         offsets: first row of each world, shape [worlds].
         successors: the state after each control within its world, or `UNAVAILABLE`; shape [rows, controls].
-        labels: which row of `rule` a transition reads, shape [rows, controls].
+        labels: row of `rule` of each transition, shape [rows, controls].
         rule: the automaton state after each label, `DEAD` or `ACCEPTED`; shape [labels, automaton states].
         marked: world * stride + state of every marked state, ascending.
-        marks: which row of `becomes` each of them has.
-        becomes: what a label becomes under a mark, shape [marks, labels].
+        marks: row of `marked_labels` of each of them.
+        marked_labels: the label that a label becomes on arriving in a marked state, shape [marks, labels].
         stride: the largest number of states of a world.
     """
 
@@ -120,12 +120,12 @@ class StackedTables:
     rule: NDArray[np.int32]
     marked: NDArray[np.int64]
     marks: NDArray[np.int64]
-    becomes: NDArray[np.int64]
+    marked_labels: NDArray[np.int64]
     stride: int
 
     @classmethod
     def of(cls, worlds: Sequence[GraphWorld], rule: LabelTable) -> StackedTables:
-        """The tables of some worlds, whose labels a rule reads."""
+        """The tables of some worlds, with the labels of a rule."""
         tables = {id(world.table): world.table for world in worlds}
         ends = np.cumsum([len(table.successors) for table in tables.values()])
         first = dict(zip(tables, [0, *ends[:-1].tolist()], strict=True))
@@ -138,7 +138,7 @@ class StackedTables:
             for number, world in enumerate(worlds)
             for state, mark in world.marks.items()
         )
-        becomes = np.array([[rule.number(label | mark) for label in plain] for mark in marks], np.int64)
+        marked_labels = np.array([[rule.number(label | mark) for label in plain] for mark in marks], np.int64)
         return cls(
             offsets=np.array([first[id(world.table)] for world in worlds], np.int64),
             successors=np.concatenate([table.successors for table in tables.values()]),
@@ -146,21 +146,21 @@ class StackedTables:
             rule=rule.rows.copy(),
             marked=np.array([key for key, _ in marked], np.int64),
             marks=np.array([mark for _, mark in marked], np.int64),
-            becomes=becomes.reshape(len(marks), len(plain)),
+            marked_labels=marked_labels.reshape(len(marks), len(plain)),
             stride=stride,
         )
 
     def step(
         self, worlds: NDArray[np.int64], states: NDArray[np.int32], controls: NDArray[np.int64]
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """The state after each control, or `UNAVAILABLE`, and the label that is read; shape [rows] each."""
+        """The state after each control, or `UNAVAILABLE`, and the label; shape [rows] each."""
         at = self.offsets[worlds] + states
         after, labels = self.successors[at, controls], self.labels[at, controls]
         if len(self.marked):
             keys = worlds * self.stride + after
             place = np.minimum(np.searchsorted(self.marked, keys), len(self.marked) - 1)
             hit = (self.marked[place] == keys) & (after != UNAVAILABLE)
-            labels[hit] = self.becomes[self.marks[place[hit]], labels[hit]]
+            labels[hit] = self.marked_labels[self.marks[place[hit]], labels[hit]]
         return after, labels
 
 

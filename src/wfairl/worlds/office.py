@@ -1,7 +1,7 @@
-"""The office of the reward-machine papers, on its published map and with its objects elsewhere in every scene.
+"""The office of the reward-machine papers, on its published map and with its objects on random cells.
 
 Nine by twelve cells in rooms of three by three, x to the right from 0 to 11, y up from 0 to 8. A robot moves up, right,
-down or left; a wall stops it, and costs the step all the same. What lies on a cell holds when the robot arrives there:
+down or left; a step into a wall leaves it in place. The object on a cell holds when the robot arrives there:
 
     a, b, c, d   places to patrol          f   coffee (two machines)
     e            mail                      g   the office
@@ -42,7 +42,7 @@ PUBLISHED: Mapping[Cell, str] = {
     (1, 1): "a", (1, 7): "b", (10, 7): "c", (10, 1): "d", (7, 4): "e", (8, 2): "f", (3, 6): "f", (4, 4): "g",
     (4, 1): "n", (7, 1): "n", (4, 7): "n", (7, 7): "n", (1, 4): "n", (10, 4): "n",
 }  # fmt: skip
-"""What lies where on the published map."""
+"""The objects of the published map."""
 
 PROPOSITIONS = ("a", "b", "c", "d", "e", "f", "g", "n")
 
@@ -55,21 +55,21 @@ RULES: Mapping[str, tuple[str, Automaton]] = {
     ),
     "patrol": ("visit a, b, c and d in order", all_of(visit_in_order("a", "b", "c", "d"), avoid("n"))),
 }
-"""What is to be done, and when it counts as done; a decoration ends each in failure."""
+"""Summary and rule of each task; a decoration ends each in failure."""
 
 HORIZON = 100
 
 MAX_DRAWS = 1_000
 
 CROWDED = 0.25
-"""The part of the cells that are crowded."""
+"""The probability that a cell is crowded."""
 
 CROWD = 1
-"""Sets the draws of crowds apart from those of the office."""
+"""Part of the seed of crowds, which makes them independent of the office."""
 
 
 class OfficeRenderer:
-    """Draws an office: its rooms, what lies in them, and the robot."""
+    """Draws an office: its rooms, its objects and the robot."""
 
     def __init__(self, objects: Mapping[Cell, str]):
         self.objects = objects
@@ -101,7 +101,7 @@ def cells() -> Iterator[Cell]:
 
 
 def _neighbour(cell: Cell, move: str) -> Cell:
-    """Where a move leads: the cell itself if there is a wall."""
+    """The cell after a move: the cell itself if there is a wall."""
     (x, y), (dx, dy) = cell, MOVES[move]
     target = x + dx, y + dy
     if not (0 <= target[0] < WIDTH and 0 <= target[1] < HEIGHT):
@@ -115,7 +115,7 @@ def _neighbour(cell: Cell, move: str) -> Cell:
 
 @cache
 def _table() -> TransitionTable:
-    """How the robot moves, the same in every office; it shows nothing by itself."""
+    """The moves of the robot, the same in every office and with empty labels."""
     number = {cell: i for i, cell in enumerate(cells())}
     successors = np.array([[number[_neighbour(cell, move)] for move in MOVES] for cell in cells()], np.int32)
     return TransitionTable(
@@ -131,7 +131,7 @@ def _table() -> TransitionTable:
 
 
 def office_world(objects: Mapping[Cell, str], start: Cell) -> GraphWorld:
-    """An office in which these objects lie; all of them share the table of moves."""
+    """An office with objects; all offices share the table of moves."""
     table = _table()
     marks: dict[int, Label] = {table.states.index(cell): frozenset({name}) for cell, name in objects.items()}
     return GraphWorld(table, PROPOSITIONS, table.states.index(start), marks, OfficeRenderer(objects))
@@ -144,20 +144,16 @@ def published_office(seed: int) -> GraphWorld:
 
 
 def random_office(seed: int, rule: Automaton) -> GraphWorld:
-    """The same objects on cells that the seed draws; an office in which the task cannot be done is drawn anew."""
+    """The same objects on random cells; an office in which the rule cannot be fulfilled is drawn again."""
     rng = np.random.default_rng(seed)
     names, everywhere = sorted(PUBLISHED.values()), list(cells())
     for _ in range(MAX_DRAWS):
         *placed, start = rng.choice(len(everywhere), size=len(names) + 1, replace=False)
         objects = {everywhere[cell]: name for cell, name in zip(placed, names, strict=True)}
         world = office_world(objects, everywhere[start])
-        if _can_be_done(world, rule):
+        if (world.explore(rule).successors == ACCEPTED).any():
             return world
     raise RuntimeError(f"no office of {MAX_DRAWS} could be done")  # pragma: no cover - most can
-
-
-def _can_be_done(world: GraphWorld, rule: Automaton) -> bool:
-    return bool((world.explore(rule).successors == ACCEPTED).any())
 
 
 def _task(name: str, is_random: bool) -> ModelTask:
@@ -174,7 +170,7 @@ def _task(name: str, is_random: bool) -> ModelTask:
 
 
 def crowded_office(seed: int) -> GraphWorld:
-    """A random office for coffee in which a quarter of the cells are crowded; that shows in the features alone."""
+    """A random office for coffee in which a quarter of the cells are crowded, which only the features show."""
     office = random_office(seed, RULES["coffee"][1])
     crowd = np.random.default_rng([CROWD, seed]).random(WIDTH * HEIGHT) < CROWDED
     table = replace(

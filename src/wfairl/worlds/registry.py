@@ -1,8 +1,8 @@
-"""The tasks by name: our own, those of installed packages, and those that a user names.
+"""The tasks by name: built-in ones, those of installed packages, and those that a user names.
 
-A package of yours offers tasks through the entry-point group `wfairl.tasks`; a file or module of yours is named on the
-command line, `wfairl --tasks my_tasks.py run NAME`. What counts is every task at the top level of a module, alone or
-in a tuple or list. A task in plain JSON, such as the studio writes, is named in the same way; it cannot run code.
+A package offers tasks through the entry-point group `wfairl.tasks`; a file or module is named on the command line,
+`wfairl --tasks my_tasks.py run NAME`. Every task at the top level of a module counts, alone or in a tuple or list. A
+task in plain JSON, such as the studio writes, is named in the same way; it cannot run code.
 """
 
 import importlib
@@ -25,83 +25,79 @@ BUILT_IN = (
     "wfairl.worlds.office",
     "wfairl.worlds.continuous.workshop",
 )
-"""Our own modules of tasks; a new family of worlds is one more line."""
+"""The modules of built-in tasks; a new family of worlds is one more line."""
 
 ENTRY_POINTS = "wfairl.tasks"
 
 _tasks: dict[str, Task] = {}
 _loaded: dict[str, None] = {}
-"""The sources that were loaded, in order."""
+"""The sources that have been loaded, in order."""
 
 
 def find_task(name: str) -> Task:
-    """The task of a name.
-
-    Raises:
-        BadInputError: there is none.
-    """
-    known = _known()
-    if name not in known:
+    """The task of a name, or a `BadInputError` that lists the names."""
+    tasks = _registered()
+    if name not in tasks:
         raise BadInputError(
-            f"unknown task {name!r}; known are {', '.join(known)}. "
+            f"unknown task {name!r}; known are {', '.join(tasks)}. "
             "One of your own is in a file: wfairl --tasks my_tasks.py COMMAND; see docs/own-tasks.md"
         )
-    return known[name]
+    return tasks[name]
 
 
 def all_tasks() -> tuple[Task, ...]:
-    """The tasks in the order in which they became known."""
-    return tuple(_known().values())
+    """All tasks, in the order in which they were registered."""
+    return tuple(_registered().values())
 
 
 def register_task(task: Task) -> Task:
-    """Make a task known by its name.
+    """Register a task by its name.
 
     Raises:
         BrokenLawError: the task breaks a law of its contract.
         BadInputError: the name is taken.
     """
-    known = _known()
+    tasks = _registered()
     check_task(task)
-    return _add(task, known)
+    return _add(task, tasks)
 
 
 def load_tasks(source: str) -> tuple[Task, ...]:
-    """Make the tasks of a Python file (*.py), of a module or of a document (*.json) known.
+    """Register the tasks of a Python file (*.py), of a module or of a document (*.json).
 
     Raises:
         BadInputError: it cannot be imported, or holds no task, or one that breaks a law or whose name is taken.
     """
     if source in _loaded:
         return ()
-    known = dict(_known())
+    tasks = dict(_registered())
     try:
-        found = [_read(Path(source))] if source.endswith(".json") else _tasks_in(_import(source))
-        if not found:
+        new = [_read(Path(source))] if source.endswith(".json") else _tasks_in(_import(source))
+        if not new:
             raise BadInputError("there is no task at its top level; see docs/own-tasks.md")
-        for task in found:
-            if known.get(task.name) is not task:
+        for task in new:
+            if tasks.get(task.name) is not task:
                 check_task(task)
-                _add(task, known)
+                _add(task, tasks)
     except BadInputError as error:
         raise BadInputError(f"--tasks {source}: {error}") from error
-    _tasks.update(known)
+    _tasks.update(tasks)
     _loaded[source] = None
-    return tuple(found)
+    return tuple(new)
 
 
 def loaded_sources() -> tuple[str, ...]:
-    """What `load_tasks` has loaded, for workers that must know the same tasks."""
+    """The sources that `load_tasks` has loaded, for workers that need the same tasks."""
     return tuple(_loaded)
 
 
-def _known() -> dict[str, Task]:
-    """All tasks, our own and those of installed packages looked up the first time."""
+def _registered() -> dict[str, Task]:
+    """All tasks; the first call imports the built-in ones and those of installed packages."""
     if not _tasks:
-        known: dict[str, Task] = {}
+        tasks: dict[str, Task] = {}
         for module in BUILT_IN:
             for task in _tasks_in(importlib.import_module(module)):
-                _add(task, known)
+                _add(task, tasks)
         for point in entry_points(group=ENTRY_POINTS):
             try:
                 value = point.load()
@@ -110,15 +106,14 @@ def _known() -> dict[str, Task]:
                     f"the tasks {point.name!r} of an installed package cannot be imported ({_in_one_line(error)})"
                 ) from error
             for task in _tasks_in(value) if isinstance(value, ModuleType) else _tasks_of(value):
-                _add(task, known)
-        _tasks.update(known)
+                _add(task, tasks)
+        _tasks.update(tasks)
     return _tasks
 
 
-def _add(task: Task, known: dict[str, Task]) -> Task:
-    if known.get(task.name, task) is not task:
+def _add(task: Task, tasks: dict[str, Task]) -> Task:
+    if tasks.setdefault(task.name, task) is not task:
         raise BadInputError(f"there is a task {task.name!r} already")
-    known[task.name] = task
     return task
 
 
@@ -144,8 +139,8 @@ def _import(source: str) -> ModuleType:
         assert spec is not None
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
-        sys.modules.setdefault(path.stem, module)  # so that dataclasses of the file can look their module up
-        sys.path.insert(0, str(path.parent))  # so that it can import what lies beside it
+        sys.modules.setdefault(path.stem, module)  # so that dataclasses of the file find their module
+        sys.path.insert(0, str(path.parent))  # so that it can import its neighbours
         try:
             spec.loader.exec_module(module)
         finally:
@@ -159,8 +154,8 @@ def _import(source: str) -> ModuleType:
 
 def _tasks_in(module: ModuleType) -> list[Task]:
     """The distinct tasks at the top level of a module, in their order."""
-    found = [task for name, value in vars(module).items() if not name.startswith("_") for task in _tasks_of(value)]
-    return list({id(task): task for task in found}.values())
+    tasks = [task for name, value in vars(module).items() if not name.startswith("_") for task in _tasks_of(value)]
+    return list({id(task): task for task in tasks}.values())
 
 
 def _tasks_of(value: Any) -> list[Task]:

@@ -1,4 +1,4 @@
-"""What a world may offer to be looked at: pictures of its states, and where the agent is in them."""
+"""What a world may offer for display: images of its states, and the place of the agent in them."""
 
 from typing import Any, Protocol, runtime_checkable
 
@@ -9,12 +9,12 @@ from wfairl.errors import BadInputError
 
 
 class NoRendererError(BadInputError):
-    """A world cannot show its states, or where the agent is in them."""
+    """A world has no images of its states, or cannot locate the agent in them."""
 
 
 @runtime_checkable
 class Renderer(Protocol):
-    """A world that can show its states."""
+    """A world that renders its states."""
 
     def render(self, state: Any) -> NDArray[np.uint8]:
         """The state as an image, shape [height, width, 3]; the same shape for all states of a world."""
@@ -23,20 +23,20 @@ class Renderer(Protocol):
 
 @runtime_checkable
 class Tiled(Renderer, Protocol):
-    """A world whose pictures are made of tiles, few of which change in a step: it can be shown without drawing all."""
+    """A world whose images are made of tiles, few of which change in a step."""
 
     def tile_keys(self, state: Any) -> NDArray[np.integer]:
-        """A number for what every cell shows, shape [rows, columns]; cells of the same number look the same."""
+        """A number for the image of every cell, shape [rows, columns]."""
         ...
 
     def render_tile(self, key: int) -> NDArray[np.uint8]:
-        """The picture of a cell of a number."""
+        """The image of a cell of that number."""
         ...
 
 
 @runtime_checkable
 class Located(Renderer, Protocol):
-    """A world that can also tell where the agent is in the picture of a state."""
+    """A world that can also locate the agent in the image of a state."""
 
     def locate(self, state: Any) -> tuple[float, float]:
         """The pixel (x, y) of the agent, from the upper left corner of what `render` gives."""
@@ -45,40 +45,32 @@ class Located(Renderer, Protocol):
 
 @runtime_checkable
 class Oriented(Located, Protocol):
-    """A world whose agent also faces somewhere."""
+    """A world whose agent also has a heading."""
 
     def heading(self, state: Any) -> float:
-        """Degrees from the right, clockwise in the picture: 0, 90, 180 or 270."""
+        """Degrees from the right, clockwise in the image: 0, 90, 180 or 270."""
         ...
 
 
 def can_render(world: Any) -> bool:
-    """Whether a world can show its states; `has_renderer` is False where its `render` has nothing to draw with."""
+    """Whether a world can render its states; `has_renderer` is False where `render` would fail."""
     return isinstance(world, Renderer) and bool(getattr(world, "has_renderer", True))
 
 
 def can_locate(world: Any) -> bool:
-    """Whether a world can also tell where the agent is in the picture of a state; see `can_render`."""
+    """Whether a world can also locate the agent; `has_location` is False where `locate` would fail."""
     return can_render(world) and isinstance(world, Located) and bool(getattr(world, "has_location", True))
 
 
 def as_renderer(world: Any) -> Renderer:
-    """The world, if it can show its states.
-
-    Raises:
-        NoRendererError: it cannot; says what to add.
-    """
+    """The world if it can render its states, else a `NoRendererError` that says what to add."""
     if not can_render(world):
         raise NoRendererError(f"{_source_name(world)} has no renderer: give it a method `render(state)` -> image")
     return world
 
 
 def as_located(world: Any) -> Located:
-    """The world, if it can tell where the agent is in the picture of a state.
-
-    Raises:
-        NoRendererError: it cannot; says what to add.
-    """
+    """The world if it can locate the agent in images, else a `NoRendererError` that says what to add."""
     as_renderer(world)
     if not can_locate(world):
         raise NoRendererError(

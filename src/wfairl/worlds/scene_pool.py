@@ -1,8 +1,8 @@
-"""Scenes of one task, compiled to arrays: what a batch of episodes draws from and is stepped by.
+"""Scenes of one task as arrays, from which batches of episodes draw and in which they are stepped.
 
-Each kind of world has a pool of its own (`GraphPool`, and MiniGrid's), which says how rows of a batch are stepped and
-what they show. What they show is a row of integers, the first of which may be a number in a `Bank` of distinct
-things (grids, vectors of features): a network then works through each of them once.
+Each kind of world has a pool of its own (`GraphPool`, and MiniGrid's), which steps the rows of a batch and observes
+them. An observation is a row of integers, the first of which may be an index into a `Bank` of distinct arrays (grids,
+feature vectors), so that a network evaluates each of them once.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from wfairl.worlds.task import Task
 
 RUNNING, SUCCEEDED, ENDED = range(3)
-"""After a step: it goes on; the rule is fulfilled; the world has ended the episode without that."""
+"""After a step: the episode goes on; the rule is fulfilled; the world has ended the episode without that."""
 
 Columns = NDArray[np.int64]
-"""What rows of a batch show, shape [rows, columns]."""
+"""Observations of the rows of a batch, shape [rows, columns]."""
 
 
 @dataclass(eq=False)
@@ -32,9 +32,9 @@ class Rows:
     Attributes:
         scenes: the scene of each row, an index into the pool; shape [rows].
         states: the state of each row, shape [rows, state width] of int32.
-        automaton_states: where the task's rule stands, `DEAD` where it is broken; shape [rows] of int32.
+        automaton_states: of the task's rule, `DEAD` where it is broken; shape [rows] of int32.
         outcomes: of the last step, `RUNNING`, `SUCCEEDED` or `ENDED`; shape [rows].
-        changed: whether the last step may have changed the first column of what a row shows; shape [rows].
+        changed: whether the last step may have changed the first column of the observation; shape [rows].
     """
 
     scenes: NDArray[np.int64]
@@ -49,16 +49,16 @@ class Rows:
 
 
 class Observer(Protocol):
-    """Writes what rows show.
+    """Writes observations.
 
     Attributes:
-        bank: the distinct things that the first column numbers.
+        bank: the distinct arrays to which the first column is an index.
     """
 
     bank: Bank
 
     def observe(self, rows: Rows, changed: NDArray[np.int64], columns: Columns) -> None:
-        """Bring the columns up to date, given the rows whose first column may be another one."""
+        """Update the columns, given the rows whose first column may have changed."""
         ...
 
 
@@ -70,9 +70,9 @@ class ScenePool(ABC):
         task: the task.
         controls: the names of the controls.
         seeds: the scenes, shape [scenes] of int64.
-        states: the state in which each scene begins, shape [scenes, state width] of int32.
+        states: the initial state of each scene, shape [scenes, state width] of int32.
         largest: the largest value of each number of a state, shape [scenes, state width] of int32.
-        automaton_states: where the task's rule stands there, shape [scenes] of int32.
+        automaton_states: the automaton state of the task's rule there, shape [scenes] of int32.
     """
 
     task: Task
@@ -88,7 +88,7 @@ class ScenePool(ABC):
     @property
     @abstractmethod
     def observation_space(self) -> gymnasium.spaces.Box:
-        """The space of what a row shows."""
+        """The space of the observation of a row."""
 
     @abstractmethod
     def step(self, rows: Rows, controls: NDArray[np.int64]) -> None:
@@ -100,7 +100,7 @@ class ScenePool(ABC):
 
     @abstractmethod
     def make_observer(self) -> Observer:
-        """What writes the columns of a batch in this pool."""
+        """An observer of batches in this pool."""
 
     def __len__(self) -> int:
         """The number of scenes."""
@@ -113,38 +113,38 @@ class ScenePool(ABC):
         return replace(self, **arrays)
 
     def join(self, *others: Self) -> Self:
-        """This pool and others that were taken from the same one, one behind the other."""
+        """This pool and others taken from the same one, concatenated."""
         arrays: dict[str, Any] = {
             name: np.concatenate([getattr(pool, name) for pool in (self, *others)]) for name in self.PER_SCENE
         }
         return replace(self, **arrays)
 
     def along(self, scene: int, controls: Sequence[int]) -> Self:
-        """The scene begun in each of the states that controls lead through, the first of which is its own start.
+        """A pool of one scene with each state along a sequence of controls as an initial state.
 
         Args:
             scene: an index.
-            controls: one fewer than the states.
+            controls: T of them; the pool has T + 1 scenes, the first with the scene's own start.
         """
         at = np.array([scene])
         rows = Rows(at, self.states[at], self.automaton_states[at])
-        walked = [(rows.states.copy(), rows.automaton_states.copy())]
+        along = [(rows.states.copy(), rows.automaton_states.copy())]
         for control in controls:
             self.step(rows, np.array([control], np.int64))
-            walked.append((rows.states.copy(), rows.automaton_states.copy()))
-        states, automaton_states = (np.concatenate(part) for part in zip(*walked, strict=True))
-        return replace(self.take([scene] * len(walked)), states=states, automaton_states=automaton_states)
+            along.append((rows.states.copy(), rows.automaton_states.copy()))
+        states, automaton_states = (np.concatenate(part) for part in zip(*along, strict=True))
+        return replace(self.take([scene] * len(along)), states=states, automaton_states=automaton_states)
 
 
 class Bank:
-    """Distinct arrays of one shape, each with a number; it only grows, until it is emptied."""
+    """Distinct arrays of one shape, numbered in the order in which they are added."""
 
     def __init__(self, shape: Sequence[int], dtype: Any):
         self._numbers: dict[bytes, int] = {}
         self._entries = np.empty((64, *shape), dtype)
 
     def __len__(self) -> int:
-        """How many there are."""
+        """The number of arrays."""
         return len(self._numbers)
 
     @property
@@ -153,19 +153,19 @@ class Bank:
         return self._entries[: len(self._numbers)]
 
     def number(self, arrays: NDArray[Any]) -> NDArray[np.int64]:
-        """The numbers of some arrays, shape [rows, ...]; those that are new get the next ones."""
+        """The indices of arrays, shape [rows, ...], which are added if they are new."""
         numbers = np.empty(len(arrays), np.int64)
         for row, array in enumerate(arrays):
             key = array.tobytes()
-            found = self._numbers.get(key)
-            if found is None:
-                found = self._numbers[key] = len(self._numbers)
-                if found == len(self._entries):
+            number = self._numbers.get(key)
+            if number is None:
+                number = self._numbers[key] = len(self._numbers)
+                if number == len(self._entries):
                     self._entries = np.concatenate([self._entries, np.empty_like(self._entries)])
-                self._entries[found] = array.reshape(self._entries.shape[1:])
-            numbers[row] = found
+                self._entries[number] = array.reshape(self._entries.shape[1:])
+            numbers[row] = number
         return numbers
 
     def clear(self) -> None:
-        """Forget all entries."""
+        """Remove all arrays."""
         self._numbers.clear()

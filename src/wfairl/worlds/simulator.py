@@ -1,13 +1,13 @@
-"""The contract of a simulator: what an agent really acts in, one episode at a time.
+"""The contract of a simulator: the environment in which an agent acts, one episode at a time.
 
     simulator = task.make_simulator(seed)
     while not ended:
         state, label, ended = simulator.step(control)
 
-By default the model is its own simulator; for MiniGrid it is the real Gymnasium environment, read back into the
-model's terms after every step. To evaluate on a robot, write another one. What a simulator may offer besides:
+By default the model is its own simulator; for MiniGrid it is the real Gymnasium environment, whose state is translated
+into a state of the model after every step. To evaluate on a robot, write another one. A simulator may also offer
 
-    succeeded     whether it says that the task is fulfilled; without it, or where it is None, the task's rule decides
+    succeeded     whether the task is fulfilled; without it, or where it is None, the task's rule decides
 """
 
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -17,11 +17,11 @@ from wfairl.worlds.world import World
 
 
 class Observation(NamedTuple):
-    """What a step led to.
+    """The outcome of a step.
 
     Attributes:
-        state: the state, in the terms of the simulator's world.
-        label: what held after the transition.
+        state: the next state, of the simulator's world.
+        label: the propositions that hold after the transition.
         ended: whether the simulator ended the episode by itself.
     """
 
@@ -32,7 +32,7 @@ class Observation(NamedTuple):
 
 @runtime_checkable
 class Simulator(Protocol):
-    """One scene, at its beginning when it is made.
+    """An episode in one scene, from its initial state.
 
     Attributes:
         world: the model of the scene, in which an agent plans.
@@ -46,7 +46,7 @@ class Simulator(Protocol):
 
 
 class ModelSimulator:
-    """The model acted in: what it predicts is what happens."""
+    """The model as its own simulator."""
 
     def __init__(self, world: World[Any]):
         self.world = world

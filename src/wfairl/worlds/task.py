@@ -1,4 +1,4 @@
-"""The contract of a task: a family of scenes, one for each seed, with labels, a true rule and a horizon.
+"""The contract of a task: a family of scenes, one per seed, with labels, a true rule and a horizon.
 
 A task around a world of your own is one value:
 
@@ -25,9 +25,9 @@ from wfairl.errors import BadInputError
 from wfairl.worlds.compiled import CompiledWorld
 from wfairl.worlds.exploring import explore_world
 from wfairl.worlds.graph import GraphWorld
-from wfairl.worlds.rendering import as_located, as_renderer, can_locate, can_render
+from wfairl.worlds.rendering import can_locate, can_render
 from wfairl.worlds.simulator import ModelSimulator, Simulator
-from wfairl.worlds.world import BrokenLawError, World, available_controls, check_world
+from wfairl.worlds.world import BrokenLawError, World, attempt, available_controls, check_world
 
 FeatureCost = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 """From features of transitions, shape [transitions, features], to their costs, shape [transitions]."""
@@ -37,17 +37,17 @@ CHECKED_STATES = 200
 
 
 class Task(Protocol):
-    """A family of scenes, one for each seed.
+    """A family of scenes, one per seed.
 
     Attributes:
-        name: what the command line calls it.
-        title: what a table calls it.
+        name: on the command line.
+        title: in tables.
         summary: one line for people.
-        propositions: what labels are made of, the same in every scene.
-        rule: when a word counts as success. The learner never sees it; the expert and the scores come from it.
+        propositions: of the labels, the same in every scene.
+        rule: accepts the words of success. The learner never sees it; the expert and the scores come from it.
         horizon: number of steps in which an episode must succeed.
         default_cost: the kind of cost model that suits its worlds.
-        true_cost: what a transition costs the expert, by its features; None for 1 everywhere.
+        true_cost: cost of a transition for the expert, by its features; None for 1 everywhere.
     """
 
     @property
@@ -72,21 +72,21 @@ class Task(Protocol):
         ...
 
     def make_simulator(self, seed: int) -> Simulator:
-        """What an agent acts in, in the scene of one seed."""
+        """The simulator of the scene of one seed."""
         ...
 
 
 @dataclass(frozen=True)
 class ModelTask:
-    """A task whose scenes are worlds of one's own; each is explored once, and then planned in at compiled speed.
+    """A task whose scenes are worlds of one's own; each is explored once, so that planning runs at compiled speed.
 
     Attributes:
         name, summary, propositions, rule, horizon, default_cost, true_cost: see `Task`.
         scene: the world of a seed.
         title: see `Task`; the name unless given.
-        nominal_cost: what a transition costs before anything is learned, such as its length, by its features; None
-            for 1 everywhere. The logic is learned, and plans without a learned cost are made, under it.
-        simulator: what an agent acts in, from the world of a scene; the model itself unless given.
+        nominal_cost: cost of a transition before anything is learned, such as its length, by its features; None for 1
+            everywhere. Logic is learned under it, and so are plans made that have no learned cost.
+        simulator: makes the simulator of a world; the model itself unless given.
     """
 
     name: str
@@ -109,9 +109,7 @@ class ModelTask:
     def make_world(self, seed: int) -> World[Any]:
         """See `Task`."""
         world = self.scene(seed)
-        if isinstance(world, CompiledWorld):
-            return world
-        return explore_world(world)
+        return world if isinstance(world, CompiledWorld) else explore_world(world)
 
     def make_simulator(self, seed: int) -> Simulator:
         """See `Task`."""
@@ -123,27 +121,23 @@ LONGEST_HORIZON = 2**31 - 1
 
 
 def check_horizon(name: str, horizon: int) -> None:
-    """Check that the horizon leaves time for a step, and that its steps can be counted.
-
-    Raises:
-        BadInputError: it is not from 1 to `LONGEST_HORIZON`.
-    """
+    """Raise `BadInputError` unless a horizon is from 1 to `LONGEST_HORIZON`."""
     if not 1 <= horizon <= LONGEST_HORIZON:
         raise BadInputError(f"the horizon of the task {name!r} must be from 1 to {LONGEST_HORIZON}")
 
 
 def missing_attributes(value: Any) -> list[str]:
-    """The attributes of the task contract that a value lacks, found without computing anything."""
-    wanted = [name for name in vars(Task) if not name.startswith("_")]
+    """The attributes of the task contract that a value lacks; properties of the value are not evaluated."""
     absent = object()
-    return [name for name in wanted if getattr_static(value, name, absent) is absent]
+    contract = (name for name in vars(Task) if not name.startswith("_"))
+    return [name for name in contract if getattr_static(value, name, absent) is absent]
 
 
 def check_task(task: Task, seed: int = 0) -> None:
     """Verify the laws of the contract on one scene.
 
     Raises:
-        BrokenLawError: says which law broke.
+        BrokenLawError: names the law.
     """
     missing = missing_attributes(task)
     if missing:
@@ -153,7 +147,7 @@ def check_task(task: Task, seed: int = 0) -> None:
         raise BrokenLawError(f"{named}: rule: it must be an automaton, not a {type(task.rule).__name__}")
     foreign = sorted(task.rule.propositions - set(task.propositions))
     if foreign:
-        raise BrokenLawError(f"{named}: rule: it speaks of {', '.join(foreign)}, which the task does not have")
+        raise BrokenLawError(f"{named}: rule: it reads {', '.join(foreign)}, which the task does not have")
     if task.rule.accepting[0]:
         raise BrokenLawError(f"{named}: rule: it is fulfilled before anything happens")
     try:
@@ -167,7 +161,7 @@ def check_task(task: Task, seed: int = 0) -> None:
     if not isinstance(world, GraphWorld):
         check_world(world, CHECKED_STATES)
     _check_costs(task, world)
-    _check_pictures(task, world)
+    _check_renderer(task, world)
     if tuple(world.propositions) != tuple(task.propositions):
         raise BrokenLawError(
             f"{named}: propositions: the task has {', '.join(task.propositions)},"
@@ -186,10 +180,7 @@ def _check_costs(task: Task, world: World[Any]) -> None:
         if cost is None:
             continue
         wrong = f"task {task.name!r}: {name}:"
-        try:
-            values = np.asarray(cost(features), np.float64)
-        except Exception as error:
-            raise BrokenLawError(f"{wrong} it fails ({type(error).__name__}: {error})") from error
+        values = attempt(f"{wrong} it fails", lambda cost=cost: np.asarray(cost(features), np.float64))
         if values.shape != (len(transitions),):
             raise BrokenLawError(
                 f"{wrong} from features of shape {features.shape} it must give an array of shape"
@@ -207,31 +198,25 @@ def _check_costs(task: Task, world: World[Any]) -> None:
 
 def _first_transitions(world: World[Any]) -> list[tuple[Any, int, Any]]:
     """The transitions of the first `CHECKED_STATES` states, breadth first."""
-    states, found = [world.initial_state], []
-    seen = set(states)
+    states, transitions = [world.initial_state], []
+    reached = set(states)
     for state in states:
         for control in np.flatnonzero(available_controls(world, state)).tolist():
-            following = world.step(state, control)
-            found.append((state, control, following))
-            if following not in seen and len(states) < CHECKED_STATES:
-                seen.add(following)
-                states.append(following)
-    return found
+            next_state = world.step(state, control)
+            transitions.append((state, control, next_state))
+            if next_state not in reached and len(states) < CHECKED_STATES:
+                reached.add(next_state)
+                states.append(next_state)
+    return transitions
 
 
-def _check_pictures(task: Task, world: World[Any]) -> None:
-    """Check that `render` gives an image and `locate` a place in it."""
-    if not can_render(world):
-        return
-    shows: dict[str, Callable[[Any], Any]] = {"render": as_renderer(world).render}
-    if can_locate(world):
-        shows["locate"] = as_located(world).locate
-    for name, what in shows.items():
-        try:
-            shown = np.asarray(what(world.initial_state))
-        except Exception as error:
-            raise BrokenLawError(f"task {task.name!r}: {name}: it fails ({type(error).__name__}: {error})") from error
-        wrong = shown.shape != (2,) if name == "locate" else shown.ndim != 3 or shown.shape[2] != 3
-        if wrong or shown.dtype.kind not in "iuf":
+def _check_renderer(task: Task, world: World[Any]) -> None:
+    """Check that `render` gives an image and `locate` a place in it, where the world has them."""
+    for name, offered in (("render", can_render(world)), ("locate", can_locate(world))):
+        if not offered:
+            continue
+        value = np.asarray(attempt(f"task {task.name!r}: {name}: it fails", getattr(world, name), world.initial_state))
+        wrong = value.shape != (2,) if name == "locate" else value.ndim != 3 or value.shape[2] != 3
+        if wrong or value.dtype.kind not in "iuf":
             needed = "a place (x, y)" if name == "locate" else "an image of shape [height, width, 3]"
             raise BrokenLawError(f"task {task.name!r}: {name}: it must give {needed}")

@@ -1,33 +1,32 @@
-"""What can happen in a world, as arrays that all scenes in it share."""
+"""The transitions of a world as arrays, which all of its scenes share."""
 
 from collections.abc import Collection, Hashable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from wfairl.automata.automaton import UNAVAILABLE, Label
 from wfairl.errors import BadInputError
-from wfairl.worlds.compiled import MAX_LABELS, TooManyNodesError
 
 
 class BrokenGraphError(BadInputError):
-    """Arrays or edges that make no world."""
+    """Arrays or edges that do not define a world."""
 
 
 @dataclass(frozen=True, eq=False)
 class TransitionTable:
-    """What can happen in a world, shared by all scenes in it.
+    """The transitions of a world, shared by all of its scenes.
 
     Attributes:
         controls: the names of the controls.
         successors: state after each control, or `UNAVAILABLE`; shape [states, controls] of int32.
-        label_index: which of `labels` a transition shows, shape [states, controls] of uint16.
+        label_index: index into `labels` of each transition, shape [states, controls] of uint16.
         labels: the distinct labels.
-        feature_index: which row of `features` a transition has, shape [states, controls] of int32.
+        feature_index: row of `features` of each transition, shape [states, controls] of int32.
         features: the distinct features of transitions, shape [distinct, features] of float64.
         feature_names: what the features are called, for people.
-        states: what stands behind each state, such as a cell or the name of a node; the numbers themselves if empty.
+        states: the name of each state, such as a cell or the node of a graph; the numbers themselves if empty.
         positions: where each state is on a map, y upwards, shape [states, 2]; None if unknown.
     """
 
@@ -75,25 +74,29 @@ class TransitionTable:
             raise BrokenGraphError(f"positions must be finite numbers of the shape [{shape[0]}, 2]")
 
 
-class LabelNumbers:
-    """Distinct labels, numbered as they are met."""
+class FeatureNumbers:
+    """Distinct feature vectors, numbered in the order in which they are met."""
 
     def __init__(self) -> None:
-        self.labels: list[Label] = []
-        self._numbers: dict[Label, int] = {}
+        self.rows: list[NDArray[np.float64]] = []
+        self._numbers: dict[bytes, int] = {}
 
-    def number(self, label: Label) -> int:
-        """The number of a label.
+    def number(self, features: ArrayLike) -> int:
+        """The index of a feature vector, which is added if it is new."""
+        row = np.asarray(features, np.float64)
+        number = self._numbers.setdefault(row.tobytes(), len(self.rows))
+        if number == len(self.rows):
+            self.rows.append(row)
+        return number
 
-        Raises:
-            TooManyNodesError: there are too many distinct labels.
-        """
-        found = self._numbers.setdefault(label, len(self.labels))
-        if found == MAX_LABELS:
-            raise TooManyNodesError(f"more than {MAX_LABELS:,} distinct labels; leave out what the task is not about")
-        if found == len(self.labels):
-            self.labels.append(label)
-        return found
+
+def edge_ranks(sources: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Which of the outgoing edges of its source each edge is, in the order of the edges; shape [edges]."""
+    order = np.argsort(sources, kind="stable")
+    degrees = np.bincount(sources)
+    ranks = np.empty_like(order)
+    ranks[order] = np.arange(len(sources)) - (np.cumsum(degrees) - degrees)[sources[order]]
+    return ranks
 
 
 def as_label(propositions: str | Collection[str]) -> Label:

@@ -9,8 +9,8 @@ world ends it (MiniGrid's goal and lava), and is truncated at the task's horizon
 
     1 - 0.9 * steps / horizon   on the step that fulfils the rule, else 0.
 
-What a row shows depends on the kind of world: in a `GraphWorld` the numbers of the world and of the state; in MiniGrid
-the number of the grid, cell * 4 + direction, and what is carried.
+Observations depend on the kind of world: in a `GraphWorld` the numbers of the world and of the state; in MiniGrid the
+number of the grid, cell * 4 + direction, and the carried object.
 """
 
 from collections.abc import Sequence
@@ -61,16 +61,16 @@ def compile_scenes(task: Task, seeds: Sequence[int], n_jobs: int = 1) -> ScenePo
 class CompiledVectorEnv(VectorEnv[Columns, NDArray[np.int64], NDArray[Any]]):
     """A batch of episodes in scenes of a pool.
 
-    Autoreset is in the same step, so that every step of every row is one of an episode: where an episode has
-    ended, the columns are those of the next one, and `info["final_obs"]` holds what the last state shows, in the
-    rows of `info["_final_obs"]`. `info["seed"]` is the scene of each row's columns.
+    Autoreset is in the same step, so that every step of every row belongs to an episode: where an episode has ended,
+    the columns are those of the next one, and `info["final_obs"]` holds the last observation, in the rows of
+    `info["_final_obs"]`. `info["seed"]` is the scene of each row's columns.
 
     Attributes:
         pool: the scenes.
-        bank: the distinct things that the columns number, since the last `forget`.
+        bank: the distinct arrays to which the columns are indices, since the last `forget`.
         scenes: the scene of each row, an index into the pool; shape [num_envs].
         states: the state of each row, shape [num_envs, state width].
-        steps: controls taken in each row's episode, shape [num_envs].
+        steps: number of controls in each row's episode, shape [num_envs].
     """
 
     def __init__(self, pool: ScenePool, num_envs: int):
@@ -92,7 +92,7 @@ class CompiledVectorEnv(VectorEnv[Columns, NDArray[np.int64], NDArray[Any]]):
 
     @property
     def bank(self) -> Bank:
-        """The distinct things that the columns number."""
+        """See `Observer`."""
         return self._observer.bank
 
     def reset(
@@ -139,17 +139,17 @@ class CompiledVectorEnv(VectorEnv[Columns, NDArray[np.int64], NDArray[Any]]):
         return self._columns.copy(), rewards, terminated, truncated, info
 
     def forget(self) -> Columns:
-        """Empty the bank of all but what is shown now; the columns with their new numbers."""
+        """Empty the bank of all but the present observations; the columns with their new indices."""
         self.bank.clear()
         self._observe(np.arange(self.num_envs))
         return self._columns.copy()
 
     def snapshot(self) -> dict[str, NDArray[Any]]:
-        """Where every episode stands, copied; the bank and the draws of scenes to come are not part of it."""
+        """The state of every episode, copied; the bank and the random generator of scenes are not part of it."""
         return {name: getattr(self, name).copy() for name in ("scenes", "states", "automaton_states", "steps")}
 
     def restore(self, snapshot: dict[str, NDArray[Any]]) -> Columns:
-        """Put every episode where a snapshot of the same pool has it, and empty the bank; see `forget`.
+        """Restore every episode from a snapshot of the same pool, and empty the bank; see `forget`.
 
         Raises:
             BadInputError: the snapshot is not of such an environment.
@@ -159,7 +159,7 @@ class CompiledVectorEnv(VectorEnv[Columns, NDArray[np.int64], NDArray[Any]]):
                 raise BadInputError(f"the snapshot of the environment has no {name} that would fit")
         if (snapshot["scenes"] < 0).any() or (snapshot["scenes"] >= len(self.pool)).any():
             raise BadInputError("the snapshot of the environment is of another pool of scenes")
-        # What lies outside of these would lead compiled code outside of its arrays.
+        # Other values would lead compiled code outside its arrays.
         for name, least, largest in (
             ("states", 0, self.pool.largest[snapshot["scenes"]]),
             ("automaton_states", DEAD, self.pool.task.rule.states - 1),
@@ -172,12 +172,12 @@ class CompiledVectorEnv(VectorEnv[Columns, NDArray[np.int64], NDArray[Any]]):
         return self.forget()
 
     def _begin(self, rows: NDArray[np.int64], scenes: NDArray[np.int64] | None = None) -> None:
-        """Put some rows at the beginning of scenes, drawn if none are given."""
+        """Begin episodes in some rows, in scenes that are drawn unless given."""
         self.scenes[rows] = self.np_random.integers(len(self.pool), size=len(rows)) if scenes is None else scenes
         self.states[rows] = self.pool.states[self.scenes[rows]]
         self.automaton_states[rows] = self.pool.automaton_states[self.scenes[rows]]
         self.steps[rows] = 0
 
     def _observe(self, changed: NDArray[np.int64]) -> None:
-        """Bring the columns up to date, given the rows whose first column may be another one."""
+        """Update the columns; see `Observer`."""
         self._observer.observe(self._rows, changed, self._columns)

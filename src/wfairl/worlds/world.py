@@ -4,22 +4,22 @@ A world is the set {X, U, x_0, f, AP, l} of the paper without its cost, which is
 
     x_{t+1} = f(x_t, u_t)            `step`
     sigma_t = l(x_t, u_t) ⊆ AP       `label`, the propositions that hold after the transition
-    phi(x_t, u_t, x_{t+1})           `features`, what a linear or tabular cost may look at
+    phi(x_t, u_t, x_{t+1})           `features`, which linear and tabular costs depend on
 
 Anything with the attributes and methods of `World` is a world. `check_world` tests the laws that the type checker
-cannot see. What a world may offer besides:
+cannot see. A world may also offer
 
     is_available(state, control)     False where a control cannot be chosen; without it, every control can be
     render(state)                    the state as an image, shape [height, width, 3] of uint8
-    tile_keys(state), render_tile    the same image by its cells, where it is made of tiles
-    locate(state)                    where the agent is in that image, for pictures of a trajectory
-    heading(state)                   where the agent faces, for maps of a cost
-    feature_names                    what the features are called, for people
-    instruction                      what a scene asks for, in words, where scenes of one task ask for different things
+    tile_keys(state), render_tile    the same image cell by cell, where it is made of tiles
+    locate(state)                    the pixel of the agent in that image, for drawings of trajectories
+    heading(state)                   the direction that the agent faces, for maps of a cost
+    feature_names                    the names of the features
+    instruction                      the goal of a scene in words, where it differs between the scenes of a task
 """
 
 from collections import deque
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -57,16 +57,16 @@ class World(Protocol[State]):
         ...
 
     def features(self, state: State, control: int, next_state: State) -> NDArray[np.float64]:
-        """What a linear or tabular cost may look at, shape [features]; the same shape everywhere."""
+        """The vector that linear and tabular costs depend on, shape [features]; the same shape everywhere."""
         ...
 
 
 @runtime_checkable
 class LimitedWorld(World[Any], Protocol):
-    """A world in which some controls cannot be chosen everywhere."""
+    """A world in which some controls are unavailable in some states."""
 
     def is_available(self, state: Any, control: int) -> bool:
-        """Whether the control can be chosen; in every state that can be reached, at least one can."""
+        """Whether the control can be chosen; in every reachable state, at least one can."""
         ...
 
 
@@ -89,29 +89,39 @@ def check_world(world: World[Any], max_states: int = 1_000) -> int:
         The number of states that were checked.
 
     Raises:
-        BrokenLawError: says which law broke, and at which state and control.
+        BrokenLawError: names the law, the state and the control.
     """
     _check_attributes(world)
-    seen = {world.initial_state}
-    queue = deque(seen)
+    reached = {world.initial_state}
+    queue = deque(reached)
     widths: set[int] = set()
     while queue:
         state = queue.popleft()
-        controls = np.flatnonzero(_available(world, state)).tolist()
-        if not controls:
+        available = attempt(f"totality: is_available fails at state {state!r}", available_controls, world, state)
+        if not available.any():
             raise BrokenLawError(f"availability: no control can be chosen at state {state!r}")
-        for control in controls:
-            next_state = _check_transition(world, state, control)
-            widths.add(len(_features(world, state, control, next_state)))
+        for control in np.flatnonzero(available).tolist():
+            where = f"at state {state!r} under control {world.controls[control]!r}"
+            next_state = _check_step(world, state, control, where)
+            _check_label(world, (state, control, next_state), where)
+            widths.add(_check_features(world, (state, control, next_state), where))
             if len(widths) > 1:
                 first, second = sorted(widths)
                 raise BrokenLawError(
                     f"features: {first} of them elsewhere and {second} at state {state!r}, or the reverse"
                 )
-            if next_state not in seen and len(seen) < max_states:
-                seen.add(next_state)
+            if next_state not in reached and len(reached) < max_states:
+                reached.add(next_state)
                 queue.append(next_state)
-    return len(seen)
+    return len(reached)
+
+
+def attempt(law: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function of the user's; if it fails, raise a `BrokenLawError` that names a law."""
+    try:
+        return function(*arguments)
+    except Exception as error:
+        raise BrokenLawError(f"{law} ({type(error).__name__}: {error})") from error
 
 
 def _check_attributes(world: World[Any]) -> None:
@@ -128,40 +138,6 @@ def _check_attributes(world: World[Any]) -> None:
     _check_hashable(world.initial_state, "initial_state")
 
 
-def _available(world: World[Any], state: Any) -> NDArray[np.bool_]:
-    try:
-        return available_controls(world, state)
-    except Exception as error:
-        raise BrokenLawError(
-            f"totality: is_available fails at state {state!r} ({type(error).__name__}: {error})"
-        ) from error
-
-
-def _check_transition(world: World[Any], state: Any, control: int) -> Any:
-    where = f"at state {state!r} under control {world.controls[control]!r}"
-    key = hash(state)
-    try:
-        next_state = world.step(state, control)
-        again = world.step(state, control)
-    except Exception as error:
-        raise BrokenLawError(f"totality: step fails {where} ({type(error).__name__}: {error})") from error
-    _check_hashable(next_state, f"step {where}")
-    if hash(state) != key or next_state != again or hash(next_state) != hash(again):
-        raise BrokenLawError(f"purity: two calls of step differ {where}")
-    try:
-        label = world.label(state, control, next_state)
-    except Exception as error:
-        raise BrokenLawError(f"totality: label fails {where} ({type(error).__name__}: {error})") from error
-    if not isinstance(label, frozenset):
-        raise BrokenLawError(f"labels: label gives a {type(label).__name__} instead of a frozenset {where}")
-    if not label <= set(world.propositions):
-        unknown = ", ".join(sorted(map(str, label - set(world.propositions))))
-        raise BrokenLawError(f"labels: {unknown} is not among the propositions, {where}")
-    if world.label(state, control, next_state) != label:
-        raise BrokenLawError(f"purity: two calls of label differ {where}")
-    return next_state
-
-
 def _check_hashable(state: Any, where: str) -> None:
     try:
         hash(state)
@@ -169,12 +145,29 @@ def _check_hashable(state: Any, where: str) -> None:
         raise BrokenLawError(f"hashability: {where} gives a {type(state).__name__}, which has no hash") from None
 
 
-def _features(world: World[Any], state: Any, control: int, next_state: Any) -> NDArray[np.float64]:
-    where = f"at state {state!r} under control {world.controls[control]!r}"
-    try:
-        features = np.asarray(world.features(state, control, next_state), dtype=np.float64)
-    except Exception as error:
-        raise BrokenLawError(f"totality: features fails {where} ({type(error).__name__}: {error})") from error
+def _check_step(world: World[Any], state: Any, control: int, where: str) -> Any:
+    key = hash(state)
+    next_state, again = (attempt(f"totality: step fails {where}", world.step, state, control) for _ in range(2))
+    _check_hashable(next_state, f"step {where}")
+    if hash(state) != key or next_state != again or hash(next_state) != hash(again):
+        raise BrokenLawError(f"purity: two calls of step differ {where}")
+    return next_state
+
+
+def _check_label(world: World[Any], transition: tuple[Any, int, Any], where: str) -> None:
+    label = attempt(f"totality: label fails {where}", world.label, *transition)
+    if not isinstance(label, frozenset):
+        raise BrokenLawError(f"labels: label gives a {type(label).__name__} instead of a frozenset {where}")
+    if not label <= set(world.propositions):
+        unknown = ", ".join(sorted(map(str, label - set(world.propositions))))
+        raise BrokenLawError(f"labels: {unknown} is not among the propositions, {where}")
+    if world.label(*transition) != label:
+        raise BrokenLawError(f"purity: two calls of label differ {where}")
+
+
+def _check_features(world: World[Any], transition: tuple[Any, int, Any], where: str) -> int:
+    """Check the features of a transition; how many there are."""
+    features = attempt(f"totality: features fails {where}", lambda: np.asarray(world.features(*transition), np.float64))
     if features.ndim != 1 or not np.isfinite(features).all():
         raise BrokenLawError(f"features: they must be a finite vector, not {features!r}, {where}")
-    return features
+    return len(features)

@@ -17,7 +17,7 @@ from wfairl.automata.words import compress
 from wfairl.errors import BadInputError
 from wfairl.planning import build_product, find_plan
 from wfairl.planning.cost import feature_cost, nominal_cost, true_cost
-from wfairl.planning.path import walk_path
+from wfairl.planning.path import follow_controls
 from wfairl.worlds import check_task, check_world
 from wfairl.worlds.continuous.floor_plan import BrokenFloorPlanError, resample
 from wfairl.worlds.continuous.roadmap import VERTICES_OF_A_REGION, draw_roadmap
@@ -59,7 +59,7 @@ def test_the_word_of_a_walk_is_what_it_runs_through(seed):
     walk = random_walk(roadmap, 12, seed)
     world = roadmap.world(walk[0])
     controls = [int(np.flatnonzero(roadmap.table.successors[a] == b)[0]) for a, b in pairwise(walk)]
-    path = walk_path(world, visit_in_order("a"), controls, walk[0])
+    path = follow_controls(world, visit_in_order("a"), controls, walk[0])
     (start,) = FLOOR.labels(roadmap.configurations[walk[:1]])
     word = compress([start, *path.labels])
     assert FLOOR.word(roadmap.path(walk)) == word

@@ -1,4 +1,4 @@
-"""Worlds without cells: floor plans, roadmaps over them, recorded paths snapped to them, plans refined in the plane.
+"""Continuous worlds: floor plans, roadmaps over them, recorded paths matched to them, plans refined in the plane.
 
 The curves of cars are in `ompl_steering`, which needs the extra `ompl`.
 """

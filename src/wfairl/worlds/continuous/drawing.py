@@ -1,4 +1,4 @@
-"""Floor plans as pictures: obstacles, zones, regions by what they mean, the roadmap faintly, and paths."""
+"""Floor plans as images: obstacles, zones, regions by their propositions, the roadmap faintly, and paths."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from wfairl.worlds.continuous.roadmap import Roadmap
 
 FINER = 2
-"""Pictures are drawn this many times larger, and then made smooth."""
+"""Images are drawn this many times larger and then scaled down, which smooths them."""
 
-EDGE_OF_PICTURE = 8
+MARGIN = 8
 SHOWN_NEIGHBOURS, MOST_EDGES = 6, 6_000
-"""Edges of a roadmap that are drawn: the shortest of each vertex, and of a large one, some of these."""
+"""Edges of a roadmap that are drawn: the shortest of each vertex, and of a large roadmap, some of these."""
 
 ROADMAP, QUIET = "#eceef1", "#aab1ba"
 ZONES = ("#cfe6f7", "#fbe6c4", "#e4d8f2", "#d9efd6")
@@ -34,18 +34,13 @@ HERE, WIDTH = 8, 3
 
 
 class FloorDrawing:
-    """A floor with what its regions mean in a scene.
-
-    Args:
-        roadmap: the floor as a graph.
-        meanings: proposition by region.
-    """
+    """Draws the floor of a roadmap, with the proposition of each region in a scene."""
 
     def __init__(self, roadmap: Roadmap, meanings: Mapping[str, str]):
         self.roadmap, self.meanings = roadmap, meanings
         left, bottom, right, top = roadmap.plan.bounds
-        self._scale = (LARGEST - 2 * EDGE_OF_PICTURE) / max(right - left, top - bottom)
-        size = np.array([right - left, top - bottom]) * self._scale + 2 * EDGE_OF_PICTURE
+        self._scale = (LARGEST - 2 * MARGIN) / max(right - left, top - bottom)
+        size = np.array([right - left, top - bottom]) * self._scale + 2 * MARGIN
         self.size = round(float(size[0])), round(float(size[1]))
 
     def render(self, vertex: int | None = None, paths: Sequence[Points] = ()) -> NDArray[np.uint8]:
@@ -69,16 +64,16 @@ class FloorDrawing:
         return x, y
 
     def pixels(self, places: Points) -> Points:
-        """Where places are in the picture, from its upper left corner; shape [places, 2]."""
+        """The pixels of places, from the upper left corner of the image; shape [places, 2]."""
         left, _, _, top = self.roadmap.plan.bounds
-        return (places[:, :2] - (left, top)) * (self._scale, -self._scale) + EDGE_OF_PICTURE
+        return (places[:, :2] - (left, top)) * (self._scale, -self._scale) + MARGIN
 
     def _fine(self, places: Points) -> Points:
         return self.pixels(places) * FINER
 
     @cached_property
     def _floor(self) -> Image.Image:
-        """All that does not move; names are written over what does."""
+        """All that is below paths, the robot and the names."""
         plan = self.roadmap.plan
         image = Image.new("RGB", (self.size[0] * FINER, self.size[1] * FINER), FLOOR)
         draw = ImageDraw.Draw(image)

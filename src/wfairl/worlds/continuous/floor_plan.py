@@ -1,4 +1,4 @@
-"""FloorPlan: a floor with bounds, obstacles, regions that mean something, and zones in which a metre has a price.
+"""FloorPlan: a floor with bounds, obstacles, regions for labels, and zones with a price per metre.
 
     plan = FloorPlan(
         bounds=(0, 0, 24, 16),
@@ -8,14 +8,14 @@
     )
     plan.is_free(path), plan.word(path), plan.metres(path)
 
-The robot is a point: grow the obstacles by its radius. What a path shows is the regions that it is in, in the order in
-which it enters and leaves them; what it costs is linear in the metres that it runs in each zone and outside them.
+The robot is a point: grow the obstacles by its radius. The word of a path is the regions that it is in, in the order in
+which it enters and leaves them; its cost is linear in its metres in each zone and outside them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations, pairwise
 
@@ -28,7 +28,7 @@ from wfairl.errors import BadInputError
 from wfairl.worlds.continuous.shapes import Chains, Points, Shape, ShapeSet, chain_lengths, join_chains
 
 OUTSIDE_ZONES = "floor"
-"""The feature of the metres that lie in no zone."""
+"""The feature of the metres outside all zones."""
 
 
 class BrokenFloorPlanError(BadInputError):
@@ -41,15 +41,15 @@ class FloorPlan:
 
     Attributes:
         bounds: left, bottom, right and top, in metres.
-        obstacles: where nothing may be.
-        regions: shapes by their names, of which labels are made; they may overlap.
-        zones: shapes by their names, in which a metre has a price of its own; they may not overlap.
+        obstacles: shapes that no path may touch.
+        regions: shapes by name, for labels; they may overlap.
+        zones: shapes by name, each with a price per metre; they may not overlap.
     """
 
     bounds: tuple[float, float, float, float]
     obstacles: tuple[Shape, ...] = ()
-    regions: Mapping[str, Shape] = frozenset()  # type: ignore[assignment]
-    zones: Mapping[str, Shape] = frozenset()  # type: ignore[assignment]
+    regions: Mapping[str, Shape] = field(default_factory=dict)
+    zones: Mapping[str, Shape] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "obstacles", tuple(self.obstacles))
@@ -59,21 +59,19 @@ class FloorPlan:
         if not (np.isfinite(self.bounds).all() and left < right and bottom < top):
             raise BrokenFloorPlanError("bounds are left, bottom, right and top, with left < right and bottom < top")
         if OUTSIDE_ZONES in self.zones:
-            raise BrokenFloorPlanError(
-                f"no zone may be called {OUTSIDE_ZONES!r}: that is what lies outside all of them"
-            )
+            raise BrokenFloorPlanError(f"no zone may be called {OUTSIDE_ZONES!r}, the name of all outside the zones")
         for (one, first), (other, second) in combinations(self.zones.items(), 2):
             if _overlap(first, second):
                 raise BrokenFloorPlanError(f"the zones {one!r} and {other!r} overlap, and a metre has one price")
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """What `metres` tells apart."""
+        """The names of the entries of `metres`."""
         return (OUTSIDE_ZONES, *self.zones)
 
     @property
     def size(self) -> float:
-        """Metres from one corner to the opposite one."""
+        """The diagonal in metres."""
         left, bottom, right, top = self.bounds
         return float(np.hypot(right - left, top - bottom))
 
@@ -101,15 +99,14 @@ class FloorPlan:
         """The regions that each of some points is in."""
         names = tuple(self.regions)
         return [
-            frozenset(name for name, there in zip(names, row, strict=True) if there)
+            frozenset(name for name, inside in zip(names, row, strict=True) if inside)
             for row in self.region_set.contain(points)
         ]
 
     def word(self, path: Points) -> Word:
-        """The regions that a path is in, from its first point on, each change once."""
+        """The regions that a path is in, from its first point on."""
         names = tuple(self.regions)
-        (holds,) = self.labels(path[:1])
-        labels = [holds]
+        labels = self.labels(path[:1])
         for _, number in self.region_set.crossings(path):
             labels.append(labels[-1] ^ {names[number]})
         return compress(labels)
@@ -136,7 +133,7 @@ def path_lengths(path: Points) -> NDArray[np.float64]:
 
 
 def resample(path: Points, spacing: float) -> Points:
-    """The path with points added on it, so that none are further apart than `spacing`; its own points stay."""
+    """The path with points added, so that no two are further apart than `spacing`."""
     parts: list[Points] = [path[:1]]
     for one, other in pairwise(path):
         steps = max(1, int(np.ceil(np.linalg.norm(other[:2] - one[:2]) / spacing - 1e-9)))
@@ -146,9 +143,8 @@ def resample(path: Points, spacing: float) -> Points:
 
 
 def _overlap(one: Shape, other: Shape) -> bool:
-    """Whether two shapes share an area: a side runs through the other, or one lies in the other."""
-    outlines: Sequence[tuple[Shape, Shape]] = ((one, other), (other, one))
+    """Whether two shapes share an area: the outline of one runs through the other."""
     return any(
         ShapeSet([shape]).metres_inside(join_chains([np.vstack([outline.vertices, outline.vertices[:1]])])).sum() > 1e-9
-        for shape, outline in outlines
+        for shape, outline in ((one, other), (other, one))
     )

@@ -21,31 +21,26 @@ from wfairl.worlds.continuous.shapes import Chains, Points, join_chains
 from wfairl.worlds.continuous.steering import Configurations
 
 CHORD = 0.05
-"""Metres, at most, of a segment of a curve. It leaves a curve of 1 m radius by a third of a millimetre, and cuts the
-tip off where a car turns back, by half of it at most."""
+"""The longest segment of a curve in metres. It deviates from a curve of 1 m radius by a third of a millimetre, and cuts
+the tip where a car reverses by at most half of its length."""
 
 
 def dubins(radius: float) -> OmplCurves:
-    """The steering of a car that only goes forward, by its turning radius in metres."""
+    """The steering of a car that only drives forward, by its turning radius in metres."""
     _check_radius(radius)
     base = _import_ompl()
     return OmplCurves(base.DubinsStateSpace(radius), is_symmetric=False)
 
 
 def reeds_shepp(radius: float) -> OmplCurves:
-    """The steering of a car that also goes backward, by its turning radius in metres."""
+    """The steering of a car that also drives backward, by its turning radius in metres."""
     _check_radius(radius)
     base = _import_ompl()
     return OmplCurves(base.ReedsSheppStateSpace(radius), is_symmetric=True)
 
 
 class OmplCurves:
-    """A `Steering` along the curves of one of OMPL's state spaces of places with a heading.
-
-    Args:
-        space: OMPL's state space.
-        is_symmetric: whether the way back is the same.
-    """
+    """A `Steering` along the curves of one of OMPL's state spaces of poses."""
 
     dimensions = 3
 
@@ -84,8 +79,8 @@ _alive: WeakSet[OmplCurves] = WeakSet()
 
 
 @atexit.register
-def _let_go() -> None:
-    """Drop what is OMPL's before Python ends: its bindings complain about what is left."""
+def _release() -> None:
+    """Drop OMPL's objects before Python exits: its bindings complain about those that are left."""
     for curves in _alive:
         del curves.space, curves._one, curves._other, curves._between
 
@@ -96,11 +91,7 @@ def _check_radius(radius: float) -> None:
 
 
 def _import_ompl() -> Any:
-    """OMPL's state spaces.
-
-    Raises:
-        MissingExtraError: says which extra to install.
-    """
+    """OMPL's state spaces, or a `MissingExtraError` that says what to install."""
     try:
         from ompl import base
     except ImportError:

@@ -1,8 +1,8 @@
-"""A plan on a roadmap made shorter in the plane, without changing what it shows.
+"""Plans on a roadmap refined in the plane: cheaper, with the same word.
 
-A band of stations is laid along the plan, each with some configurations drawn around it. Among all ways through the
-band that touch no obstacle and show the word of the plan letter by letter, the cheapest is found exactly; it is the
-next plan, and the next band is narrower. The plan itself is one of the ways, so that the cost never rises.
+A band of stations is laid along the plan, each with some configurations drawn around it. The cheapest path through the
+band that touches no obstacle and has the word of the plan, letter by letter, is found exactly; it is the next plan, and
+the next band is narrower. The plan itself is one of these paths, so that the cost never rises.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ FOREIGN = -1
 
 @dataclass(frozen=True)
 class Band:
-    """How wide a plan is looked around.
+    """The size of the search around a plan.
 
     Attributes:
-        rounds: bands, one after the other.
+        rounds: number of bands, one after the other.
         stations: along the plan.
         around: configurations at each station, the plan's own included.
-        reach: how many stations ahead a way may go at once.
+        reach: stations that one step of a path may span.
         first_width, last_width: standard deviation of the configurations around a station in the first and the last
             band, in metres; headings are drawn as if a radian were a metre.
     """
@@ -57,11 +57,11 @@ class RefinedPath:
     """A path in the plane.
 
     Attributes:
-        configurations: through which it goes, the steering's ways in between; shape [configurations, 2 or 3].
+        configurations: joined by the steering's paths, shape [configurations, 2 or 3].
         path: its points, shape [points, 2 or 3].
         metres: outside the zones and in each of them, shape [1 + zones].
         cost: of the metres.
-        word: what it shows, from its first point on.
+        word: of the path, from its first point on.
     """
 
     configurations: Configurations
@@ -78,13 +78,13 @@ def refine_path(
     band: Band | None = None,
     seed: int = 0,
 ) -> RefinedPath:
-    """The plan through some configurations made cheaper, with the same word; it begins where the plan does.
+    """A cheaper path with the same start and word as a plan.
 
     Args:
-        scene: the floor, and what its regions mean.
-        configurations: of the plan, such as the vertices that it passes; the steering's ways between them are free.
+        scene: the floor, with the propositions of its regions.
+        configurations: of the plan, such as its vertices; the steering's paths between them touch no obstacle.
         prices: of a metre outside the zones and in each of them, above zero; shape [1 + zones].
-        band: how wide to look.
+        band: the size of the search.
         seed: of the configurations that are drawn.
 
     Raises:
@@ -112,45 +112,42 @@ def _refine_once(
     width: float,
     rng: np.random.Generator,
 ) -> Configurations:
-    """The cheapest way through one band."""
+    """The cheapest path through one band."""
     spine, corners = _spine(scene.roadmap, plan, band.stations)
     station = np.repeat(np.arange(len(spine)), band.around)
     drawn = spine[station] + width * rng.normal(size=(len(station), spine.shape[1]))
     is_own = np.arange(len(station)) % band.around == 0
     drawn[is_own | (station == 0)] = spine[station[is_own | (station == 0)]]
-    one, other = _pairs(station, corners * band.around, band.reach)
-    starts, ends = drawn[one], drawn[other]
+    source, target = _pairs(station, corners * band.around, band.reach)
+    starts, ends = drawn[source], drawn[target]
     chains = scene.roadmap.steering.chains(starts, ends)
     number = {label: i for i, label in enumerate(dict.fromkeys(word))}
     labels = np.array([number.get(label, FOREIGN) for label in scene.shown_labels(drawn)])
     changes = scene.meaningful.count_crossings(chains).sum(axis=1)
-    kept = (changes == (labels[one] != labels[other])) & scene.roadmap.plan.are_free(chains)
-    one, other = one[kept], other[kept]
-    costs = scene.roadmap.edge_metres(starts, ends, chains)[kept] @ prices
+    is_edge = (changes == (labels[source] != labels[target])) & scene.roadmap.plan.are_free(chains)
+    costs = scene.roadmap.edge_metres(starts, ends, chains)[is_edge] @ prices
     letters = np.array([number[label] for label in word])
-    return drawn[_cheapest_way(one, other, costs, labels, letters)]
+    return drawn[_cheapest_path(source[is_edge], target[is_edge], costs, labels, letters)]
 
 
 def _spine(roadmap: Roadmap, plan: Configurations, stations: int) -> tuple[Configurations, NDArray[np.int64]]:
-    """The plan's configurations with others on the ways between them, and which are its own."""
-    ways = [roadmap.steering.path(one, other) for one, other in pairwise(plan)]
-    spacing = sum(path_lengths(way)[-1] for way in ways) / stations
+    """The plan's configurations with others on the paths between them, and the indices of its own."""
+    paths = [roadmap.steering.path(one, other) for one, other in pairwise(plan)]
+    spacing = sum(path_lengths(path)[-1] for path in paths) / stations
     parts = [plan[:1]]
-    for way, end in zip(ways, plan[1:], strict=True):
-        along = path_lengths(way)
+    for path, end in zip(paths, plan[1:], strict=True):
+        along = path_lengths(path)
         steps = max(1, math.ceil(along[-1] / max(spacing, 1e-9)))
         wanted = along[-1] * np.arange(1, steps) / steps
-        between = np.stack([np.interp(wanted, along, column) for column in _unwrapped(way).T], axis=1)
+        between = np.stack([np.interp(wanted, along, column) for column in _unwrapped(path).T], axis=1)
         parts += [between, end[None]]
     own = np.cumsum([len(part) for part in parts])[0::2] - 1
     return np.concatenate(parts), own
 
 
-def _unwrapped(way: Configurations) -> Configurations:
-    """The way with headings that do not jump by a full turn."""
-    if way.shape[1] == 2:
-        return way
-    return np.column_stack([way[:, :2], np.unwrap(way[:, 2])])
+def _unwrapped(path: Configurations) -> Configurations:
+    """The path with headings that do not jump by a full turn."""
+    return path if path.shape[1] == 2 else np.column_stack([path[:, :2], np.unwrap(path[:, 2])])
 
 
 def _pairs(
@@ -168,33 +165,26 @@ def _pairs(
     return distinct // count, distinct % count
 
 
-def _cheapest_way(
-    one: NDArray[np.int64],
-    other: NDArray[np.int64],
+def _cheapest_path(
+    source: NDArray[np.int64],
+    target: NDArray[np.int64],
     costs: NDArray[np.float64],
     labels: NDArray[np.int64],
     letters: NDArray[np.int64],
 ) -> NDArray[np.int64]:
-    """The configurations of the cheapest way from the first of them that reads the letters one by one, to their end."""
+    """The cheapest path from the first configuration whose labels are the letters, one by one to their end."""
     count = len(labels)
-    same = labels[one] == labels[other]
     rows, columns, values = [], [], []
-    for place, letter in enumerate(letters):
-        stays = same & (labels[one] == letter)
-        rows.append(place * count + one[stays])
-        columns.append(place * count + other[stays])
-        values.append(costs[stays])
-        if place + 1 < len(letters):
-            moves = ~same & (labels[one] == letter) & (labels[other] == letters[place + 1])
-            rows.append(place * count + one[moves])
-            columns.append((place + 1) * count + other[moves])
-            values.append(costs[moves])
+    for position, letter in enumerate(letters):
+        for next_position in range(position, min(position + 2, len(letters))):
+            edges = (labels[source] == letter) & (labels[target] == letters[next_position])
+            rows.append(position * count + source[edges])
+            columns.append(next_position * count + target[edges])
+            values.append(costs[edges])
     size = count * len(letters)
     graph = csr_array((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=(size, size))
     distance, before = dijkstra(graph, indices=0, return_predecessors=True)
-    node = size - count + int(distance[-count:].argmin())
-    way = [node]
-    while before[node] >= 0:
-        node = int(before[node])
-        way.append(node)
-    return np.array(way[::-1]) % count
+    path = [size - count + int(distance[-count:].argmin())]
+    while before[path[-1]] >= 0:
+        path.append(int(before[path[-1]]))
+    return np.array(path[::-1]) % count

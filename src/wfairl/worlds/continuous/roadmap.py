@@ -1,17 +1,17 @@
-"""Roadmap: a floor as a graph (PRM*), drawn once over free space; its scenes are `GraphWorld`s.
+"""Roadmap: a floor as a graph (PRM*), sampled once in free space; its scenes are `GraphWorld`s.
 
     roadmap = draw_roadmap(plan, samples=1000, seed=0)
     world = roadmap.world(start, {"bay 1": "store", "bay 4": "dock"})
 
-A vertex is a configuration drawn by a scrambled Halton sequence, an edge the steering's way to one of the
+A vertex is a configuration of a scrambled Halton sequence, an edge the steering's path to one of the
 
     k = ceil(e (1 + 1 / d) ln n)        (k-PRM* of Karaman and Frazzoli, 2011; d dimensions, n vertices)
 
 nearest others, if it touches no obstacle. The features of an edge are its metres outside the zones and in each of them.
 
-What an edge shows is the regions that its end is in. So that no region is ever crossed unseen, an edge along which
-that changes more than once is left out: the word of a path is then exactly the regions that it runs through, and every
-region has vertices of its own, so that it can be entered. All scenes share one table; they say what the regions mean.
+The label of an edge is the regions that its end is in. Edges along which that changes more than once are left out, so
+that no region is crossed unnoticed: the word of a path is then exactly the regions that it runs through. Every region
+has vertices of its own, so that it can be entered. All scenes share one table; they give regions their propositions.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from wfairl.worlds.continuous.floor_plan import BrokenFloorPlanError, FloorPlan
 from wfairl.worlds.continuous.shapes import Chains, Points, Shape, ShapeSet, join_chains
 from wfairl.worlds.continuous.steering import STRAIGHT, Configurations, Steering
 from wfairl.worlds.graph import GraphWorld
-from wfairl.worlds.transitions import TransitionTable
+from wfairl.worlds.transitions import TransitionTable, edge_ranks
 
 VERTICES_OF_A_REGION = 8
-"""Samples that are drawn in each region, besides those that fall there."""
+"""Samples drawn in each region, besides those that fall there by chance."""
 
 CANDIDATES = 4
-"""Curves: among this many times k nearest places the k shortest ways are looked for."""
+"""For curves, the k shortest paths are searched among this many times k nearest places."""
 
-MOST_DRAWS = 200
-"""Rounds of samples after which a floor counts as having no free space."""
+MAX_ROUNDS = 200
+"""Rounds of sampling after which a floor counts as having no free space."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,17 +70,17 @@ class Roadmap:
     def world(
         self, start: int, meanings: Mapping[str, str] | None = None, propositions: Sequence[str] | None = None
     ) -> GraphWorld:
-        """A scene: where the robot starts, and what the regions mean in it; the table is shared.
+        """A scene: the start of the robot and the propositions of the regions; the table is shared.
 
         Args:
             start: a vertex.
-            meanings: proposition by region; regions that are left out mean nothing. Each region's own name if None.
-            propositions: what labels are made of; those that occur, in their order, if None.
+            meanings: proposition by region, none for regions left out; each region's own name if None.
+            propositions: of the labels; those that occur, in their order, if None.
 
         Raises:
             BadInputError: there is no such region.
         """
-        from wfairl.worlds.continuous.scene import FloorScene  # it knows roadmaps
+        from wfairl.worlds.continuous.scene import FloorScene  # which imports this module
 
         scene = FloorScene(self, {name: name for name in self.plan.regions} if meanings is None else dict(meanings))
         if propositions is None:
@@ -92,27 +92,27 @@ class Roadmap:
         return int(self._tree.query(np.asarray(place)[:2])[1])
 
     def path(self, vertices: Sequence[int]) -> Configurations:
-        """The way through some vertices, each a neighbour of the one before; shape [points, 2 or 3]."""
+        """The path through some vertices, each a neighbour of the one before; shape [points, 2 or 3]."""
         return self.path_through(self.configurations[list(vertices)])
 
     def path_through(self, configurations: Configurations) -> Configurations:
-        """The steering's way through some configurations, shape [points, 2 or 3]."""
+        """The steering's path through some configurations, shape [points, 2 or 3]."""
         parts = [self.steering.path(one, other)[1:] for one, other in pairwise(configurations)]
         return np.concatenate([configurations[:1], *parts])
 
     def edge_metres(
         self, starts: Configurations, ends: Configurations, chains: Chains | None = None
     ) -> NDArray[np.float64]:
-        """The metres of each way from a start to an end outside the zones and in each of them; [ways, 1 + zones].
+        """The metres of paths from starts to ends outside the zones and in each of them, shape [paths, 1 + zones].
 
         Args:
             starts, ends: configurations.
-            chains: the ways, if they are known.
+            chains: the paths, computed if None.
         """
         return _edge_metres(self.plan, self.steering, starts, ends, chains)
 
     def marks(self, meanings: Mapping[str, str]) -> dict[int, Label]:
-        """What holds at the vertices at which anything does, by what the regions mean.
+        """The labels of vertices that are not empty, given the propositions of regions.
 
         Raises:
             BadInputError: there is no such region.
@@ -121,16 +121,11 @@ class Roadmap:
         unknown = [name for name in meanings if name not in names]
         if unknown:
             raise BadInputError(f"the floor plan has no region {unknown[0]!r}; there are {', '.join(names)}")
-        means = [meanings.get(name) for name in names]
-        marked = np.flatnonzero(self.regions_of_vertices[:, [one is not None for one in means]].any(axis=1))
-        found: dict[bytes, Label] = {}
-        marks = {}
-        for vertex, row in zip(marked.tolist(), self.regions_of_vertices[marked], strict=True):
-            key = row.tobytes()
-            if key not in found:
-                found[key] = frozenset(one for one, there in zip(means, row, strict=True) if there and one is not None)
-            marks[vertex] = found[key]
-        return marks
+        propositions: dict[int, set[str]] = {}
+        for name, proposition in meanings.items():
+            for vertex in np.flatnonzero(self.regions_of_vertices[:, names.index(name)]).tolist():
+                propositions.setdefault(vertex, set()).add(proposition)
+        return {vertex: frozenset(propositions[vertex]) for vertex in sorted(propositions)}
 
     @cached_property
     def regions_of_vertices(self) -> NDArray[np.bool_]:
@@ -149,36 +144,35 @@ def draw_roadmap(
     steering: Steering = STRAIGHT,
     places: Configurations | None = None,
 ) -> Roadmap:
-    """Draw a roadmap over the free space of a floor.
+    """Sample a roadmap in the free space of a floor.
 
     Args:
         plan: the floor.
-        samples: vertices to draw outside of regions' own; those that cannot be reached from most others are dropped.
+        samples: vertices besides those of regions; those outside the largest connected component are dropped.
         seed: of the samples.
         steering: how the robot moves.
-        places: configurations that are vertices whatever is drawn, such as where scenes start; shape [places, 2 or 3].
+        places: configurations that are vertices in any case, such as the starts of scenes; shape [places, 2 or 3].
 
     Raises:
-        BrokenFloorPlanError: there is no free space, or a region cannot be entered, or a place not be reached, with so
-            few samples.
+        BrokenFloorPlanError: there is no free space, or too few samples to enter a region or reach a place.
     """
     if samples < 2:
         raise BadInputError(f"a roadmap needs at least two samples, not {samples}")
     given = np.empty((0, steering.dimensions)) if places is None else np.asarray(places, np.float64)
     configurations = np.concatenate([given, _draw_vertices(plan, samples, seed, steering.dimensions)])
-    one, other = _neighbours(configurations, steering)
-    chains = steering.chains(configurations[one], configurations[other])
+    source, target = _neighbours(configurations, steering)
+    chains = steering.chains(configurations[source], configurations[target])
     inside = plan.region_set.contain(configurations)
     changes = plan.region_set.count_crossings(chains)
-    # One change at most along an edge, and the one that its ends tell: the label of the end says it all.
-    told = (changes == (inside[one] != inside[other])).all(axis=1) & (changes.sum(axis=1) <= 1)
-    kept = plan.are_free(chains) & told
-    metres = _edge_metres(plan, steering, configurations[one], configurations[other], chains)[kept]
-    vertices, one, other, joined = _largest_component(len(configurations), one[kept], other[kept])
+    # Regions change at most once along an edge, and as its ends show: the label of its end is all of its word.
+    is_labelled = (changes == (inside[source] != inside[target])).all(axis=1) & (changes.sum(axis=1) <= 1)
+    is_edge = plan.are_free(chains) & is_labelled
+    metres = _edge_metres(plan, steering, configurations[source], configurations[target], chains)[is_edge]
+    vertices, source, target, joined = _largest_component(len(configurations), source[is_edge], target[is_edge])
     if not np.array_equal(vertices[: len(given)], np.arange(len(given))):
         raise BrokenFloorPlanError("a place cannot be reached on this roadmap: draw more samples, or move it")
     _check_regions(plan, inside[vertices])
-    table = _to_table(one, other, metres[joined], configurations[vertices], plan.feature_names)
+    table = _to_table(source, target, metres[joined], configurations[vertices], plan.feature_names)
     return Roadmap(plan, steering, configurations[vertices], table)
 
 
@@ -201,13 +195,13 @@ def _draw_in(
     low, high = shape.box
     low, high = np.append(low, -math.pi)[:dimensions], np.append(high, math.pi)[:dimensions]
     inside = ShapeSet([shape])
-    found: list[Configurations] = []
-    for _ in range(MOST_DRAWS):
+    samples: list[Configurations] = []
+    for _ in range(MAX_ROUNDS):
         drawn = low + sequence.random(wanted) * (high - low)
         places = join_chains([point[None] for point in drawn])
-        found.append(drawn[inside.contain(drawn)[:, 0] & plan.are_free(places)])
-        if sum(map(len, found)) >= wanted:
-            return np.concatenate(found)[:wanted]
+        samples.append(drawn[inside.contain(drawn)[:, 0] & plan.are_free(places)])
+        if sum(map(len, samples)) >= wanted:
+            return np.concatenate(samples)[:wanted]
     raise BrokenFloorPlanError(f"there is hardly any free space in {name}")
 
 
@@ -215,15 +209,15 @@ def _neighbours(configurations: Configurations, steering: Steering) -> tuple[NDA
     """Pairs (from, to) of near configurations, each once."""
     count, dimensions = configurations.shape
     k = min(count - 1, math.ceil(math.e * (1 + 1 / dimensions) * math.log(count)))
-    looked_at = k if dimensions == 2 else min(count - 1, CANDIDATES * k)
+    candidates = k if dimensions == 2 else min(count - 1, CANDIDATES * k)
     tree = cKDTree(configurations[:, :2])
-    near = np.asarray(tree.query(configurations[:, :2], looked_at + 1)[1])[:, 1:]  # the first is the vertex itself
-    one = np.repeat(np.arange(count), looked_at)
+    near = np.asarray(tree.query(configurations[:, :2], candidates + 1)[1])[:, 1:]  # the first is the vertex itself
+    one = np.repeat(np.arange(count), candidates)
     other = near.reshape(-1)
-    pairs = [one * count + other] if looked_at == k else [_shortest(steering, configurations, one, other, k)]
+    pairs = [one * count + other] if candidates == k else [_shortest(steering, configurations, one, other, k)]
     if steering.is_symmetric:
         pairs.append(pairs[0] % count * count + pairs[0] // count)
-    elif looked_at > k:
+    elif candidates > k:
         into = _shortest(steering, configurations, one, other, k, reverse=True)
         pairs.append(into % count * count + into // count)
     distinct = np.unique(np.concatenate(pairs))
@@ -239,7 +233,7 @@ def _shortest(
     k: int,
     reverse: bool = False,
 ) -> NDArray[np.int64]:
-    """Of the pairs of each vertex the k with the shortest ways, as from * count + to."""
+    """Of the pairs of each vertex the k with the shortest paths, as from * count + to."""
     ends = (configurations[other], configurations[one]) if reverse else (configurations[one], configurations[other])
     lengths = steering.lengths(*ends).reshape(len(configurations), -1)
     chosen = np.argpartition(lengths, k - 1, axis=1)[:, :k]
@@ -257,43 +251,42 @@ def _edge_metres(
 
 
 def _largest_component(
-    count: int, one: NDArray[np.int64], other: NDArray[np.int64]
+    count: int, source: NDArray[np.int64], target: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
-    """The vertices that can all reach each other, the edges between them in new numbers, and which edges those are."""
-    graph = csr_array((np.ones(len(one), np.int8), (one, other)), shape=(count, count))
+    """The largest strongly connected component: its vertices, its edges in new numbers, and which edges those are."""
+    graph = csr_array((np.ones(len(source), np.int8), (source, target)), shape=(count, count))
     _, component = connected_components(graph, directed=True, connection="strong")
-    is_kept = component == np.bincount(component).argmax()
-    if is_kept.sum() < 2:
+    is_in = component == np.bincount(component).argmax()
+    if is_in.sum() < 2:
         raise BrokenFloorPlanError("no two samples can be joined: draw more samples, or grow the passages")
-    number = np.cumsum(is_kept) - 1
-    kept = is_kept[one] & is_kept[other]
-    return np.flatnonzero(is_kept), number[one[kept]], number[other[kept]], kept
+    number = np.cumsum(is_in) - 1
+    joined = is_in[source] & is_in[target]
+    return np.flatnonzero(is_in), number[source[joined]], number[target[joined]], joined
 
 
 def _check_regions(plan: FloorPlan, inside: NDArray[np.bool_]) -> None:
     closed = [name for name, count in zip(plan.regions, inside.sum(axis=0), strict=True) if not count]
     if closed:
         raise BrokenFloorPlanError(
-            f"the region {closed[0]!r} cannot be entered on this roadmap: draw more samples, or open a way to it"
+            f"the region {closed[0]!r} cannot be entered on this roadmap: draw more samples, or open a path to it"
         )
 
 
 def _to_table(
-    one: NDArray[np.int64],
-    other: NDArray[np.int64],
+    source: NDArray[np.int64],
+    target: NDArray[np.int64],
     metres: NDArray[np.float64],
     configurations: Configurations,
     feature_names: tuple[str, ...],
 ) -> TransitionTable:
     """The edges of each vertex from the shortest to the longest."""
-    order = np.lexsort((metres.sum(axis=1), one))
-    one, other, metres = one[order], other[order], metres[order]
-    degrees = np.bincount(one, minlength=len(configurations))
-    control = np.arange(len(one)) - (np.cumsum(degrees) - degrees)[one]
-    shape = (len(configurations), int(degrees.max()))
+    order = np.lexsort((metres.sum(axis=1), source))
+    source, target, metres = source[order], target[order], metres[order]
+    control = edge_ranks(source)
+    shape = (len(configurations), int(control.max()) + 1)
     successors, feature_index = np.full(shape, UNAVAILABLE, np.int32), np.zeros(shape, np.int32)
-    successors[one, control] = other
-    feature_index[one, control] = np.arange(len(one))
+    successors[source, control] = target
+    feature_index[source, control] = np.arange(len(source))
     return TransitionTable(
         controls=tuple(f"neighbour {i}" for i in range(shape[1])),
         successors=successors,

@@ -1,4 +1,4 @@
-"""A scene on a roadmap: what the regions mean in it, how it looks, and recorded paths snapped to it."""
+"""A scene on a roadmap: the propositions of its regions, its images, and recorded paths matched to it."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 SHORT_GAP = 0.3
-"""Metres outside of a region after which a recorded path has left it: positions are never exact."""
+"""Metres outside a region after which a recorded path has left it: positions are never exact."""
 
 
 @dataclass(frozen=True, eq=False)
 class FloorScene:
-    """What a `GraphWorld` on a roadmap has as its source; its states are the vertices.
+    """The source of a `GraphWorld` on a roadmap, whose states are the vertices.
 
     Attributes:
         roadmap: the floor as a graph.
@@ -42,7 +42,7 @@ class FloorScene:
         return self.drawing.render(vertex)
 
     def render_trail(self, vertices: Sequence[int]) -> NDArray[np.uint8]:
-        """The picture of the last of some vertices, with the way through all of them."""
+        """The image of the last of some vertices, with the path through all of them."""
         return self.drawing.render(vertices[-1], [self.roadmap.path(vertices)])
 
     def locate(self, vertex: int) -> tuple[float, float]:
@@ -50,15 +50,15 @@ class FloorScene:
         return self.drawing.locate(vertex)
 
     def shown_word(self, path: Points) -> Word:
-        """What a path shows in this scene, from its first point on."""
-        return compress([self._shown(label) for label in self.roadmap.plan.word(path)])
+        """The word of a path in this scene, from its first point on."""
+        return compress([self.to_label(regions) for regions in self.roadmap.plan.word(path)])
 
     def shown_labels(self, places: Points) -> list[Label]:
-        """What holds at each of some places in this scene."""
-        return [self._shown(regions) for regions in self.roadmap.plan.labels(places)]
+        """The label of each of some places in this scene."""
+        return [self.to_label(regions) for regions in self.roadmap.plan.labels(places)]
 
     def match_path(self, path: Points, start: int) -> Match:
-        """A recorded path as a walk over the roadmap; see `matching`."""
+        """The path over the roadmap that is nearest to a recorded one; see `matching`."""
         plan = self.roadmap.plan
         low, high = np.array(plan.bounds[:2]) - plan.size, np.array(plan.bounds[2:]) + plan.size
         beyond = np.flatnonzero(((path < low) | (path > high)).any(axis=1))
@@ -67,33 +67,34 @@ class FloorScene:
         return match_path(self.roadmap, path, start, self.roadmap.marks(self.meanings), self.recorded_word(path))
 
     def recorded_word(self, path: Points) -> Word:
-        """What a recorded path shows; where it leaves a region only to come back at once, it has not left it."""
+        """The word of a recorded path; where it leaves a region only to return at once, it has not left it."""
         plan = self.roadmap.plan
         names, along = tuple(plan.regions), path_lengths(path)
-        (holds,) = plan.labels(path[:1])
-        labels, since = [self._shown(holds)], [0.0]
+        (regions,) = plan.labels(path[:1])
+        labels, begins = [self.to_label(regions)], [0.0]
         for place, number in plan.region_set.crossings(path):
-            holds = holds ^ {names[number]}
-            labels.append(self._shown(holds))
-            since.append(float(np.interp(place, np.arange(len(along)), along)))
-        lasts = np.diff([*since, float(along[-1])])
+            regions = regions ^ {names[number]}
+            labels.append(self.to_label(regions))
+            begins.append(float(np.interp(place, np.arange(len(along)), along)))
+        lengths = np.diff([*begins, float(along[-1])])
         is_gap = [
-            0 < i < len(labels) - 1 and lasts[i] < SHORT_GAP and label < labels[i - 1] and label < labels[i + 1]
+            0 < i < len(labels) - 1 and lengths[i] < SHORT_GAP and label < labels[i - 1] and label < labels[i + 1]
             for i, label in enumerate(labels)
         ]
         return compress([label for label, gap in zip(labels, is_gap, strict=True) if not gap])
 
-    def _shown(self, regions: Iterable[str]) -> Label:
+    def to_label(self, regions: Iterable[str]) -> Label:
+        """The propositions of some regions."""
         return frozenset(self.meanings[name] for name in regions if name in self.meanings)
 
     @cached_property
     def meaningful(self) -> ShapeSet:
-        """The regions that mean something here."""
+        """The regions that have a proposition."""
         return ShapeSet([region for name, region in self.roadmap.plan.regions.items() if name in self.meanings])
 
     @cached_property
     def drawing(self) -> FloorDrawing:
-        """The floor as a picture."""
+        """The renderer of the floor."""
         from wfairl.worlds.continuous.drawing import FloorDrawing  # Pillow is slow to import
 
         return FloorDrawing(self.roadmap, self.meanings)

@@ -1,8 +1,8 @@
-"""Shapes on a floor, and what paths do to them: hit them, enter and leave them, run through them for some metres.
+"""Shapes on a floor, and how paths meet them: collisions, crossings of their sides, and metres inside them.
 
 Every shape is a simple polygon, so that one exact test serves all: a segment is cut where it crosses the sides. A
-circle is the regular polygon around it, which makes an obstacle never smaller than it is. Paths are chains of straight
-segments; many of them are looked at in one compiled call.
+circle is the regular polygon around it, so that an obstacle is never too small. Paths are chains of straight segments,
+tested many at a time in compiled code.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Points = NDArray[np.float64]
 
 
 class BrokenShapeError(BadInputError):
-    """Points that make no polygon."""
+    """Points that do not define a polygon."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,11 +76,11 @@ def circle(x: float, y: float, radius: float) -> Shape:
 
 
 class Chains(NamedTuple):
-    """Paths one behind the other.
+    """Concatenated paths.
 
     Attributes:
-        points: their points, shape [points, 2].
-        first: where each path begins among them, and the end; shape [paths + 1].
+        points: of all paths, shape [points, 2].
+        first: index of the first point of each path, and the number of points; shape [paths + 1].
     """
 
     points: Points
@@ -102,78 +102,141 @@ def join_chains(paths: Sequence[Points]) -> Chains:
 def chain_lengths(chains: Chains) -> NDArray[np.float64]:
     """Metres of each path, shape [paths]."""
     steps = np.append(np.linalg.norm(np.diff(chains.points, axis=0), axis=1), 0.0)
-    steps[chains.first[1:] - 1] = 0.0  # from the end of a path to the start of the next
+    steps[chains.first[1:] - 1] = 0.0  # the step from one path to the next
     return np.add.reduceat(steps, chains.first[:-1])
 
 
-class ShapeSet:
-    """Shapes packed for compiled tests.
+class Polygons(NamedTuple):
+    """Shapes packed for compiled code.
 
-    Args:
-        shapes: the shapes.
+    Attributes:
+        vertices: of all shapes, shape [vertices, 2].
+        first: index of the first vertex of each shape, and the number of vertices; shape [shapes + 1].
+        boxes: least x and y, largest x and y of each shape; shape [shapes, 4].
     """
+
+    vertices: Points
+    first: NDArray[np.int64]
+    boxes: NDArray[np.float64]
+
+
+class ShapeSet:
+    """Shapes that are tested together."""
 
     def __init__(self, shapes: Sequence[Shape]):
         self.shapes = tuple(shapes)
-        self._packed = join_chains([shape.vertices for shape in self.shapes])
-        boxes = [np.concatenate(shape.box) for shape in self.shapes]
-        self._boxes = np.array(boxes, np.float64).reshape(len(self.shapes), 4)
+        boxes = np.array([np.concatenate(shape.box) for shape in self.shapes], np.float64)
+        packed = join_chains([shape.vertices for shape in self.shapes])
+        self._polygons = Polygons(*packed, boxes.reshape(len(self.shapes), 4))
 
     def __len__(self) -> int:
-        """How many there are."""
+        """The number of shapes."""
         return len(self.shapes)
 
     def contain(self, points: Points) -> NDArray[np.bool_]:
         """Which shapes each point is in, shape [points, shapes]."""
-        points = np.ascontiguousarray(np.asarray(points, np.float64)[:, :2])
-        return _contain(points, *self._packed, self._boxes)
+        return _contain(np.ascontiguousarray(np.asarray(points, np.float64)[:, :2]), self._polygons)
 
     def are_hit(self, chains: Chains) -> NDArray[np.bool_]:
         """Whether each path touches any shape, shape [paths]."""
-        return _are_hit(*chains, *self._packed, self._boxes)
+        return _are_hit(chains, self._polygons)
 
     def metres_inside(self, chains: Chains) -> NDArray[np.float64]:
-        """How far each path runs through each shape, shape [paths, shapes]."""
-        return _metres_inside(*chains, *self._packed, self._boxes)
+        """Metres of each path inside each shape, shape [paths, shapes]."""
+        return _metres_inside(chains, self._polygons)
 
     def count_crossings(self, chains: Chains) -> NDArray[np.int64]:
         """How often each path crosses the sides of each shape, shape [paths, shapes]."""
-        return _count_crossings(*chains, *self._packed, self._boxes)
+        return _count_crossings(chains, self._polygons)
 
     def crossings(self, path: Points) -> list[tuple[float, int]]:
-        """Where one path crosses sides, in order: the segment's number plus the part of it, and the shape's number."""
+        """Where one path crosses sides, in order: the segment's number plus the fraction of it, and the shape."""
         path = np.ascontiguousarray(path[:, :2])
-        found = [
-            (segment + part, number)
+        return sorted(
+            (segment + fraction, shape)
             for segment in range(len(path) - 1)
-            for number in range(len(self))
-            for part in _crossing_parts(path[segment], path[segment + 1], *self._packed, number)
-        ]
-        return sorted(found)
+            for shape in range(len(self))
+            for fraction in _crossings(path[segment], path[segment + 1], self._polygons, shape)
+        )
 
 
 @njit(cache=True, nogil=True)
-def _contain(
-    points: Points, vertices: Points, first: NDArray[np.int64], boxes: NDArray[np.float64]
-) -> NDArray[np.bool_]:
-    inside = np.zeros((len(points), len(boxes)), np.bool_)
+def _contain(points: Points, polygons: Polygons) -> NDArray[np.bool_]:
+    inside = np.zeros((len(points), len(polygons.boxes)), np.bool_)
     for i in range(len(points)):
-        for shape in range(len(boxes)):
-            inside[i, shape] = _is_inside(points[i, 0], points[i, 1], vertices, first, boxes, shape)
+        for shape in range(len(polygons.boxes)):
+            inside[i, shape] = _is_inside(points[i], polygons, shape)
     return inside
 
 
 @njit(cache=True, nogil=True)
-def _is_inside(
-    x: float, y: float, vertices: Points, first: NDArray[np.int64], boxes: NDArray[np.float64], shape: int
-) -> bool:
+def _are_hit(chains: Chains, polygons: Polygons) -> NDArray[np.bool_]:
+    hit = np.zeros(len(chains.first) - 1, np.bool_)
+    for path in range(len(hit)):
+        hit[path] = _is_hit(chains.points[chains.first[path] : chains.first[path + 1]], polygons)
+    return hit
+
+
+@njit(cache=True, nogil=True)
+def _is_hit(path: Points, polygons: Polygons) -> bool:
+    for i in range(len(path)):
+        p, q = path[i], path[min(i + 1, len(path) - 1)]
+        for shape in range(len(polygons.boxes)):
+            if _misses_box(p, q, polygons, shape):
+                continue
+            if _is_inside(p, polygons, shape):
+                return True
+            j = polygons.first[shape + 1] - 1
+            for k in range(polygons.first[shape], polygons.first[shape + 1]):
+                if _crossing(p, q, polygons.vertices[k], polygons.vertices[j]) >= 0:
+                    return True
+                j = k
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _metres_inside(chains: Chains, polygons: Polygons) -> NDArray[np.float64]:
+    points, first = chains
+    metres = np.zeros((len(first) - 1, len(polygons.boxes)))
+    for path in range(len(first) - 1):
+        for i in range(first[path], first[path + 1] - 1):
+            p, q = points[i], points[i + 1]
+            length = math.hypot(q[0] - p[0], q[1] - p[1])
+            for shape in range(len(polygons.boxes)):
+                if _misses_box(p, q, polygons, shape):
+                    continue
+                inside, since = _is_inside(p, polygons, shape), 0.0
+                for fraction in _crossings(p, q, polygons, shape):
+                    if inside:
+                        metres[path, shape] += (fraction - since) * length
+                    inside, since = not inside, fraction
+                if inside:
+                    metres[path, shape] += (1 - since) * length
+    return metres
+
+
+@njit(cache=True, nogil=True)
+def _count_crossings(chains: Chains, polygons: Polygons) -> NDArray[np.int64]:
+    points, first = chains
+    counts = np.zeros((len(first) - 1, len(polygons.boxes)), np.int64)
+    for path in range(len(first) - 1):
+        for i in range(first[path], first[path + 1] - 1):
+            for shape in range(len(polygons.boxes)):
+                if not _misses_box(points[i], points[i + 1], polygons, shape):
+                    counts[path, shape] += len(_crossings(points[i], points[i + 1], polygons, shape))
+    return counts
+
+
+@njit(cache=True, nogil=True)
+def _is_inside(p: Points, polygons: Polygons, shape: int) -> bool:
     """Whether a ray to the right crosses an odd number of sides."""
-    if x < boxes[shape, 0] or y < boxes[shape, 1] or x > boxes[shape, 2] or y > boxes[shape, 3]:
+    (x, y), box = (p[0], p[1]), polygons.boxes[shape]
+    if x < box[0] or y < box[1] or x > box[2] or y > box[3]:
         return False
     inside = False
-    j = first[shape + 1] - 1
-    for i in range(first[shape], first[shape + 1]):
-        one, other = vertices[i], vertices[j]
+    j = polygons.first[shape + 1] - 1
+    for i in range(polygons.first[shape], polygons.first[shape + 1]):
+        one, other = polygons.vertices[i], polygons.vertices[j]
         if (one[1] > y) != (other[1] > y) and x < (other[0] - one[0]) * (y - one[1]) / (other[1] - one[1]) + one[0]:
             inside = not inside
         j = i
@@ -181,20 +244,31 @@ def _is_inside(
 
 
 @njit(cache=True, nogil=True)
-def _misses_box(p: Points, q: Points, boxes: NDArray[np.float64], shape: int) -> bool:
-    return (
-        max(p[0], q[0]) < boxes[shape, 0]
-        or max(p[1], q[1]) < boxes[shape, 1]
-        or min(p[0], q[0]) > boxes[shape, 2]
-        or min(p[1], q[1]) > boxes[shape, 3]
-    )
+def _misses_box(p: Points, q: Points, polygons: Polygons, shape: int) -> bool:
+    box = polygons.boxes[shape]
+    return max(p[0], q[0]) < box[0] or max(p[1], q[1]) < box[1] or min(p[0], q[0]) > box[2] or min(p[1], q[1]) > box[3]
+
+
+@njit(cache=True, nogil=True)
+def _crossings(p: Points, q: Points, polygons: Polygons, shape: int) -> NDArray[np.float64]:
+    """The fractions of p-q at which it crosses sides of a shape, ascending."""
+    first, end = polygons.first[shape], polygons.first[shape + 1]
+    fractions = np.empty(end - first)
+    count, j = 0, end - 1
+    for i in range(first, end):
+        fraction = _crossing(p, q, polygons.vertices[i], polygons.vertices[j])
+        if fraction >= 0:
+            fractions[count] = fraction
+            count += 1
+        j = i
+    return np.sort(fractions[:count])
 
 
 @njit(cache=True, nogil=True)
 def _crossing(p: Points, q: Points, one: Points, other: Points) -> float:
-    """The part of p-q at which it crosses the side one-other, -1 if it does not.
+    """The fraction of p-q at which it crosses the side one-other, -1 if it does not.
 
-    Ends count half open on both, so that a path that passes through a corner crosses once.
+    Both segments are half open, so that a path through a corner crosses once.
     """
     dx, dy = q[0] - p[0], q[1] - p[1]
     side_one = dx * (one[1] - p[1]) - dy * (one[0] - p[0])
@@ -203,88 +277,5 @@ def _crossing(p: Points, q: Points, one: Points, other: Points) -> float:
         return -1.0
     sx, sy = other[0] - one[0], other[1] - one[1]
     across = dx * sy - dy * sx
-    part = ((one[0] - p[0]) * sy - (one[1] - p[1]) * sx) / across
-    return part if 0 <= part < 1 else -1.0
-
-
-@njit(cache=True, nogil=True)
-def _crossing_parts(
-    p: Points, q: Points, vertices: Points, first: NDArray[np.int64], shape: int
-) -> NDArray[np.float64]:
-    """The parts of p-q at which it crosses sides of a shape, ascending."""
-    parts = np.empty(first[shape + 1] - first[shape])
-    count = 0
-    j = first[shape + 1] - 1
-    for i in range(first[shape], first[shape + 1]):
-        part = _crossing(p, q, vertices[i], vertices[j])
-        if part >= 0:
-            parts[count] = part
-            count += 1
-        j = i
-    return np.sort(parts[:count])
-
-
-@njit(cache=True, nogil=True)
-def _are_hit(
-    points: Points, starts: NDArray[np.int64], vertices: Points, first: NDArray[np.int64], boxes: NDArray[np.float64]
-) -> NDArray[np.bool_]:
-    hit = np.zeros(len(starts) - 1, np.bool_)
-    for path in range(len(starts) - 1):
-        for at in range(starts[path], starts[path + 1]):
-            p = points[at]
-            q = points[min(at + 1, starts[path + 1] - 1)]
-            for shape in range(len(boxes)):
-                if _misses_box(p, q, boxes, shape):
-                    continue
-                if _is_inside(p[0], p[1], vertices, first, boxes, shape):
-                    hit[path] = True
-                    break
-                j = first[shape + 1] - 1
-                for i in range(first[shape], first[shape + 1]):
-                    if _crossing(p, q, vertices[i], vertices[j]) >= 0:
-                        hit[path] = True
-                        break
-                    j = i
-                if hit[path]:
-                    break
-            if hit[path]:
-                break
-    return hit
-
-
-@njit(cache=True, nogil=True)
-def _metres_inside(
-    points: Points, starts: NDArray[np.int64], vertices: Points, first: NDArray[np.int64], boxes: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    metres = np.zeros((len(starts) - 1, len(boxes)))
-    for path in range(len(starts) - 1):
-        for at in range(starts[path], starts[path + 1] - 1):
-            p, q = points[at], points[at + 1]
-            length = math.hypot(q[0] - p[0], q[1] - p[1])
-            for shape in range(len(boxes)):
-                if _misses_box(p, q, boxes, shape):
-                    continue
-                inside = _is_inside(p[0], p[1], vertices, first, boxes, shape)
-                since = 0.0
-                for part in _crossing_parts(p, q, vertices, first, shape):
-                    if inside:
-                        metres[path, shape] += (part - since) * length
-                    inside = not inside
-                    since = part
-                if inside:
-                    metres[path, shape] += (1 - since) * length
-    return metres
-
-
-@njit(cache=True, nogil=True)
-def _count_crossings(
-    points: Points, starts: NDArray[np.int64], vertices: Points, first: NDArray[np.int64], boxes: NDArray[np.float64]
-) -> NDArray[np.int64]:
-    counts = np.zeros((len(starts) - 1, len(boxes)), np.int64)
-    for path in range(len(starts) - 1):
-        for at in range(starts[path], starts[path + 1] - 1):
-            p, q = points[at], points[at + 1]
-            for shape in range(len(boxes)):
-                if not _misses_box(p, q, boxes, shape):
-                    counts[path, shape] += len(_crossing_parts(p, q, vertices, first, shape))
-    return counts
+    fraction = ((one[0] - p[0]) * sy - (one[1] - p[1]) * sx) / across
+    return fraction if 0 <= fraction < 1 else -1.0

@@ -1,7 +1,7 @@
-"""The contract of steering: the shortest way from one configuration to another where nothing is in between.
+"""The contract of steering: the shortest path from one configuration to another in free space.
 
-A configuration is a place (x, y), or a place with a heading (x, y, radians) for what cannot turn on the spot. Straight
-lines are here; Dubins' and Reeds and Shepp's curves are OMPL's (`ompl_steering`).
+A configuration is a place (x, y), or a pose (x, y, radians) for a robot that cannot turn on the spot. Straight lines
+are here; the curves of Dubins and of Reeds and Shepp are OMPL's (`ompl_steering`).
 """
 
 from typing import Protocol
@@ -19,8 +19,8 @@ class Steering(Protocol):
     """How a robot gets from one configuration to another.
 
     Attributes:
-        dimensions: 2 for places, 3 for places with a heading.
-        is_symmetric: whether the way back is the same.
+        dimensions: 2 for places, 3 for poses.
+        is_symmetric: whether the path back is the same.
     """
 
     dimensions: int
@@ -31,16 +31,16 @@ class Steering(Protocol):
         ...
 
     def chains(self, starts: Configurations, ends: Configurations) -> Chains:
-        """The ways from each start to each end, as chains of short segments."""
+        """The paths from each start to each end, as chains of short segments."""
         ...
 
     def path(self, start: Points, end: Points) -> Configurations:
-        """One such way, with the headings that it has; shape [points, dimensions]."""
+        """One such path, with its headings; shape [points, dimensions]."""
         ...
 
 
 class Straight:
-    """A robot that goes straight to where it wants to be."""
+    """A robot that moves in straight lines."""
 
     dimensions = 2
     is_symmetric = True

@@ -1,9 +1,9 @@
 """The workshop: a floor without cells, on which a robot fetches a part, has it inspected and brings it to the dock.
 
 Twelve bays stand along the walls and between the machines; which of them is the store, the inspection and the dock
-changes from scene to scene, and so does at which of forty places the robot starts. Where somebody is welding, the robot
-must not go. A metre on the wet floor costs as much as four elsewhere, one on the lane of the forklifts two: nobody says
-so, and only demonstrations tell.
+changes from scene to scene, and so does which of forty places the robot starts from. Where somebody is welding, the
+robot must not go. A metre on the wet floor costs as much as four on dry floor, one on the forklift lane as much as two:
+only demonstrations reveal that.
 """
 
 from functools import cache
@@ -29,7 +29,7 @@ WELDING = {
     "welding east": circle(20.0, 7.0, 1.4),
     "welding south": circle(9.6, 2.8, 1.3),
 }
-"""Places where somebody may be welding; in a scene, somebody is in two of them."""
+"""Places where somebody may be welding; in each scene two of them are in use."""
 
 MACHINES = (
     rectangle(3.0, 2.8, 6.8, 4.6),
@@ -45,10 +45,10 @@ MACHINES = (
 )
 
 PRICES = np.array([1.0, 4.0, 2.0])
-"""What a metre costs the demonstrators: on the plain floor, on the wet one, on the lane."""
+"""The true price of a metre on the plain floor, on the wet floor and on the lane."""
 
 SAMPLES = 300
-"""Of the roadmap on which tasks are learned; what was learned holds on any other."""
+"""Of the roadmap on which tasks are learned; a learned model holds on any other."""
 
 PROPOSITIONS = ("store", "inspection", "dock", "welding")
 
@@ -72,13 +72,13 @@ def workshop_plan() -> FloorPlan:
 
 @cache
 def workshop_roadmap(samples: int = SAMPLES, seed: int = 0) -> Roadmap:
-    """The workshop as a graph, drawn once."""
+    """The workshop as a graph."""
     return draw_roadmap(workshop_plan(), samples, seed, places=start_places())
 
 
 @cache
 def start_places() -> Points:
-    """Where the robot may start: free places outside of all regions, the same on every roadmap; shape [STARTS, 2]."""
+    """The starts of the robot: free places outside all regions, the same on every roadmap; shape [STARTS, 2]."""
     plan = workshop_plan()
     left, bottom, right, top = plan.bounds
     drawn = np.random.default_rng(0).uniform((left, bottom), (right, top), size=(10 * STARTS, 2))
@@ -87,11 +87,11 @@ def start_places() -> Points:
 
 
 def workshop(seed: int, roadmap: Roadmap | None = None) -> GraphWorld:
-    """The scene of a seed: three bays with a meaning, two places of welding, and a start.
+    """The scene of a seed: three bays with a proposition, two places of welding, and a start.
 
     Args:
         seed: of the scene.
-        roadmap: on which, with the places to start first; the one that tasks are learned on unless given.
+        roadmap: whose first vertices are the starts; the one on which tasks are learned unless given.
     """
     roadmap = workshop_roadmap() if roadmap is None else roadmap
     rng = np.random.default_rng(seed)

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Automaton, Label
 from wfairl.errors import BadInputError
-from wfairl.worlds.compiled import Exploration, TooManyNodesError
-from wfairl.worlds.graph_search import IGNORE_LABELS
+from wfairl.worlds.compiled import IGNORE_LABELS, Exploration, check_node_limit
 from wfairl.worlds.lazy_world import CostScope, LazyProduct
 from wfairl.worlds.minigrid import rules
 from wfairl.worlds.minigrid.atoms import label_mask
@@ -175,21 +174,17 @@ class MiniGridWorld:
 
     def explore(
         self,
-        automaton: Automaton | None = None,
+        automaton: Automaton = IGNORE_LABELS,
         max_nodes: int = DEFAULT_MAX_NODES,
         state: int | None = None,
         automaton_state: int = 0,
     ) -> Exploration:
-        """See `CompiledWorld`; without an automaton, every state of the world, and from its initial state if None."""
-        masks = MaskNumbers(IGNORE_LABELS if automaton is None else automaton, self.propositions)
+        """See `CompiledWorld`."""
+        masks = MaskNumbers(automaton, self.propositions)
         nodes = ProductNodes(self.layout, self.atoms, masks)
         nodes.add(self.pack(self.initial_state if state is None else state), automaton_state)
         nodes.explore(max_nodes)
-        if nodes.count > max_nodes:
-            raise TooManyNodesError(
-                f"more than {max_nodes:,} states can be reached; "
-                "raise the limit, or use the focused planner, which does not enumerate"
-            )
+        check_node_limit(nodes.count, max_nodes)
         tables, met = nodes.tables, slice(nodes.count)
         return Exploration(
             states=tables.states[met],
