@@ -31,15 +31,10 @@ from wfairl.safetensors_files import read_arrays, write_arrays
 
 FORMAT = "wfairl-demonstrations"
 VERSION = 2
+_PER_DEMONSTRATION: dict[str, Any] = {"lengths": np.int64, "seeds": np.int64, "scores": np.float64}
 ARRAYS: dict[int, dict[str, Any]] = {
-    1: {"lengths": np.int64, "seeds": np.int64, "scores": np.float64, "controls": np.uint8, "labels": np.uint16},
-    2: {
-        "lengths": np.int64,
-        "seeds": np.int64,
-        "scores": np.float64,
-        "controls": np.uint16,
-        "label_index": np.uint16,
-    },
+    1: {**_PER_DEMONSTRATION, "controls": np.uint8, "labels": np.uint16},
+    2: {**_PER_DEMONSTRATION, "controls": np.uint16, "label_index": np.uint16},
 }
 """The arrays that a file of each version must have, and their types."""
 
@@ -64,7 +59,7 @@ def save(dataset: Dataset, path: Path) -> None:
     labels = sort_labels(label for item in dataset for label in item.labels)
     header: dict[str, Any] = {
         "task": dataset.task,
-        "temperature": _to_json(dataset.temperature),
+        "temperature": "inf" if dataset.temperature == np.inf else dataset.temperature,
         "labels": [sorted(label) for label in labels],
     }
     if dataset.answers:
@@ -141,11 +136,7 @@ def _check_types(path: Path, kinds: dict[str, Any], arrays: dict[str, NDArray[An
 
 def _check_shapes(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
     count, total = arrays["lengths"].size, int(arrays["lengths"].sum())
-    per_demonstration = all(arrays[name].shape == (count,) for name in ("lengths", "seeds", "scores"))
+    per_demonstration = all(arrays[name].shape == (count,) for name in _PER_DEMONSTRATION)
     per_step = all(arrays[name].shape == (total,) for name in ("controls", "label_index"))
     if not (per_demonstration and per_step and (arrays["lengths"] >= 0).all()):
         raise BrokenDatasetError(f"{path}: its arrays do not fit each other")
-
-
-def _to_json(temperature: float | None) -> float | str | None:
-    return "inf" if temperature == np.inf else temperature

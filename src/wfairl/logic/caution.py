@@ -2,11 +2,12 @@
 
 A failure has a price, in units of the mean cost of a step. A plan pays for the probability of
 
-- **an insufficient goal** (`goals`): a demonstrated word, perhaps without labels that are hardly needed, or what
-several
-  probable automata accept, though the task requires more;
-- **deadly labels**: an untested label may end the task. `SceneRisks` has the probability; a label that continues a
+- **an insufficient goal** (`goals`): it plans for a demonstrated word, perhaps without labels that are hardly needed,
+  or for what several probable automata accept, but the task requires more;
+- **deadly labels** (`scene_risks`): it reads an untested label that ends the task. A label that continues a
   demonstrated word is no risk.
+
+The agent solves
 
     minimise over goals and plans    cost of the plan + price * sum of the risks of the labels that it reads
                                                       + price * probability that the goal is not enough
@@ -47,7 +48,7 @@ from wfairl.worlds.world import World
 DEFAULT_PRICE = 1000.0
 """Price of a failure, in mean costs of a step; chosen once, on validation scenes of all offices."""
 
-PRICE_CUTS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.0)
+PRICE_FRACTIONS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.0)
 """Fractions of the price of risky labels that are tried until the plan for a goal is within the horizon."""
 
 LARGEST_DOUBT = 0.21
@@ -106,7 +107,7 @@ class CautiousPolicy:
             UnsatisfiableTaskError: not even the most probable automaton can be satisfied.
             DoubtfulPlanError: it can, but every plan is too doubtful.
         """
-        if is_large(world):  # risks are of labels, and a focused search prices what the agent sees
+        if is_large(world):  # a focused search takes a cost of situations, not of labels
             return self.automaton, self.cost
         plain = ExactPlanner().solve(world, self.automaton, self.cost)
         plain.check_satisfiable()
@@ -119,10 +120,10 @@ class CautiousPolicy:
             raise self._refusal(best)
         return best.joint.automaton, self._priced(risks, best.joint, best.price)
 
-    def _best(self, world: World[Any], risks: SceneRisks, price: float, least: float) -> "_Choice":
+    def _best(self, world: World[Any], risks: SceneRisks, price: float, least: float) -> "_CandidatePlan":
         """The plan to follow; `least` is a lower bound on the cost of any plan."""
-        best, is_all = _Choice(True, np.inf, 0.0, joint_of(self.model), 0.0, {}, ()), True
-        for goal in self._goals:  # sorted: what may be missing only grows
+        best, is_all = _CandidatePlan(True, np.inf, 0.0, joint_of(self.model), 0.0, {}, ()), True
+        for goal in self._goals:  # in the order of what may be missing
             if not best.is_late and least + price * goal.missing >= best.total:
                 break
             try:
@@ -130,42 +131,42 @@ class CautiousPolicy:
             except ProductTooLargeError:
                 is_all = False
                 continue
-            best = min((best, *self._choices(product, goal, risks, price)), key=lambda one: (one.is_late, one.total))
+            best = min((best, *self._candidates(product, goal, risks, price)), key=lambda one: (one.is_late, one.total))
         if is_all or not best.word:
             return best
         return best._replace(doubt=min(best.doubt, _doubt(missing_after(self.model, best.word), best.read)))
 
-    def _choices(self, product: Product, goal: Goal, risks: SceneRisks, price: float) -> Iterator["_Choice"]:
+    def _candidates(self, product: Product, goal: Goal, risks: SceneRisks, price: float) -> Iterator["_CandidatePlan"]:
         """The plan for a goal at the full price; if it exceeds the horizon, those at lower prices too."""
-        costs, chances = self.cost(product), risks.by_transition(goal.joint, product)
-        for cut in PRICE_CUTS:
-            solution = cost_to_go(product.graph, costs + cut * price * chances)
+        costs, risk = self.cost(product), risks.by_transition(goal.joint, product)
+        for fraction in PRICE_FRACTIONS:
+            solution = cost_to_go(product.graph, costs + fraction * price * risk)
             if solution.cost_to_go[0] == np.inf:
                 return
             controls = best_controls(product, solution)
             path = product.walk(controls)[:-1], controls
             read: dict[Label, float] = {}
             word = tuple(product.labels[i] for i in product.label_index[path])
-            for label, chance in zip(word, chances[path].tolist(), strict=True):
-                read[label] = max(chance, read.get(label, 0.0))
+            for label, probability in zip(word, risk[path].tolist(), strict=True):
+                read[label] = max(probability, read.get(label, 0.0))
             is_late = self.horizon is not None and len(controls) > self.horizon
-            yield _Choice(
+            yield _CandidatePlan(
                 is_late,
-                total=float(costs[path].sum() + price * (chances[path].sum() + goal.missing)),
+                total=float(costs[path].sum() + price * (risk[path].sum() + goal.missing)),
                 doubt=_doubt(goal.missing, read),
                 joint=goal.joint,
-                price=cut * price,
+                price=fraction * price,
                 read=read,
                 word=word,
             )
             if not is_late:
                 return
 
-    def _refusal(self, best: "_Choice") -> DoubtfulPlanError:
+    def _refusal(self, best: "_CandidatePlan") -> DoubtfulPlanError:
         """The error that gives the reasons why a plan is doubtful."""
         support = self._support
         need = {} if support is None else dict(zip(support.labels, support.need.tolist(), strict=True))
-        left_out = {label: chance for label, chance in need.items() if label not in best.read}
+        left_out = {label: probability for label, probability in need.items() if label not in best.read}
         reasons = (
             *(f"reads '{label}', which may end the task" for label in _likely(best.read)),
             *(f"leaves out '{label}', which may be needed" for label in _likely(left_out)),
@@ -189,7 +190,7 @@ class CautiousPolicy:
         return lambda product: self.cost(product) + price * risks.by_transition(joint, product)
 
 
-class _Choice(NamedTuple):
+class _CandidatePlan(NamedTuple):
     """A plan.
 
     Attributes:
@@ -212,10 +213,10 @@ class _Choice(NamedTuple):
 
 
 def _doubt(missing: float, read: Mapping[Label, float]) -> float:
-    return 1.0 - (1.0 - missing) * float(np.prod([1.0 - chance for chance in read.values()]))
+    return 1.0 - (1.0 - missing) * float(np.prod([1.0 - risk for risk in read.values()]))
 
 
-def _likely(chances: Mapping[Label, float]) -> list[str]:
+def _likely(probabilities: Mapping[Label, float]) -> list[str]:
     """The labels whose probability is a reason to refuse, the highest first, as text."""
-    ranked = sorted(chances, key=lambda label: -chances[label])
-    return [format_label(label) for label in ranked if chances[label] > LEAST_REASON]
+    ranked = sorted(probabilities, key=lambda label: -probabilities[label])
+    return [format_label(label) for label in ranked if probabilities[label] > LEAST_REASON]

@@ -71,14 +71,14 @@ def simplify(edges: Iterable[CompactEdge]) -> CompactAutomaton:
     States from which acceptance cannot be reached become `DEAD`. Unreachable states, duplicate edges and edges that
     change nothing are removed. States are numbered as they are first mentioned.
     """
-    kept = _without_hopeless_states([edge for edge in edges if edge.source != edge.target])
+    live = _without_hopeless_states([edge for edge in edges if edge.source != edge.target])
     number = {0: 0}
-    for edge in description_order(kept):
+    for edge in description_order(live):
         if edge.target >= 0:
             number.setdefault(edge.target, len(number))
     renumbered = dict.fromkeys(
         CompactEdge(number.get(e.source, ANY), e.guard, number[e.target] if e.target >= 0 else e.target)
-        for e in kept
+        for e in live
         if e.source == ANY or e.source in number
     )
     return CompactAutomaton(len(number), tuple(sorted(renumbered, key=lambda edge: edge.source)))

@@ -1,6 +1,6 @@
 """The probable automata of a task model, as tables with their weights.
 
-The alternatives of a rational learner differ in what demonstrations are evidence about. Beside them stand variants of
+The alternatives of a rational learner differ in what demonstrations are evidence about. Further ones are variants of
 the chosen automaton in which a label that no demonstration tests is deadly, or a demonstrated one is needed, with the
 odds that `Support` gives them,
 
@@ -23,7 +23,7 @@ from wfairl.automata.task_model import TaskModel
 from wfairl.automata.words import format_label
 from wfairl.errors import BadInputError
 from wfairl.logic import kernels
-from wfairl.logic.support import Support, support_of
+from wfairl.logic.support import support_of
 from wfairl.logic.tables import canonical, live_table, requiring
 
 MAX_HYPOTHESES = 60
@@ -102,46 +102,43 @@ def _with_dead(table: NDArray[np.int32], states: int | slice, label: int) -> NDA
 
 
 def chosen_table(model: TaskModel, labels: Sequence[Label]) -> NDArray[np.int32]:
-    """The automaton of a model that a rational learner learned, with its states as they are; [states, labels].
+    """The table of a rational learner's automaton, with its own numbers of states; [states, labels].
 
     Raises:
-        BadInputError: another learner did.
+        BadInputError: the model is of another learner.
     """
     if "alternatives" not in model.facts or not isinstance(model.automaton, GuardedAutomaton):
         raise BadInputError(
-            f"a task model by {model.learner} knows no alternatives to ask about; "
+            f"a task model by {model.learner} has no alternatives to ask about; "
             "learn it with `wfairl learn-task --learner rational`"
         )
     return live_table(model.automaton, labels)
 
 
 def deadly_odds(model: TaskModel, labels: Sequence[Label]) -> NDArray[np.float64]:
-    """Odds that a label ends the task in failure where the automaton does not say so, 0 where it does.
+    """Odds that a label is deadly where the automaton allows it, 0 where it does not; shape [states, labels].
 
-    Shape [states, labels]. The label without any proposition is never in question: everything would be.
+    The empty label is never in question, since no plan could do without it.
     """
     support = support_of(model)
     chosen = chosen_table(model, labels)
     if support is None:
         return np.zeros(chosen.shape)
-    risk = np.array([_risk(support, label) for label in labels]).T
+    unknown = np.full(len(support.risk), support.unknown_risk)
+    columns = dict(zip(support.labels, support.risk.T, strict=True))
+    risk = np.array([columns.get(label, unknown) for label in labels]).T
     in_question = (chosen != DEAD) & (risk < LARGEST_RISK) & (risk > SMALLEST_RISK)
     in_question &= np.array([bool(label) for label in labels])
     return np.where(in_question, _odds(risk), 0.0)
 
 
 def needed_odds(model: TaskModel, labels: Sequence[Label]) -> NDArray[np.float64]:
-    """Odds that the task asks for a label though the automaton does not say so, 0 where it does; shape [labels]."""
+    """Odds that the task requires a label that the automaton does not require, 0 for the others; shape [labels]."""
     support = support_of(model)
-    known = {} if support is None else dict(zip(support.labels, support.need.tolist(), strict=True))
-    need = np.array([known.get(label, 0.0) for label in labels])
+    need_of = {} if support is None else dict(zip(support.labels, support.need.tolist(), strict=True))
+    need = np.array([need_of.get(label, 0.0) for label in labels])
     return np.where(need > SMALLEST_RISK, _odds(need), 0.0)
 
 
 def _odds(probability: NDArray[np.float64]) -> NDArray[np.float64]:
     return probability / np.maximum(1 - probability, 1 - LARGEST_RISK)
-
-
-def _risk(support: Support, label: Label) -> NDArray[np.float64]:
-    i = support.number.get(label)
-    return np.full(len(support.risk), support.unknown_risk) if i is None else support.risk[:, i]

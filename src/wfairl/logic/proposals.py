@@ -61,11 +61,11 @@ class Proposal:
 
     def to_document(self) -> dict[str, Any]:
         """The proposal as a JSON object."""
-        ways = [
+        plans = [
             {"rule": one.text, "weight": one.weight, "labels": [sorted(label) for label in one.labels]}
             for one in self.plans
         ]
-        return {"seed": self.seed, "information": self.information, "ways": ways}
+        return {"seed": self.seed, "information": self.information, "ways": plans}
 
 
 def find_scene(

@@ -205,9 +205,9 @@ class Posterior:
         self, one: _Pending, needed: float, parent: Candidate | None, evaluated: dict[bytes, _Evaluated]
     ) -> None:
         """Record an automaton as if all came one by one, with the evaluation of the first one of its table."""
-        known = self._by_table.get(one.key)
-        if known is not None and one.log_prior > known.log_prior:  # the same language, described more briefly
-            self._by_table[one.key] = replace(known, automaton=one.automaton, log_prior=one.log_prior, promising=True)
+        earlier = self._by_table.get(one.key)
+        if earlier is not None and one.log_prior > earlier.log_prior:  # the same language, described more briefly
+            self._by_table[one.key] = replace(earlier, automaton=one.automaton, log_prior=one.log_prior, promising=True)
         if not self._is_open(one, needed):
             return
         self.tables_evaluated += 1

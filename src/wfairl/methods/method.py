@@ -1,4 +1,4 @@
-"""The contract of a method: a way to learn a policy from demonstrations, and everything that depends on which it is.
+"""The contract of a method, which learns a policy from demonstrations.
 
     method = find_method("bc")
     method.train(TrainingRequest(task, dataset, directory, {"epochs": 40}))     writes a run
@@ -68,7 +68,7 @@ class Trained:
 
 
 class Method(ABC):
-    """A way to learn a policy.
+    """Learns a policy.
 
     Attributes:
         name: in files and on the command line.
