@@ -1,12 +1,11 @@
 """Hankel completion: a weighted automaton from part of a function's values, the rest unknown rather than zero.
 
 After Balle and Mohri (2012), who complete the table before they factorise it. The table H(u, v) = h(uv) over prefixes u
-and suffixes v has low rank, and equal words have equal values; a word that was not seen has a value that is not known.
+and suffixes v has low rank, and equal words have equal values; the value of an unseen word is unknown.
 
-    1. The table is filled, projected on the tables of rank m, and words that stand at several places take the mean of
-       these; known values stay. Again, until nothing moves. (Alternating projections, for the rank and for the
-       Hankel constraint.)
-    2. The spectral method (Theorem 1 of the paper) reads an automaton off it.
+    1. Alternating projections fill the table: on the tables of rank m, then on Hankel tables, in which a word that
+       stands at several places has the mean of its values there and known values stay; until nothing moves.
+    2. The spectral method (Theorem 1 of the paper) gives an automaton of the table.
     3. The automaton is fitted to the known values by least squares (Levenberg and Marquardt), with
 
            d h(sigma_0 .. sigma_T) / d W_sigma  =  sum over t with sigma_t = sigma of alpha_t beta_{t+1}^T
@@ -23,13 +22,13 @@ from scipy.optimize import least_squares
 from wfairl.automata.automaton import Label
 from wfairl.automata.corpus import Corpus, build_prefix_tree, random_part
 from wfairl.automata.weighted import WeightedAutomaton
-from wfairl.errors import BadInputError
+from wfairl.errors import BadInputError, check_minimum
 
 UNMOVED = 1e-6
 """The projections end when no value moves by more than this share of the largest."""
 
 RIDGE = 1e-6
-"""Weight of the squared parameters beside the squared errors, which keeps what the words do not speak of small."""
+"""Weight of the squared parameters beside the squared errors, which keeps weights small that no word determines."""
 
 NEARLY = 1.05
 """A held-out error within this factor of the lowest is as good."""
@@ -44,13 +43,13 @@ class CompletionSettings:
 
     Attributes:
         rank: number of states; None chooses on values held out.
-        max_rank: the largest that is tried.
+        max_rank: the largest rank to try.
         max_prefixes, max_suffixes: rows and columns of the table, the most frequent ones.
-        sweeps: projections at most.
-        evaluations: of the least squares at most.
+        sweeps: most projections.
+        evaluations: most evaluations of the least squares.
         max_words: known words that are fitted, a random part if there are more.
         held_out: share of the known words that choose the rank.
-        seed: of the words held out, and of those that are fitted.
+        seed: of the words held out, and of that random part.
     """
 
     rank: int | None = None
@@ -64,13 +63,12 @@ class CompletionSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("max_rank", "max_prefixes", "max_suffixes", "sweeps", "evaluations", "max_words"):
-            if getattr(self, name) < 1:
-                raise BadInputError(f"{name} is {getattr(self, name)}; give at least 1")
+        check_minimum(self, 1, "max_rank", "max_prefixes", "max_suffixes", "sweeps", "evaluations", "max_words")
+        check_minimum(self, 0, "seed")
         if self.rank is not None and self.rank < 1:
             raise BadInputError(f"rank is {self.rank}; give at least 1, or leave it out")
-        if not 0 < self.held_out < 1 or self.seed < 0:
-            raise BadInputError("held_out is a share above 0 and below 1, and seed is not negative")
+        if not 0 < self.held_out < 1:
+            raise BadInputError(f"held_out is {self.held_out:g}; it is a share above 0 and below 1")
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +186,7 @@ def _fit(
 
 
 SPARSEST = 0.02
-"""A table with a smaller share of known words says nothing of the rest."""
+"""A table with a smaller share of known words does not determine the rest."""
 
 
 def _near_the_mean(known: Corpus, alphabet: tuple[Label, ...], rank: int, seed: int) -> WeightedAutomaton:
@@ -262,7 +260,7 @@ def _least_squares(start: WeightedAutomaton, known: Corpus, evaluations: int) ->
 
 
 LARGEST = 1e100
-"""In place of numbers that overflow in a step that goes too far."""
+"""Replaces numbers that overflow in a step that is too long."""
 
 
 def _pad(corpus: Corpus, labels: int) -> NDArray[np.int64]:

@@ -305,10 +305,10 @@ class _Flagged:
 def _notes(learned: LearnedConstraints, words: int) -> Iterator[str]:
     if learned.unpaired:
         yield (
-            f"there are too many propositions to look at all pairs: the {len(learned.unpaired)} rarest, such as"
+            f"there are too many propositions to try all pairs: the {len(learned.unpaired)} rarest, such as"
             f" '{learned.unpaired[0]}', were left out, and a rule about one of them and another would not be found"
         )
-    if learned.words_seen < words:
-        yield f"of {words:,} words {learned.words_seen:,} were looked at, drawn at random"
+    if learned.words_used < words:
+        yield f"of {words:,} words {learned.words_used:,} were used, drawn at random"
     for constraint in learned.left_out:
         yield f"left out, as the automaton would be too large or accept nothing: {constraint.sentence}"
