@@ -165,7 +165,7 @@ class _Table:
 
 
 def _most_frequent(corpus: Corpus, count: int) -> list[tuple[int, ...]]:
-    """The prefixes that most words begin with, the empty one first; of equals the shorter."""
+    """The most frequent prefixes, the empty one first; among equals the shorter."""
     tree = build_prefix_tree(corpus, int(corpus.lengths.max(initial=0) + 1) // 2)
     passing = np.bincount(tree.visits[tree.visits >= 0], minlength=len(tree))
     chosen = np.sort(np.argsort(-passing, kind="stable")[:count])
@@ -178,10 +178,11 @@ def _most_frequent(corpus: Corpus, count: int) -> list[tuple[int, ...]]:
 def _fit(
     table: _Table, known: Corpus, alphabet: tuple[Label, ...], rank: int, settings: CompletionSettings
 ) -> WeightedAutomaton:
-    """Project, read off, fit."""
+    """Complete the table, learn from it, fit."""
     if len(table.known) < SPARSEST * table.words:
-        return _least_squares(_near_the_mean(known, alphabet, rank, settings.seed), known, settings.evaluations)
-    start = _read_off(_project(table, rank, settings.sweeps), table, alphabet, rank)
+        start = _near_the_mean(known, alphabet, rank, settings.seed)
+    else:
+        start = _spectral(_project(table, rank, settings.sweeps), table, alphabet, rank)
     return _least_squares(start, known, settings.evaluations)
 
 
@@ -215,7 +216,7 @@ def _project(table: _Table, rank: int, sweeps: int) -> NDArray[np.float64]:
     return values
 
 
-def _read_off(values: NDArray[np.float64], table: _Table, alphabet: tuple[Label, ...], rank: int) -> WeightedAutomaton:
+def _spectral(values: NDArray[np.float64], table: _Table, alphabet: tuple[Label, ...], rank: int) -> WeightedAutomaton:
     """The spectral method on the filled table, with alpha_0 and beta of about the same size."""
     n, labels = table.prefixes, len(alphabet)
     left, singular_values, right = np.linalg.svd(values[table.entries[:n]], full_matrices=False)
