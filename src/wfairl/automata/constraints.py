@@ -187,18 +187,6 @@ TEMPLATES: tuple[Template, ...] = (
 """Every template. Of constraints that the words do not tell apart, the one that stands first here is preferred."""
 
 
-def find_template(name: str) -> Template:
-    """The template of that name.
-
-    Raises:
-        BadConstraintError: there is none; the message lists them.
-    """
-    templates = {template.name: template for template in TEMPLATES}
-    if name not in templates:
-        raise BadConstraintError(f"no template {name!r}; there are {', '.join(templates)}")
-    return templates[name]
-
-
 @dataclass(frozen=True)
 class Constraint:
     """A template with its propositions."""
@@ -218,7 +206,10 @@ class Constraint:
     @classmethod
     def of(cls, name: str, *propositions: str) -> "Constraint":
         """The constraint by the name of its template: `Constraint.of("precedence", "pay", "ship")`."""
-        return cls(find_template(name), propositions)
+        templates = {template.name: template for template in TEMPLATES}
+        if name not in templates:
+            raise BadConstraintError(f"no template {name!r}; there are {', '.join(templates)}")
+        return cls(templates[name], propositions)
 
     @property
     def sentence(self) -> str:

@@ -276,7 +276,7 @@ class _Explored:
 def _explore(automaton: WeightedAutomaton, tolerance: float, max_states: int, keep_repeats: bool) -> _Explored:
     """Explore breadth first from alpha_0, merging states as they come."""
     # W_v beta for suffixes v, shortest first, that span what any suffix can tell; shape [m, tests].
-    tests = span_of_products(automaton.final, automaton.transitions.transpose(0, 2, 1), SUFFIX_TOLERANCE).products.T
+    tests = span_of_products(automaton.final, automaton.transitions.transpose(0, 2, 1), SUFFIX_TOLERANCE)[0].T
     labels = len(automaton.alphabet)
     alphas, last_labels = [automaton.initial], [NO_LABEL]
     known = {NO_LABEL: _KnownStates(tests.shape[1])}

@@ -1,7 +1,7 @@
 """Hankel blocks of a function on words: H(u, v) = h(uv) and H_sigma(u, v) = h(u sigma v).
 
 u runs over a basis of prefixes and v over one of suffixes; the empty word is row 0 and column 0.
-Blocks come from words that were seen (sparse, unseen entries zero) or from a function (dense).
+Blocks come from a sample of words (sparse, unseen entries zero) or from a function (dense).
 
 For a distribution p, h may be another statistic of it than the probability of a word:
 
@@ -34,7 +34,7 @@ OUTSIDE = -1
 
 
 class Statistic(StrEnum):
-    """What the Hankel blocks hold of a distribution over words."""
+    """The statistic of a distribution over words that the Hankel blocks hold."""
 
     WORD = "word"
     PREFIX = "prefix"
@@ -43,7 +43,7 @@ class Statistic(StrEnum):
 
 
 class BadBasisError(BadInputError):
-    """The basis that was asked for cannot be built."""
+    """A basis cannot be built."""
 
 
 @dataclass(frozen=True)

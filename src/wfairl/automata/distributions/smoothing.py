@@ -1,12 +1,12 @@
-"""A weighted automaton made into a distribution in which every word is possible.
+"""Smoothing: from a weighted automaton to a distribution in which every word is possible.
 
 An automaton learned from a sample gives some words values at or below zero. With an n-gram model g,
 
     p(x) = (1 - weight) max(0, h(x)) + weight g(x)
 
-is positive for every word over the labels. It sums to one where h is a distribution; where h has
-negative values, to more by as much as was cut off. The mixture is one of whole words on purpose: mixing
-label by label would ask h about prefixes so long that it knows nothing of them.
+is positive for every word over the labels. It sums to one where h is a distribution; where h has negative values, to
+more by as much as max cuts off. Whole words are mixed, since mixing label by label would need values of h on prefixes
+that are too long to be estimated.
 """
 
 from dataclasses import dataclass
