@@ -112,7 +112,7 @@ class Automaton(ABC):
         """The state after reading a label, or `DEAD`, from each state; shape [states]."""
 
     @abstractmethod
-    def changes(self, propositions: Collection[str]) -> list[tuple[int, Guard, int]]:
+    def guarded_edges(self, propositions: Collection[str]) -> list[tuple[int, Guard, int]]:
         """Source, guard and target of every edge between two different live states.
 
         Args:

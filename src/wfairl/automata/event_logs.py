@@ -17,7 +17,8 @@ import gzip
 import io
 import math
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -87,11 +88,7 @@ def read_event_log(path: Path, columns: LogColumns | None = None) -> EventLog:
 
 
 def read_csv(path: Path, columns: LogColumns | None = None) -> EventLog:
-    """Read a table with one row per event; columns are separated by commas, semicolons or tabs.
-
-    Raises:
-        MalformedWordsError: names the file and the line, and says what is wrong there.
-    """
+    """Read a table with one row per event; columns are separated by commas, semicolons or tabs."""
     text = read_text(path)
     header, _, _ = text.partition("\n")
     delimiter = max(",;\t", key=header.count)
@@ -126,9 +123,6 @@ def read_xes(path: Path, columns: LogColumns | None = None) -> EventLog:
 
     The event is `concept:name` unless `columns.event` is set, the outcome the attribute `columns.outcome` of the trace.
     Traces keep their order. Where events have a `lifecycle:transition`, only those that are complete count.
-
-    Raises:
-        MalformedWordsError: names the file and the line, and says what is wrong there.
     """
     columns = columns or LogColumns()
     event_key = XES_NAME if columns.event == LogColumns.event else columns.event
@@ -213,16 +207,13 @@ def _find_columns(names: Sequence[str], columns: LogColumns, path: Path) -> dict
 
 
 def _parse_time(text: str, where: str) -> datetime | float:
-    try:
-        return float(text)
-    except ValueError:
-        pass
-    try:
-        return datetime.fromisoformat(text.strip())
-    except ValueError:
-        raise MalformedWordsError(
-            f"{where}: the time is {text!r}; write it as 2026-03-01T09:00:00 (ISO 8601) or as a number"
-        ) from None
+    parsers: tuple[Callable[[str], datetime | float], ...] = (float, datetime.fromisoformat)
+    for parse in parsers:
+        with suppress(ValueError):
+            return parse(text.strip())
+    raise MalformedWordsError(
+        f"{where}: the time is {text!r}; write it as 2026-03-01T09:00:00 (ISO 8601) or as a number"
+    )
 
 
 def _parse_outcome(text: str, where: str) -> float | None:

@@ -117,7 +117,7 @@ class FiniteAutomaton(Automaton):
             return np.full(self.states, DEAD, np.int32)
         return self.transitions[:, self._index[label]]
 
-    def changes(self, propositions: Collection[str]) -> list[tuple[int, Guard, int]]:
+    def guarded_edges(self, propositions: Collection[str]) -> list[tuple[int, Guard, int]]:
         """See `Automaton`."""
         everything = frozenset(propositions)
         return [(q, Guard(label, everything - label), to) for q, label, to in self.edges() if to != q]
@@ -155,18 +155,12 @@ class FiniteAutomaton(Automaton):
             ValueError: the document is not one.
         """
         read: FiniteDocument = parse(FiniteDocument, document)
-        shape = len(read.accepting), len(read.alphabet)
-        return cls(
-            alphabet=read.alphabet,
-            transitions=np.array(read.transitions, np.int32).reshape(shape),
-            accepting=np.array(read.accepting, bool),
-            values=np.array(read.values, np.float64),
-            last_labels=read.last_labels,
-            keep_repeats=read.keep_repeats,
-            closed=read.closed,
-            tolerance=read.tolerance,
-            deviation=read.deviation,
-        )
+        arrays = {
+            "transitions": np.array(read.transitions, np.int32).reshape(len(read.accepting), len(read.alphabet)),
+            "accepting": np.array(read.accepting, bool),
+            "values": np.array(read.values, np.float64),
+        }
+        return cls(**{name: arrays.get(name, value) for name, value in vars(read).items() if name != "kind"})
 
     def lacking(self, state: int, labels: Collection[Label]) -> tuple[str, ...]:
         """See `Automaton`."""

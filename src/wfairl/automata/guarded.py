@@ -84,7 +84,7 @@ class GuardedAutomaton(Automaton):
             )
         return self._columns[label]
 
-    def changes(self, propositions: Collection[str]) -> list[tuple[int, Guard, int]]:  # noqa: ARG002
+    def guarded_edges(self, propositions: Collection[str]) -> list[tuple[int, Guard, int]]:  # noqa: ARG002
         """See `Automaton`."""
         return [
             (source, edge.guard, edge.target)

@@ -108,7 +108,7 @@ def goal_alone(rule: Automaton, propositions: Collection[str]) -> GuardedAutomat
         rule: the task.
         propositions: those of the world.
     """
-    guards = {guard for _, guard, target in rule.changes(propositions) if rule.accepting[target]}
+    guards = {guard for _, guard, target in rule.guarded_edges(propositions) if rule.accepting[target]}
     weakest = [
         guard
         for guard in sorted(guards, key=lambda guard: (len(guard.literals), str(guard)))

@@ -167,7 +167,7 @@ def _changes(automaton: Automaton, propositions: Sequence[str], atoms: NDArray[n
     never = sum(1 << i for i, atom in enumerate(atoms) if atom[0] == ANY_AT and atom[1] == atom[2])
     kept: list[tuple[int, int, int, int]] = []
     read: list[tuple[int, int, int]] = []
-    for source, guard, target in automaton.changes(propositions):
+    for source, guard, target in automaton.guarded_edges(propositions):
         true, false = sum(bit[name] for name in guard.true), sum(bit[name] for name in guard.false)
         for other, other_true, other_false in read:
             reason = other_false & ~false
