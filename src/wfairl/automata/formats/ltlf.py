@@ -18,7 +18,7 @@ from wfairl.automata.automaton import DEAD, Automaton, Guard
 from wfairl.automata.diagrams import shortest_choices
 from wfairl.automata.guarded import GuardedAutomaton
 from wfairl.automata.progression import formula_automaton
-from wfairl.automata.symbolic import SymbolicAutomaton, implies, symbolic
+from wfairl.automata.symbolic import SymbolicAutomaton, as_symbolic, implies
 from wfairl.automata.temporal import (
     FALSE,
     TRUE,
@@ -60,7 +60,7 @@ def to_ltlf(automaton: Automaton) -> str:
     Raises:
         NoFormulaError: there is none, or none that this module finds.
     """
-    smallest = symbolic(automaton).minimal()
+    smallest = as_symbolic(automaton).minimal()
     if not any(smallest.accepting):
         return f"{FALSE}\n"
     text = str(_stated_rules(smallest) or _state_by_state(smallest))

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from wfairl.automata.automaton import DEAD, Automaton, Guard
 from wfairl.automata.diagrams import Diagrams, shortest_choices
 from wfairl.automata.guarded import GuardedAutomaton
-from wfairl.automata.symbolic import SymbolicAutomaton, symbolic
+from wfairl.automata.symbolic import SymbolicAutomaton, as_symbolic
 from wfairl.errors import BadInputError
 
 NAME = r"[^\s&|!'\"\\(),]+"
@@ -40,7 +40,7 @@ def to_reward_machine(automaton: Automaton) -> str:
     for name in sorted(automaton.propositions):
         if not re.fullmatch(NAME, name) or name in ("True", "False"):
             raise NoRewardMachineError(f"a reward machine cannot hold the proposition {name!r}; export it as hoa")
-    whole = symbolic(automaton)
+    whole = as_symbolic(automaton)
     final = [q for q, row in enumerate(whole.rows) if whole.accepting[q] and row == whole.diagrams.leaf(q)]
     edges = []
     for source, row in enumerate(whole.rows):
