@@ -125,7 +125,7 @@ class Automaton(ABC):
 
     @abstractmethod
     def to_document(self) -> dict[str, Any]:
-        """The automaton as a JSON object; `automaton_from_document` reads it back."""
+        """The automaton as a JSON object; `from_document` of its class reads it back."""
 
     @abstractmethod
     def lacking(self, state: int, labels: Collection[Label]) -> tuple[str, ...]:

@@ -87,13 +87,7 @@ class Completion:
 
 
 def complete(known: Corpus, alphabet: tuple[Label, ...], settings: CompletionSettings | None = None) -> Completion:
-    """The automaton of low rank that agrees with the known values.
-
-    Args:
-        known: distinct words over the symbols of `alphabet`; their weights are the values.
-        alphabet: the labels.
-        settings: see `CompletionSettings`.
-    """
+    """The automaton of low rank that agrees with the known values, the weights of distinct words over `alphabet`."""
     settings = settings or CompletionSettings()
     rng = np.random.default_rng(settings.seed)
     known = known.take(random_part(len(known), settings.max_words, rng))

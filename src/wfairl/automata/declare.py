@@ -104,7 +104,7 @@ def learn_constraints(
         succeeded: whether each word is a success, shape [words]; at least one is.
         alphabet: the labels.
         keep_repeats: whether repeated labels mean something; if not, no constraint counts.
-        settings: see `DeclareSettings`.
+        settings: the defaults unless given.
     """
     settings = settings or DeclareSettings()
     rng = np.random.default_rng(settings.seed)

@@ -67,14 +67,7 @@ class MergedAutomaton:
 def learn_merged(
     corpus: Corpus, succeeded: NDArray[np.bool_], labels: int, settings: MergingSettings | None = None
 ) -> MergedAutomaton:
-    """The automaton that describes which words succeeded in the fewest bits.
-
-    Args:
-        corpus: words over the symbols 0 .. labels - 1.
-        succeeded: whether each word is a success, shape [words].
-        labels: size of the alphabet.
-        settings: see `MergingSettings`.
-    """
+    """The automaton over symbols 0 .. labels - 1 that describes in fewest bits which words succeeded, shape [words]."""
     settings = settings or MergingSettings()
     chosen = random_part(len(corpus), settings.max_words, np.random.default_rng(settings.seed))
     part, flags = corpus.take(chosen), succeeded[chosen]

@@ -34,11 +34,7 @@ LOST: State = frozenset()
 
 
 def formula_automaton(formula: Formula, diagrams: Diagrams | None = None) -> SymbolicAutomaton:
-    """The automaton of the words that fulfil a formula.
-
-    Args:
-        formula: what to fulfil.
-        diagrams: functions over its propositions, and maybe others; new ones unless given.
+    """The automaton of the words that fulfil a formula, over given diagrams or over those of its propositions.
 
     Raises:
         TooLargeFormulaError: it has more than `MOST_STATES` states.

@@ -47,13 +47,8 @@ def merge_states(
 ) -> NDArray[np.int32]:
     """The successors of the red states when no blue one is left, shape [states, labels].
 
-    Args:
-        corpus: words over the symbols 0 .. labels - 1.
-        succeeded: whether each word is a success, shape [words].
-        labels: size of the alphabet.
-        noise: e, the probability that a flag is wrong.
-        max_states: of the automaton.
-        seed: of the words that are drawn, where the tree of all would be too large.
+    Words have symbols 0 .. labels - 1 and flags `succeeded`, shape [words], each wrong with the probability `noise`;
+    `seed` draws a part of them where the tree of all would be too large.
     """
     fitting = int(np.searchsorted(corpus.offsets, TREE_CELLS // max(labels, 1), side="right")) - 1
     if fitting < len(corpus):

@@ -102,12 +102,7 @@ def then(first: GuardedAutomaton, second: GuardedAutomaton) -> GuardedAutomaton:
 
 
 def goal_alone(rule: Automaton, propositions: Collection[str]) -> GuardedAutomaton:
-    """The task without what must come before its goal: a label is accepted that can fulfil the rule last.
-
-    Args:
-        rule: the task.
-        propositions: those of the world.
-    """
+    """The task without what must precede its goal: a label, of these propositions, that can fulfil the rule last."""
     guards = {guard for _, guard, target in rule.guarded_edges(propositions) if rule.accepting[target]}
     weakest = [
         guard

@@ -156,9 +156,7 @@ def same_words(one: Automaton, other: Automaton) -> bool:
 def differing_words(one: Automaton, other: Automaton, labels: Collection[Label] | None = None) -> Iterator[Word]:
     """Words that one of two automata accepts and the other does not, shortest first; one for each pair of states.
 
-    Args:
-        one, other: the automata.
-        labels: those that words consist of; any labels if None.
+    They consist of the given labels, of any labels if None.
     """
     diagrams = Diagrams(sorted(one.propositions | other.propositions))
     pair = as_symbolic(one, diagrams), as_symbolic(other, diagrams)
