@@ -20,8 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from wfairl.automata.automaton import Label
 from wfairl.automata.corpus import Corpus, encode, encode_all, merge_equal_words
-from wfairl.automata.distributions.ngram import fit_ngrams
-from wfairl.automata.distributions.smoothing import SmoothedDistribution, choose_weight
+from wfairl.automata.distributions.smoothing import SmoothedDistribution, choose_weight, fit_ngrams
 from wfairl.automata.hankel import BasisChoice, HankelBlocks, Matrix, Statistic, apply_statistic, blocks_from_corpus
 from wfairl.automata.weighted import WeightedAutomaton
 from wfairl.automata.words import Word
