@@ -86,27 +86,27 @@ class Completion:
     cols: int
 
 
-def complete(known: Corpus, alphabet: tuple[Label, ...], settings: CompletionSettings | None = None) -> Completion:
-    """The automaton of low rank that agrees with the known values, the weights of distinct words over `alphabet`."""
+def complete(sample: Corpus, alphabet: tuple[Label, ...], settings: CompletionSettings | None = None) -> Completion:
+    """The automaton of low rank that agrees with a sample: distinct words over `alphabet`, weighted by their values."""
     settings = settings or CompletionSettings()
     rng = np.random.default_rng(settings.seed)
-    known = known.take(random_part(len(known), settings.max_words, rng))
-    rank = settings.rank or _choose_rank(known, alphabet, settings, rng)
-    table = _Table.of(known, len(alphabet), settings)
-    return Completion(_fit(table, known, alphabet, rank, settings), table.rows, table.cols)
+    sample = sample.take(random_part(len(sample), settings.max_words, rng))
+    rank = settings.rank or _choose_rank(sample, alphabet, settings, rng)
+    table = _Table.of(sample, len(alphabet), settings)
+    return Completion(_fit(table, sample, alphabet, rank, settings), table.rows, table.cols)
 
 
 def _choose_rank(
-    known: Corpus, alphabet: tuple[Label, ...], settings: CompletionSettings, rng: np.random.Generator
+    sample: Corpus, alphabet: tuple[Label, ...], settings: CompletionSettings, rng: np.random.Generator
 ) -> int:
     """The smallest rank whose error on held-out words is nearly the lowest."""
-    order = rng.permutation(len(known))
-    count = round(settings.held_out * len(known))
-    if count < 1 or count == len(known):
+    order = rng.permutation(len(sample))
+    count = round(settings.held_out * len(sample))
+    if count < 1 or count == len(sample):
         return 1
-    judged, learned = known.take(order[:count]), known.take(np.sort(order[count:]))
+    judged, learned = sample.take(order[:count]), sample.take(np.sort(order[count:]))
     table = _Table.of(learned, len(alphabet), settings)
-    enough = EXACT * float(np.mean(known.weights**2))
+    enough = EXACT * float(np.mean(sample.weights**2))
     errors: list[float] = []
     for rank in range(1, settings.max_rank + 1):
         automaton = _fit(table, learned, alphabet, rank, settings)
@@ -122,7 +122,7 @@ class _Table:
 
     Attributes:
         entries: number of the word at each place, shape [prefixes * (1 + labels), suffixes].
-        known: the known words' numbers, shape [known words in the table].
+        sample_words: the numbers of the known words, shape [known words in the table].
         values: their values.
         words: how many words there are.
         prefixes: how many prefixes.
@@ -130,7 +130,7 @@ class _Table:
     """
 
     entries: NDArray[np.int64]
-    known: NDArray[np.int64]
+    sample_words: NDArray[np.int64]
     values: NDArray[np.float64]
     words: int
     prefixes: int
@@ -138,19 +138,19 @@ class _Table:
     cols: int
 
     @classmethod
-    def of(cls, known: Corpus, labels: int, settings: CompletionSettings) -> "_Table":
-        prefixes = _most_frequent(known, settings.max_prefixes)
-        suffixes = [word[::-1] for word in _most_frequent(known.reversed(), settings.max_suffixes)]
+    def of(cls, sample: Corpus, labels: int, settings: CompletionSettings) -> "_Table":
+        prefixes = _most_frequent(sample, settings.max_prefixes)
+        suffixes = [word[::-1] for word in _most_frequent(sample.reversed(), settings.max_suffixes)]
         heads = prefixes + [(*prefix, label) for prefix in prefixes for label in range(labels)]
         number: dict[tuple[int, ...], int] = {}
         entries = np.array([[number.setdefault(u + v, len(number)) for v in suffixes] for u in heads], np.int64)
-        bounds = zip(known.offsets[:-1].tolist(), known.offsets[1:].tolist(), strict=True)
-        places = [number.get(tuple(known.symbols[a:b].tolist()), -1) for a, b in bounds]
+        bounds = zip(sample.offsets[:-1].tolist(), sample.offsets[1:].tolist(), strict=True)
+        places = [number.get(tuple(sample.symbols[a:b].tolist()), -1) for a, b in bounds]
         inside = np.array(places, np.int64)
         return cls(
             entries.reshape(len(heads), len(suffixes)),
             inside[inside >= 0],
-            known.weights[inside >= 0],
+            sample.weights[inside >= 0],
             len(number),
             len(prefixes),
             max(map(len, prefixes)),
@@ -170,24 +170,24 @@ def _most_frequent(corpus: Corpus, count: int) -> list[tuple[int, ...]]:
 
 
 def _fit(
-    table: _Table, known: Corpus, alphabet: tuple[Label, ...], rank: int, settings: CompletionSettings
+    table: _Table, sample: Corpus, alphabet: tuple[Label, ...], rank: int, settings: CompletionSettings
 ) -> WeightedAutomaton:
     """Complete the table, learn from it, fit."""
-    if len(table.known) < SPARSEST * table.words:
-        start = _near_the_mean(known, alphabet, rank, settings.seed)
+    if len(table.sample_words) < SPARSEST * table.words:
+        start = _near_the_mean(sample, alphabet, rank, settings.seed)
     else:
         start = _spectral(_project(table, rank, settings.sweeps), table, alphabet, rank)
-    return _least_squares(start, known, settings.evaluations)
+    return _least_squares(start, sample, settings.evaluations)
 
 
 SPARSEST = 0.02
 """A table with a smaller share of known words does not determine the rest."""
 
 
-def _near_the_mean(known: Corpus, alphabet: tuple[Label, ...], rank: int, seed: int) -> WeightedAutomaton:
+def _near_the_mean(sample: Corpus, alphabet: tuple[Label, ...], rank: int, seed: int) -> WeightedAutomaton:
     """An automaton that gives every word about the mean of the known values, each state a little different."""
     rng = np.random.default_rng([seed, rank])
-    mean, first = float(known.weights.mean()), np.eye(rank)[0]
+    mean, first = float(sample.weights.mean()), np.eye(rank)[0]
     noise = rng.normal(scale=0.1 / np.sqrt(rank), size=(len(alphabet), rank, rank))
     return WeightedAutomaton(alphabet, first, mean * first + 0.1 * rng.normal(size=rank), np.eye(rank) + noise)
 
@@ -195,14 +195,14 @@ def _near_the_mean(known: Corpus, alphabet: tuple[Label, ...], rank: int, seed: 
 def _project(table: _Table, rank: int, sweeps: int) -> NDArray[np.float64]:
     """The values of all words of the table, nearly of the rank; shape [words]."""
     values = np.zeros(table.words)
-    values[table.known] = table.values
+    values[table.sample_words] = table.values
     places = np.maximum(np.bincount(table.entries.reshape(-1), minlength=table.words), 1)
     scale = np.abs(table.values).max(initial=0.0)
     for _ in range(sweeps):
         left, singular_values, right = np.linalg.svd(values[table.entries], full_matrices=False)
         low_rank = (left[:, :rank] * singular_values[:rank]) @ right[:rank]
         moved = np.bincount(table.entries.reshape(-1), low_rank.reshape(-1), table.words) / places
-        moved[table.known] = table.values
+        moved[table.sample_words] = table.values
         change = np.abs(moved - values).max()
         values = moved
         if change <= UNMOVED * scale:
@@ -230,10 +230,10 @@ SMALL = 1e-8
 """Singular values below this share of the largest are rounding."""
 
 
-def _least_squares(start: WeightedAutomaton, known: Corpus, evaluations: int) -> WeightedAutomaton:
+def _least_squares(start: WeightedAutomaton, sample: Corpus, evaluations: int) -> WeightedAutomaton:
     """Fit all weights to the known values, from `start` on."""
     m, labels = start.rank, len(start.alphabet)
-    padded = _pad(known, labels)
+    padded = _pad(sample, labels)
 
     def unpack(weights: NDArray[np.float64]) -> WeightedAutomaton:
         return WeightedAutomaton(
@@ -241,7 +241,7 @@ def _least_squares(start: WeightedAutomaton, known: Corpus, evaluations: int) ->
         )
 
     def residuals(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        errors = _run(unpack(weights), padded)[0] - known.weights
+        errors = _run(unpack(weights), padded)[0] - sample.weights
         return np.nan_to_num(np.concatenate([errors, RIDGE * weights]), nan=LARGEST, posinf=LARGEST, neginf=-LARGEST)
 
     def slopes(weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -250,8 +250,8 @@ def _least_squares(start: WeightedAutomaton, known: Corpus, evaluations: int) ->
 
     first = np.concatenate([start.initial, start.final, start.transitions.reshape(-1)])
     with np.errstate(over="ignore", invalid="ignore"):
-        found = least_squares(residuals, first, slopes, method="lm", max_nfev=evaluations)
-    return unpack(found.x)
+        fitted = least_squares(residuals, first, slopes, method="lm", max_nfev=evaluations)
+    return unpack(fitted.x)
 
 
 LARGEST = 1e100

@@ -121,13 +121,13 @@ def learn_constraints(
     else:
         evidence = FlagEvidence(candidates, corpus, alphabet, succeeded)
     chosen = _search(evidence, settings.max_constraints)
-    kept, too_much, finite = _compile(evidence, chosen, alphabet, settings.max_states)
+    needed, left_out, finite = _compile(evidence, chosen, alphabet, settings.max_states)
     return LearnedConstraints(
-        tuple(candidates.constraint(i) for i in sorted(kept)),
+        tuple(candidates.constraint(i) for i in sorted(needed)),
         finite,
-        candidates.rule_bits(kept),
-        evidence.data_bits(kept) * words / len(corpus),
-        left_out=tuple(candidates.constraint(i) for i in too_much),
+        candidates.rule_bits(needed),
+        evidence.data_bits(needed) * words / len(corpus),
+        left_out=tuple(candidates.constraint(i) for i in left_out),
         unpaired=tuple(np.delete(propositions, paired).tolist()),
         words_used=len(corpus),
     )
@@ -205,20 +205,20 @@ def _compile(
     evidence: WordEvidence, chosen: list[int], alphabet: Sequence[Label], max_states: int
 ) -> tuple[list[int], list[int], FiniteAutomaton]:
     """The automaton of as many of the constraints as fit, which of them it needs, and which do not fit."""
-    kept, too_much = list(chosen), []
+    needed, left_out = list(chosen), []
     while True:
         try:
-            table = compile_constraints(map(evidence.candidates.constraint, kept), alphabet, max_states)
+            table = compile_constraints(map(evidence.candidates.constraint, needed), alphabet, max_states)
             finite = to_finite(table, tuple(alphabet))
             break
         except (TooManyStatesError, NoAcceptedWordError):
-            losses = [evidence.bits(kept[:i] + kept[i + 1 :]) for i in range(len(kept))]
-            too_much.append(kept.pop(int(np.argmin(losses))))
-    for constraint in sorted(kept, reverse=True):  # drop what the others imply, the longest first
-        others = [other for other in kept if other != constraint]
+            losses = [evidence.bits(needed[:i] + needed[i + 1 :]) for i in range(len(needed))]
+            left_out.append(needed.pop(int(np.argmin(losses))))
+    for constraint in sorted(needed, reverse=True):  # drop what the others imply, the longest first
+        others = [other for other in needed if other != constraint]
         try:
             simpler = compile_constraints(map(evidence.candidates.constraint, others), alphabet, max_states)
-            kept = others if same_language(simpler, table) else kept
+            needed = others if same_language(simpler, table) else needed
         except TooManyStatesError:
             continue
-    return kept, too_much, finite
+    return needed, left_out, finite

@@ -128,7 +128,7 @@ def _count(rows: Bits, mask: Bits, which: NDArray[np.int64] | None = None) -> ND
     return np.concatenate([np.zeros(0, np.int64), *parts])
 
 
-def _all_kept(rows: Bits, chosen: list[int], everything: Bits) -> Bits:
+def _words_keeping(rows: Bits, chosen: list[int], everything: Bits) -> Bits:
     """The words that keep all of a set; `rows` are those of `Candidates.kept_by`, `everything` has all words."""
     return np.bitwise_and.reduce(rows[chosen], axis=0, initial=~np.uint64(0)) & everything
 
@@ -150,9 +150,9 @@ class WordEvidence(ABC):
         """The whole description if a candidate is added, for each of them; shape [candidates]."""
         return self.candidates.rule_bits(chosen, 1) + self.candidates.bits + self.data_bits_with_each(chosen)
 
-    def kept(self, chosen: list[int]) -> Bits:
+    def words_keeping(self, chosen: list[int]) -> Bits:
         """The words that keep all of a set."""
-        return _all_kept(self.rows, chosen, self.everything)
+        return _words_keeping(self.rows, chosen, self.everything)
 
     @abstractmethod
     def data_bits(self, chosen: list[int]) -> float:
@@ -175,14 +175,14 @@ class FlagEvidence(WordEvidence):
 
     def data_bits(self, chosen: list[int]) -> float:
         """See `WordEvidence`."""
-        kept = self.kept(chosen)
-        accepted = _count(kept[None], self.everything)
-        return float(self._bits(accepted, _count(kept[None], self.successes))[0])
+        keeping = self.words_keeping(chosen)
+        accepted = _count(keeping[None], self.everything)
+        return float(self._bits(accepted, _count(keeping[None], self.successes))[0])
 
     def data_bits_with_each(self, chosen: list[int]) -> NDArray[np.float64]:
         """See `WordEvidence`."""
-        kept = self.kept(chosen)
-        return self._bits(_count(self.rows, kept), _count(self.rows, kept & self.successes))
+        keeping = self.words_keeping(chosen)
+        return self._bits(_count(self.rows, keeping), _count(self.rows, keeping & self.successes))
 
     def _bits(self, accepted: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.float64]:
         """Infinite unless most rejected words failed, and rejected words failed more often than accepted ones."""
@@ -207,19 +207,19 @@ class SuccessEvidence(WordEvidence):
         self.all_random = _pack(np.ones((1, RANDOM_WORDS), bool))[0]
         self.random_rows = np.zeros((len(candidates), len(self.all_random)), np.uint64)
         for first, drawn in _random_words(corpus, rng):
-            kept = candidates.kept_by(drawn, alphabet)
-            self.random_rows[:, first // 64 : first // 64 + kept.shape[1]] = kept
+            keeping = candidates.kept_by(drawn, alphabet)
+            self.random_rows[:, first // 64 : first // 64 + keeping.shape[1]] = keeping
         self.arguments = candidates.arguments()
 
     def data_bits(self, chosen: list[int]) -> float:
         """See `WordEvidence`."""
-        kept = _count(self.kept(chosen)[None], self.everything)
-        return float(self._bits(kept, np.array([self._log_q(chosen)]))[0])
+        keeping = _count(self.words_keeping(chosen)[None], self.everything)
+        return float(self._bits(keeping, np.array([self._log_q(chosen)]))[0])
 
     def data_bits_with_each(self, chosen: list[int]) -> NDArray[np.float64]:
         """See `WordEvidence`."""
         log_q = self._log_q(chosen) + self._log_share(chosen, list(range(len(self.candidates))))
-        return self._bits(_count(self.rows, self.kept(chosen)), log_q)
+        return self._bits(_count(self.rows, self.words_keeping(chosen)), log_q)
 
     def _log_q(self, chosen: list[int]) -> float:
         """log2 q(C)."""
@@ -233,12 +233,12 @@ class SuccessEvidence(WordEvidence):
         for kind, near in enumerate(kinds):
             for conditions in (np.ones_like(near), tied[near].any(axis=0), near):
                 wanted = [one for one, is_condition in zip(earlier, conditions, strict=True) if is_condition]
-                kept = _all_kept(self.random_rows, wanted, self.all_random)
-                total = int(np.bitwise_count(kept).sum())
+                keeping = _words_keeping(self.random_rows, wanted, self.all_random)
+                total = int(np.bitwise_count(keeping).sum())
                 if total >= FEWEST_RANDOM_WORDS:
                     break
             those = np.flatnonzero(members.ravel() == kind)
-            counts = _count(self.random_rows, kept, np.asarray(asked)[those])
+            counts = _count(self.random_rows, keeping, np.asarray(asked)[those])
             shares[those] = np.log2((counts + 0.5) / (total + 1))
         return shares
 
@@ -255,9 +255,9 @@ class SuccessEvidence(WordEvidence):
         pairs = [self.arguments[some][:, [i]] == theirs[:, j] for i in range(2) for j in range(2)]
         return np.logical_or.reduce(pairs)
 
-    def _bits(self, kept: NDArray[np.int64], log_q: NDArray[np.float64]) -> NDArray[np.float64]:
-        outliers = self.words - kept
-        bits = flag_bits(self.words, outliers) + kept * log_q
+    def _bits(self, keeping: NDArray[np.int64], log_q: NDArray[np.float64]) -> NDArray[np.float64]:
+        outliers = self.words - keeping
+        bits = flag_bits(self.words, outliers) + keeping * log_q
         return np.where(outliers <= LARGEST_OUTLIER_SHARE * self.words, bits, np.inf)
 
 

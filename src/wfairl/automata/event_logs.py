@@ -196,9 +196,9 @@ def _find_columns(names: Sequence[str], columns: LogColumns, path: Path) -> dict
     for role in ("case", "event", "time", "outcome"):
         wanted = getattr(columns, role)
         others = OTHER_NAMES[role] if wanted == role else ()
-        found = next((name for name in (wanted.lower(), *others) if name in small), None)
-        if found is not None:
-            places[role] = small.index(found)
+        column = next((name for name in (wanted.lower(), *others) if name in small), None)
+        if column is not None:
+            places[role] = small.index(column)
         elif role in ("case", "event") or wanted != role:
             raise MalformedWordsError(
                 f"{path}: line 1: no column {wanted!r} for the {role}; there are {', '.join(names) or 'none'}"

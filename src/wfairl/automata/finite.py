@@ -273,8 +273,8 @@ def _explore(automaton: WeightedAutomaton, tolerance: float, max_states: int, ke
     tests = span_of_products(automaton.final, automaton.transitions.transpose(0, 2, 1), SUFFIX_TOLERANCE)[0].T
     labels = len(automaton.alphabet)
     alphas, last_labels = [automaton.initial], [NO_LABEL]
-    known = {NO_LABEL: _KnownStates(tests.shape[1])}
-    known[NO_LABEL].add(automaton.initial @ tests, 0)
+    states_after = {NO_LABEL: _StatesByValues(tests.shape[1])}
+    states_after[NO_LABEL].add(automaton.initial @ tests, 0)
     rows: list[NDArray[np.int32]] = []
     closed = True
     while len(rows) < len(alphas):
@@ -286,7 +286,7 @@ def _explore(automaton: WeightedAutomaton, tolerance: float, max_states: int, ke
             if i == last_labels[state] and not keep_repeats:
                 continue
             kept_label = NO_LABEL if keep_repeats else int(i)
-            among = known.setdefault(kept_label, _KnownStates(tests.shape[1]))
+            among = states_after.setdefault(kept_label, _StatesByValues(tests.shape[1]))
             row[i] = among.find(residuals[i], tolerance)
             if row[i] == DEAD and len(alphas) < max_states:
                 row[i] = len(alphas)
@@ -302,7 +302,7 @@ def _explore(automaton: WeightedAutomaton, tolerance: float, max_states: int, ke
     return _Explored(np.array(rows, np.int32).reshape(len(rows), labels), values, np.array(last_labels), closed)
 
 
-class _KnownStates:
+class _StatesByValues:
     """The states with one last label, by the values of their continuations."""
 
     def __init__(self, tests: int) -> None:

@@ -118,16 +118,16 @@ def blocks_from_corpus(
     values = corpus.weights[word_of]
 
     col = col_of[from_right.visits[first + from_end]]
-    kept = (row != OUTSIDE) & (col != OUTSIDE)
-    block = csr_array((values[kept], (row[kept], col[kept])), shape=shape)
+    inside = (row != OUTSIDE) & (col != OUTSIDE)
+    block = csr_array((values[inside], (row[inside], col[inside])), shape=shape)
 
     # The same with the symbol at the position taken out: entry (prefix, rest) of that symbol's block.
     inner = from_end > 0
     row, values = row[inner], values[inner]
     col = col_of[from_right.visits[(first + from_end - 1)[inner]]]
-    kept = (row != OUTSIDE) & (col != OUTSIDE)
-    row, col, values = row[kept], col[kept], values[kept]
-    symbol = corpus.symbols[kept].astype(np.min_scalar_type(labels))  # small integers sort in linear time
+    inside = (row != OUTSIDE) & (col != OUTSIDE)
+    row, col, values = row[inside], col[inside], values[inside]
+    symbol = corpus.symbols[inside].astype(np.min_scalar_type(labels))  # small integers sort in linear time
     label_blocks = tuple(
         csr_array((values[part], (row[part], col[part])), shape=shape) for part in indices_by_symbol(symbol, labels)
     )

@@ -75,7 +75,8 @@ def learn_merged(
     merged = merge_states(part, flags, labels, settings.noise, settings.max_states, settings.seed)
     start = min(single, merged, key=lambda transitions: _describe(transitions, part, flags).bits)
     improved = improve(start, part, flags, settings.max_states)
-    return min((_describe(found, corpus, succeeded) for found in (single, start, improved)), key=lambda a: a.bits)
+    described = [_describe(transitions, corpus, succeeded) for transitions in (single, start, improved)]
+    return min(described, key=lambda automaton: automaton.bits)
 
 
 def _describe(transitions: NDArray[np.int32], corpus: Corpus, succeeded: NDArray[np.bool_]) -> MergedAutomaton:

@@ -150,8 +150,8 @@ class SpectralLearner(RegressorMixin, BaseEstimator):
     def log_probability(self, words: Sequence[Word]) -> NDArray[np.float64]:
         """Natural log-probability of each word under the smoothed distribution, shape [words]."""
         check_is_fitted(self, "smoothed_")
-        alphabet, known = self.automaton_.alphabet, set(self.automaton_.alphabet)
-        possible = [known.issuperset(word) for word in words]
+        alphabet, labels_known = self.automaton_.alphabet, set(self.automaton_.alphabet)
+        possible = [labels_known.issuperset(word) for word in words]
         corpus = encode([word if ok else () for word, ok in zip(words, possible, strict=True)], alphabet)
         return np.where(possible, self.smoothed_.log_probabilities(corpus), -np.inf)
 
@@ -174,8 +174,8 @@ class SpectralLearner(RegressorMixin, BaseEstimator):
         if not learned:  # a single word
             return SmoothedDistribution(self.automaton_, ngrams, 1.0)
         second = clone(self).set_params(smoothing=0).fit(learned).automaton_
-        known = set(second.alphabet)
-        judged = encode([word for word in held_out if known.issuperset(word)], second.alphabet)
+        labels_known = set(second.alphabet)
+        judged = encode([word for word in held_out if labels_known.issuperset(word)], second.alphabet)
         second_ngrams = fit_ngrams(encode(learned, second.alphabet), len(second.alphabet), self.smoothing)
         return SmoothedDistribution(self.automaton_, ngrams, choose_weight(second, second_ngrams, judged))
 

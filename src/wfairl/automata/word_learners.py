@@ -136,8 +136,8 @@ class CompletionLearner:
         read = as_read(words, self.reading.keep_repeats)
         corpus, alphabet = check_words(read, scores)
         sums, counts = merge_equal_words(corpus)
-        known = sums.take(np.arange(len(sums)), sums.weights / counts)
-        completion = complete(known, alphabet, self.settings)
+        sample = sums.take(np.arange(len(sums)), sums.weights / counts)
+        completion = complete(sample, alphabet, self.settings)
         model = TaskModel.of_weighted(
             completion.automaton,
             COMPLETION,

@@ -67,9 +67,9 @@ class NgramModel:
         for order, context, event in zip(self.orders, contexts, events, strict=True):
             totals, kinds = (_look_up(order.contexts, values, context) for values in (order.totals, order.kinds))
             counts = _look_up(order.events, order.counts, event)
-            seen = totals > 0
-            smoothed = (counts + kinds * probabilities) / np.where(seen, totals + kinds, 1.0)
-            probabilities = np.where(seen, smoothed, probabilities)
+            observed = totals > 0
+            smoothed = (counts + kinds * probabilities) / np.where(observed, totals + kinds, 1.0)
+            probabilities = np.where(observed, smoothed, probabilities)
         return probabilities
 
 

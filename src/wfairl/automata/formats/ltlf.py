@@ -115,11 +115,11 @@ def _longest_chains(automaton: SymbolicAutomaton, names: Iterable[str]) -> list[
     for chain in chains:  # which grows meanwhile
         longer = [(*chain, name) for name in names if name not in chain]
         chains += [one for one in longer if _implied(automaton, _visits(one))]
-    kept: list[tuple[str, ...]] = []
+    longest: list[tuple[str, ...]] = []
     for chain in reversed(chains):
-        if not any(tuple(name for name in one if name in chain) == chain for one in kept):
-            kept.append(chain)
-    return kept
+        if not any(tuple(name for name in one if name in chain) == chain for one in longest):
+            longest.append(chain)
+    return longest
 
 
 def _implied(automaton: SymbolicAutomaton, rule: Formula) -> bool:

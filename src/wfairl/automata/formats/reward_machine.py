@@ -99,16 +99,16 @@ def from_reward_machine(text: str) -> GuardedAutomaton:
 
 def _edge(line: str) -> tuple[int, int, list[Guard], bool]:
     """Source, target, condition and whether it is rewarded."""
-    found = LINE.fullmatch(line)
+    match = LINE.fullmatch(line)
     try:
-        reward = float(found[4]) if found else 0.0
+        reward = float(match[4]) if match else 0.0
     except ValueError:
-        found = None
-    if found is None:
+        match = None
+    if match is None:
         raise NoRewardMachineError(f"{line[:60]!r}: not a transition with a constant reward of a reward machine")
     if reward < 0:
         raise NoRewardMachineError(f"{line[:60]!r}: a reward below zero says more than that a word is accepted")
-    return int(found[1]), int(found[2]), _guards(found[3]), reward > 0
+    return int(match[1]), int(match[2]), _guards(match[3]), reward > 0
 
 
 def _guards(condition: str) -> list[Guard]:
