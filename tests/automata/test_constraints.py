@@ -138,7 +138,7 @@ def test_rules_that_cannot_be_an_automaton_are_named():
         to_finite(contradiction, (a, b))
     with pytest.raises(TooManyStatesError, match="more than 1 states"):
         compile_constraints([Constraint.of("existence", "a")], (a, b), 1)
-    with pytest.raises(BadConstraintError, match="speaks of 2 different"):
+    with pytest.raises(BadConstraintError, match="takes 2 different"):
         Constraint.of("precedence", "a", "a")
     with pytest.raises(BadConstraintError, match="no template 'never'"):
         Constraint.of("never", "a")

@@ -140,21 +140,21 @@ def test_of_too_many_propositions_the_most_frequent_are_paired(monkeypatch):
     assert f"the {len(learned.unpaired)} rarest" in notes[0]
 
 
-def test_words_by_chance_are_the_same_in_pieces(monkeypatch):
+def test_random_words_are_the_same_in_pieces(monkeypatch):
     words = draw_words(np.random.default_rng(0), 200)
     corpus, alphabet = encode_all(words)
-    kept_by_chance = []
+    kept_by_random = []
     for labels in (2**30, 2**14):
         monkeypatch.setattr(declare_evidence, "LABELS_AT_ONCE", labels)
         candidates = declare_evidence.Candidates.over(EVENTS, True, np.arange(len(EVENTS)))
         evidence = declare_evidence.SuccessEvidence(candidates, corpus, alphabet, np.random.default_rng(0))
-        kept_by_chance.append(evidence.by_chance)
-    assert np.array_equal(*kept_by_chance)
-    assert kept_by_chance[0].any()
+        kept_by_random.append(evidence.random_rows)
+    assert np.array_equal(*kept_by_random)
+    assert kept_by_random[0].any()
 
 
 def test_bad_settings_are_named():
     with pytest.raises(BadInputError, match="at least 1"):
         DeclareSettings(max_states=0)
-    with pytest.raises(BadInputError, match="negative"):
+    with pytest.raises(BadInputError, match="seed is -1"):
         DeclareSettings(seed=-1)

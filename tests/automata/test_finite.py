@@ -85,14 +85,14 @@ def test_columns_and_rows_follow_the_transitions(scored):
 
 @given(scored_words, st.lists(words, max_size=10))
 @settings(max_examples=30)
-def test_changes_are_what_changes_the_state(scored, tried):
+def test_guarded_edges_are_what_changes_the_state(scored, tried):
     """Guards that hold for one label of the alphabet each: where one holds the state changes, and only there."""
     finite = quotient(learn(scored)[0])
-    changes = finite.changes(PROPOSITIONS)
+    edges = finite.guarded_edges(PROPOSITIONS)
     for word in tried:
         for before, label, after in zip(finite.run(word), word, finite.run(word)[1:], strict=False):
             if before != DEAD:
-                found = [target for source, guard, target in changes if source == before and guard.holds(label)]
+                found = [target for source, guard, target in edges if source == before and guard.holds(label)]
                 assert found == ([after] if after not in (DEAD, before) else [])
 
 

@@ -17,11 +17,11 @@ from wfairl.automata.minimise import TransitionTable, minimal
 from wfairl.automata.rules import avoid, visit_all, visit_in_order
 from wfairl.automata.symbolic import (
     as_guarded,
+    as_symbolic,
     differing_words,
     reads_repeats_once,
     same_words,
     shortest_completion,
-    symbolic,
     until_fulfilled,
 )
 from wfairl.automata.task_model import fit_task_model
@@ -93,7 +93,7 @@ def test_the_smallest_labels_are_smallest(listed):
 
 @given(guarded_automata())
 def test_the_minimal_automaton_accepts_the_same_words_with_fewest_states(automaton):
-    smallest = symbolic(automaton).minimal()
+    smallest = as_symbolic(automaton).minimal()
     transitions = np.array([[automaton.read(q, label) for label in LABELS] for q in range(automaton.states)], np.int32)
     transitions = np.vstack([np.where(transitions == DEAD, automaton.states, transitions), [[automaton.states] * 8]])
     table = minimal(TransitionTable(transitions.astype(np.int32), np.append(automaton.accepting, False)))
@@ -103,9 +103,9 @@ def test_the_minimal_automaton_accepts_the_same_words_with_fewest_states(automat
     assert len(smallest.rows) == max(live.sum(), 1)
     if not live[0]:
         with pytest.raises(NoAcceptedWordError):
-            symbolic(automaton).to_guarded()
+            as_symbolic(automaton).to_guarded()
     else:
-        assert accept_the_same(automaton, symbolic(automaton).to_guarded(), "abc", 4)
+        assert accept_the_same(automaton, as_symbolic(automaton).to_guarded(), "abc", 4)
 
 
 @given(guarded_automata(max_states=3, propositions="ab"), guarded_automata(max_states=3, propositions="ab"))

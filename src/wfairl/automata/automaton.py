@@ -112,7 +112,7 @@ class Automaton(ABC):
         """The state after reading a label, or `DEAD`, from each state; shape [states]."""
 
     @abstractmethod
-    def changes(self, propositions: Collection[str]) -> list[tuple[int, Guard, int]]:
+    def guarded_edges(self, propositions: Collection[str]) -> list[tuple[int, Guard, int]]:
         """Source, guard and target of every edge between two different live states.
 
         Args:
@@ -125,7 +125,7 @@ class Automaton(ABC):
 
     @abstractmethod
     def to_document(self) -> dict[str, Any]:
-        """The automaton as a JSON object; `automaton_from_document` reads it back."""
+        """The automaton as a JSON object; `from_document` of its class reads it back."""
 
     @abstractmethod
     def lacking(self, state: int, labels: Collection[Label]) -> tuple[str, ...]:

@@ -50,12 +50,9 @@ def compare(
     known: Collection[Label] = (),
     most: int = MOST_WORDS,
 ) -> AutomataComparison:
-    """Find the shortest words that tell two automata apart, each by another pair of states.
+    """Find the shortest words, at most `most`, that tell two automata apart, each by another pair of states.
 
-    Args:
-        names, automata: the two.
-        known: the labels that words consist of, if such words tell them apart; any labels otherwise.
-        most: largest number of words.
+    Words consist of `known` labels if such words tell them apart, otherwise of any labels.
     """
     labels = known if known and next(differing_words(*automata, known), None) is not None else None
     words = tuple(islice(differing_words(*automata, labels), most))

@@ -1,12 +1,11 @@
 """Hankel completion: a weighted automaton from part of a function's values, the rest unknown rather than zero.
 
 After Balle and Mohri (2012), who complete the table before they factorise it. The table H(u, v) = h(uv) over prefixes u
-and suffixes v has low rank, and equal words have equal values; a word that was not seen has a value that is not known.
+and suffixes v has low rank, and equal words have equal values; the value of an unseen word is unknown.
 
-    1. The table is filled, projected on the tables of rank m, and words that stand at several places take the mean of
-       these; known values stay. Again, until nothing moves. (Alternating projections, for the rank and for the
-       Hankel constraint.)
-    2. The spectral method (Theorem 1 of the paper) reads an automaton off it.
+    1. Alternating projections fill the table: on the tables of rank m, then on Hankel tables, in which a word that
+       stands at several places has the mean of its values there and known values stay; until nothing moves.
+    2. The spectral method (Theorem 1 of the paper) gives an automaton of the table.
     3. The automaton is fitted to the known values by least squares (Levenberg and Marquardt), with
 
            d h(sigma_0 .. sigma_T) / d W_sigma  =  sum over t with sigma_t = sigma of alpha_t beta_{t+1}^T
@@ -23,13 +22,13 @@ from scipy.optimize import least_squares
 from wfairl.automata.automaton import Label
 from wfairl.automata.corpus import Corpus, build_prefix_tree, random_part
 from wfairl.automata.weighted import WeightedAutomaton
-from wfairl.errors import BadInputError
+from wfairl.errors import BadInputError, check_minimum
 
 UNMOVED = 1e-6
 """The projections end when no value moves by more than this share of the largest."""
 
 RIDGE = 1e-6
-"""Weight of the squared parameters beside the squared errors, which keeps what the words do not speak of small."""
+"""Weight of the squared parameters beside the squared errors, which keeps weights small that no word determines."""
 
 NEARLY = 1.05
 """A held-out error within this factor of the lowest is as good."""
@@ -44,13 +43,13 @@ class CompletionSettings:
 
     Attributes:
         rank: number of states; None chooses on values held out.
-        max_rank: the largest that is tried.
+        max_rank: the largest rank to try.
         max_prefixes, max_suffixes: rows and columns of the table, the most frequent ones.
-        sweeps: projections at most.
-        evaluations: of the least squares at most.
+        sweeps: most projections.
+        evaluations: most evaluations of the least squares.
         max_words: known words that are fitted, a random part if there are more.
         held_out: share of the known words that choose the rank.
-        seed: of the words held out, and of those that are fitted.
+        seed: of the words held out, and of that random part.
     """
 
     rank: int | None = None
@@ -64,13 +63,12 @@ class CompletionSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("max_rank", "max_prefixes", "max_suffixes", "sweeps", "evaluations", "max_words"):
-            if getattr(self, name) < 1:
-                raise BadInputError(f"{name} is {getattr(self, name)}; give at least 1")
+        check_minimum(self, 1, "max_rank", "max_prefixes", "max_suffixes", "sweeps", "evaluations", "max_words")
+        check_minimum(self, 0, "seed")
         if self.rank is not None and self.rank < 1:
             raise BadInputError(f"rank is {self.rank}; give at least 1, or leave it out")
-        if not 0 < self.held_out < 1 or self.seed < 0:
-            raise BadInputError("held_out is a share above 0 and below 1, and seed is not negative")
+        if not 0 < self.held_out < 1:
+            raise BadInputError(f"held_out is {self.held_out:g}; it is a share above 0 and below 1")
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,33 +86,27 @@ class Completion:
     cols: int
 
 
-def complete(known: Corpus, alphabet: tuple[Label, ...], settings: CompletionSettings | None = None) -> Completion:
-    """The automaton of low rank that agrees with the known values.
-
-    Args:
-        known: distinct words over the symbols of `alphabet`; their weights are the values.
-        alphabet: the labels.
-        settings: see `CompletionSettings`.
-    """
+def complete(sample: Corpus, alphabet: tuple[Label, ...], settings: CompletionSettings | None = None) -> Completion:
+    """The automaton of low rank that agrees with a sample: distinct words over `alphabet`, weighted by their values."""
     settings = settings or CompletionSettings()
     rng = np.random.default_rng(settings.seed)
-    known = known.take(random_part(len(known), settings.max_words, rng))
-    rank = settings.rank or _choose_rank(known, alphabet, settings, rng)
-    table = _Table.of(known, len(alphabet), settings)
-    return Completion(_fit(table, known, alphabet, rank, settings), table.rows, table.cols)
+    sample = sample.take(random_part(len(sample), settings.max_words, rng))
+    rank = settings.rank or _choose_rank(sample, alphabet, settings, rng)
+    table = _Table.of(sample, len(alphabet), settings)
+    return Completion(_fit(table, sample, alphabet, rank, settings), table.rows, table.cols)
 
 
 def _choose_rank(
-    known: Corpus, alphabet: tuple[Label, ...], settings: CompletionSettings, rng: np.random.Generator
+    sample: Corpus, alphabet: tuple[Label, ...], settings: CompletionSettings, rng: np.random.Generator
 ) -> int:
     """The smallest rank whose error on held-out words is nearly the lowest."""
-    order = rng.permutation(len(known))
-    count = round(settings.held_out * len(known))
-    if count < 1 or count == len(known):
+    order = rng.permutation(len(sample))
+    count = round(settings.held_out * len(sample))
+    if count < 1 or count == len(sample):
         return 1
-    judged, learned = known.take(order[:count]), known.take(np.sort(order[count:]))
+    judged, learned = sample.take(order[:count]), sample.take(np.sort(order[count:]))
     table = _Table.of(learned, len(alphabet), settings)
-    enough = EXACT * float(np.mean(known.weights**2))
+    enough = EXACT * float(np.mean(sample.weights**2))
     errors: list[float] = []
     for rank in range(1, settings.max_rank + 1):
         automaton = _fit(table, learned, alphabet, rank, settings)
@@ -130,7 +122,7 @@ class _Table:
 
     Attributes:
         entries: number of the word at each place, shape [prefixes * (1 + labels), suffixes].
-        known: the known words' numbers, shape [known words in the table].
+        sample_words: the numbers of the known words, shape [known words in the table].
         values: their values.
         words: how many words there are.
         prefixes: how many prefixes.
@@ -138,7 +130,7 @@ class _Table:
     """
 
     entries: NDArray[np.int64]
-    known: NDArray[np.int64]
+    sample_words: NDArray[np.int64]
     values: NDArray[np.float64]
     words: int
     prefixes: int
@@ -146,19 +138,19 @@ class _Table:
     cols: int
 
     @classmethod
-    def of(cls, known: Corpus, labels: int, settings: CompletionSettings) -> "_Table":
-        prefixes = _most_frequent(known, settings.max_prefixes)
-        suffixes = [word[::-1] for word in _most_frequent(known.reversed(), settings.max_suffixes)]
+    def of(cls, sample: Corpus, labels: int, settings: CompletionSettings) -> "_Table":
+        prefixes = _most_frequent(sample, settings.max_prefixes)
+        suffixes = [word[::-1] for word in _most_frequent(sample.reversed(), settings.max_suffixes)]
         heads = prefixes + [(*prefix, label) for prefix in prefixes for label in range(labels)]
         number: dict[tuple[int, ...], int] = {}
         entries = np.array([[number.setdefault(u + v, len(number)) for v in suffixes] for u in heads], np.int64)
-        bounds = zip(known.offsets[:-1].tolist(), known.offsets[1:].tolist(), strict=True)
-        places = [number.get(tuple(known.symbols[a:b].tolist()), -1) for a, b in bounds]
+        bounds = zip(sample.offsets[:-1].tolist(), sample.offsets[1:].tolist(), strict=True)
+        places = [number.get(tuple(sample.symbols[a:b].tolist()), -1) for a, b in bounds]
         inside = np.array(places, np.int64)
         return cls(
             entries.reshape(len(heads), len(suffixes)),
             inside[inside >= 0],
-            known.weights[inside >= 0],
+            sample.weights[inside >= 0],
             len(number),
             len(prefixes),
             max(map(len, prefixes)),
@@ -167,7 +159,7 @@ class _Table:
 
 
 def _most_frequent(corpus: Corpus, count: int) -> list[tuple[int, ...]]:
-    """The prefixes that most words begin with, the empty one first; of equals the shorter."""
+    """The most frequent prefixes, the empty one first; among equals the shorter."""
     tree = build_prefix_tree(corpus, int(corpus.lengths.max(initial=0) + 1) // 2)
     passing = np.bincount(tree.visits[tree.visits >= 0], minlength=len(tree))
     chosen = np.sort(np.argsort(-passing, kind="stable")[:count])
@@ -178,23 +170,24 @@ def _most_frequent(corpus: Corpus, count: int) -> list[tuple[int, ...]]:
 
 
 def _fit(
-    table: _Table, known: Corpus, alphabet: tuple[Label, ...], rank: int, settings: CompletionSettings
+    table: _Table, sample: Corpus, alphabet: tuple[Label, ...], rank: int, settings: CompletionSettings
 ) -> WeightedAutomaton:
-    """Project, read off, fit."""
-    if len(table.known) < SPARSEST * table.words:
-        return _least_squares(_near_the_mean(known, alphabet, rank, settings.seed), known, settings.evaluations)
-    start = _read_off(_project(table, rank, settings.sweeps), table, alphabet, rank)
-    return _least_squares(start, known, settings.evaluations)
+    """Complete the table, learn from it, fit."""
+    if len(table.sample_words) < SPARSEST * table.words:
+        start = _near_the_mean(sample, alphabet, rank, settings.seed)
+    else:
+        start = _spectral(_project(table, rank, settings.sweeps), table, alphabet, rank)
+    return _least_squares(start, sample, settings.evaluations)
 
 
 SPARSEST = 0.02
-"""A table with a smaller share of known words says nothing of the rest."""
+"""A table with a smaller share of known words does not determine the rest."""
 
 
-def _near_the_mean(known: Corpus, alphabet: tuple[Label, ...], rank: int, seed: int) -> WeightedAutomaton:
+def _near_the_mean(sample: Corpus, alphabet: tuple[Label, ...], rank: int, seed: int) -> WeightedAutomaton:
     """An automaton that gives every word about the mean of the known values, each state a little different."""
     rng = np.random.default_rng([seed, rank])
-    mean, first = float(known.weights.mean()), np.eye(rank)[0]
+    mean, first = float(sample.weights.mean()), np.eye(rank)[0]
     noise = rng.normal(scale=0.1 / np.sqrt(rank), size=(len(alphabet), rank, rank))
     return WeightedAutomaton(alphabet, first, mean * first + 0.1 * rng.normal(size=rank), np.eye(rank) + noise)
 
@@ -202,14 +195,14 @@ def _near_the_mean(known: Corpus, alphabet: tuple[Label, ...], rank: int, seed: 
 def _project(table: _Table, rank: int, sweeps: int) -> NDArray[np.float64]:
     """The values of all words of the table, nearly of the rank; shape [words]."""
     values = np.zeros(table.words)
-    values[table.known] = table.values
+    values[table.sample_words] = table.values
     places = np.maximum(np.bincount(table.entries.reshape(-1), minlength=table.words), 1)
     scale = np.abs(table.values).max(initial=0.0)
     for _ in range(sweeps):
         left, singular_values, right = np.linalg.svd(values[table.entries], full_matrices=False)
         low_rank = (left[:, :rank] * singular_values[:rank]) @ right[:rank]
         moved = np.bincount(table.entries.reshape(-1), low_rank.reshape(-1), table.words) / places
-        moved[table.known] = table.values
+        moved[table.sample_words] = table.values
         change = np.abs(moved - values).max()
         values = moved
         if change <= UNMOVED * scale:
@@ -217,7 +210,7 @@ def _project(table: _Table, rank: int, sweeps: int) -> NDArray[np.float64]:
     return values
 
 
-def _read_off(values: NDArray[np.float64], table: _Table, alphabet: tuple[Label, ...], rank: int) -> WeightedAutomaton:
+def _spectral(values: NDArray[np.float64], table: _Table, alphabet: tuple[Label, ...], rank: int) -> WeightedAutomaton:
     """The spectral method on the filled table, with alpha_0 and beta of about the same size."""
     n, labels = table.prefixes, len(alphabet)
     left, singular_values, right = np.linalg.svd(values[table.entries[:n]], full_matrices=False)
@@ -237,10 +230,10 @@ SMALL = 1e-8
 """Singular values below this share of the largest are rounding."""
 
 
-def _least_squares(start: WeightedAutomaton, known: Corpus, evaluations: int) -> WeightedAutomaton:
+def _least_squares(start: WeightedAutomaton, sample: Corpus, evaluations: int) -> WeightedAutomaton:
     """Fit all weights to the known values, from `start` on."""
     m, labels = start.rank, len(start.alphabet)
-    padded = _pad(known, labels)
+    padded = _pad(sample, labels)
 
     def unpack(weights: NDArray[np.float64]) -> WeightedAutomaton:
         return WeightedAutomaton(
@@ -248,7 +241,7 @@ def _least_squares(start: WeightedAutomaton, known: Corpus, evaluations: int) ->
         )
 
     def residuals(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        errors = _run(unpack(weights), padded)[0] - known.weights
+        errors = _run(unpack(weights), padded)[0] - sample.weights
         return np.nan_to_num(np.concatenate([errors, RIDGE * weights]), nan=LARGEST, posinf=LARGEST, neginf=-LARGEST)
 
     def slopes(weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -257,12 +250,12 @@ def _least_squares(start: WeightedAutomaton, known: Corpus, evaluations: int) ->
 
     first = np.concatenate([start.initial, start.final, start.transitions.reshape(-1)])
     with np.errstate(over="ignore", invalid="ignore"):
-        found = least_squares(residuals, first, slopes, method="lm", max_nfev=evaluations)
-    return unpack(found.x)
+        fitted = least_squares(residuals, first, slopes, method="lm", max_nfev=evaluations)
+    return unpack(fitted.x)
 
 
 LARGEST = 1e100
-"""In place of numbers that overflow in a step that goes too far."""
+"""Replaces numbers that overflow in a step that is too long."""
 
 
 def _pad(corpus: Corpus, labels: int) -> NDArray[np.int64]:

@@ -1,15 +1,15 @@
 """Constraints: small rules about the events of a word, after the templates of process mining's Declare.
 
-A constraint is a template with its propositions, such as *precedence(pay, ship)*, "ship only after pay". It is one
-fact told three ways, and each template owns all three:
+A constraint is a template with its propositions, such as *precedence(pay, ship)*, "ship only after pay". Each template
+has three forms of the same meaning:
 
     a sentence for people;
     a test on where each proposition holds first and last in a word, for millions of words at once;
     an automaton of at most four states over which of its propositions a label holds.
 
-A word is judged when it has ended: a beginning may break a rule that the whole word keeps. What holds in one label
-holds at the same time, which counts as after: a label {pay, ship} keeps "ship only after pay". No template but those
-that count tells a label read twice from one read once.
+A word is judged as a whole: a prefix may break a rule that the word keeps. Propositions of one label hold at the same
+time, which counts as after: a label {pay, ship} keeps "ship only after pay". Only the templates that count distinguish
+a label read twice from one read once.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -68,7 +68,7 @@ class Occurrences:
         shape = (len(propositions), len(corpus))
         first, last = np.full(shape, NOWHERE_FIRST, np.int32), np.full(shape, NOWHERE_LAST, np.int32)
         counts = np.zeros(shape, np.int32)
-        _note_places(corpus.symbols, corpus.offsets, flat, starts, first, last, counts)
+        _find_places(corpus.symbols, corpus.offsets, flat, starts, first, last, counts)
         return cls(tuple(propositions), first, last, counts, (corpus.lengths - 1).astype(np.int32))
 
     def __len__(self) -> int:
@@ -76,7 +76,7 @@ class Occurrences:
 
 
 @njit(cache=True, nogil=True)
-def _note_places(symbols, offsets, held, starts, first, last, counts):  # type: ignore[no-untyped-def]
+def _find_places(symbols, offsets, held, starts, first, last, counts):  # type: ignore[no-untyped-def]
     """Fill in where each proposition holds; those of label i are `held[starts[i]:starts[i + 1]]`."""
     for word in range(len(offsets) - 1):
         for i in range(offsets[word], offsets[word + 1]):
@@ -93,7 +93,7 @@ class Template:
     Attributes:
         name: as process mining calls it.
         sentence: for people, with `{a}` and `{b}` for the propositions.
-        arguments: how many propositions it speaks of.
+        arguments: how many propositions it has.
         holds: whether it holds; for indices a and b of shape [n] an array of shape [n, words].
         transitions: next state by which propositions a label holds: none, a, b, both; shape [states, 2 ** arguments].
         accepting: states in which a word may end, shape [states].
@@ -111,7 +111,7 @@ class Template:
     counting: bool = False
 
     def choices(self, propositions: int) -> Indices:
-        """All propositions that it may speak of, shape [choices, arguments]."""
+        """All choices of its propositions, shape [choices, arguments]."""
         if self.arguments == 1:
             return np.arange(propositions)[:, None]
         pairs = np.argwhere(~np.eye(propositions, dtype=bool))
@@ -184,25 +184,12 @@ TEMPLATES: tuple[Template, ...] = (
         counting=True,
     ),
 )  # fmt: skip
-"""Every template. Where the words cannot tell two constraints apart, the one that stands first here is preferred."""
-
-
-def find_template(name: str) -> Template:
-    """The template of that name.
-
-    Raises:
-        BadConstraintError: there is none; the message lists them.
-    """
-    for template in TEMPLATES:
-        if template.name == name:
-            return template
-    names = ", ".join(template.name for template in TEMPLATES)
-    raise BadConstraintError(f"no template {name!r}; there are {names}")
+"""Every template. Of constraints that the words do not tell apart, the one that stands first here is preferred."""
 
 
 @dataclass(frozen=True)
 class Constraint:
-    """A template with the propositions that it speaks of."""
+    """A template with its propositions."""
 
     template: Template
     propositions: tuple[str, ...]
@@ -210,7 +197,7 @@ class Constraint:
     def __post_init__(self) -> None:
         if len(self.propositions) != self.template.arguments or len(set(self.propositions)) != self.template.arguments:
             raise BadConstraintError(
-                f"{self.template.name} speaks of {self.template.arguments} different propositions, not of "
+                f"{self.template.name} takes {self.template.arguments} different propositions, not "
                 f"{', '.join(self.propositions) or 'none'}"
             )
         if self.template.symmetric:
@@ -219,18 +206,21 @@ class Constraint:
     @classmethod
     def of(cls, name: str, *propositions: str) -> "Constraint":
         """The constraint by the name of its template: `Constraint.of("precedence", "pay", "ship")`."""
-        return cls(find_template(name), propositions)
+        templates = {template.name: template for template in TEMPLATES}
+        if name not in templates:
+            raise BadConstraintError(f"no template {name!r}; there are {', '.join(templates)}")
+        return cls(templates[name], propositions)
 
     @property
     def sentence(self) -> str:
-        """What it says, for people."""
+        """The constraint, for people."""
         return self.template.sentence.format(**dict(zip("ab", self.propositions, strict=False)))
 
     def holds(self, occurrences: Occurrences) -> Held:
         """Whether it holds in each word, shape [words]; a proposition that no word has never happens."""
         lacking = [name for name in self.propositions if name not in occurrences.propositions]
         if lacking:
-            raise BadConstraintError(f"{', '.join(lacking)}: not among the propositions whose places are known")
+            raise BadConstraintError(f"{', '.join(lacking)}: not among the propositions of the occurrences")
         numbers = np.array([occurrences.propositions.index(name) for name in self.propositions])
         return self.template.holds(occurrences, numbers[:1], numbers[-1:])[0]
 

@@ -1,8 +1,8 @@
 """Many words as arrays: flat symbols with offsets, and the tree of their prefixes.
 
-A corpus is a weighted list of words over one alphabet. All heavy work of this room goes over it
-level by level (all words at position 0, then 1, ...), so that its cost is that of sorting the
-symbols: linear in the words up to a logarithm, and without a Python loop over words.
+A corpus is a weighted list of words over one alphabet. All heavy computations of this package go over it level by
+level (all words at position 0, then 1, ...), so that they take the time of sorting the symbols: linear in the words
+up to a logarithm, and without a Python loop over words.
 """
 
 from collections import defaultdict
@@ -25,7 +25,7 @@ NO_PARENT = -1
 """The parent of the root of a prefix tree, which is the empty word."""
 
 TABLE_GAIN = 16
-"""Keys are numbered by a table, not by sorting, if it has at most this many entries a key."""
+"""Keys are numbered by a table, not by sorting, if it has at most this many entries per key."""
 
 TOO_DEEP = -1
 """The node of a prefix that is longer than the tree is deep."""
@@ -211,7 +211,7 @@ def _word_keys(corpus: Corpus) -> NDArray[np.int64]:
     base, longest = int(corpus.symbols.max(initial=0)) + 3, int(corpus.lengths.max(initial=0))
     if base**longest >= 2**63:
         return build_prefix_tree(corpus).ends
-    keys = np.zeros(len(corpus), np.int64)  # short words over few labels are numbers with a digit a symbol
+    keys = np.zeros(len(corpus), np.int64)  # short words over few labels are numbers with one digit per symbol
     for position in range(longest):
         alive = np.flatnonzero(corpus.lengths > position)
         keys[alive] = keys[alive] * base + corpus.symbols[corpus.offsets[alive] + position] + 2

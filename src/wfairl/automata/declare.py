@@ -4,15 +4,14 @@ Where words have flags, success or failure, the rule C is the set of constraints
 
     bits(C) + flag_bits(of the words that keep C) + flag_bits(of the words that break it)
 
-Where all words are successes, flags say nothing, and the words themselves must: C is a rule if the words keep it
-and words by chance would not. Those have the lengths of the given ones and labels drawn from all of them; q(C)
-is the share of them that keep C. Of N words, m break C and are written as words by chance; the others are drawn from
-those that keep it, and each saves -log2 q(C) bits:
+Where all words are successes, C is a rule if the words keep it and random words would not. Random words have the
+lengths of the given ones and labels drawn from all of them; q(C) is the share of them that keep C. Of N words, m break
+C and are coded as random words; the others are drawn from those that keep it, and each saves -log2 q(C) bits:
 
     bits(C) + flag_bits(N, m) + (N - m) log2 q(C)
 
-Constraints are added, dropped and exchanged while that makes the description shorter. Which words keep each constraint
-that there might be is a row of bits (`declare_evidence`), so that one look at all of them is a population count.
+Constraints are added, dropped and exchanged while that makes the description shorter. The words that keep a constraint
+are a row of bits (`declare_evidence`), so that one pass over all candidates is a population count.
 """
 
 import math
@@ -26,7 +25,7 @@ from wfairl.automata.automaton import Label
 from wfairl.automata.constraints import Constraint, compile_constraints
 from wfairl.automata.corpus import Corpus, random_part
 from wfairl.automata.declare_evidence import (
-    CHANCE_WORDS,
+    RANDOM_WORDS,
     Candidates,
     FlagEvidence,
     SuccessEvidence,
@@ -35,10 +34,10 @@ from wfairl.automata.declare_evidence import (
 )
 from wfairl.automata.finite import FiniteAutomaton, NoAcceptedWordError, TooManyStatesError
 from wfairl.automata.minimise import same_language, to_finite
-from wfairl.errors import BadInputError
+from wfairl.errors import check_minimum
 
 MEMORY = 2**32
-"""Bits of all candidates' rows at most, half a gigabyte; of more words a random part is looked at.
+"""Bits of all candidates' rows at most, half a gigabyte; of more words a random part is used.
 
 Where too few words would be left, constraints on two propositions are those on the most frequent ones.
 """
@@ -50,8 +49,8 @@ class DeclareSettings:
 
     Attributes:
         max_constraints: stop at this many.
-        max_states: constraints that need more states together are left out, the least telling first.
-        seed: of the words by chance, and of which words are looked at if there are too many.
+        max_states: constraints that need more states together are left out, the least informative first.
+        seed: of the random words, and of which words are used if there are too many.
     """
 
     max_constraints: int = 32
@@ -59,10 +58,8 @@ class DeclareSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.max_constraints < 1 or self.max_states < 1:
-            raise BadInputError("max_constraints and max_states: give at least 1")
-        if self.seed < 0:
-            raise BadInputError(f"seed is {self.seed}; it must not be negative")
+        check_minimum(self, 1, "max_constraints", "max_states")
+        check_minimum(self, 0, "seed")
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,9 +71,9 @@ class LearnedConstraints:
         finite: the minimal automaton of the words that keep them.
         rule_bits: bits of the constraints.
         data_bits: bits of the flags given the rule; where all words are successes, what the rule saves, negative.
-        left_out: constraints that the words speak for, but whose automaton would be too large, or accept nothing.
-        unpaired: propositions too rare to be looked at in pairs, where there are too many for that.
-        words_seen: how many words were looked at.
+        left_out: constraints with enough evidence, but whose automaton would be too large, or accept nothing.
+        unpaired: propositions too rare to be paired, where there are too many for all pairs.
+        words_used: how many words were used.
     """
 
     constraints: tuple[Constraint, ...]
@@ -85,11 +82,11 @@ class LearnedConstraints:
     data_bits: float
     left_out: tuple[Constraint, ...]
     unpaired: tuple[str, ...]
-    words_seen: int
+    words_used: int
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What the rule says, for people."""
+        """The rule, for people."""
         return tuple(constraint.sentence for constraint in self.constraints)
 
 
@@ -107,13 +104,13 @@ def learn_constraints(
         succeeded: whether each word is a success, shape [words]; at least one is.
         alphabet: the labels.
         keep_repeats: whether repeated labels mean something; if not, no constraint counts.
-        settings: see `DeclareSettings`.
+        settings: the defaults unless given.
     """
     settings = settings or DeclareSettings()
     rng = np.random.default_rng(settings.seed)
     words = len(corpus)
     propositions = tuple(sorted(frozenset().union(*alphabet)))
-    compared = CHANCE_WORDS if succeeded.all() else min(words, CHANCE_WORDS)
+    compared = RANDOM_WORDS if succeeded.all() else min(words, RANDOM_WORDS)
     paired = _most_frequent(corpus, alphabet, propositions, _most_paired(compared, keep_repeats))
     candidates = Candidates.over(propositions, keep_repeats, paired)
     part = random_part(words, max(MEMORY // max(len(candidates), 1), 1), rng)
@@ -124,21 +121,20 @@ def learn_constraints(
     else:
         evidence = FlagEvidence(candidates, corpus, alphabet, succeeded)
     chosen = _search(evidence, settings.max_constraints)
-    kept, too_much, finite = _compile(evidence, chosen, alphabet, settings.max_states)
-    rule_bits = candidates.rule_bits(len(kept), [candidates.bits[i] for i in kept])
+    needed, left_out, finite = _compile(evidence, chosen, alphabet, settings.max_states)
     return LearnedConstraints(
-        tuple(candidates.constraint(i) for i in sorted(kept)),
+        tuple(candidates.constraint(i) for i in sorted(needed)),
         finite,
-        rule_bits,
-        evidence.data_bits(kept) * words / len(corpus),
-        left_out=tuple(candidates.constraint(i) for i in too_much),
+        candidates.rule_bits(needed),
+        evidence.data_bits(needed) * words / len(corpus),
+        left_out=tuple(candidates.constraint(i) for i in left_out),
         unpaired=tuple(np.delete(propositions, paired).tolist()),
-        words_seen=len(corpus),
+        words_used=len(corpus),
     )
 
 
 def _most_paired(words: int, keep_repeats: bool) -> int:
-    """How many propositions may be spoken of in pairs, if the rows of so many words are to fit into memory."""
+    """How many propositions may be paired, if the rows of so many words are to fit into memory."""
     ordered = sum(
         0.5 if template.symmetric else 1.0 for template in templates_for(keep_repeats) if template.arguments == 2
     )
@@ -209,20 +205,20 @@ def _compile(
     evidence: WordEvidence, chosen: list[int], alphabet: Sequence[Label], max_states: int
 ) -> tuple[list[int], list[int], FiniteAutomaton]:
     """The automaton of as many of the constraints as fit, which of them it needs, and which do not fit."""
-    kept, too_much = list(chosen), []
+    needed, left_out = list(chosen), []
     while True:
         try:
-            table = compile_constraints(map(evidence.candidates.constraint, kept), alphabet, max_states)
+            table = compile_constraints(map(evidence.candidates.constraint, needed), alphabet, max_states)
             finite = to_finite(table, tuple(alphabet))
             break
         except (TooManyStatesError, NoAcceptedWordError):
-            losses = [evidence.bits(kept[:i] + kept[i + 1 :]) for i in range(len(kept))]
-            too_much.append(kept.pop(int(np.argmin(losses))))
-    for constraint in sorted(kept, reverse=True):  # drop what the others imply, the longest first
-        others = [other for other in kept if other != constraint]
+            losses = [evidence.bits(needed[:i] + needed[i + 1 :]) for i in range(len(needed))]
+            left_out.append(needed.pop(int(np.argmin(losses))))
+    for constraint in sorted(needed, reverse=True):  # drop what the others imply, the longest first
+        others = [other for other in needed if other != constraint]
         try:
             simpler = compile_constraints(map(evidence.candidates.constraint, others), alphabet, max_states)
-            kept = others if same_language(simpler, table) else kept
+            needed = others if same_language(simpler, table) else needed
         except TooManyStatesError:
             continue
-    return kept, too_much, finite
+    return needed, left_out, finite

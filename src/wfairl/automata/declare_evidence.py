@@ -1,7 +1,7 @@
-"""What words say of constraints: which words keep each candidate, and how many bits a set of them leaves to be said.
+"""Evidence of words about constraints: which words keep each candidate, and the bits that a set leaves unexplained.
 
 Words with flags (`FlagEvidence`) and words that all succeeded (`SuccessEvidence`) are two kinds of evidence; `declare`
-states what is counted, and searches.
+has the formulas, and the search.
 """
 
 import math
@@ -20,26 +20,26 @@ from wfairl.automata.description_length import flag_bits, integer_bits
 Bits = NDArray[np.uint64]
 
 COUNTED_AT_ONCE = 2**16
-"""Rows times words of 64 bits that are counted in one piece, so that it stays in the cache."""
+"""Rows times integers of 64 bits that are counted in one piece, so that it stays in the cache."""
 
 TESTS_AT_ONCE = 2**24
 """Candidates times words that are tested in one piece."""
 
 LABELS_AT_ONCE = 2**22
-"""Labels of words by chance that are drawn in one piece."""
+"""Labels of random words that are drawn in one piece."""
 
-CHANCE_WORDS = 20_000
-"""Words by chance that a rule learned from successes alone is compared with."""
+RANDOM_WORDS = 20_000
+"""Random words that a rule learned from successes alone is compared with."""
 
-FEW_CHANCE_WORDS = 200
-"""Fewer words by chance say too little."""
+FEWEST_RANDOM_WORDS = 200
+"""A share among fewer random words is too inexact."""
 
 LARGEST_OUTLIER_SHARE = 0.1
 """A rule learned from successes alone is broken by at most this share of them."""
 
 
 def templates_for(keep_repeats: bool) -> list[Template]:
-    """The templates that words can speak for."""
+    """The templates that words can be evidence for."""
     return [template for template in TEMPLATES if keep_repeats or not template.counting]
 
 
@@ -64,7 +64,7 @@ class Candidates:
         Args:
             propositions: their names.
             keep_repeats: whether repeated labels mean something.
-            paired: indices of the propositions of which two may be spoken of together.
+            paired: indices of the propositions that constraints on two of them may name.
         """
         templates = templates_for(keep_repeats)
         blocks, first, bits = [], 0, [np.zeros(0)]
@@ -80,27 +80,24 @@ class Candidates:
     def __len__(self) -> int:
         return len(self.bits)
 
-    def rule_bits(self, count: int, bits: Sequence[float]) -> float:
-        """Bits of a set of constraints: how many, then each, in whichever order."""
-        return integer_bits(count) + float(sum(bits)) - math.lgamma(count + 1) / math.log(2)
+    def rule_bits(self, chosen: list[int], more: int = 0) -> float:
+        """Bits of a set of constraints: how many, then each, in any order; without the bits of `more` further ones."""
+        count = len(chosen) + more
+        return integer_bits(count) + float(sum(self.bits[i] for i in chosen)) - math.lgamma(count + 1) / math.log(2)
 
     def constraint(self, index: int) -> Constraint:
         """The candidate of an index."""
-        template, choice = self._find(index)
-        return Constraint(template, tuple(self.propositions[i] for i in choice))
-
-    def _find(self, index: int) -> tuple[Template, NDArray[np.int64]]:
         for template, first, choices in self.blocks:
             if index < first + len(choices):
-                return template, choices[index - first]
+                return Constraint(template, tuple(self.propositions[i] for i in choices[index - first]))
         raise IndexError(index)
 
     def arguments(self) -> NDArray[np.int64]:
-        """The propositions that each speaks of, one of them twice if there is but one; shape [candidates, 2]."""
+        """The propositions of each, a single one twice; shape [candidates, 2]."""
         return np.concatenate([np.zeros((0, 2), np.int64), *(choices[:, [0, -1]] for _, _, choices in self.blocks)])
 
     def kept_by(self, corpus: Corpus, alphabet: Sequence[Label]) -> Bits:
-        """Which words keep each candidate, a bit a word, shape [candidates, words / 64]."""
+        """Which words keep each candidate, one bit per word, shape [candidates, words / 64]."""
         occurrences = Occurrences.of(corpus, alphabet, self.propositions)
         rows = np.zeros((len(self), -(-len(corpus) // 64)), np.uint64)
         for template, first, choices in self.blocks:
@@ -131,8 +128,13 @@ def _count(rows: Bits, mask: Bits, which: NDArray[np.int64] | None = None) -> ND
     return np.concatenate([np.zeros(0, np.int64), *parts])
 
 
+def _words_keeping(rows: Bits, chosen: list[int], everything: Bits) -> Bits:
+    """The words that keep all of a set; `rows` are those of `Candidates.kept_by`, `everything` has all words."""
+    return np.bitwise_and.reduce(rows[chosen], axis=0, initial=~np.uint64(0)) & everything
+
+
 class WordEvidence(ABC):
-    """What words say of sets of candidates; a set is a list of their indices."""
+    """Evidence of words about sets of candidates; a set is a list of their indices."""
 
     def __init__(self, candidates: Candidates, corpus: Corpus, alphabet: Sequence[Label]) -> None:
         self.candidates = candidates
@@ -142,21 +144,19 @@ class WordEvidence(ABC):
 
     def bits(self, chosen: list[int]) -> float:
         """The whole description."""
-        own = self.candidates.rule_bits(len(chosen), [self.candidates.bits[i] for i in chosen])
-        return own + self.data_bits(chosen)
+        return self.candidates.rule_bits(chosen) + self.data_bits(chosen)
 
     def bits_with_each(self, chosen: list[int]) -> NDArray[np.float64]:
         """The whole description if a candidate is added, for each of them; shape [candidates]."""
-        own = self.candidates.rule_bits(len(chosen) + 1, [self.candidates.bits[i] for i in chosen])
-        return own + self.candidates.bits + self.data_bits_with_each(chosen)
+        return self.candidates.rule_bits(chosen, 1) + self.candidates.bits + self.data_bits_with_each(chosen)
 
-    def kept(self, chosen: list[int]) -> Bits:
+    def words_keeping(self, chosen: list[int]) -> Bits:
         """The words that keep all of a set."""
-        return np.bitwise_and.reduce(self.rows[chosen], axis=0, initial=~np.uint64(0)) & self.everything
+        return _words_keeping(self.rows, chosen, self.everything)
 
     @abstractmethod
     def data_bits(self, chosen: list[int]) -> float:
-        """What a set leaves unexplained."""
+        """The bits that a set leaves unexplained."""
 
     @abstractmethod
     def data_bits_with_each(self, chosen: list[int]) -> NDArray[np.float64]:
@@ -167,11 +167,7 @@ class FlagEvidence(WordEvidence):
     """Words of which some succeeded and others failed."""
 
     def __init__(
-        self,
-        candidates: Candidates,
-        corpus: Corpus,
-        alphabet: Sequence[Label],
-        succeeded: NDArray[np.bool_],
+        self, candidates: Candidates, corpus: Corpus, alphabet: Sequence[Label], succeeded: NDArray[np.bool_]
     ) -> None:
         super().__init__(candidates, corpus, alphabet)
         self.successes = _pack(succeeded[None])[0]
@@ -179,17 +175,17 @@ class FlagEvidence(WordEvidence):
 
     def data_bits(self, chosen: list[int]) -> float:
         """See `WordEvidence`."""
-        kept = self.kept(chosen)
-        accepted = _count(kept[None], self.everything)
-        return float(self._bits(accepted, _count(kept[None], self.successes))[0])
+        keeping = self.words_keeping(chosen)
+        accepted = _count(keeping[None], self.everything)
+        return float(self._bits(accepted, _count(keeping[None], self.successes))[0])
 
     def data_bits_with_each(self, chosen: list[int]) -> NDArray[np.float64]:
         """See `WordEvidence`."""
-        kept = self.kept(chosen)
-        return self._bits(_count(self.rows, kept), _count(self.rows, kept & self.successes))
+        keeping = self.words_keeping(chosen)
+        return self._bits(_count(self.rows, keeping), _count(self.rows, keeping & self.successes))
 
     def _bits(self, accepted: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.float64]:
-        """A rule is one only if most of what it rejects failed, and more often than what it accepts."""
+        """Infinite unless most rejected words failed, and rejected words failed more often than accepted ones."""
         rejected, wrong = self.words - accepted, self.total - right
         bits = flag_bits(accepted, right) + flag_bits(rejected, wrong)
         sensible = (2 * wrong <= rejected) & (wrong * accepted <= right * rejected)
@@ -199,51 +195,50 @@ class FlagEvidence(WordEvidence):
 class SuccessEvidence(WordEvidence):
     """Words that all succeeded.
 
-    q(C) is the product over the constraints of C, in their order, of the share of words by chance that keep one of
-    those that keep the earlier ones. Where too few words by chance are left, only the earlier ones are looked at that
-    are tied to it by propositions, through others or directly: the rest is nearly independent.
+    q(C) is the product over the constraints of C, in their order, of the share of random words that keep one among
+    those that keep the earlier ones. Where too few random words are left, only those earlier ones are conditions that
+    share propositions with it, through others or directly: the rest is nearly independent.
     """
 
     def __init__(
-        self,
-        candidates: Candidates,
-        corpus: Corpus,
-        alphabet: Sequence[Label],
-        rng: np.random.Generator,
+        self, candidates: Candidates, corpus: Corpus, alphabet: Sequence[Label], rng: np.random.Generator
     ) -> None:
         super().__init__(candidates, corpus, alphabet)
-        self.all_by_chance = _pack(np.ones((1, CHANCE_WORDS), bool))[0]
-        self.by_chance = np.zeros((len(candidates), len(self.all_by_chance)), np.uint64)
-        for first, drawn in _words_by_chance(corpus, rng):
-            kept = candidates.kept_by(drawn, alphabet)
-            self.by_chance[:, first // 64 : first // 64 + kept.shape[1]] = kept
+        self.all_random = _pack(np.ones((1, RANDOM_WORDS), bool))[0]
+        self.random_rows = np.zeros((len(candidates), len(self.all_random)), np.uint64)
+        for first, drawn in _random_words(corpus, rng):
+            keeping = candidates.kept_by(drawn, alphabet)
+            self.random_rows[:, first // 64 : first // 64 + keeping.shape[1]] = keeping
         self.arguments = candidates.arguments()
 
     def data_bits(self, chosen: list[int]) -> float:
         """See `WordEvidence`."""
-        saved = sum(self._log_share(chosen[:i], chosen[i : i + 1])[0] for i in range(len(chosen)))
-        kept = _count(self.kept(chosen)[None], self.everything)
-        return float(self._bits(kept, np.array([saved]))[0])
+        keeping = _count(self.words_keeping(chosen)[None], self.everything)
+        return float(self._bits(keeping, np.array([self._log_q(chosen)]))[0])
 
     def data_bits_with_each(self, chosen: list[int]) -> NDArray[np.float64]:
         """See `WordEvidence`."""
-        before = sum(self._log_share(chosen[:i], chosen[i : i + 1])[0] for i in range(len(chosen)))
-        everyone = list(range(len(self.candidates)))
-        return self._bits(_count(self.rows, self.kept(chosen)), before + self._log_share(chosen, everyone))
+        log_q = self._log_q(chosen) + self._log_share(chosen, list(range(len(self.candidates))))
+        return self._bits(_count(self.rows, self.words_keeping(chosen)), log_q)
+
+    def _log_q(self, chosen: list[int]) -> float:
+        """log2 q(C)."""
+        return sum(self._log_share(chosen[:i], chosen[i : i + 1])[0] for i in range(len(chosen)))
 
     def _log_share(self, earlier: list[int], asked: list[int]) -> NDArray[np.float64]:
-        """log2 of the share of the words by chance that keep each of `asked`, among those that keep `earlier`."""
+        """log2 of the share of the random words that keep each of `asked`, among those that keep `earlier`."""
         shares = np.zeros(len(asked))
         tied = self._ties(earlier)
         kinds, members = np.unique(self._share_propositions(asked, earlier), axis=0, return_inverse=True)
         for kind, near in enumerate(kinds):
             for conditions in (np.ones_like(near), tied[near].any(axis=0), near):
-                kept = self._chance_words_that_keep(earlier, conditions)
-                total = int(np.bitwise_count(kept).sum())
-                if total >= FEW_CHANCE_WORDS:
+                wanted = [one for one, is_condition in zip(earlier, conditions, strict=True) if is_condition]
+                keeping = _words_keeping(self.random_rows, wanted, self.all_random)
+                total = int(np.bitwise_count(keeping).sum())
+                if total >= FEWEST_RANDOM_WORDS:
                     break
             those = np.flatnonzero(members.ravel() == kind)
-            counts = _count(self.by_chance, kept, np.asarray(asked)[those])
+            counts = _count(self.random_rows, keeping, np.asarray(asked)[those])
             shares[those] = np.log2((counts + 0.5) / (total + 1))
         return shares
 
@@ -255,26 +250,22 @@ class SuccessEvidence(WordEvidence):
         return tied
 
     def _share_propositions(self, some: list[int], others: list[int]) -> NDArray[np.bool_]:
-        """Whether they speak of one proposition both; shape [some, others]."""
+        """Whether they name a common proposition; shape [some, others]."""
         theirs = self.arguments[others]
         pairs = [self.arguments[some][:, [i]] == theirs[:, j] for i in range(2) for j in range(2)]
         return np.logical_or.reduce(pairs)
 
-    def _chance_words_that_keep(self, chosen: list[int], some: NDArray[np.bool_]) -> Bits:
-        conditions = [constraint for constraint, wanted in zip(chosen, some, strict=True) if wanted]
-        return np.bitwise_and.reduce(self.by_chance[conditions], axis=0, initial=~np.uint64(0)) & self.all_by_chance
-
-    def _bits(self, kept: NDArray[np.int64], log_share: NDArray[np.float64]) -> NDArray[np.float64]:
-        outliers = self.words - kept
-        bits = flag_bits(self.words, outliers) + kept * log_share
+    def _bits(self, keeping: NDArray[np.int64], log_q: NDArray[np.float64]) -> NDArray[np.float64]:
+        outliers = self.words - keeping
+        bits = flag_bits(self.words, outliers) + keeping * log_q
         return np.where(outliers <= LARGEST_OUTLIER_SHARE * self.words, bits, np.inf)
 
 
-def _words_by_chance(corpus: Corpus, rng: np.random.Generator) -> Iterator[tuple[int, Corpus]]:
-    """Words with the lengths of the given ones and labels drawn from all of them; pieces, and where each begins."""
-    lengths = rng.choice(corpus.lengths, CHANCE_WORDS)
+def _random_words(corpus: Corpus, rng: np.random.Generator) -> Iterator[tuple[int, Corpus]]:
+    """Words with the lengths of the given ones and labels drawn from all of them; in parts, with the first of each."""
+    lengths = rng.choice(corpus.lengths, RANDOM_WORDS)
     step = 64 * max(LABELS_AT_ONCE // (64 * max(int(corpus.lengths.max()), 1)), 1)
-    for first in range(0, CHANCE_WORDS, step):
+    for first in range(0, RANDOM_WORDS, step):
         offsets = np.cumsum([0, *lengths[first : first + step]])
         symbols = rng.choice(corpus.symbols, int(offsets[-1])) if len(corpus.symbols) else corpus.symbols
         yield first, Corpus(symbols, offsets, np.ones(len(offsets) - 1))

@@ -1,14 +1,13 @@
-"""Description lengths in bits: what it takes to write down a rule, and then the flags that it leaves unexplained.
+"""Description lengths in bits: of a rule, and of the flags that it leaves unexplained.
 
     bits(rule, flags) = bits(rule) + bits(flags of the words it accepts) + bits(flags of the words it rejects)
 
-A rule that explains nothing leaves the flags as they are; one that memorises them costs as much as they do. Wrong
-flags are paid for by their number: among n flags of which k are set, k is written first (each of 0 .. n is as likely),
-then which they are,
+A rule that explains nothing leaves the flags as they are; one that memorises them is as long as they are. Among n flags
+of which k are set, k is written first (each of 0 .. n is equally likely), then which they are,
 
     flag_bits(n, k) = log2(n + 1) + log2 binomial(n, k)
 
-so the share of wrong flags is estimated, on either side of the rule, without being a setting.
+so the share of wrong flags on either side of the rule is estimated, not a setting.
 """
 
 import math
@@ -29,12 +28,12 @@ def flag_bits(count: ArrayLike, flagged: ArrayLike) -> NDArray[np.float64]:
 
 
 def integer_bits(number: int) -> float:
-    """Bits of a whole number from 0 on, small ones cheapest: 2 log2(number + 1) + 1, as Elias has it."""
+    """Bits of a whole number from 0 on: 2 log2(number + 1) + 1 (Elias)."""
     return 2 * math.log2(number + 1) + 1
 
 
 def choice_bits(total: int, chosen: int) -> float:
-    """Bits to say which `chosen` things of `total` are meant, if their number is known."""
+    """Bits of a choice of `chosen` items among `total`, given their number: log2 binomial(total, chosen)."""
     return (math.lgamma(total + 1) - math.lgamma(chosen + 1) - math.lgamma(total - chosen + 1)) / math.log(2)
 
 

@@ -94,15 +94,15 @@ class Diagrams:
     def values(self, node: int) -> tuple[int, ...]:
         """The values that a function takes, in the order in which its tests lead to them."""
         values: dict[int, None] = {}
-        seen, stack = {node}, [node]
+        visited, stack = {node}, [node]
         while stack:
             level, low, high = self._nodes[stack.pop()]
             if level == len(self.propositions):
                 values[low] = None
                 continue
             for after in (low, high):
-                if after not in seen:
-                    seen.add(after)
+                if after not in visited:
+                    visited.add(after)
                     stack.append(after)
         return tuple(values)
 

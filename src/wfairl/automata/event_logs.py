@@ -1,8 +1,8 @@
-"""Event logs as words: CSV with a row for each event, and XES, the exchange format of process mining (IEEE 1849).
+"""Event logs as words: CSV with one row per event, and XES, the exchange format of process mining (IEEE 1849).
 
 A case is a word, an event a label with one proposition, and the case's outcome its score: 1 for success, 0 for failure.
-A log without outcomes gives words without scores. That a case went well does not say that it would have failed if it
-had ended earlier, so the beginnings of words are nobody's failures here.
+A log without outcomes gives words without scores. A success does not imply that it would have failed if it had ended
+earlier, so prefixes of successes are not counted as failures.
 
     case,event,time,outcome
     17,order,2026-03-01T09:00,
@@ -17,7 +17,8 @@ import gzip
 import io
 import math
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -43,19 +44,18 @@ OTHER_NAMES = {
     "time": ("timestamp", "time:timestamp"),
     "outcome": ("score", "label", "case:outcome"),
 }
-"""Names that columns have in other tools' files; taken where a column by its own name is missing."""
+"""Names of columns in other tools' files, used where a column of the default name is missing."""
 
 
 @dataclass(frozen=True)
 class LogColumns:
-    """Where a log keeps what is needed: names of the columns of a CSV file, or of the attributes of XES.
+    """Names of the columns of a CSV file, or of the attributes of XES.
 
     Attributes:
         case: which case a row belongs to (CSV only).
         event: what happened.
-        time: when; events of a case are put in this order, and those of one time stay as in the file. Without such a
-            column they all do.
-        outcome: how the case went, on any of its rows, or as an attribute of the trace.
+        time: when; orders the events of a case, with those of equal time as in the file. Optional.
+        outcome: success or failure of the case, on any of its rows, or as an attribute of the trace.
     """
 
     case: str = "case"
@@ -77,7 +77,7 @@ def is_log(path: Path) -> bool:
 
 
 def read_event_log(path: Path, columns: LogColumns | None = None) -> EventLog:
-    """Read a CSV or XES file, whichever its name says.
+    """Read a CSV or XES file, by its name.
 
     Raises:
         MalformedWordsError: names the file and the line, and says what is wrong there.
@@ -88,11 +88,7 @@ def read_event_log(path: Path, columns: LogColumns | None = None) -> EventLog:
 
 
 def read_csv(path: Path, columns: LogColumns | None = None) -> EventLog:
-    """Read a table with a row for each event; columns are separated by commas, semicolons or tabs.
-
-    Raises:
-        MalformedWordsError: names the file and the line, and says what is wrong there.
-    """
+    """Read a table with one row per event; columns are separated by commas, semicolons or tabs."""
     text = read_text(path)
     header, _, _ = text.partition("\n")
     delimiter = max(",;\t", key=header.count)
@@ -111,12 +107,12 @@ def read_csv(path: Path, columns: LogColumns | None = None) -> EventLog:
             case, event = row[places["case"]].strip(), row[places["event"]].strip()
             if not case or not event:
                 raise MalformedWordsError(f"{where}: the {'event' if case else 'case'} is empty")
-            known = cases.setdefault(case, _Case())
-            known.labels.append(labels.setdefault(event, frozenset({event})))
+            current = cases.setdefault(case, _Case())
+            current.labels.append(labels.setdefault(event, frozenset({event})))
             if "time" in places:
-                known.times.append(_parse_time(row[places["time"]], where))
+                current.times.append(_parse_time(row[places["time"]], where))
             if "outcome" in places:
-                known.learn_outcome(row[places["outcome"]], where)
+                current.set_outcome(row[places["outcome"]], where)
     except csv.Error as error:
         raise MalformedWordsError(f"{path}: line {reader.line_num}: not a table ({error})") from None
     return _assemble(cases, path)
@@ -127,9 +123,6 @@ def read_xes(path: Path, columns: LogColumns | None = None) -> EventLog:
 
     The event is `concept:name` unless `columns.event` is set, the outcome the attribute `columns.outcome` of the trace.
     Traces keep their order. Where events have a `lifecycle:transition`, only those that are complete count.
-
-    Raises:
-        MalformedWordsError: names the file and the line, and says what is wrong there.
     """
     columns = columns or LogColumns()
     event_key = XES_NAME if columns.event == LogColumns.event else columns.event
@@ -157,13 +150,13 @@ XES_LIFECYCLE = "lifecycle:transition"
 
 @dataclass
 class _Case:
-    """What is known of a case while the file is read."""
+    """A case while the file is read."""
 
     labels: list[Label] = field(default_factory=list)
     times: list[datetime | float] = field(default_factory=list)
     outcome: float | None = None
 
-    def learn_outcome(self, text: str, where: str) -> None:
+    def set_outcome(self, text: str, where: str) -> None:
         outcome = _parse_outcome(text, where)
         if outcome is not None and self.outcome not in (None, outcome):
             raise MalformedWordsError(f"{where}: the outcome is {outcome:g}, and {self.outcome:g} on an earlier row")
@@ -203,9 +196,9 @@ def _find_columns(names: Sequence[str], columns: LogColumns, path: Path) -> dict
     for role in ("case", "event", "time", "outcome"):
         wanted = getattr(columns, role)
         others = OTHER_NAMES[role] if wanted == role else ()
-        found = next((name for name in (wanted.lower(), *others) if name in small), None)
-        if found is not None:
-            places[role] = small.index(found)
+        column = next((name for name in (wanted.lower(), *others) if name in small), None)
+        if column is not None:
+            places[role] = small.index(column)
         elif role in ("case", "event") or wanted != role:
             raise MalformedWordsError(
                 f"{path}: line 1: no column {wanted!r} for the {role}; there are {', '.join(names) or 'none'}"
@@ -214,16 +207,13 @@ def _find_columns(names: Sequence[str], columns: LogColumns, path: Path) -> dict
 
 
 def _parse_time(text: str, where: str) -> datetime | float:
-    try:
-        return float(text)
-    except ValueError:
-        pass
-    try:
-        return datetime.fromisoformat(text.strip())
-    except ValueError:
-        raise MalformedWordsError(
-            f"{where}: the time is {text!r}; write it as 2026-03-01T09:00:00 (ISO 8601) or as a number"
-        ) from None
+    parsers: tuple[Callable[[str], datetime | float], ...] = (float, datetime.fromisoformat)
+    for parse in parsers:
+        with suppress(ValueError):
+            return parse(text.strip())
+    raise MalformedWordsError(
+        f"{where}: the time is {text!r}; write it as 2026-03-01T09:00:00 (ISO 8601) or as a number"
+    )
 
 
 def _parse_outcome(text: str, where: str) -> float | None:
@@ -244,13 +234,13 @@ def _parse_outcome(text: str, where: str) -> float | None:
 
 
 class _XesReader:
-    """Listens to the tags of an XES file; attributes count where they stand directly in a trace or an event."""
+    """Handles the tags of an XES file; attributes count where they stand directly in a trace or an event."""
 
     def __init__(self, path: Path, event_key: str, outcome_key: str) -> None:
         self.path, self.event_key, self.outcome_key = path, event_key, outcome_key
         self.cases: dict[str, _Case] = {}
         self.stack: list[str] = []
-        self.events: list[tuple[str, str | None]] = []  # name and transition of each of this trace
+        self.events: list[str] = []  # of this trace, those that are complete
         self.trace: dict[str, str] = {}
         self.event: dict[str, str] = {}
         self.labels: dict[str, Label] = {}
@@ -298,7 +288,8 @@ class _XesReader:
         if tag == "event" and self.stack[-1] == "trace":
             if not self.event.get(self.event_key, "").strip():
                 raise MalformedWordsError(f"{self._where()}: the event that ends here has no {self.event_key}")
-            self.events.append((self.event[self.event_key].strip(), self.event.get(XES_LIFECYCLE)))
+            if self.event.get(XES_LIFECYCLE, "complete").lower() == "complete":
+                self.events.append(self.event[self.event_key].strip())
         elif tag == "trace":
             self._add_case()
 
@@ -307,10 +298,5 @@ class _XesReader:
         if name in self.cases:
             raise MalformedWordsError(f"{self._where()}: the trace that ends here is a second one called {name!r}")
         case = self.cases[name] = _Case()
-        case.labels = [self.labels.setdefault(event, frozenset({event})) for event in self._completed()]
-        case.learn_outcome(self.trace.get(self.outcome_key, ""), self._where())
-
-    def _completed(self) -> Iterator[str]:
-        for event, transition in self.events:
-            if transition is None or transition.lower() == "complete":
-                yield event
+        case.labels = [self.labels.setdefault(event, frozenset({event})) for event in self.events]
+        case.set_outcome(self.trace.get(self.outcome_key, ""), self._where())

@@ -117,7 +117,7 @@ class FiniteAutomaton(Automaton):
             return np.full(self.states, DEAD, np.int32)
         return self.transitions[:, self._index[label]]
 
-    def changes(self, propositions: Collection[str]) -> list[tuple[int, Guard, int]]:
+    def guarded_edges(self, propositions: Collection[str]) -> list[tuple[int, Guard, int]]:
         """See `Automaton`."""
         everything = frozenset(propositions)
         return [(q, Guard(label, everything - label), to) for q, label, to in self.edges() if to != q]
@@ -155,18 +155,12 @@ class FiniteAutomaton(Automaton):
             ValueError: the document is not one.
         """
         read: FiniteDocument = parse(FiniteDocument, document)
-        shape = len(read.accepting), len(read.alphabet)
-        return cls(
-            alphabet=read.alphabet,
-            transitions=np.array(read.transitions, np.int32).reshape(shape),
-            accepting=np.array(read.accepting, bool),
-            values=np.array(read.values, np.float64),
-            last_labels=read.last_labels,
-            keep_repeats=read.keep_repeats,
-            closed=read.closed,
-            tolerance=read.tolerance,
-            deviation=read.deviation,
-        )
+        arrays = {
+            "transitions": np.array(read.transitions, np.int32).reshape(len(read.accepting), len(read.alphabet)),
+            "accepting": np.array(read.accepting, bool),
+            "values": np.array(read.values, np.float64),
+        }
+        return cls(**{name: arrays.get(name, value) for name, value in vars(read).items() if name != "kind"})
 
     def lacking(self, state: int, labels: Collection[Label]) -> tuple[str, ...]:
         """See `Automaton`."""
@@ -276,11 +270,11 @@ class _Explored:
 def _explore(automaton: WeightedAutomaton, tolerance: float, max_states: int, keep_repeats: bool) -> _Explored:
     """Explore breadth first from alpha_0, merging states as they come."""
     # W_v beta for suffixes v, shortest first, that span what any suffix can tell; shape [m, tests].
-    tests = span_of_products(automaton.final, automaton.transitions.transpose(0, 2, 1), SUFFIX_TOLERANCE).products.T
+    tests = span_of_products(automaton.final, automaton.transitions.transpose(0, 2, 1), SUFFIX_TOLERANCE)[0].T
     labels = len(automaton.alphabet)
     alphas, last_labels = [automaton.initial], [NO_LABEL]
-    known = {NO_LABEL: _KnownStates(tests.shape[1])}
-    known[NO_LABEL].add(automaton.initial @ tests, 0)
+    states_after = {NO_LABEL: _StatesByValues(tests.shape[1])}
+    states_after[NO_LABEL].add(automaton.initial @ tests, 0)
     rows: list[NDArray[np.int32]] = []
     closed = True
     while len(rows) < len(alphas):
@@ -292,7 +286,7 @@ def _explore(automaton: WeightedAutomaton, tolerance: float, max_states: int, ke
             if i == last_labels[state] and not keep_repeats:
                 continue
             kept_label = NO_LABEL if keep_repeats else int(i)
-            among = known.setdefault(kept_label, _KnownStates(tests.shape[1]))
+            among = states_after.setdefault(kept_label, _StatesByValues(tests.shape[1]))
             row[i] = among.find(residuals[i], tolerance)
             if row[i] == DEAD and len(alphas) < max_states:
                 row[i] = len(alphas)
@@ -308,7 +302,7 @@ def _explore(automaton: WeightedAutomaton, tolerance: float, max_states: int, ke
     return _Explored(np.array(rows, np.int32).reshape(len(rows), labels), values, np.array(last_labels), closed)
 
 
-class _KnownStates:
+class _StatesByValues:
     """The states with one last label, by the values of their continuations."""
 
     def __init__(self, tests: int) -> None:

@@ -84,7 +84,7 @@ class GuardedAutomaton(Automaton):
             )
         return self._columns[label]
 
-    def changes(self, propositions: Collection[str]) -> list[tuple[int, Guard, int]]:  # noqa: ARG002
+    def guarded_edges(self, propositions: Collection[str]) -> list[tuple[int, Guard, int]]:  # noqa: ARG002
         """See `Automaton`."""
         return [
             (source, edge.guard, edge.target)
@@ -189,7 +189,7 @@ def restrict(automaton: GuardedAutomaton, labels: Collection[Label]) -> GuardedA
 
     States are numbered anew in the order in which edges lead to them, accepting ones last.
     """
-    kept = [
+    relevant = [
         ()
         if automaton.accepting[state]
         else tuple(edge for edge in row if any(_takes(row, edge, one) for one in labels))
@@ -197,9 +197,9 @@ def restrict(automaton: GuardedAutomaton, labels: Collection[Label]) -> GuardedA
     ]
     reached = [0]
     for state in reached:  # which grows meanwhile
-        targets = dict.fromkeys(edge.target for edge in kept[state])
+        targets = dict.fromkeys(edge.target for edge in relevant[state])
         reached += [target for target in targets if target != DEAD and target not in reached]
     order = sorted(reached, key=lambda state: bool(automaton.accepting[state]))
     number = {state: i for i, state in enumerate(order)} | {DEAD: DEAD}
-    rows = [tuple(Edge(edge.guard, number[edge.target]) for edge in kept[state]) for state in order]
+    rows = [tuple(Edge(edge.guard, number[edge.target]) for edge in relevant[state]) for state in order]
     return GuardedAutomaton(tuple(rows), automaton.accepting[order])

@@ -1,7 +1,7 @@
 """Hankel blocks of a function on words: H(u, v) = h(uv) and H_sigma(u, v) = h(u sigma v).
 
 u runs over a basis of prefixes and v over one of suffixes; the empty word is row 0 and column 0.
-Blocks come from words that were seen (sparse, unseen entries zero) or from a function (dense).
+Blocks come from a sample of words (sparse, unseen entries zero) or from a function (dense).
 
 For a distribution p, h may be another statistic of it than the probability of a word:
 
@@ -34,7 +34,7 @@ OUTSIDE = -1
 
 
 class Statistic(StrEnum):
-    """What the Hankel blocks hold of a distribution over words."""
+    """The statistic of a distribution over words that the Hankel blocks hold."""
 
     WORD = "word"
     PREFIX = "prefix"
@@ -43,7 +43,7 @@ class Statistic(StrEnum):
 
 
 class BadBasisError(BadInputError):
-    """The basis that was asked for cannot be built."""
+    """A basis cannot be built."""
 
 
 @dataclass(frozen=True)
@@ -118,16 +118,16 @@ def blocks_from_corpus(
     values = corpus.weights[word_of]
 
     col = col_of[from_right.visits[first + from_end]]
-    kept = (row != OUTSIDE) & (col != OUTSIDE)
-    block = csr_array((values[kept], (row[kept], col[kept])), shape=shape)
+    inside = (row != OUTSIDE) & (col != OUTSIDE)
+    block = csr_array((values[inside], (row[inside], col[inside])), shape=shape)
 
     # The same with the symbol at the position taken out: entry (prefix, rest) of that symbol's block.
     inner = from_end > 0
     row, values = row[inner], values[inner]
     col = col_of[from_right.visits[(first + from_end - 1)[inner]]]
-    kept = (row != OUTSIDE) & (col != OUTSIDE)
-    row, col, values = row[kept], col[kept], values[kept]
-    symbol = corpus.symbols[kept].astype(np.min_scalar_type(labels))  # small integers sort in linear time
+    inside = (row != OUTSIDE) & (col != OUTSIDE)
+    row, col, values = row[inside], col[inside], values[inside]
+    symbol = corpus.symbols[inside].astype(np.min_scalar_type(labels))  # small integers sort in linear time
     label_blocks = tuple(
         csr_array((values[part], (row[part], col[part])), shape=shape) for part in indices_by_symbol(symbol, labels)
     )

@@ -1,8 +1,8 @@
-"""Improving an automaton on flagged words: one change after the other that makes the description shorter.
+"""Local search for an automaton of flagged words: one change after another that makes the description shorter.
 
-An edge is led elsewhere, a state is split for one edge, two states become one. Meanwhile each state keeps the share of
-successes among the words that end in it, so that what tells more failures from fewer counts before any word is
-accepted,
+A change redirects an edge, splits a state for one edge, or merges two states. Each state has its own share of
+successes among the words that end in it, so that a change that separates more failures from fewer pays off before any
+state accepts,
 
     bits(A, flags) = table_bits(A) + sum over states q of flag_bits(of the words that end in q)
 """

@@ -144,16 +144,16 @@ def _depths(places: int, edges: Sequence[LabelledEdge]) -> NDArray[np.int64]:
 def _finish_order(followers: list[list[int]]) -> list[int]:
     """The states in the order in which a depth-first search leaves them, without recursion."""
     order: list[int] = []
-    seen: set[int] = set()
+    visited: set[int] = set()
     for start in range(len(followers)):  # a hand-made automaton may hold states that 0 does not lead to
-        stack = [(start, iter(followers[start]))] if start not in seen else []
-        seen.add(start)
+        stack = [(start, iter(followers[start]))] if start not in visited else []
+        visited.add(start)
         while stack:
-            target = next((t for t in stack[-1][1] if t not in seen), None)
+            target = next((t for t in stack[-1][1] if t not in visited), None)
             if target is None:
                 order.append(stack.pop()[0])
             else:
-                seen.add(target)
+                visited.add(target)
                 stack.append((target, iter(followers[target])))
     return order
 

@@ -2,9 +2,9 @@
 
     bits(A, flags) = table_bits(A) + flag_bits(of the words that end in accepting states) + flag_bits(of the others)
 
-States of the tree of all beginnings of words are merged (`red_blue`). Long words over many labels share few endings,
-and merging then sees little; so what it found, or the automaton of a single state if that is shorter, is improved on
-all words (`improvement`).
+The states of the prefix tree are merged (`red_blue`). Long words over many labels share few suffixes, and merging then
+has little evidence; so its automaton, or that of a single state if that is shorter, is improved on all words
+(`improvement`).
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from wfairl.automata.finite import end_states
 from wfairl.automata.improvement import improve
 from wfairl.automata.minimise import TransitionTable, minimal
 from wfairl.automata.red_blue import merge_states
-from wfairl.errors import BadInputError
+from wfairl.errors import BadInputError, check_minimum
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class MergingSettings:
 
     Attributes:
         max_states: of the automaton, dead ones too.
-        max_words: words that the search looks at, a random part if there are more.
+        max_words: words that the search uses, a random part if there are more.
         noise: e, the probability that a flag is wrong, where states are merged; the description estimates its own.
-        seed: of which words are looked at.
+        seed: of that random part.
     """
 
     max_states: int = 24
@@ -38,17 +38,15 @@ class MergingSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.max_states < 1 or self.max_words < 1:
-            raise BadInputError("max_states and max_words: give at least 1")
+        check_minimum(self, 1, "max_states", "max_words")
+        check_minimum(self, 0, "seed")
         if not 0 < self.noise < 0.5:
             raise BadInputError(f"noise is {self.noise:g}; it must lie between 0 and 0.5")
-        if self.seed < 0:
-            raise BadInputError(f"seed is {self.seed}; it must not be negative")
 
 
 @dataclass(frozen=True, eq=False)
 class MergedAutomaton:
-    """What merging learned.
+    """A learned automaton.
 
     Attributes:
         table: the automaton, minimal.
@@ -69,14 +67,7 @@ class MergedAutomaton:
 def learn_merged(
     corpus: Corpus, succeeded: NDArray[np.bool_], labels: int, settings: MergingSettings | None = None
 ) -> MergedAutomaton:
-    """The automaton that describes which words succeeded in the fewest bits.
-
-    Args:
-        corpus: words over the symbols 0 .. labels - 1.
-        succeeded: whether each word is a success, shape [words].
-        labels: size of the alphabet.
-        settings: see `MergingSettings`.
-    """
+    """The automaton over symbols 0 .. labels - 1 that describes in fewest bits which words succeeded, shape [words]."""
     settings = settings or MergingSettings()
     chosen = random_part(len(corpus), settings.max_words, np.random.default_rng(settings.seed))
     part, flags = corpus.take(chosen), succeeded[chosen]
@@ -84,16 +75,17 @@ def learn_merged(
     merged = merge_states(part, flags, labels, settings.noise, settings.max_states, settings.seed)
     start = min(single, merged, key=lambda transitions: _describe(transitions, part, flags).bits)
     improved = improve(start, part, flags, settings.max_states)
-    return min((_describe(found, corpus, succeeded) for found in (single, start, improved)), key=lambda a: a.bits)
+    described = [_describe(transitions, corpus, succeeded) for transitions in (single, start, improved)]
+    return min(described, key=lambda automaton: automaton.bits)
 
 
 def _describe(transitions: NDArray[np.int32], corpus: Corpus, succeeded: NDArray[np.bool_]) -> MergedAutomaton:
-    """The automaton with the ends that most words speak for, and its bits on all words."""
+    """The automaton that accepts in the states where most words succeed, and its bits on all words."""
     ends = end_states(transitions, corpus)
     totals = np.bincount(ends, minlength=len(transitions))
     right = np.bincount(ends, succeeded, len(transitions))
     accepting = 2 * right > totals
-    if not accepting.any():  # an automaton accepts something: the words that succeed most often
+    if not accepting.any():  # an automaton accepts something: where words succeed most often
         accepting[np.argmax(right / np.maximum(totals, 1))] = True
     bits = sum(float(flag_bits(totals[side].sum(), right[side].sum())) for side in (accepting, ~accepting))
     table = minimal(TransitionTable(transitions, accepting))

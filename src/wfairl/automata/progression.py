@@ -34,11 +34,7 @@ LOST: State = frozenset()
 
 
 def formula_automaton(formula: Formula, diagrams: Diagrams | None = None) -> SymbolicAutomaton:
-    """The automaton of the words that fulfil a formula.
-
-    Args:
-        formula: what to fulfil.
-        diagrams: functions over its propositions, and maybe others; new ones unless given.
+    """The automaton of the words that fulfil a formula, over given diagrams or over those of its propositions.
 
     Raises:
         TooLargeFormulaError: it has more than `MOST_STATES` states.
@@ -104,13 +100,13 @@ def _both(one: State, other: State) -> State:
 
 def _least(clauses: Iterable[Clause]) -> State:
     """The clauses that follow from no shorter one."""
-    kept: list[Clause] = []
+    least: list[Clause] = []
     for clause in sorted(set(clauses), key=len):
-        if not any(one <= clause for one in kept):
-            kept.append(clause)
-            if len(kept) > MOST_CLAUSES:
+        if not any(one <= clause for one in least):
+            least.append(clause)
+            if len(least) > MOST_CLAUSES:
                 raise TooLargeFormulaError(f"the formula leaves more than {MOST_CLAUSES} alternatives open at a time")
-    return frozenset(kept)
+    return frozenset(least)
 
 
 NOT_AT_END = Formula("U", (TRUE, TRUE))

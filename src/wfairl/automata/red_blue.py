@@ -1,9 +1,8 @@
 """Merging of the states of a prefix tree, red and blue (Lang, Pearlmutter and Price 1998).
 
-The red states are part of the automaton; of the blue ones, to which they lead, the one that most words pass is merged
-with the red one that fits best, or becomes red itself where none fits. What fits is a matter of bits: of flags that end
-in one state most agree, each being wrong with a small probability, so two states are one if their flags are cheaper
-together,
+The red states are part of the automaton; of the blue ones, their other successors, the one that most words pass is
+merged with the red one that fits best, or becomes red itself if none fits. Flags of words that end in one state mostly
+agree, each wrong with a small probability e; so two states fit if the flags of both as one take fewer bits,
 
     -log2 1/2 ((1 - e)^successes e^failures + e^successes (1 - e)^failures)        of each state, and of both as one
 """
@@ -18,14 +17,14 @@ from wfairl.automata.corpus import Corpus, build_prefix_tree
 from wfairl.compiling import njit
 
 NONE = -1
-"""No successor, in the tree of beginnings."""
+"""No successor, in the prefix tree."""
 
 TREE_CELLS = 2**26
-"""Nodes times labels of that tree at most, a quarter of a gigabyte; of longer words over more labels it has a part."""
+"""Most nodes times labels of the prefix tree, a quarter of a gigabyte; where all words need more, some are drawn."""
 
 
 class MergeTree(NamedTuple):
-    """The tree of beginnings; folding one part of it into another changes it in place."""
+    """The prefix tree; folding one part of it into another changes it in place."""
 
     children: NDArray[np.int32]  # [nodes, labels], or `NONE`
     lowest: NDArray[np.int32]  # [nodes], the smallest label that leads on, so that not all labels are tried
@@ -48,13 +47,8 @@ def merge_states(
 ) -> NDArray[np.int32]:
     """The successors of the red states when no blue one is left, shape [states, labels].
 
-    Args:
-        corpus: words over the symbols 0 .. labels - 1.
-        succeeded: whether each word is a success, shape [words].
-        labels: size of the alphabet.
-        noise: e, the probability that a flag is wrong.
-        max_states: of the automaton.
-        seed: of which words are looked at, if the tree of all would be too large.
+    Words have symbols 0 .. labels - 1 and flags `succeeded`, shape [words], each wrong with the probability `noise`;
+    `seed` draws a part of them where the tree of all would be too large.
     """
     fitting = int(np.searchsorted(corpus.offsets, TREE_CELLS // max(labels, 1), side="right")) - 1
     if fitting < len(corpus):

@@ -30,8 +30,8 @@ def visit_in_order(*propositions: str) -> GuardedAutomaton:
     _check(propositions, "visit_in_order")
     last = len(propositions)
     rows = [
-        tuple(Edge(Guard(frozenset(propositions[seen:after])), after) for after in range(last, seen, -1))
-        for seen in range(last)
+        tuple(Edge(Guard(frozenset(propositions[visited:after])), after) for after in range(last, visited, -1))
+        for visited in range(last)
     ]
     return GuardedAutomaton((*rows, ()), np.arange(last + 1) == last)
 
@@ -48,7 +48,8 @@ def visit_all(*propositions: str) -> GuardedAutomaton:
     sets = [frozenset(some) for size in range(len(propositions) + 1) for some in combinations(propositions, size)]
     number = {some: i for i, some in enumerate(sets)}
     rows = [
-        tuple(Edge(Guard(after - seen), number[after]) for after in reversed(sets) if seen < after) for seen in sets
+        tuple(Edge(Guard(after - visited), number[after]) for after in reversed(sets) if visited < after)
+        for visited in sets
     ]
     return GuardedAutomaton(tuple(rows), np.arange(len(sets)) == len(sets) - 1)
 
@@ -102,13 +103,8 @@ def then(first: GuardedAutomaton, second: GuardedAutomaton) -> GuardedAutomaton:
 
 
 def goal_alone(rule: Automaton, propositions: Collection[str]) -> GuardedAutomaton:
-    """The task without what must come before its goal: a label is accepted that can fulfil the rule last.
-
-    Args:
-        rule: the task.
-        propositions: those of the world.
-    """
-    guards = {guard for _, guard, target in rule.changes(propositions) if rule.accepting[target]}
+    """The task without what must precede its goal: a label, of these propositions, that can fulfil the rule last."""
+    guards = {guard for _, guard, target in rule.guarded_edges(propositions) if rule.accepting[target]}
     weakest = [
         guard
         for guard in sorted(guards, key=lambda guard: (len(guard.literals), str(guard)))

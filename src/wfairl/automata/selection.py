@@ -1,7 +1,7 @@
 """Choice of rank, rows and cols on held-out words.
 
-Every basis is factorised once a fold: with P = U and S = Lambda V^T the automaton of rank m is the
-leading part of that of any higher rank, so all ranks are judged for the price of one.
+Every basis is factorised once per fold: with P = U and S = Lambda V^T the automaton of rank m is the
+leading part of that of any higher rank, so one factorisation serves all ranks.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -52,13 +52,13 @@ class JudgedSetting:
 
 @dataclass(frozen=True)
 class Selection:
-    """What was tried and what was chosen.
+    """The chosen setting, and all candidates.
 
     Attributes:
         chosen: the smallest rank, then the smallest basis, whose loss is within the tolerance of the best.
         best: the lowest held-out loss of all.
         tolerance: the difference of losses that counts as none.
-        candidates: all that was tried.
+        candidates: all settings that were tried.
     """
 
     chosen: SpectralSetting
@@ -94,7 +94,7 @@ def select_setting(
     Args:
         words: as the automaton reads them (compressed, if repeats mean nothing).
         scores: of each word.
-        rng: deals the words into folds.
+        rng: splits the words into folds.
         bases: pairs (rows, cols) to try; lengths 1 to `LONGEST_BASIS` and the full basis unless given.
         max_rank: the highest rank to try.
         folds: each is held out once; fewer if there are fewer words with a score other than zero.
@@ -106,15 +106,15 @@ def select_setting(
         BadWordsError: fewer than two words have a score other than zero, or all are too long for the bases.
     """
     values = np.asarray(scores, np.float64)
-    fold_of = _deal(values, folds, rng)
+    fold_of = _split(values, folds, rng)
     longest = max(map(len, words), default=0)
     if bases is None:
         bases = [(k, k) for k in range(1, min(longest, LONGEST_BASIS + 1))] + [(None, None)]
     jobs = [(basis, fold) for basis in bases for fold in range(int(fold_of.max()) + 1)]
     losses = {basis: np.zeros(max_rank) for basis in bases}
-    judged = mapping(partial(_losses_of_fold, words, values, fold_of, max_rank), jobs)
-    found = track(judged, "choosing rank and basis", len(jobs)) if track else judged
-    for (basis, fold), fold_losses in zip(jobs, found, strict=True):
+    results = mapping(partial(_losses_of_fold, words, values, fold_of, max_rank), jobs)
+    tracked = track(results, "choosing rank and basis", len(jobs)) if track else results
+    for (basis, fold), fold_losses in zip(jobs, tracked, strict=True):
         losses[basis] += fold_losses * (fold_of == fold).mean()
     candidates = tuple(
         JudgedSetting(SpectralSetting(rank + 1, rows, cols), float(losses[rows, cols][rank]))
@@ -129,7 +129,7 @@ def select_setting(
     return Selection(min(good, key=_size), best, tolerance, candidates)
 
 
-def _deal(scores: NDArray[np.float64], folds: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _split(scores: NDArray[np.float64], folds: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Fold of each word, shape [words]; words with and without a score are spread evenly."""
     counted = int(np.count_nonzero(scores))
     if counted < 2:
@@ -151,14 +151,9 @@ def _losses_of_fold(
     max_rank: int,
     job: tuple[tuple[int | None, int | None], int],
 ) -> NDArray[np.float64]:
-    """The held-out loss of ranks 1 .. max_rank, shape [max_rank]; beyond the rank of the block it stays.
+    """The held-out loss of ranks 1 .. max_rank, shape [max_rank]; constant beyond the rank of the block.
 
-    Args:
-        words: all words.
-        scores: of each.
-        fold_of: the fold of each.
-        max_rank: the highest rank.
-        job: the basis, and the fold to hold out.
+    The `job` is the basis and the fold to hold out; `fold_of` has the fold of each word.
     """
     basis, fold = job
     held_out = fold_of == fold
@@ -179,29 +174,20 @@ def _learn(
 ) -> WeightedAutomaton | None:
     """The automaton of the block's own rank, or of `max_rank`; None if no word is short enough for the basis."""
     rows, cols = basis
-    learner = SpectralLearner(rows=rows, cols=cols, rank=None)
-    try:
-        return learner.fit(words, scores).automaton_
-    except LostRankError:  # too large for all its singular values
+    for rank in (None, max_rank):  # a block may be too large for all its singular values
         try:
-            return learner.set_params(rank=max_rank).fit(words, scores).automaton_
+            return SpectralLearner(rank, rows, cols).fit(words, scores).automaton_
         except LostRankError:
-            return None
+            continue
+    return None
 
 
 def leading_part(automaton: WeightedAutomaton, rank: int) -> WeightedAutomaton:
-    """What the same factorisation gives when it is cut at a lower rank."""
-    return WeightedAutomaton(
-        automaton.alphabet,
-        automaton.initial[:rank],
-        automaton.final[:rank],
-        automaton.transitions[:, :rank, :rank],
-    )
+    """The automaton of the same factorisation, cut at a lower rank."""
+    initial, final = automaton.initial[:rank], automaton.final[:rank]
+    return WeightedAutomaton(automaton.alphabet, initial, final, automaton.transitions[:, :rank, :rank])
 
 
 def _size(setting: SpectralSetting) -> tuple[int, float, float]:
-    return (
-        setting.rank,
-        np.inf if setting.rows is None else setting.rows,
-        np.inf if setting.cols is None else setting.cols,
-    )
+    rows, cols = (np.inf if length is None else length for length in (setting.rows, setting.cols))
+    return setting.rank, rows, cols

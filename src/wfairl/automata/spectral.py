@@ -20,8 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from wfairl.automata.automaton import Label
 from wfairl.automata.corpus import Corpus, encode, encode_all, merge_equal_words
-from wfairl.automata.distributions.ngram import fit_ngrams
-from wfairl.automata.distributions.smoothing import SmoothedDistribution, choose_weight
+from wfairl.automata.distributions.smoothing import SmoothedDistribution, choose_weight, fit_ngrams
 from wfairl.automata.hankel import BasisChoice, HankelBlocks, Matrix, Statistic, apply_statistic, blocks_from_corpus
 from wfairl.automata.weighted import WeightedAutomaton
 from wfairl.automata.words import Word
@@ -30,10 +29,10 @@ from wfairl.errors import BadInputError, FailedRunError
 Scores: TypeAlias = Sequence[float] | NDArray[np.float64]
 
 DENSE_LIMIT = 2_000
-"""The smaller side of the largest block that is decomposed densely, a few seconds of work."""
+"""The smaller side of the largest block that is decomposed densely, in a few seconds."""
 
 MAX_AUTOMATIC_RANK = 500
-"""Beyond it, matrices of rank x rank numbers a label are no summary of the words any more."""
+"""Beyond it, matrices of rank x rank numbers per label are larger than the words that they summarise."""
 
 HELD_OUT_SHARE = 10
 """One word in this many is held out to choose how much smoothing a distribution needs."""
@@ -58,7 +57,7 @@ class Factorisation:
         left: U, shape [prefixes, rank].
         singular_values: the diagonal of Lambda, falling, shape [rank].
         right: V, shape [suffixes, rank].
-        spectrum: all singular values that were computed, shape [at least rank].
+        spectrum: all computed singular values, shape [at least rank].
     """
 
     left: NDArray[np.float64]
@@ -91,7 +90,7 @@ class SpectralLearner(RegressorMixin, BaseEstimator):
         rows_, cols_: lengths of the longest prefix and suffix of the basis that was used.
         n_prefixes_, n_suffixes_: size of the basis.
         spectrum_: singular values of H, falling; all of them, or the first `rank` of a large block.
-        condition_: largest over smallest singular value that was kept.
+        condition_: largest over smallest singular value used.
         smoothed_: the `SmoothedDistribution`, if there is smoothing.
     """
 
@@ -141,7 +140,7 @@ class SpectralLearner(RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, words: Sequence[Word]) -> NDArray[np.float64]:
-        """The value of each word, shape [words]; zero for a word with a label never seen."""
+        """The value of each word, shape [words]; zero for a word with an unknown label."""
         check_is_fitted(self, "automaton_")
         if self.smoothing:
             return np.exp(self.log_probability(words))
@@ -151,11 +150,9 @@ class SpectralLearner(RegressorMixin, BaseEstimator):
     def log_probability(self, words: Sequence[Word]) -> NDArray[np.float64]:
         """Natural log-probability of each word under the smoothed distribution, shape [words]."""
         check_is_fitted(self, "smoothed_")
-        known = set(self.automaton_.alphabet)
-        possible = [known.issuperset(word) for word in words]
-        corpus = encode(
-            [word if ok else () for word, ok in zip(words, possible, strict=True)], self.automaton_.alphabet
-        )
+        alphabet, labels_known = self.automaton_.alphabet, set(self.automaton_.alphabet)
+        possible = [labels_known.issuperset(word) for word in words]
+        corpus = encode([word if ok else () for word, ok in zip(words, possible, strict=True)], alphabet)
         return np.where(possible, self.smoothed_.log_probabilities(corpus), -np.inf)
 
     def score(self, words: Sequence[Word], scores: Scores | None = None) -> float:
@@ -169,18 +166,18 @@ class SpectralLearner(RegressorMixin, BaseEstimator):
         return -mean_squared_error(self.automaton_, words, scores)
 
     def _smooth(self, words: Sequence[Word]) -> SmoothedDistribution:
-        """Choose the weight of the n-grams on every tenth word, without which a twin is learned."""
+        """Choose the weight of the n-grams on every tenth word, for a second model learned without these."""
         held_out = [word for i, word in enumerate(words) if i % HELD_OUT_SHARE == 0]
         learned = [word for i, word in enumerate(words) if i % HELD_OUT_SHARE]
         alphabet, labels = self.automaton_.alphabet, len(self.automaton_.alphabet)
         ngrams = fit_ngrams(encode(words, alphabet), labels, self.smoothing)
         if not learned:  # a single word
             return SmoothedDistribution(self.automaton_, ngrams, 1.0)
-        twin = clone(self).set_params(smoothing=0).fit(learned).automaton_
-        fewer = set(twin.alphabet)
-        judged = encode([word for word in held_out if fewer.issuperset(word)], twin.alphabet)
-        twin_ngrams = fit_ngrams(encode(learned, twin.alphabet), len(twin.alphabet), self.smoothing)
-        return SmoothedDistribution(self.automaton_, ngrams, choose_weight(twin, twin_ngrams, judged))
+        second = clone(self).set_params(smoothing=0).fit(learned).automaton_
+        labels_known = set(second.alphabet)
+        judged = encode([word for word in held_out if labels_known.issuperset(word)], second.alphabet)
+        second_ngrams = fit_ngrams(encode(learned, second.alphabet), len(second.alphabet), self.smoothing)
+        return SmoothedDistribution(self.automaton_, ngrams, choose_weight(second, second_ngrams, judged))
 
     def _check_settings(self, scores: Scores | None) -> tuple[Statistic, BasisChoice]:
         try:
@@ -231,7 +228,7 @@ def check_words(words: Sequence[Word], scores: Scores | None) -> tuple[Corpus, t
 
 
 def mean_values(corpus: Corpus) -> tuple[Corpus, NDArray[np.float64]]:
-    """The distinct words whose mean score is not zero, and how often each was seen.
+    """The distinct words whose mean score is not zero, and how often each occurs.
 
     A prefix of words of value zero alone has a zero row in H, hence in U: leaving it out is exact.
     """
@@ -239,8 +236,8 @@ def mean_values(corpus: Corpus) -> tuple[Corpus, NDArray[np.float64]]:
     means = distinct.weights / counts
     if not means.any():
         raise BadWordsError("the scores of each word cancel out to 0; nothing is left to learn")
-    kept = np.flatnonzero(means)
-    return distinct.take(kept, means[kept]), counts[kept].astype(np.float64)
+    indices = np.flatnonzero(means)
+    return distinct.take(indices, means[indices]), counts[indices].astype(np.float64)
 
 
 def _frequencies(corpus: Corpus, statistic: Statistic, choice: BasisChoice) -> tuple[Corpus, NDArray[np.float64]]:
@@ -270,17 +267,17 @@ def factorise(block: Matrix, rank: int | None, tolerance: float) -> Factorisatio
             f"{'an automatic rank' if rank is None else f'rank {rank}'}; "
             "limit the basis (rows, cols, max_prefixes, max_suffixes) or give a smaller rank"
         )
-    found = int(np.sum(spectrum > tolerance * spectrum[0]))
+    block_rank = int(np.sum(spectrum > tolerance * spectrum[0]))
     if spectrum[0] == 0:
         raise LostRankError("the Hankel block is zero: no word is short enough for the basis; raise rows and cols")
-    if rank is not None and rank > found:
-        raise LostRankError(f"the Hankel block has rank {found}, less than the rank {rank} asked for; lower it")
-    if rank is None and found > MAX_AUTOMATIC_RANK:
+    if rank is not None and rank > block_rank:
+        raise LostRankError(f"the Hankel block has rank {block_rank}, less than the rank {rank} asked for; lower it")
+    if rank is None and block_rank > MAX_AUTOMATIC_RANK:
         raise LostRankError(
-            f"these words need rank {found} to be told apart exactly, more than {MAX_AUTOMATIC_RANK}: they have little "
-            "in common; give a lower rank (or let held-out words choose one: --select), or limit the basis"
+            f"these words need rank {block_rank} to be told apart exactly, more than {MAX_AUTOMATIC_RANK}: they have "
+            "little in common; give a lower rank (or let held-out words choose one: --select), or limit the basis"
         )
-    m = found if rank is None else rank
+    m = block_rank if rank is None else rank
     return Factorisation(left[:, :m], spectrum[:m], right[:m].T, spectrum)
 
 

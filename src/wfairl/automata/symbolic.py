@@ -103,7 +103,7 @@ class SymbolicAutomaton:
         return GuardedAutomaton(tuple(edges), np.array(smallest.accepting, bool))
 
 
-def symbolic(automaton: Automaton, diagrams: Diagrams | None = None) -> SymbolicAutomaton:
+def as_symbolic(automaton: Automaton, diagrams: Diagrams | None = None) -> SymbolicAutomaton:
     """An automaton over all labels, with the states and numbers that it has."""
     diagrams = Diagrams(sorted(automaton.propositions)) if diagrams is None else diagrams
     guarded = as_guarded(automaton)
@@ -137,7 +137,7 @@ def until_fulfilled(automaton: Automaton) -> GuardedAutomaton:
 
 def reads_repeats_once(automaton: Automaton) -> bool:
     """Whether a label read twice in a row always leads to a state that accepts the same as that of one read once."""
-    whole = symbolic(automaton).minimal()
+    whole = as_symbolic(automaton).minimal()
     return not any(
         to != after
         for row in whole.rows
@@ -156,12 +156,10 @@ def same_words(one: Automaton, other: Automaton) -> bool:
 def differing_words(one: Automaton, other: Automaton, labels: Collection[Label] | None = None) -> Iterator[Word]:
     """Words that one of two automata accepts and the other does not, shortest first; one for each pair of states.
 
-    Args:
-        one, other: the automata.
-        labels: those that words consist of; any labels if None.
+    They consist of the given labels, of any labels if None.
     """
     diagrams = Diagrams(sorted(one.propositions | other.propositions))
-    pair = symbolic(one, diagrams), symbolic(other, diagrams)
+    pair = as_symbolic(one, diagrams), as_symbolic(other, diagrams)
     return (word for word, accepted in _words_to_pairs(*pair, labels) if accepted[0] != accepted[1])
 
 
@@ -205,7 +203,7 @@ def shortest_completion(automaton: Automaton, state: int) -> Word:
     Raises:
         NoAcceptedWordError: no word does.
     """
-    whole = symbolic(automaton)
+    whole = as_symbolic(automaton)
     words: dict[int, Word] = {state: ()}
     queue = deque([state])
     while queue:

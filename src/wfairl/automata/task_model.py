@@ -90,7 +90,7 @@ class TaskModel:
 
     @property
     def alphabet(self) -> tuple[Label, ...]:
-        """The labels that it reads; for an automaton with guards, one for each proposition that it speaks of."""
+        """The labels that it reads; for an automaton with guards, one per proposition."""
         if self.weighted is not None:
             return self.weighted.alphabet
         if isinstance(self.automaton, FiniteAutomaton):

@@ -88,10 +88,10 @@ def _several(operator: str, parts: tuple[Formula, ...], neutral: Formula, decisi
     flat: dict[Formula, None] = {}
     for one in parts:
         flat.update(dict.fromkeys(one.operands if one.operator == operator else (one,)))
-    kept = tuple(one for one in flat if one != neutral)
-    if decisive in kept:
+    operands_left = tuple(one for one in flat if one != neutral)
+    if decisive in operands_left:
         return decisive
-    return Formula(operator, kept) if len(kept) > 1 else (*kept, neutral)[0]
+    return Formula(operator, operands_left) if len(operands_left) > 1 else (*operands_left, neutral)[0]
 
 
 def _text(formula: Formula) -> str:
@@ -197,9 +197,9 @@ class _Parser:
 
     def fail(self, wanted: str) -> NoReturn:
         kind, token, at = self.tokens[self.next]
-        found = "its end" if kind == "end" else f"{token!r} (character {at + 1})"
+        actual = "its end" if kind == "end" else f"{token!r} (character {at + 1})"
         advice = "; write X[!] for the strong next or WX for the weak one" if token == "X" else ""
-        raise MalformedFormulaError(f"the formula has {found} where {wanted} is needed{advice}")
+        raise MalformedFormulaError(f"the formula has {actual} where {wanted} is needed{advice}")
 
 
 def _join(operator: str, left: Formula, right: Formula) -> Formula:
@@ -219,10 +219,10 @@ def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
     end = len(text.rstrip())
     at = 0
     while at < end:
-        found = TOKEN.match(text, at)
-        assert found is not None  # the last choice takes any character
-        kind = str(found.lastgroup)
-        token, at = found[kind], found.end()
+        matched = TOKEN.match(text, at)
+        assert matched is not None  # the last choice takes any character
+        kind = str(matched.lastgroup)
+        token, at = matched[kind], matched.end()
         if kind == "bad":
             raise MalformedFormulaError(f"the formula has {token!r} (character {at}), which means nothing there")
         if kind == "name":

@@ -2,7 +2,7 @@
 
     h(sigma_0 .. sigma_T) = alpha_0^T W_{sigma_0} ... W_{sigma_T} beta
 
-A label that the automaton does not know has the matrix 0: every word with it has the value 0.
+A label outside the alphabet has the matrix 0: every word with it has the value 0.
 """
 
 import math
@@ -25,17 +25,14 @@ from wfairl.errors import BadInputError
 MINIMAL_TOLERANCE = 1e-10
 """A direction shorter than this, relative to the vector it came from, is rounding."""
 
-
 SPARSE = 8
 """Transitions are written as edges if fewer than one entry in this many is not zero."""
-
 
 MANY = 20_000
 """Transitions of more weights than this are written packed, since reading that many numbers as text takes seconds."""
 
-
 LARGEST = 1 << 26
-"""Weights in all transitions of an automaton that is read: half a gigabyte."""
+"""Most weights in all transitions of an automaton that is read: half a gigabyte."""
 
 
 class BrokenAutomatonError(BadInputError):
@@ -114,7 +111,7 @@ class WeightedAutomaton:
         tree = build_prefix_tree(corpus)
         values = np.zeros(len(tree))
         alphas = self.initial[None, :]
-        with np.errstate(over="ignore", invalid="ignore"):  # what is beyond all numbers says so itself
+        with np.errstate(over="ignore", invalid="ignore"):  # an overflow shows in the value itself
             for depth in range(len(tree.levels) - 1):
                 here = slice(tree.levels[depth], tree.levels[depth + 1])
                 if depth:
@@ -133,10 +130,10 @@ class WeightedAutomaton:
 
     def minimal(self, tolerance: float = MINIMAL_TOLERANCE) -> "WeightedAutomaton":
         """The same function with the fewest states: those that can be reached and can be told apart."""
-        reachable = span_of_products(self.initial, self.transitions, tolerance)
-        reached = self._restrict(reachable.orthonormal)
-        observable = span_of_products(reached.final, reached.transitions.transpose(0, 2, 1), tolerance)
-        return reached._restrict(observable.orthonormal)
+        _, reachable = span_of_products(self.initial, self.transitions, tolerance)
+        reached = self._restrict(reachable)
+        _, observable = span_of_products(reached.final, reached.transitions.transpose(0, 2, 1), tolerance)
+        return reached._restrict(observable)
 
     def _restrict(self, span: NDArray[np.float64]) -> "WeightedAutomaton":
         """The automaton on the subspace with orthonormal rows `span`, shape [k, m]."""
@@ -189,33 +186,21 @@ class WeightedAutomaton:
         return cls(read.alphabet, np.array(read.initial), np.array(read.final), transitions)
 
 
-@dataclass(frozen=True)
-class ProductSpan:
-    """The space of all products start^T M_1 .. M_k.
-
-    Attributes:
-        products: products that are a basis of it, the shortest first, shape [rank, m].
-        orthonormal: an orthonormal basis of it, shape [rank, m].
-    """
-
-    products: NDArray[np.float64]
-    orthonormal: NDArray[np.float64]
-
-
 def span_of_products(
     start: NDArray[np.float64], matrices: NDArray[np.float64], tolerance: float = MINIMAL_TOLERANCE
-) -> ProductSpan:
-    """Walk the products breadth first and keep those that are no combination of the ones before.
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The space of all products start^T M_1 .. M_k: a basis of products, shortest first, and an orthonormal basis.
 
-    Beside each product walks the direction that it added, of length one: whether the next label adds
-    another direction is asked of that one, so rounding does not build up along long products.
+    Both have the shape [rank, m]. A product is in the basis if it is no linear combination of those before it, breadth
+    first. Whether a further label adds a direction is tested on the unit direction that the product itself added, so
+    that rounding does not accumulate along long products.
     """
     m = len(start)
     products, span = np.zeros((0, m)), np.zeros((0, m))
     norms = np.linalg.norm(matrices, axis=(1, 2))
     start_norm = np.linalg.norm(start)
     queue = [(start, start / start_norm, 1.0)] if start_norm > 0 else []
-    for product, direction, scale in queue:  # grows while we walk it; at most m entries extend it
+    for product, direction, scale in queue:  # which grows meanwhile; at most m entries extend it
         if np.linalg.norm(direction) <= tolerance * scale:  # nothing but rounding
             continue
         residual = direction
@@ -226,4 +211,4 @@ def span_of_products(
             added = residual / length
             products, span = np.vstack([products, product]), np.vstack([span, added])
             queue.extend(zip(product @ matrices, added @ matrices, norms, strict=True))
-    return ProductSpan(products, span)
+    return products, span

@@ -2,9 +2,9 @@
 
     task = find_word_learner("declare").fit(words, scores)        task.model is a `TaskModel`
 
-`declare`, `merging` and `completion` say something of words that were never shown; `spectral` gives back the scores of
-those that were, and 0 for all others. `shortest` takes whichever of `declare` and `merging` has the shorter
-description, and what was shown where neither finds any rule.
+`declare`, `merging` and `completion` generalise to unseen words; `spectral` reproduces the scores of the given words,
+and gives 0 to all others. `shortest` takes whichever of `declare` and `merging` has the shorter description, and
+`spectral` where neither finds any rule.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -30,16 +30,16 @@ from wfairl.errors import BadInputError, FailedRunError
 DECLARE, MERGING, COMPLETION, SHORTEST = "declare", "merging", "completion", "shortest"
 
 MEMORISED = "this automaton only knows what it was shown"
-"""What is said of a model that gives 0 to every word that it was not learned from."""
+"""The note on a model that gives 0 to every word that it was not learned from."""
 
 HELD_OUT = 0.2
 FEWEST_TO_HOLD_OUT = 20
-"""Of fewer words none is held out."""
+"""With fewer words none is held out."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How words and scores are taken.
+    """How words and scores are read.
 
     Attributes:
         threshold: words of this score or more are successes.
@@ -52,14 +52,14 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class LearnedTask:
-    """What a learner made of scored words.
+    """A task learned from scored words.
 
     Attributes:
         model: the task.
         bits: bits of its description and of the flags that it leaves unexplained; None where it has no description.
         memorised: whether it rejects every word that it was not learned from.
         trivial: whether it accepts every word.
-        notes: what was not looked at, or found and not kept, in sentences.
+        notes: what was not tried, or found and not used, in sentences.
     """
 
     model: TaskModel
@@ -94,7 +94,7 @@ class DeclareLearner:
         learned = learn_constraints(
             data.corpus, data.succeeded, data.alphabet, self.reading.keep_repeats, self.settings
         )
-        # Without counting constraints, a label read twice leads where it leads once: the table is right for any word.
+        # Without counting constraints a repeated label changes nothing: the table is right for any word.
         model = TaskModel.of_automaton(
             learned.finite, DECLARE, data.words, data.flags, keep_repeats=True, sentences=learned.sentences
         )
@@ -136,8 +136,8 @@ class CompletionLearner:
         read = as_read(words, self.reading.keep_repeats)
         corpus, alphabet = check_words(read, scores)
         sums, counts = merge_equal_words(corpus)
-        known = sums.take(np.arange(len(sums)), sums.weights / counts)
-        completion = complete(known, alphabet, self.settings)
+        sample = sums.take(np.arange(len(sums)), sums.weights / counts)
+        completion = complete(sample, alphabet, self.settings)
         model = TaskModel.of_weighted(
             completion.automaton,
             COMPLETION,
@@ -179,10 +179,10 @@ class SpectralWordLearner:
 
 @dataclass(frozen=True)
 class ShortestLearner:
-    """Whichever of the learners has the shorter description; what was shown where none finds any rule.
+    """Whichever of `declare` and `merging` has the shorter description; `spectral` where neither finds any rule.
 
-    Where both judge all words alike, the one that says its rule in sentences is taken. Words that all succeeded have
-    flags that say nothing, and only `declare` learns from such.
+    Where both judge all words alike, `declare` is taken, which states its rule in sentences. Only `declare` learns from
+    words that all succeeded.
     """
 
     reading: Reading = field(default_factory=Reading)
@@ -203,7 +203,7 @@ class ShortestLearner:
             return shortest
         try:
             return SpectralWordLearner(self.reading, self.spectral).fit(words, scores)
-        except (FailedRunError, BadWordsError):  # too many words to be remembered, or none clearly a success
+        except (FailedRunError, BadWordsError):  # too many words to memorise, or none clearly a success
             return shortest
 
 
@@ -230,11 +230,11 @@ def find_word_learner(name: str, reading: Reading | None = None) -> WordLearner:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """How a learner does on words that it did not see.
+    """The accuracy of a learner on held-out words.
 
     Attributes:
-        accuracy: share of them that it judges as their flags say.
-        base_rate: share of those that are as most of the learned words are: what saying always the same would give.
+        accuracy: share of them that it classifies as their flags do.
+        base_rate: the accuracy of always predicting the more frequent flag of the learned words.
         words: how many there are.
     """
 
@@ -250,7 +250,7 @@ def hold_out(
     rng: np.random.Generator,
     threshold: float = 0.5,
 ) -> HeldOut | None:
-    """Learn from most of the words and judge the others; None if there are too few, or too few to learn from."""
+    """Learn from most of the words and judge the others; None if there are too few, or learning from them fails."""
     if len(words) < FEWEST_TO_HOLD_OUT:
         return None
     order = rng.permutation(len(words))
@@ -260,21 +260,14 @@ def hold_out(
         task = learner.fit([words[i] for i in order[count:]], [scores[i] for i in order[count:]])
     except (FailedRunError, BadWordsError):
         return None
-    said = np.array(task.model.values([words[i] for i in order[:count]])) >= task.model.threshold
-    truth, usual = flags[order[:count]], 2 * flags[order[count:]].sum() >= len(words) - count
-    return HeldOut(float((said == truth).mean()), float((truth == usual).mean()), count)
+    accepted = np.array(task.model.values([words[i] for i in order[:count]])) >= task.model.threshold
+    truth, most_frequent = flags[order[:count]], 2 * flags[order[count:]].sum() >= len(words) - count
+    return HeldOut(float((accepted == truth).mean()), float((truth == most_frequent).mean()), count)
 
 
 @dataclass(frozen=True, eq=False)
 class _Flagged:
-    """Words as they are read, and whether each is a success.
-
-    Attributes:
-        words: the words.
-        corpus: the same as symbols of `alphabet`.
-        alphabet: the labels that occur.
-        succeeded: shape [words].
-    """
+    """Words as they are read, also as symbols of the labels in `alphabet`, and which succeeded, shape [words]."""
 
     words: list[Word]
     corpus: Corpus
@@ -305,10 +298,10 @@ class _Flagged:
 def _notes(learned: LearnedConstraints, words: int) -> Iterator[str]:
     if learned.unpaired:
         yield (
-            f"there are too many propositions to look at all pairs: the {len(learned.unpaired)} rarest, such as"
+            f"there are too many propositions to try all pairs: the {len(learned.unpaired)} rarest, such as"
             f" '{learned.unpaired[0]}', were left out, and a rule about one of them and another would not be found"
         )
-    if learned.words_seen < words:
-        yield f"of {words:,} words {learned.words_seen:,} were looked at, drawn at random"
+    if learned.words_used < words:
+        yield f"of {words:,} words {learned.words_used:,} were used, drawn at random"
     for constraint in learned.left_out:
         yield f"left out, as the automaton would be too large or accept nothing: {constraint.sentence}"

@@ -1,7 +1,7 @@
-"""Words over labels: compression, readable text, and the files that words are kept in.
+"""Words over labels: compression, readable text, and files of words.
 
 A word is a tuple of labels, a label a set of propositions (`wfairl.automata.automaton.Label`). On disk a
-scored word is one JSON object a line, in which a bare string is a label with one proposition:
+scored word is one JSON object per line, in which a bare string is a label with one proposition:
 
     {"word": [["key"], ["key", "door"], "goal"], "score": 1.0}
 """
@@ -25,7 +25,7 @@ from wfairl.files import NotJsonError, parse_json, read_text, seems, write_atomi
 Word = tuple[Label, ...]
 
 EMPTY_LABEL_TEXT = "-"
-"""How the label without any proposition is written for people."""
+"""The text of the label without propositions."""
 
 
 class MalformedWordsError(BadInputError):
@@ -40,11 +40,11 @@ NO_SCORE = f"not a finite number of at most {LARGEST_SCORE:.0e}"
 
 @dataclass(frozen=True)
 class ScoredWords:
-    """Words with what is known of them.
+    """Words and their scores.
 
     Attributes:
-        words: the words, as they were seen (not compressed).
-        scores: score of each word, or None where the words are only a sample without scores.
+        words: the words, as they were observed (not compressed).
+        scores: score of each word, or None where the words are a sample without scores.
     """
 
     words: tuple[Word, ...]
@@ -78,23 +78,23 @@ def as_read(words: Iterable[Word], keep_repeats: bool) -> list[Word]:
 def with_optional_start(words: Sequence[Word], scores: Sequence[float]) -> tuple[list[Word], list[float]]:
     """The words, and each also in its other form, with or without an empty label at its beginning.
 
-    An episode begins with the empty label unless its very first control changes something, and that depends on
-    where the agent happens to stand, not on the task. A form that is among the words already keeps its own scores.
+    An episode begins with the empty label unless its very first control changes the label, which depends on where the
+    agent starts, not on the task. A form that is among the words already keeps its own scores.
     """
     nothing: Label = frozenset()
-    known = set(words)
+    given = set(words)
     others = [word[1:] if word and word[0] == nothing else (nothing, *word) for word in words]
-    added = [(other, score) for other, score in zip(others, scores, strict=True) if other not in known]
+    added = [(other, score) for other, score in zip(others, scores, strict=True) if other not in given]
     return [*words, *(other for other, _ in added)], [*scores, *(score for _, score in added)]
 
 
 def format_label(label: Label) -> str:
-    """A label for people: `door & key`, or `-` where nothing holds."""
+    """A label as text: `door & key`, or `-` where nothing holds."""
     return " & ".join(sorted(label)) if label else EMPTY_LABEL_TEXT
 
 
 def format_word(word: Sequence[Label]) -> str:
-    """A word for people: `-, key, door & key`."""
+    """A word as text: `-, key, door & key`."""
     return ", ".join(format_label(label) for label in word) if word else "(the empty word)"
 
 
@@ -130,23 +130,21 @@ def read_jsonl(path: Path) -> ScoredWords:
     """
     words: list[Word] = []
     scores: list[float | None] = []
-    labels, distinct = _Labels(), dict[Word, Word]()  # each is kept once: a million words have few
+    labels, distinct = _Labels(), dict[Word, Word]()  # each is stored once: a million words have few
     for number, line in enumerate(read_text(path).splitlines(), start=1):
         if not line.strip():
             continue
         try:
             word, score = _parse_line(line, labels)
         except MalformedWordsError as error:
-            kind = "" if words else seems(path)
-            raise MalformedWordsError(f"{path}: line {number}: {error}{kind}") from None
+            raise MalformedWordsError(f"{path}: line {number}: {error}{'' if words else seems(path)}") from None
         if scores and (score is None) != (scores[0] is None):
             raise MalformedWordsError(f"{path}: line {number}: some lines have a score and others have none")
         words.append(distinct.setdefault(word, word))
         scores.append(score)
     if not words:
-        raise MalformedWordsError(f'{path}: no words; give one object a line, such as {{"word": ["a"], "score": 1}}')
-    known = tuple(score for score in scores if score is not None)
-    return ScoredWords(tuple(words), known if known else None)
+        raise MalformedWordsError(f'{path}: no words; give one object per line, such as {{"word": ["a"], "score": 1}}')
+    return ScoredWords(tuple(words), tuple(score for score in scores if score is not None) or None)
 
 
 def write_jsonl(path: Path, scored: ScoredWords) -> None:
@@ -161,7 +159,7 @@ def write_jsonl(path: Path, scored: ScoredWords) -> None:
 
 
 def read_pautomac(path: Path) -> ScoredWords:
-    """Read a PAutomaC file: a header `words labels`, then one word a line, `length a1 .. an`.
+    """Read a PAutomaC file: a header `words labels`, then one word per line, `length a1 .. an`.
 
     Label i becomes the set with the one proposition `str(i)`.
     """
@@ -170,7 +168,7 @@ def read_pautomac(path: Path) -> ScoredWords:
         raise MalformedWordsError(f"{path}: line 1: the header must be two numbers, words and labels")
     if len(lines) != header[0]:
         raise MalformedWordsError(f"{path}: the header promises {header[0]} words, and there are {len(lines)}")
-    labels: dict[int, Label] = {}  # those that occur: the header may promise any number
+    labels: dict[int, Label] = {}  # only those that occur: the header may promise any number
     words = []
     for number, (length, *symbols) in enumerate((line or [-1] for line in lines), start=2):
         if length != len(symbols):
@@ -195,7 +193,7 @@ def read_pautomac_solution(path: Path) -> NDArray[np.float64]:
 
 
 class _Labels(dict[Any, Label]):
-    """Labels by how they are written: a string, or a tuple of strings."""
+    """Labels by their JSON: a string, or a tuple of strings."""
 
     def __missing__(self, written: Any) -> Label:
         names = written if isinstance(written, tuple) else (written,)
@@ -230,7 +228,7 @@ def _parse_line(line: str, labels: _Labels) -> tuple[Word, float | None]:
 def _parse_label(label: Any, labels: _Labels) -> Label:
     try:
         return labels[tuple(label) if isinstance(label, list) else label]
-    except (KeyError, TypeError):  # something else, or something that holds a list
+    except (KeyError, TypeError):  # another type, or a list of lists
         raise MalformedWordsError(f"label {json.dumps(label)} is neither a string nor a list of strings") from None
 
 

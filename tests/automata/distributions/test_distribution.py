@@ -18,8 +18,7 @@ from wfairl.automata.distributions.baum_welch import (
     refine,
 )
 from wfairl.automata.distributions.distribution import DistributionLearner, mean_of
-from wfairl.automata.distributions.ngram import fit_ngrams
-from wfairl.automata.distributions.smoothing import SmoothedDistribution, choose_weight
+from wfairl.automata.distributions.smoothing import SmoothedDistribution, choose_weight, fit_ngrams
 from wfairl.automata.distributions.spectral_start import spectral_start
 from wfairl.automata.spectral import BadWordsError, SpectralLearner
 from wfairl.automata.weighted import WeightedAutomaton

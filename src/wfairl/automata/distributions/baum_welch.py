@@ -25,10 +25,10 @@ TINY = 1e-300
 """Keeps the logarithm of an impossible word finite."""
 
 CHECK_EVERY = 5
-"""Iterations between two looks at the held-out words."""
+"""Iterations between two evaluations on the held-out words."""
 
 PATIENCE = 3
-"""Looks without a gain after which refinement stops."""
+"""Evaluations without a gain after which refinement stops."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def refine(
     Args:
         automaton: where to start; a weight that is zero may become positive by the pseudocount only.
         learned: the sample to fit.
-        held_out: the sample that says when to stop.
+        held_out: the sample for early stopping.
         iterations: at most this many.
         pseudocount: added to the uses of each label from each state, and of its end.
         gain: a smaller gain in mean log-probability counts as none.
@@ -151,9 +151,8 @@ def maximise(uses: ExpectedUses, alphabet: tuple[Label, ...], pseudocount: float
 
 def mean_log_probability(automaton: WeightedAutomaton, sample: SampleTree) -> float:
     """Mean natural log-probability of a word of the sample."""
-    seen = np.flatnonzero(sample.counts)
-    logarithms = _log_values(automaton, sample)[seen]
-    return float(np.average(logarithms, weights=sample.counts[seen]))
+    words = np.flatnonzero(sample.counts)
+    return float(np.average(_log_values(automaton, sample)[words], weights=sample.counts[words]))
 
 
 def log_probabilities(automaton: WeightedAutomaton, corpus: Corpus) -> NDArray[np.float64]:
@@ -176,7 +175,7 @@ def _forward(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """a(u) with sum one [nodes, m]; its sum before that, given the parent's [nodes]; a(u) beta [nodes]."""
     forward = np.zeros((sample.nodes, automaton.rank))
-    scales = np.full(sample.nodes, TINY)  # stays so below a label that the automaton does not know
+    scales = np.full(sample.nodes, TINY)  # stays so below a label outside the alphabet
     forward[0], scales[0] = automaton.initial, 1.0
     for level in sample.groups:
         for symbol, nodes, parents in level:

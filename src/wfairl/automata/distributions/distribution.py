@@ -1,9 +1,9 @@
-"""DistributionLearner: the distribution that a sample of words came from, all choices made by itself.
+"""DistributionLearner: the distribution of a sample of words, without settings to choose.
 
 Where `SpectralLearner` takes its rank and basis from the user, this learner chooses the number of
 states on held-out words and gives every word a positive probability. It turns the spectral automaton
 into a probabilistic one (`spectral_start`), refines that by maximum likelihood (`baum_welch`), once for
-each fold that is held out for stopping, and averages: the mean of automata is an automaton again.
+each fold that is held out for early stopping, and averages: the mean of automata is an automaton again.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -16,12 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from wfairl.automata.corpus import Corpus, encode, encode_all
-from wfairl.automata.distributions.baum_welch import (
-    Refinement,
-    build_sample_tree,
-    log_probabilities,
-    refine,
-)
+from wfairl.automata.distributions.baum_welch import Refinement, build_sample_tree, log_probabilities, refine
 from wfairl.automata.distributions.spectral_start import spectral_start
 from wfairl.automata.spectral import BadWordsError
 from wfairl.automata.weighted import WeightedAutomaton
@@ -44,7 +39,7 @@ class DistributionLearner(BaseEstimator):
         track: wraps the iteration in a progress bar, such as `wfairl.progress.track`.
 
     Attributes:
-        states_: the number of states that was chosen.
+        states_: the chosen number of states.
         held_out_: mean natural log-probability of a held-out word, by number of states tried.
         members_: the automata that are averaged.
         automaton_: their mean as one `WeightedAutomaton`.

@@ -1,4 +1,4 @@
-"""A probabilistic automaton to refine, from the spectral one.
+"""The start of a refinement: a probabilistic automaton from the spectral one.
 
 The spectral automaton of the factor statistic knows how the continuations of each prefix u are
 distributed over the suffixes of its basis: in the coordinates of the right singular vectors,
@@ -28,7 +28,7 @@ SOFTNESS = 0.1
 """Share of each label's steps that goes to random clusters."""
 
 FARTHEST = 1e3
-"""Rare prefixes may get coordinates without bound; beyond this they say nothing."""
+"""Rare prefixes may get coordinates without bound; beyond this they are noise."""
 
 
 def spectral_start(
@@ -49,7 +49,7 @@ def _learn(corpus: Corpus, alphabet: tuple[Label, ...], states: int) -> tuple[We
     blocks = blocks_from_corpus(factors, factors.weights, len(alphabet), BASIS)
     try:
         factorisation = factorise(blocks.block, min(states, MAX_RANK), 1e-12)
-    except LostRankError:  # a poor sample: its own rank has to do
+    except LostRankError:  # a small sample: take its own rank
         factorisation = factorise(blocks.block, None, 1e-10)
     automaton = words_from_statistic(assemble(blocks, factorisation, alphabet), Statistic.FACTOR)
     return automaton, factorisation.singular_values
@@ -68,8 +68,7 @@ def _coordinates(
         after = automaton.step(above, tree.symbols[first:last])
         mass = _mass(after, z)
         lost = ~(np.abs(after).max(axis=1) < FARTHEST * np.abs(mass))
-        after = np.where(lost[:, None], above, after / np.where(lost, 1.0, mass)[:, None])
-        alphas[first:last] = after
+        alphas[first:last] = np.where(lost[:, None], above, after / np.where(lost, 1.0, mass)[:, None])
     return alphas * singular_values
 
 

@@ -95,11 +95,7 @@ def write_automaton(path: Path, form: Format, automaton: Automaton, edge_counts:
 
 
 def read_automaton(path: Path, name: str | None = None) -> GuardedAutomaton:
-    """Read the automaton in a file.
-
-    Args:
-        path: the file.
-        name: of its format; by its suffix unless given.
+    """Read the automaton in a file whose format has a name, or else the suffix of the file.
 
     Raises:
         BadInputError: names the file and what is wrong with it.

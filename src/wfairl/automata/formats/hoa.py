@@ -230,13 +230,13 @@ class _Reader:
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
-    without = COMMENT.sub(lambda found: found[0] if found[0].startswith('"') else " ", text)
-    for found in TOKEN.finditer(without):
-        kind = str(found.lastgroup)
+    without = COMMENT.sub(lambda match: match[0] if match[0].startswith('"') else " ", text)
+    for match in TOKEN.finditer(without):
+        kind = str(match.lastgroup)
         if kind == "bad":
-            raise MalformedHoaError(f"{found[0]!r} in the HOA means nothing there")
+            raise MalformedHoaError(f"{match[0]!r} in the HOA means nothing there")
         if kind != "space":
-            yield kind, found[0]
+            yield kind, match[0]
 
 
 def _number(token: tuple[str, str]) -> int:

@@ -18,7 +18,7 @@ from wfairl.automata.automaton import DEAD, Automaton, Guard
 from wfairl.automata.diagrams import shortest_choices
 from wfairl.automata.guarded import GuardedAutomaton
 from wfairl.automata.progression import formula_automaton
-from wfairl.automata.symbolic import SymbolicAutomaton, implies, symbolic
+from wfairl.automata.symbolic import SymbolicAutomaton, as_symbolic, implies
 from wfairl.automata.temporal import (
     FALSE,
     TRUE,
@@ -60,7 +60,7 @@ def to_ltlf(automaton: Automaton) -> str:
     Raises:
         NoFormulaError: there is none, or none that this module finds.
     """
-    smallest = symbolic(automaton).minimal()
+    smallest = as_symbolic(automaton).minimal()
     if not any(smallest.accepting):
         return f"{FALSE}\n"
     text = str(_stated_rules(smallest) or _state_by_state(smallest))
@@ -115,11 +115,11 @@ def _longest_chains(automaton: SymbolicAutomaton, names: Iterable[str]) -> list[
     for chain in chains:  # which grows meanwhile
         longer = [(*chain, name) for name in names if name not in chain]
         chains += [one for one in longer if _implied(automaton, _visits(one))]
-    kept: list[tuple[str, ...]] = []
+    longest: list[tuple[str, ...]] = []
     for chain in reversed(chains):
-        if not any(tuple(name for name in one if name in chain) == chain for one in kept):
-            kept.append(chain)
-    return kept
+        if not any(tuple(name for name in one if name in chain) == chain for one in longest):
+            longest.append(chain)
+    return longest
 
 
 def _implied(automaton: SymbolicAutomaton, rule: Formula) -> bool:

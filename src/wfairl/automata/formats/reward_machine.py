@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from wfairl.automata.automaton import DEAD, Automaton, Guard
 from wfairl.automata.diagrams import Diagrams, shortest_choices
 from wfairl.automata.guarded import GuardedAutomaton
-from wfairl.automata.symbolic import SymbolicAutomaton, symbolic
+from wfairl.automata.symbolic import SymbolicAutomaton, as_symbolic
 from wfairl.errors import BadInputError
 
 NAME = r"[^\s&|!'\"\\(),]+"
@@ -40,7 +40,7 @@ def to_reward_machine(automaton: Automaton) -> str:
     for name in sorted(automaton.propositions):
         if not re.fullmatch(NAME, name) or name in ("True", "False"):
             raise NoRewardMachineError(f"a reward machine cannot hold the proposition {name!r}; export it as hoa")
-    whole = symbolic(automaton)
+    whole = as_symbolic(automaton)
     final = [q for q, row in enumerate(whole.rows) if whole.accepting[q] and row == whole.diagrams.leaf(q)]
     edges = []
     for source, row in enumerate(whole.rows):
@@ -99,16 +99,16 @@ def from_reward_machine(text: str) -> GuardedAutomaton:
 
 def _edge(line: str) -> tuple[int, int, list[Guard], bool]:
     """Source, target, condition and whether it is rewarded."""
-    found = LINE.fullmatch(line)
+    match = LINE.fullmatch(line)
     try:
-        reward = float(found[4]) if found else 0.0
+        reward = float(match[4]) if match else 0.0
     except ValueError:
-        found = None
-    if found is None:
+        match = None
+    if match is None:
         raise NoRewardMachineError(f"{line[:60]!r}: not a transition with a constant reward of a reward machine")
     if reward < 0:
         raise NoRewardMachineError(f"{line[:60]!r}: a reward below zero says more than that a word is accepted")
-    return int(found[1]), int(found[2]), _guards(found[3]), reward > 0
+    return int(match[1]), int(match[2]), _guards(match[3]), reward > 0
 
 
 def _guards(condition: str) -> list[Guard]:

@@ -148,7 +148,7 @@ def _changes(automaton: Automaton, world: MiniGridWorld) -> Changes:
     never = sum(1 << i for i, atom in enumerate(world.atoms) if atom[0] == atoms.ANY_AT and atom[1] == atom[2])
     changes: list[tuple[int, int, int, int]] = []
     read: list[tuple[int, int, int]] = []
-    for source, guard, target in automaton.changes(world.propositions):
+    for source, guard, target in automaton.guarded_edges(world.propositions):
         true, false = sum(bit[name] for name in guard.true), sum(bit[name] for name in guard.false)
         for other, other_true, other_false in read:
             reason = other_false & ~false
