@@ -81,11 +81,7 @@ def explain_episode(
     """Run the agent in a scene; its episode with explanations, and its film.
 
     Args:
-        task: of the scene.
-        model: the learned task.
-        seed: the scene.
         imposed: controls that a person chooses before the agent acts.
-        cost: of steps.
         waypoints: points of the image that a person leads the agent through after that.
 
     Raises:
