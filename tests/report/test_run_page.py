@@ -331,9 +331,9 @@ def test_what_is_no_run_is_refused_by_name(tmp_path, copied):
 
 
 def test_the_same_run_gives_the_same_page(finished_run):
-    made = datetime(2030, 1, 2, tzinfo=UTC)
+    date = datetime(2030, 1, 2, tzinfo=UTC)
     run = read_run_files(finished_run)
-    pages = [page_html(run_page(run, scenes=1, n_jobs=n_jobs, made=made)) for n_jobs in (1, 2)]
+    pages = [page_html(run_page(run, scenes=1, n_jobs=n_jobs, date=date)) for n_jobs in (1, 2)]
     assert pages[0] == pages[1]
     assert "02 January 2030" in pages[0]
 

@@ -30,9 +30,9 @@ SCENES = 8
 class NoPreferenceError(FailedRunError):
     """The preference of a learned cost is no larger than noise."""
 
-    def __init__(self, found: float, scenes: Sequence[int]):
+    def __init__(self, value: float, scenes: Sequence[int]):
         super().__init__(
-            f"no preference found. Under the learned cost, the plan for equal costs is {found:.1%} more expensive than"
+            f"no preference found. Under the learned cost, the plan for equal costs is {value:.1%} more expensive than"
             f" the best one (mean of {len(scenes)} scenes from {scenes[0]} on); up to {LEAST_PREFERENCE:.0%} may be"
             " noise of training"
         )
@@ -45,9 +45,9 @@ def check_preference(task: Task, scenes: Sequence[int], automaton: Automaton, co
         NoPreferenceError: it has none.
         UnsatisfiableTaskError: the automaton cannot be satisfied in any of the scenes.
     """
-    found = preference(task, scenes[:SCENES], automaton, cost)
-    if found < LEAST_PREFERENCE:
-        raise NoPreferenceError(found, scenes[:SCENES])
+    value = preference(task, scenes[:SCENES], automaton, cost)
+    if value < LEAST_PREFERENCE:
+        raise NoPreferenceError(value, scenes[:SCENES])
 
 
 def preference(task: Task, scenes: Sequence[int], automaton: Automaton, cost: Cost) -> float:

@@ -55,9 +55,9 @@ def write_run_report(
     return path
 
 
-def run_page(run: RunFiles, scenes: int = DEFAULT_SCENES, n_jobs: int = 2, made: datetime | None = None) -> Page:
-    """The page of a run; `made` is when, now if None."""
-    made = datetime.now(UTC) if made is None else made
+def run_page(run: RunFiles, scenes: int = DEFAULT_SCENES, n_jobs: int = 2, date: datetime | None = None) -> Page:
+    """The page of a run; `date` is that of the page, now if None."""
+    date = datetime.now(UTC) if date is None else date
     task = task_of(run)
     sections = (
         result_section(run, task),
@@ -71,7 +71,7 @@ def run_page(run: RunFiles, scenes: int = DEFAULT_SCENES, n_jobs: int = 2, made:
         subtitle=f"{capitalised(task.summary)}. Learned by {run.method.title}: {run.method.summary}.",
         sections=sections,
         kind="wfairl · a run",
-        footer=f"Made by wfairl {__version__} on {made:%d %B %Y}. This page is one file and loads nothing else.",
+        footer=f"Made by wfairl {__version__} on {date:%d %B %Y}. This page is one file and loads nothing else.",
     )
 
 

@@ -151,8 +151,8 @@ def _key_figures(run: RunFiles, learned: Sequence[str], task: Task) -> Iterator[
         yield KeyFigure("Success", percent(one.success_rate), note)
         if task.true_cost is not None and one.mean_cost is not None:
             best = run.evaluation["optimal"].mean_cost if "optimal" in run.evaluation else None
-            beside: Text = "mean of the successes" if best is None else ("optimal ", number(best, 2))
-            yield KeyFigure("True cost", number(one.mean_cost, 2), beside)
+            reference: Text = "mean of the successes" if best is None else ("optimal ", number(best, 2))
+            yield KeyFigure("True cost", number(one.mean_cost, 2), reference)
     if run.task_model is not None:
         summary = run.task_model.summary
         how: Text = f"states, {run.task_model.learner}"

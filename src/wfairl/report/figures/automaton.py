@@ -58,16 +58,16 @@ def draw_automata(model: TaskModel, rule: Automaton, name: str = "automata") -> 
     """
     layouts = [lay_out(with_label_differences(one)) for one in (model.finite, rule)]
     halves = [_Drawing(layout, (style.PAGE - BETWEEN) / 2) for layout in layouts]
-    beside = all(one.is_legible for one in halves)
-    drawings = halves if beside else [_Drawing(layout, style.PAGE) for layout in layouts]
-    width = sum(one.width for one in drawings) + BETWEEN if beside else max(one.width for one in drawings)
+    side_by_side = all(one.is_legible for one in halves)
+    drawings = halves if side_by_side else [_Drawing(layout, style.PAGE) for layout in layouts]
+    width = sum(one.width for one in drawings) + BETWEEN if side_by_side else max(one.width for one in drawings)
     heights = [TITLE + one.height for one in drawings]
-    figure = style.new_figure(width, max(heights) if beside else sum(heights))
+    figure = style.new_figure(width, max(heights) if side_by_side else sum(heights))
     left = top = 0.0
     for title, drawing in zip(("learned", "true"), drawings, strict=True):
         style.write_at(figure, left, top + 0.02, title, style.NORMAL, va="top", weight="bold")
         drawing.draw(figure, left, top + TITLE, 0)
-        left, top = (left + drawing.width + BETWEEN, top) if beside else (left, top + TITLE + drawing.height)
+        left, top = (left + drawing.width + BETWEEN, top) if side_by_side else (left, top + TITLE + drawing.height)
     caption = (
         f"The automaton that was learned ({counted(model.finite.states, 'state')}) and the true one"
         f" ({counted(rule.states, 'state')}). State 0 is the initial one, and double rings mark acceptance; in an"
@@ -135,14 +135,14 @@ def _draw_edges(axes: Any, layout: AutomatonLayout, size: float, line_height: fl
     start = Curve([(x - RADIUS - START, y), (x - RADIUS, y)])
     axes.add_patch(FancyArrowPatch(path=start, arrowstyle=head, color=style.INK, lw=0.9))
     for edge in layout.edges:
-        taken = edge.count > 0 or not words
+        is_taken = edge.count > 0 or not words
         axes.add_patch(
             FancyArrowPatch(
                 path=Curve(edge.curve, cubic),
                 arrowstyle=head,
-                color=style.INK if taken else style.QUIET,
+                color=style.INK if is_taken else style.QUIET,
                 lw=THIN + (THICK - THIN) * min(1.0, edge.count / max(1, words)),
-                ls="-" if taken else (0, (3, 2)),
+                ls="-" if is_taken else (0, (3, 2)),
                 capstyle="butt",
                 label=f"edge-{edge.source}-{edge.target}",
             )

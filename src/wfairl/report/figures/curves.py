@@ -141,10 +141,10 @@ def _draw_history(axes: Any, history: History, named: bool) -> None:
             (training.train, style.BLUE, (0, (4, 1.5)), "training"),
             (training.held_out, style.VERMILLION, "-", "held out"),
         ):
-            known = [(epoch, loss) for epoch, loss in zip(training.epochs, losses, strict=True) if loss is not None]
-            if known:
-                axes.plot(*zip(*known, strict=True), color=colour, ls=dashes, lw=width, label=name)
-                ends.append((known[-1][1], colour, name))
+            points = [(epoch, loss) for epoch, loss in zip(training.epochs, losses, strict=True) if loss is not None]
+            if points:
+                axes.plot(*zip(*points, strict=True), color=colour, ls=dashes, lw=width, label=name)
+                ends.append((points[-1][1], colour, name))
         if training.selected is not None:
             loss, epoch = training.selected
             axes.plot([epoch], [loss], "o", ms=2.9 * width, color=style.VERMILLION, label="selected")
@@ -182,8 +182,8 @@ def _caption(histories: Mapping[str, History]) -> str:
 
 def _alt(histories: Mapping[str, History]) -> str:
     def text_of(losses: Sequence[float | None]) -> str:
-        known = [loss for loss in losses if loss is not None]
-        return f"from {known[0]:.3f} to {known[-1]:.3f}" if known else "none"
+        finite = [loss for loss in losses if loss is not None]
+        return f"from {finite[0]:.3f} to {finite[-1]:.3f}" if finite else "none"
 
     return "Curves of losses over epochs. " + "; ".join(
         f"{title}: training {text_of(training.train)}, held out {text_of(training.held_out)}"

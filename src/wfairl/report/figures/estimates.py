@@ -116,7 +116,8 @@ def draw_network_costs(
             title, size=style.SMALL + 1, family=style.FONT, color=style.INK, loc="left", pad=4, parse_math=False
         )
         for state, text in (texts or {}).items():
-            style.write(axes, *positions[state], text, ha="center", va="center", path_effects=style.halo())
+            left, bottom = positions[state]
+            style.write(axes, left, bottom, text, ha="center", va="center", path_effects=style.halo())
     strip = style.place(figure, 0.3, side + 0.1, min(2.4, side * len(panels) - 0.6), 0.1)
     _scale(figure, strip, lines)
     return CaptionedFigure(name, figure, caption, f"A map of {len(edges)} edges coloured by cost. {caption}")

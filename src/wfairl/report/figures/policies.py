@@ -66,7 +66,7 @@ def find_critical_state(
     if control is None:
         steps = [t for t, label in enumerate(path.labels) if label != before[t]]
     else:
-        steps = [t for t, taken in enumerate(path.controls) if world.controls[taken] == control]
+        steps = [t for t, index in enumerate(path.controls) if world.controls[index] == control]
     if occurrence >= len(steps):
         event = "changes the label" if control is None else f"takes the control '{control}'"
         raise BadInputError(
