@@ -108,7 +108,7 @@ def test_the_numbers_of_the_automaton_are_those_of_the_task_model(root, finished
     assert numbers_in(fact(root, "Rank / rows / cols")) == [summary[name] for name in ("rank", "rows", "cols")]
     assert numbers_in(fact(root, "States")) == [summary["states"]]
     assert numbers_in(fact(root, "Training words")) == [summary["words"], summary["successes"]]
-    assert numbers_in(fact(root, "Loss on these words")) == [summary["loss"]]
+    assert numbers_in(fact(root, "Loss on training words")) == [summary["loss"]]
 
 
 def test_every_count_of_the_task_model_stands_on_an_edge(root, finished_run):
@@ -122,7 +122,7 @@ def test_the_curves_and_the_epoch_are_those_of_the_metrics(root, finished_run):
     metrics = [json.loads(line) for line in (finished_run / "metrics.jsonl").read_text().splitlines()]
     losses = [entry["held_out_loss"] for entry in metrics]
     assert numbers_in(fact(root, "Held-out loss per step")) == [min(losses)]
-    assert numbers_in(fact(root, "Before training")) == [losses[0]]
+    assert numbers_in(fact(root, "Held-out loss before training")) == [losses[0]]
     assert numbers_in(fact(root, "Selected epoch")) == [losses.index(min(losses))]
     curves = section(root, "The cost it learned").all("polyline")
     assert [len(curve.attributes["points"].split()) for curve in curves] == [len(metrics)] * 2
@@ -216,7 +216,7 @@ def test_the_options_in_commands_are_those_of_the_command_line():
     ("name", "title", "sentence"),
     [
         ("evaluation.json", "Result", "The policy is not evaluated yet: there is no evaluation.json."),
-        ("metrics.jsonl", "The cost it learned", "There are no curves: there is no metrics.jsonl."),
+        ("metrics.jsonl", "The cost it learned", "There are no curves: the run has no metrics.jsonl."),
     ],
 )
 def test_a_missing_file_leaves_its_part_out_with_a_sentence(copied, name, title, sentence):
@@ -338,15 +338,15 @@ def test_the_same_run_gives_the_same_page(finished_run):
     assert "02 January 2030" in pages[0]
 
 
-def test_the_page_says_how_sure_a_learner_is_of_its_automaton(copied):
+def test_the_page_shows_the_posterior_of_the_learner(copied):
     model = TaskModel.load(copied / "task.json")
-    kept = [
+    alternatives = [
         {"automaton": {}, "text": "0 -goal-> done", "weight": 0.75},
         {"automaton": {}, "text": "<b>", "weight": 0.25},
     ]
     support = Support((frozenset(),), np.zeros((1, 1), int), np.zeros((1, 1)), np.zeros((1, 1)), 0.05, np.zeros(1))
     facts = {
-        "alternatives": kept,
+        "alternatives": alternatives,
         "support": support.to_document(),
         "temperature": 0.5,
         "look_wrong": [1],
@@ -358,4 +358,4 @@ def test_the_page_says_how_sure_a_learner_is_of_its_automaton(copied):
     assert "75.0%" in text
     assert "&lt;b&gt;" in text
     assert "1 (90%)" in text
-    assert "Not tested in state 0" in text
+    assert "Untested in state 0" in text
