@@ -1,15 +1,15 @@
-"""How long a person waits in the studio: key press to new frame, demonstration to automaton; alone, and with others.
+"""Response times of the studio: key press to new frame, demonstration to automaton; alone, and with other sessions.
 
     python benchmarks/studio.py [--json] [--keys 300] [--sessions 20]
 
-A server in a process of its own. Alone, a real browser (Chromium): a key is pressed in the page, and time runs until
-the canvas shows the state that follows and the browser is about to paint it. A demonstration of T1 (doorkey) ends with
-the key that reaches the goal, and time runs until the page shows what was understood from it.
+The server has a process of its own. Alone, a real browser (Chromium) measures the time from a key press until the
+canvas shows the next state and the browser is about to paint it, and the time from the last key of a demonstration of
+T1 (doorkey) until the page shows the inferred task.
 
-With others, so many people demonstrate T1 at the same time, each in a session of their own, four keys a second. They
-are plain clients that speak the pages' own protocol (HTTP, then Socket.IO over a websocket) and draw nothing, so that
-the figures tell about the server and not about twenty browsers on its cores: time runs from the key to the view that
-holds the next frame. Beside them is the browser of before, in which frames are drawn: what a person sees meanwhile.
+With others, that many people demonstrate T1 at the same time, each in a session of their own, at four keys per second.
+They are plain clients that speak the protocol of the pages (HTTP, then Socket.IO over a websocket) and draw nothing, so
+that the figures measure the server and not twenty browsers on its cores: the time from a key to the view with the next
+frame. The browser of before measures beside them what a person sees meanwhile.
 
 The limits: 100 ms for a key at the 95th percentile; 2 s for a demonstration of T1.
 """
@@ -48,7 +48,7 @@ from wfairl.worlds.registry import find_task
 KEY_LIMIT, LEARN_LIMIT = 0.1, 2.0
 PAUSE = 0.25
 DEMONSTRATIONS, TOGETHER = 8, 3
-"""Of T1: alone, and of each of many people."""
+"""Of T1: alone, and of each person of the crowd."""
 
 CROWD = "--crowd"
 
@@ -65,7 +65,7 @@ window.press = async (key) => {
   await new Promise(requestAnimationFrame);
   return (performance.now() - start) / 1000;
 };
-window.understood = async (key, number) => {
+window.learn = async (key, number) => {
   const start = performance.now();
   document.querySelector(".view").dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
   const rows = () => document.querySelectorAll("section[aria-labelledby=demonstrations] .rows button").length;
@@ -80,7 +80,7 @@ window.demonstrate = async (keys, number, pause) => {
     times.push(await window.press(key));
     await new Promise((resolve) => setTimeout(resolve, 1000 * pause * (0.5 + Math.random())));
   }
-  return { keys: times, learned: await window.understood(keys.at(-1), number) };
+  return { keys: times, learned: await window.learn(keys.at(-1), number) };
 };
 }"""
 
@@ -89,7 +89,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--keys", type=int, default=300, help="key presses to measure alone")
-    parser.add_argument("--sessions", type=int, default=20, help="people at the same time")
+    parser.add_argument("--sessions", type=int, default=20, help="sessions at the same time")
     arguments = parser.parse_args()
     with server() as (process, address), sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=shutil.which("chromium") or shutil.which("google-chrome"))
@@ -122,7 +122,7 @@ def main() -> None:
 
 @contextmanager
 def server() -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A studio in a process of its own, and its first page's address."""
+    """A studio in a process of its own, and the URL of its home page."""
     with tempfile.TemporaryDirectory() as directory:
         command = [sys.executable, "-m", "wfairl", "studio", "--no-browser", "-d", directory]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -147,7 +147,7 @@ def open_session(browser: Browser, address: str, what: str) -> Page:
 
 
 def press_keys(browser: Browser, address: str, count: int, pid: int) -> tuple[list[float], float]:
-    """Seconds of key presses one after the other, in a world of 19 x 19 cells; of the server's processor for one."""
+    """Seconds of each key press in a world of 19 x 19 cells, and processor seconds of the server per key."""
     page = open_session(browser, address, "MiniGrid-FourRooms-v0")
     keys = np.random.default_rng(0).choice(["ArrowLeft", "ArrowRight", "ArrowUp"], count).tolist()
     for key in keys[:5]:  # the first few decode tiles
@@ -160,7 +160,7 @@ def press_keys(browser: Browser, address: str, count: int, pid: int) -> tuple[li
 
 
 def demonstrate(browser: Browser, address: str) -> list[float]:
-    """Seconds from the last key of demonstrations of T1 to what was understood."""
+    """Seconds from the last key of demonstrations of T1 to the inferred task."""
     page = open_session(browser, address, "doorkey")
     found = [
         page.evaluate("([keys, number]) => window.demonstrate(keys, number, 0)", [plan_of(page), number])["learned"]
@@ -172,7 +172,7 @@ def demonstrate(browser: Browser, address: str) -> list[float]:
 
 @contextmanager
 def others(address: str, sessions: int) -> Iterator[Callable[[], list[dict[str, Any]]]]:
-    """So many people in a process of their own, who demonstrate T1 `TOGETHER` times each; a way to wait for them."""
+    """A crowd in a process of its own, each person demonstrating T1 `TOGETHER` times; yields a function that waits."""
     command = [sys.executable, __file__, CROWD, address, str(sessions)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
@@ -194,10 +194,10 @@ async def crowd(address: str, sessions: int) -> None:
 
 
 class Person:
-    """A page of the studio without a browser: the elements that NiceGUI sends, kept up to date, and events to them."""
+    """A page of the studio without a browser: it keeps the elements that NiceGUI sends, and sends events."""
 
     async def visit(self, address: str, what: str) -> None:
-        """Begin a session, as a browser does that opens the address."""
+        """Start a session, as a browser does."""
         parts = urlsplit(address)
         async with httpx.AsyncClient(follow_redirects=True, timeout=60) as client:
             page = await client.get(f"http://{parts.netloc}/begin/{what}?{parts.query}")
@@ -208,7 +208,7 @@ class Person:
         self.client, self.views, self.changed = found[1], {}, asyncio.Event()
         for number, element in elements.items():
             if "json" in element.get("props", {}):
-                self._take(number, element)
+                self._store(number, element)
         self.scene = next(number for number, view in self.views.items() if "mode" in view)
         self.understanding = next(number for number, view in self.views.items() if "demonstrations" in view)
         self.listener = next(one["listener_id"] for one in elements[self.scene]["events"] if one["type"] == "do")
@@ -235,26 +235,26 @@ class Person:
                 if name == "update":
                     for number, element in content.items():
                         if number in self.views and element is not None:
-                            self._take(number, element)
+                            self._store(number, element)
                     self.changed.set()
 
-    def _take(self, number: str, element: dict[str, Any]) -> None:
+    def _store(self, number: str, element: dict[str, Any]) -> None:
         self.views[number] = json.loads(element["props"]["json"])
 
     async def until(self, is_so: Callable[[], bool]) -> None:
-        """Wait until the page shows something."""
+        """Wait for a condition of the page."""
         while not is_so():
             self.changed.clear()
             await asyncio.wait_for(self.changed.wait(), 120)
 
-    async def tell(self, message: dict[str, Any]) -> None:
-        """Send what a key or a button sends."""
+    async def send(self, message: dict[str, Any]) -> None:
+        """Send the message of a key or a button."""
         event = {"id": int(self.scene), "client_id": self.client, "listener_id": self.listener,
                  "args": [json.dumps(message)]}  # fmt: skip
         await self.socket.send(f"42{json.dumps(['event', event])}")
 
     async def demonstrate(self) -> list[dict[str, Any]]:
-        """Demonstrate T1 some times: seconds of every key but the last, and of the last one until it is understood."""
+        """Demonstrate T1: seconds of every key but the last, and from the last one to the inferred task."""
         found = []
         for number in range(1, TOGETHER + 1):
             await self.until(lambda: self.views[self.scene]["steps"] == 0)
@@ -262,16 +262,16 @@ class Person:
             for done, control in enumerate(plan[:-1], start=1):
                 await asyncio.sleep(PAUSE * (0.5 + random.random()))
                 start = time.perf_counter()
-                await self.tell({"do": "control", "control": control})
+                await self.send({"do": "control", "control": control})
                 await self.until(lambda done=done: self.views[self.scene]["steps"] == done)
                 keys.append(time.perf_counter() - start)
             start = time.perf_counter()
-            await self.tell({"do": "control", "control": plan[-1]})
-            await self.until(lambda number=number: self._understands(number))
+            await self.send({"do": "control", "control": plan[-1]})
+            await self.until(lambda number=number: self._has_learned(number))
             found.append({"keys": keys, "learned": time.perf_counter() - start})
         return found
 
-    def _understands(self, number: int) -> bool:
+    def _has_learned(self, number: int) -> bool:
         view = self.views[self.understanding]
         return view["is_current"] and len(view["demonstrations"]) == number
 
@@ -297,7 +297,7 @@ def percentiles(seconds: Sequence[float]) -> dict[str, float]:
 
 
 def processor_seconds(pid: int) -> float:
-    """What a process has used of a processor so far; on Linux alone."""
+    """Processor time of a process so far; on Linux only."""
     status = Path(f"/proc/{pid}/stat")
     if not status.exists():
         return float("nan")
@@ -312,7 +312,7 @@ def resident_megabytes(pid: int) -> float:
 
 
 def show(figures: dict[str, Any]) -> None:
-    table = Table("what", "median", "95%", "largest", "of", "limit", title="seconds that a person waits")
+    table = Table("measurement", "median", "95%", "largest", "of", "limit", title="response times in seconds")
     names = {
         "key_alone": ("key press to new frame", KEY_LIMIT),
         "demonstration_of_T1": ("demonstration of T1 to automaton", LEARN_LIMIT),
@@ -327,8 +327,8 @@ def show(figures: dict[str, Any]) -> None:
     console = Console()
     console.print(table)
     console.print(
-        f"{figures['cores']} cores, load {figures['load']:.1f} with what else runs here; with "
-        f"{figures['sessions']} sessions the server takes {figures['server_share_of_a_processor']:.0%} of a processor "
+        f"{figures['cores']} cores, load {figures['load']:.1f}; with "
+        f"{figures['sessions']} sessions the server uses {figures['server_share_of_a_processor']:.0%} of a processor "
         f"and {figures['server_megabytes']:.0f} MB"
     )
 

@@ -1,4 +1,4 @@
-"""What a person might do in the studio: to the corner of four rooms, then to the goal; and workers in this process."""
+"""Sessions for tests: demonstrations of corner, then goal in four rooms; and workers in this process."""
 
 from concurrent.futures import Future
 
@@ -14,20 +14,20 @@ GOAL = {"do": "proposition", "name": "goal", "is": {"is": "on", "terrain": "goal
 
 
 def errand_plan(seed):
-    """Controls that go to the corner and then to the goal of a scene of four rooms."""
+    """Controls to the corner and then to the goal in a scene of four rooms."""
     errand = find_task("errand")
     product = build_product(errand.make_world(seed), errand.rule)
     return find_plan(product, unit_cost(product)).path.controls
 
 
-def show_errand(session, right=True):
+def demonstrate_errand(session, right=True):
     for control in errand_plan(session.seed):
         session.do({"do": "control", "control": int(control)})
     session.do({"do": "keep", "right": right, "by": "person"})
 
 
-class Inline:
-    """Does a job at once, in this process."""
+class InlineRunner:
+    """Runs a job at once, in this process."""
 
     def submit(self, job, *arguments):
         future = Future()

@@ -1,7 +1,7 @@
-"""Make the pictures of the studio: python docs/images/studio.py (needs the extra `dev` and Chromium).
+"""Make the images of the studio: python docs/images/studio.py (needs the extra `dev` and Chromium).
 
-It shows "corner, then goal" in four rooms twice, and takes a picture of everything on the way: three screenshots for
-the docs, one of a phone, and a film of half a minute for the README.
+It demonstrates "corner, then goal" in four rooms twice, and takes three screenshots for the docs, one of a phone, and a
+film of half a minute for the README.
 """
 
 import io
@@ -28,34 +28,34 @@ PROPOSITIONS, CORRECT = "section[aria-labelledby=propositions] form", "section[a
 
 
 class Camera:
-    """Takes pictures of a page, each with the seconds that it is seen for."""
+    """Takes screenshots of a page, each with its duration in the film."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
         self.frames: list[tuple[Image.Image, float]] = []
 
     def take(self, seconds: float, name: str | None = None) -> None:
-        """Take a picture, for the film and, with a name, for the docs."""
+        """Take a screenshot for the film and, with a name, for the docs."""
         self.page.wait_for_timeout(80)
-        picture = Image.open(io.BytesIO(self.page.screenshot())).convert("RGB")
+        image = Image.open(io.BytesIO(self.page.screenshot())).convert("RGB")
         if name is not None:
-            picture.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
+            image.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
                 HERE / f"studio-{name}.png", optimize=True
             )
-        height = round(picture.height * FILM_WIDTH / picture.width)
-        self.frames.append((picture.resize((FILM_WIDTH, height), Image.Resampling.LANCZOS), seconds))
+        height = round(image.height * FILM_WIDTH / image.width)
+        self.frames.append((image.resize((FILM_WIDTH, height), Image.Resampling.LANCZOS), seconds))
 
     def save(self, path: Path) -> None:
         """Write the film, which takes `FILM_SECONDS`."""
         palette = self.frames[-1][0].quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-        pictures = [one.quantize(palette=palette, dither=Image.Dither.NONE) for one, _ in self.frames]
+        images = [one.quantize(palette=palette, dither=Image.Dither.NONE) for one, _ in self.frames]
         scale = 1000 * FILM_SECONDS / sum(seconds for _, seconds in self.frames)
         durations = [10 * round(seconds * scale / 10) for _, seconds in self.frames]
-        pictures[0].save(path, save_all=True, append_images=pictures[1:], duration=durations, loop=0, optimize=True)
+        images[0].save(path, save_all=True, append_images=images[1:], duration=durations, loop=0, optimize=True)
 
 
 def main() -> None:
-    """Make all pictures."""
+    """Make all images."""
     with tempfile.TemporaryDirectory() as directory, sync_playwright() as driver:
         command = [sys.executable, "-m", "wfairl", "studio", "MiniGrid-FourRooms-v0", "--no-browser", "-d", directory]
         server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -83,7 +83,7 @@ def main() -> None:
 
 
 def film(camera: Camera) -> None:
-    """The whole way."""
+    """Demonstrate, watch, answer and correct."""
     page = camera.page
     camera.take(1.5)
     page.fill(f"{PROPOSITIONS} input", "corner")
@@ -161,7 +161,7 @@ def demonstrate(camera: Camera, number: int) -> None:
 
 
 def idle(page: Page) -> None:
-    """Wait until nothing is being thought about."""
+    """Wait until no job runs."""
     page.wait_for_timeout(150)
     page.wait_for_selector(".progress.idle", state="attached")
 

@@ -81,7 +81,7 @@ def test_a_world_with_a_renderer_has_every_picture(make_run, tasks, monkeypatch)
 def test_a_world_without_a_renderer_has_sentences_in_the_place_of_pictures(make_run, guarded):
     root = read_page(write_run_report(make_run("plain", guarded), scenes=1).read_text())
     assert root.all("canvas") == []
-    assert "This world has no renderer" in section(root, "Watch it act").text
+    assert "This world has no renderer" in section(root, "Episodes").text
     assert player_data(root)["episodes"][0]["moments"][0]["world_state"] == "(2, False)"
     assert "No preference found" in section(root, "The cost it learned").text
     assert "optimal (fewest steps)" in section(root, "Result").text

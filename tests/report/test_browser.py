@@ -32,7 +32,7 @@ KEY_STATE = """() => ({
   word: [...document.querySelectorAll('[data-part="word"] li')].map((one) => one.textContent),
   taken: [...document.querySelectorAll('[data-part="bars"] .taken .name')].map((one) => one.textContent),
   bars: [...document.querySelectorAll('[data-part="bars"] rect.value')].map((one) => one.getAttribute("width")),
-  said: document.querySelector('[data-part="said"]').textContent,
+  status: document.querySelector('[data-part="status"]').textContent,
 })"""
 
 
@@ -64,7 +64,7 @@ def test_keys_step_through_an_episode_and_the_page_follows(opened, report):
         shown = [float(width.rstrip("%")) / 100 for width in state["bars"]]
         assert shown == pytest.approx(now["probabilities"] or [0] * len(shown))
         page.keyboard.press("ArrowRight")
-    assert "The task is done" in state["said"]
+    assert "The task is done" in state["status"]
     for key, moment in (("ArrowLeft", last - 1), ("Home", 0), ("ArrowLeft", 0), ("End", last), ("ArrowRight", last)):
         page.keyboard.press(key)
         assert page.evaluate(KEY_STATE)["slider"] == moment
@@ -213,7 +213,7 @@ def test_text_can_be_read_in_both_themes(opened, report, scheme):
 
     for where in ("h1", ".subtitle", "nav a", ".prose p", "th", "figcaption", ".kind"):
         assert contrast(style(where, "color"), paper) > 4.5, where
-    for where in (".bars .number", ".said", ".taken-mark"):
+    for where in (".bars .number", ".status", ".taken-mark"):
         assert contrast(style(where, "color"), card) > 4.5, where
     assert contrast(style(".automaton text.label", "fill"), card) > 4.5
     assert contrast(style(".automaton .state text", "fill"), style(".automaton .state circle", "fill")) > 4.5
@@ -266,7 +266,7 @@ def test_names_cannot_run_and_pictures_are_shown(opened, tmp_path):
     page.focus(".view")
     page.keyboard.press("ArrowRight")
     assert page.evaluate(KEY_STATE)["here"] == [1]
-    assert nasty in page.evaluate(KEY_STATE)["said"]
+    assert nasty in page.evaluate(KEY_STATE)["status"]
     assert page.locator("img[src=x]").count() == 0
     assert page.evaluate("[...document.images].map((one) => one.naturalWidth > 0)") == [True, True]
 

@@ -22,8 +22,8 @@ from wfairl.report.figures import (
     draw_returns,
     write_figures,
 )
+from wfairl.report.figures.automaton import MINUS, format_difference
 from wfairl.report.figures.captioned import DOTS_PER_INCH, MARGIN, CaptionedFigure
-from wfairl.report.figures.label_differences import MINUS, format_difference
 from wfairl.report.figures.style import PALETTE, new_figure, spread, write
 from wfairl.worlds.registry import find_task
 

@@ -286,7 +286,7 @@ def test_policies_are_compared_in_any_world(world):
     task = corridor_task(world)
     drawn = draw_policies(task, {"expert": expert_policy(task, 0.5), "random": RandomPolicy()}, SEED)
     assert sum(len(axes.images) for axes in drawn.figure.axes) == (world is DrawnCorridor)
-    assert "goes on with 'grab'" in drawn.caption
+    assert "next control is 'grab'" in drawn.caption
     assert ("no renderer" in drawn.caption) == (world is Corridor)
 
 

@@ -183,7 +183,7 @@ def test_curves_are_the_metrics_of_the_runs(tmp_path):
         assert lines == {
             "training": [[1, 2], [0.7, 0.4]],
             "held out": [[0, 1, 2], [0.9, 0.5, 0.6]],
-            "kept": [[1], [0.5]],
+            "selected": [[1], [0.5]],
         }
     assert len({axes.get_ylim() for axes in figure.axes}) == 1
 
@@ -204,7 +204,7 @@ def test_a_run_of_several_networks_has_a_training_for_each(tmp_path):
     history = read_history(tmp_path)
     assert [training.epochs for training in history.trainings] == [(0, 1, 2)] * 3
     axes = draw_curves({"a": history}).figure.axes[0]
-    assert [line.get_label() for line in axes.lines] == ["training", "held out", "kept"] * 3
+    assert [line.get_label() for line in axes.lines] == ["training", "held out", "selected"] * 3
 
 
 def test_where_errors_are_counted_they_choose_the_epoch(tmp_path):
@@ -292,7 +292,9 @@ def test_returns_of_nothing_are_refused():
 
 def test_the_curve_over_demonstrations_goes_through_its_points_in_order():
     points = [Point("ours", 8, 0.6, 0.1), Point("theirs", 2, 0.1, 0.1), Point("ours", 1, 0.2, 0.1)]
-    axes = draw_demonstration_curve(points, optimal=0.8, expert=0.7).figure.axes[0]
+    drawn = draw_demonstration_curve(points, optimal=0.8, expert=0.7, title="T1")
+    assert drawn.caption.startswith("Mean return on T1 over the number of demonstrations")
+    axes = drawn.figure.axes[0]
     lines = {line.get_label(): line for line in axes.lines}
     assert [list(values) for values in lines["method-ours"].get_data()] == [[1, 8], [0.2, 0.6]]
     assert [list(values) for values in lines["method-theirs"].get_data()] == [[2], [0.1]]

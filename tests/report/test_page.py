@@ -10,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure as MatplotlibFigure
 from oracles_report import numbers_in, read_page
+from report_blocks import block_html, text_html
 
 from wfairl.automata.automaton import Guard
 from wfairl.automata.finite import FiniteAutomaton
@@ -30,7 +31,6 @@ from wfairl.report.charts import Interval, IntervalChart, LineChart, Series, tic
 from wfairl.report.figures.captioned import CaptionedFigure
 from wfairl.report.page import Page, Section, page_html, write_page
 from wfairl.report.tables import Column, RaggedTableError, Table, TableCell
-from wfairl.report.templates import block_html, text_html
 from wfairl.report.text import Chips, Code, Number, number, percent, with_error
 
 NASTY = "</script><script>alert(1)</script> <img src=x onerror=alert(2)> \"'&lt; $title ${style} ]]>"

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from corridors import Corridor, DrawnCorridor, corridor_task
 from oracles_report import frames_of, player_data, read_page
+from report_blocks import block_html
 
 from wfairl.automata.rules import all_of, avoid, visit_in_order
 from wfairl.automata.words import compress, format_label
@@ -11,7 +12,6 @@ from wfairl.evaluation import PlannedPolicy, RandomPolicy, evaluate, expert_poli
 from wfairl.planning.cost import unit_cost
 from wfairl.report.player import EpisodePlayer, NothingToPlayError
 from wfairl.report.recording import record_episode
-from wfairl.report.templates import block_html
 from wfairl.report.tiles import TILE
 from wfairl.worlds.registry import find_task
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import typer
 from oracles_report import numbers_in, player_data, read_page
+from report_blocks import block_html
 
 from wfairl.automata.layout import TIMES
 from wfairl.automata.task_model import TaskModel
@@ -23,9 +24,8 @@ from wfairl.logic import Support
 from wfairl.methods import METHODS, find_method, train
 from wfairl.report.page import page_html
 from wfairl.report.run_files import read_run_files
-from wfairl.report.run_making import command_of
 from wfairl.report.run_page import run_page, task_section, write_run_report
-from wfairl.report.templates import block_html
+from wfairl.report.run_training import command_of
 from wfairl.worlds.registry import find_task
 
 DOORKEY = find_task("doorkey")
@@ -107,8 +107,8 @@ def test_the_numbers_of_the_automaton_are_those_of_the_task_model(root, finished
     summary = json.loads((finished_run / "task.json").read_text())["summary"]
     assert numbers_in(fact(root, "Rank / rows / cols")) == [summary[name] for name in ("rank", "rows", "cols")]
     assert numbers_in(fact(root, "States")) == [summary["states"]]
-    assert numbers_in(fact(root, "Words learned from")) == [summary["words"], summary["successes"]]
-    assert numbers_in(fact(root, "Loss on these words")) == [summary["loss"]]
+    assert numbers_in(fact(root, "Training words")) == [summary["words"], summary["successes"]]
+    assert numbers_in(fact(root, "Loss on training words")) == [summary["loss"]]
 
 
 def test_every_count_of_the_task_model_stands_on_an_edge(root, finished_run):
@@ -122,15 +122,15 @@ def test_the_curves_and_the_epoch_are_those_of_the_metrics(root, finished_run):
     metrics = [json.loads(line) for line in (finished_run / "metrics.jsonl").read_text().splitlines()]
     losses = [entry["held_out_loss"] for entry in metrics]
     assert numbers_in(fact(root, "Held-out loss per step")) == [min(losses)]
-    assert numbers_in(fact(root, "Before training")) == [losses[0]]
-    assert numbers_in(fact(root, "Epoch that was kept")) == [losses.index(min(losses))]
+    assert numbers_in(fact(root, "Held-out loss before training")) == [losses[0]]
+    assert numbers_in(fact(root, "Selected epoch")) == [losses.index(min(losses))]
     curves = section(root, "The cost it learned").all("polyline")
     assert [len(curve.attributes["points"].split()) for curve in curves] == [len(metrics)] * 2
 
 
 def test_the_episodes_are_those_of_the_evaluation(root, finished_run):
     evaluations = json.loads((finished_run / "evaluation.json").read_text())["policies"]
-    episodes = player_data(section(root, "Watch it act"))["episodes"]
+    episodes = player_data(section(root, "Episodes"))["episodes"]
     assert {episode["policy"] for episode in episodes} == set(evaluations)
     for episode in episodes:
         counted = next(one for one in evaluations[episode["policy"]]["episodes"] if one["seed"] == episode["seed"])
@@ -140,7 +140,7 @@ def test_the_episodes_are_those_of_the_evaluation(root, finished_run):
 
 def test_every_test_scene_of_every_policy_can_be_watched(root, finished_run):
     evaluations = json.loads((finished_run / "evaluation.json").read_text())["policies"]
-    data = player_data(section(root, "Watch it act"))
+    data = player_data(section(root, "Episodes"))
     assert {(one["policy"], one["seed"]) for one in data["episodes"]} == {
         (name, episode["seed"]) for name, evaluation in evaluations.items() for episode in evaluation["episodes"]
     }
@@ -157,7 +157,7 @@ def test_episodes_that_the_simulator_no_longer_gives_are_acted_once_more(copied)
         {**evaluations, "optimal": replace(evaluations["optimal"], episodes=(*episodes[:2], changed))},
         copied / "evaluation.json",
     )
-    data = player_data(section(page_of(copied), "Watch it act"))
+    data = player_data(section(page_of(copied), "Episodes"))
     (shown,) = [one for one in data["episodes"] if (one["policy"], one["seed"]) == ("optimal", 5002)]
     assert [moment["control"] for moment in shown["moments"][:-1]] == list(episodes[2].controls)
 
@@ -215,8 +215,8 @@ def test_the_options_in_commands_are_those_of_the_command_line():
 @pytest.mark.parametrize(
     ("name", "title", "sentence"),
     [
-        ("evaluation.json", "Result", "The policy has not been evaluated here: there is no evaluation.json."),
-        ("metrics.jsonl", "The cost it learned", "There are no curves: there is no metrics.jsonl."),
+        ("evaluation.json", "Result", "The policy is not evaluated yet: there is no evaluation.json."),
+        ("metrics.jsonl", "The cost it learned", "There are no curves: the run has no metrics.jsonl."),
     ],
 )
 def test_a_missing_file_leaves_its_part_out_with_a_sentence(copied, name, title, sentence):
@@ -280,7 +280,7 @@ def test_a_method_without_an_automaton_has_a_page_that_does_not_speak_of_one(clo
     write_lines(run / "metrics.jsonl", lines)
     root = page_of(run)
     assert "behavioural cloning" in root.one("p", class_="subtitle").text
-    titles = ["Result", "Watch it act", "Training", "How it was made"]
+    titles = ["Result", "Episodes", "Training", "How to reproduce it"]
     assert [one.one("h2").text for one in root.all("section")] == titles
     assert [item.text for item in root.one("nav").all("li")] == titles
     assert {one["policy"] for one in player_data(root)["episodes"]} == {"learned", "optimal", "expert", "random"}
@@ -309,7 +309,7 @@ def test_failures_are_shown_before_successes(copied):
     episode = replace(third, success=False, outcome="horizon")
     failed = replace(evaluations["learned, greedy"], episodes=(first, second, episode))
     write_evaluations({**evaluations, "learned, greedy": failed}, copied / "evaluation.json")
-    data = player_data(section(page_of(copied), "Watch it act"))
+    data = player_data(section(page_of(copied), "Episodes"))
     assert data["episodes"][data["first"]]["seed"] == episode.seed
 
 
@@ -331,22 +331,22 @@ def test_what_is_no_run_is_refused_by_name(tmp_path, copied):
 
 
 def test_the_same_run_gives_the_same_page(finished_run):
-    made = datetime(2030, 1, 2, tzinfo=UTC)
+    date = datetime(2030, 1, 2, tzinfo=UTC)
     run = read_run_files(finished_run)
-    pages = [page_html(run_page(run, scenes=1, n_jobs=n_jobs, made=made)) for n_jobs in (1, 2)]
+    pages = [page_html(run_page(run, scenes=1, n_jobs=n_jobs, date=date)) for n_jobs in (1, 2)]
     assert pages[0] == pages[1]
     assert "02 January 2030" in pages[0]
 
 
-def test_the_page_says_how_sure_a_learner_is_of_its_automaton(copied):
+def test_the_page_shows_the_posterior_of_the_learner(copied):
     model = TaskModel.load(copied / "task.json")
-    kept = [
+    alternatives = [
         {"automaton": {}, "text": "0 -goal-> done", "weight": 0.75},
         {"automaton": {}, "text": "<b>", "weight": 0.25},
     ]
     support = Support((frozenset(),), np.zeros((1, 1), int), np.zeros((1, 1)), np.zeros((1, 1)), 0.05, np.zeros(1))
     facts = {
-        "alternatives": kept,
+        "alternatives": alternatives,
         "support": support.to_document(),
         "temperature": 0.5,
         "look_wrong": [1],
@@ -358,4 +358,4 @@ def test_the_page_says_how_sure_a_learner_is_of_its_automaton(copied):
     assert "75.0%" in text
     assert "&lt;b&gt;" in text
     assert "1 (90%)" in text
-    assert "Not tested in state 0" in text
+    assert "Untested in state 0" in text

@@ -1,4 +1,4 @@
-"""A studio that listens, and a browser that visits it."""
+"""A running studio, and a browser that visits it."""
 
 import threading
 from urllib.parse import urlsplit
@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def studio(tmp_path_factory):
-    """A studio in a thread: its address with the token, and where it keeps its sessions."""
+    """A studio in a thread: its URL with the token, and the directory of its sessions."""
     pytest.importorskip("nicegui", reason="the studio is not installed: pip install -e '.[studio]'")
     from wfairl.studio.server import find_port, serve
 
@@ -26,18 +26,18 @@ def studio(tmp_path_factory):
 
 @pytest.fixture
 def visited(browser, studio):
-    """Opens a page of the studio; at the end, nothing was complained about and nothing was asked of anybody else."""
+    """Opens pages of the studio; in the end there are no errors, and no requests to other hosts."""
     address, _ = studio
     origin = "http://" + urlsplit(address).netloc
-    complaints, requests, contexts = [], [], []
+    errors, requests, contexts = [], [], []
 
     def visit(path, **settings):
         context = browser.new_context(**settings)
         contexts.append(context)
         page = context.new_page()
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("dialog", lambda dialog: complaints.append(f"dialog: {dialog.message}"))
+        page.on("console", lambda message: errors.append(message.text))
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("dialog", lambda dialog: errors.append(f"dialog: {dialog.message}"))
         page.on("request", lambda request: requests.append(request.url))
         page.on("websocket", lambda socket: requests.append(socket.url.replace("ws:", "http:", 1)))
         page.goto(f"{origin}{path}?{urlsplit(address).query}")
@@ -47,5 +47,5 @@ def visited(browser, studio):
     yield visit
     for context in contexts:
         context.close()
-    assert complaints == []
+    assert errors == []
     assert [url for url in requests if not url.startswith((origin, "data:"))] == []

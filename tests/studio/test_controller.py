@@ -15,7 +15,7 @@ import pytest
 from corridors import Corridor, corridor_task
 from hypothesis import given
 from hypothesis import strategies as st
-from studio_sessions import CORNER, FOUR_ROOMS, GOAL, Inline, errand_plan, show_errand
+from studio_sessions import CORNER, FOUR_ROOMS, GOAL, InlineRunner, demonstrate_errand, errand_plan
 
 from wfairl.automata.formats import FORMATS, read_automaton
 from wfairl.errors import BadInputError
@@ -54,8 +54,8 @@ def errand_session(tmp_path_factory):
     session.do(CORNER)
     session.do(GOAL)
     for _ in range(3):
-        show_errand(session)
-    send(SessionController(session, Inline()), {"do": "learn"})
+        demonstrate_errand(session)
+    send(SessionController(session, InlineRunner()), {"do": "learn"})
     return session.directory
 
 
@@ -64,7 +64,7 @@ def controller(errand_session, tmp_path):
     for file in errand_session.iterdir():
         (tmp_path / "one").mkdir(exist_ok=True)
         (tmp_path / "one" / file.name).write_bytes(file.read_bytes())
-    controller = SessionController(Session(tmp_path / "one"), Inline())
+    controller = SessionController(Session(tmp_path / "one"), InlineRunner())
     finish(controller.ready())
     return controller
 
@@ -114,7 +114,7 @@ def test_a_control_that_breaks_a_law_says_so(controller):
     before = send(controller, {"do": "watch", "seed": 5000, "controls": goal_first[:-1]}).view("scene")["episode"]
     assert "breaks a rule: goal" in before["moments"][len(goal_first) - 1]["reasons"][goal_first[-1]]
     lost = send(controller, {"do": "watch", "seed": 5000, "controls": goal_first}).view("scene")["episode"]
-    assert (lost["success"], lost["cost"], lost["moments"][-1]["state"]) == (False, None, -1)
+    assert (lost["is_success"], lost["cost"], lost["moments"][-1]["state"]) == (False, None, -1)
 
 
 def test_a_drawn_path_leads_through_its_waypoints_by_the_fewest_steps(controller):
@@ -257,7 +257,7 @@ def test_what_was_shown_is_current_again_where_the_model_is_lost(controller, con
     (controller.session.directory / "task.json").unlink()
     if content is not None:
         (controller.session.directory / "task.json").write_text(content)
-    again = SessionController(Session(controller.session.directory), Inline())
+    again = SessionController(Session(controller.session.directory), InlineRunner())
     assert again.session.model is None
     finish(again.ready())
     assert again.session.model.sentences == controller.session.model.sentences
@@ -335,7 +335,7 @@ def test_a_demonstration_that_nothing_explains_is_kept_as_it_is_and_can_be_watch
             session.do({"do": "control", "control": idle})
         session.do({"do": "control", "control": int(control)})
     session.do({"do": "keep", "right": True, "by": "person"})
-    controller = send(SessionController(session, Inline()), {"do": "learn"})
+    controller = send(SessionController(session, InlineRunner()), {"do": "learn"})
     assert session.model.judge(session.dataset.words[0]).accepted
     json.dumps(controller.view("understanding"), allow_nan=False)
     send(controller, {"do": "watch", "seed": 5000})
@@ -345,7 +345,7 @@ def test_a_demonstration_that_nothing_explains_is_kept_as_it_is_and_can_be_watch
 def test_a_world_without_a_renderer_is_shown_as_text(tmp_path, monkeypatch):
     task = corridor_task(Corridor)
     monkeypatch.setattr(registry, "_tasks", {**registry._registered(), task.name: task})
-    controller = SessionController(Session(tmp_path / "one", find_task_spec(task.name)), Inline())
+    controller = SessionController(Session(tmp_path / "one", find_task_spec(task.name)), InlineRunner())
     assert controller.view("scene")["frames"] == [{"text": str(task.make_world(controller.session.seed).name(0))}]
 
 

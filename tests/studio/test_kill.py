@@ -1,4 +1,4 @@
-"""A server that is killed at any moment loses nothing that was on the screen."""
+"""A server that is killed at any moment loses nothing that was on the page."""
 
 import os
 import random

@@ -5,7 +5,7 @@ import json
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from studio_sessions import CORNER, FOUR_ROOMS, GOAL, errand_plan, show_errand
+from studio_sessions import CORNER, FOUR_ROOMS, GOAL, demonstrate_errand, errand_plan
 
 from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations.storage import load
@@ -84,8 +84,8 @@ def test_files_of_a_session_are_those_that_every_command_reads(tmp_path, monkeyp
     session = new(tmp_path / "one")
     session.do(CORNER)
     session.do(GOAL)
-    show_errand(session)
-    show_errand(session)
+    demonstrate_errand(session)
+    demonstrate_errand(session)
     session.save_model(learn(lambda: None, session.spec, session.dataset, ())[0])
     assert load(session.directory / DEMONSTRATIONS) == session.dataset
     assert TaskModel.load(session.directory / TASK_MODEL).sentences == ("0 -corner-> 1, 1 -goal-> done",)
@@ -99,7 +99,7 @@ def test_files_of_a_session_are_those_that_every_command_reads(tmp_path, monkeyp
 def test_a_task_of_ones_own_has_the_name_that_one_gives_it(tmp_path):
     session = new(tmp_path / "one")
     session.do(GOAL)
-    show_errand(session)
+    demonstrate_errand(session)
     session.do({"do": "name", "name": "corner-first"})
     assert load(session.directory / DEMONSTRATIONS).task == "corner-first"
     assert [path.name for path in session.directory.glob("*.task.json")] == ["corner-first.task.json"]
@@ -114,7 +114,7 @@ def test_a_task_of_ones_own_has_the_name_that_one_gives_it(tmp_path):
 def test_labels_follow_the_propositions_that_there_are(tmp_path):
     session = new(tmp_path / "one")
     session.do(GOAL)
-    show_errand(session)
+    demonstrate_errand(session)
     assert {name for label in session.dataset.demonstrations[0].labels for name in label} == {"goal"}
     session.do(CORNER)
     assert {name for label in session.dataset.demonstrations[0].labels for name in label} == {"goal", "corner"}

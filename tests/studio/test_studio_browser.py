@@ -1,11 +1,11 @@
-"""The studio in a real browser, by key presses alone: show it, watch it understand, ask it why, correct it, reload."""
+"""The studio in a real browser, by key presses alone: demonstrate, watch, answer, correct, reload."""
 
 import re
 from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
 import pytest
-from studio_sessions import CORNER, FOUR_ROOMS, GOAL, errand_plan, show_errand
+from studio_sessions import CORNER, FOUR_ROOMS, GOAL, demonstrate_errand, errand_plan
 
 from wfairl.demonstrations.storage import load
 from wfairl.studio.jobs import learn
@@ -51,7 +51,7 @@ CONTRASTS = """() => {
 
 
 class Person:
-    """Somebody who has nothing but a keyboard."""
+    """A person who uses only the keyboard."""
 
     def __init__(self, page):
         self.page = page
@@ -229,8 +229,8 @@ def test_labels_that_look_like_code_are_text_everywhere(visited, studio):
     session = Session(studio[1] / "nasty-1", find_task_spec(FOUR_ROOMS))
     session.do({**CORNER, "name": nasty})
     session.do({**GOAL, "name": worse})
-    show_errand(session)
-    show_errand(session)
+    demonstrate_errand(session)
+    demonstrate_errand(session)
     session.save_model(learn(lambda: None, session.spec, session.dataset, ())[0])
     page = visited("/session/nasty-1")
     assert page.inner_text(".sentence") == f"{nasty}, then {worse}"

@@ -14,16 +14,16 @@ app = command_group()
 EXAMPLE = """
 Demonstrate a task in the browser, and watch it being understood.
 
-A page on this machine alone: act in scenes with keys, buttons or touch; see the automaton that is inferred after each
+A page on this machine only: act in scenes with keys, buttons or touch; see the automaton that is inferred after each
 demonstration; watch the agent in new scenes and ask it why; answer its question; correct it. Every step is saved in
-DIRECTORY as it is made, demonstrations and task model as ordinary files. It works without the internet. Examples:
+DIRECTORY, demonstrations and task model as ordinary files. It works without the internet. Examples:
 
     wfairl studio doorkey
 
     wfairl studio MiniGrid-FourRooms-v0
 
-The second begins a task of your own: you say what labels are about by clicking. Without TASK, the first page lists the
-tasks and the sessions to go on with. Several people may use one studio, each in a session of their own.
+The second starts a task of your own: you define its propositions by clicking. Without TASK, the home page lists tasks,
+and sessions to continue. Several people may use one studio, each in a session of their own.
 """
 
 

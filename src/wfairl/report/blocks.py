@@ -1,6 +1,6 @@
-"""What a section of a page is made of, besides tables, charts and the episode player.
+"""The blocks of a section, besides tables, charts and the episode player.
 
-Blocks are plain records; `assets/blocks.html.jinja` says what each looks like.
+Blocks are plain records; `assets/blocks.html.jinja` renders them.
 """
 
 import base64
@@ -15,10 +15,10 @@ from wfairl.report.figures.captioned import CaptionedFigure
 from wfairl.report.text import Text
 
 MAX_DRAWN_STATES = 60
-"""An automaton with more states is too large to read."""
+"""A drawing of more states is too large to read."""
 
 LEAST_SCALE = 0.66
-"""A drawing shrinks this far to fit a screen; on a narrower one it scrolls."""
+"""A drawing shrinks to this scale to fit a screen; on a narrower one it scrolls."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ def prose(*paragraphs: Text) -> Prose:
 
 @dataclass(frozen=True)
 class Facts:
-    """Names with what there is to say of each.
+    """Names with their values.
 
     Attributes:
-        entries: (name, text).
-        caption: what they are about; it stands above them.
+        entries: (name, value).
+        caption: above them.
     """
 
     template: ClassVar[str] = "facts"
@@ -50,7 +50,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class KeyFigure:
-    """One large number: what it is, the number, and what puts it in its place."""
+    """One large number with its name and a note."""
 
     name: str
     text: Text
@@ -60,7 +60,7 @@ class KeyFigure:
 
 @dataclass(frozen=True)
 class KeyFigures:
-    """The few numbers that a reader should take away."""
+    """The most important numbers of a page."""
 
     template: ClassVar[str] = "key_figures"
     figures: tuple[KeyFigure, ...]
@@ -68,7 +68,7 @@ class KeyFigures:
 
 @dataclass(frozen=True)
 class Command:
-    """Lines to type or to run."""
+    """A command line."""
 
     template: ClassVar[str] = "command"
     text: str
@@ -76,15 +76,15 @@ class Command:
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture that was made elsewhere.
+    """An SVG or PNG with a caption.
 
-    It stands in the page as an image, where an SVG can neither run scripts, nor load anything, nor clash with the names
-    in another one; on a white card, since its colours are for white paper.
+    It is an `<img>` of the page: in it an SVG can neither run scripts, nor load anything, nor clash with the names of
+    another one. It is on a white card, since its colours are for white paper.
 
     Attributes:
         image: the text of an SVG, or the bytes of a PNG.
-        caption: what it shows; it stands below.
-        alt: what it shows, for readers who do not see it.
+        caption: below it.
+        alt: a description, for readers who do not see it.
     """
 
     template: ClassVar[str] = "figure"
@@ -94,24 +94,24 @@ class Figure:
 
     @property
     def source(self) -> str:
-        """The picture as the address of an image."""
+        """The image as a data URI."""
         kind, data = ("svg+xml", self.image.encode()) if isinstance(self.image, str) else ("png", self.image)
         return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
 
 
 def figure_of(captioned: CaptionedFigure) -> Figure:
-    """A figure of `report.figures` for a page, with its own caption."""
+    """A figure of `report.figures` as a block."""
     return Figure(captioned.to_svg().decode(), captioned.caption, captioned.alt)
 
 
 @dataclass(frozen=True, eq=False)
 class AutomatonDrawing:
-    """An automaton as a drawing in the colours of the page.
+    """A drawing of an automaton in the colours of the page.
 
     Attributes:
-        automaton: what to draw; of one with more than `MAX_DRAWN_STATES` states the page only says how many.
+        automaton: of one with more than `MAX_DRAWN_STATES` states, the page shows only their number.
         edge_counts: how many words took each edge.
-        caption: it stands below.
+        caption: below it.
     """
 
     template: ClassVar[str] = "automaton"
@@ -121,7 +121,7 @@ class AutomatonDrawing:
 
     @property
     def svg(self) -> str:
-        """The drawing, which may shrink a little; nothing if the automaton is too large."""
+        """The drawing; empty if the automaton is too large."""
         if self.automaton.states > MAX_DRAWN_STATES:
             return ""
         layout = lay_out(with_label_differences(self.automaton), self.edge_counts)

@@ -1,12 +1,12 @@
 """Small charts in the colours of the page: means with their errors, and curves.
 
-They are SVG in percent of whatever width there is, with the text beside them in HTML, so that neither the lines nor
-the letters shrink on a phone.
+They are SVG in percent of the available width, with text in HTML, so that neither lines nor letters shrink on a phone.
 """
 
 import math
 import sys
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -14,10 +14,9 @@ import numpy as np
 from wfairl.errors import BadInputError
 from wfairl.report.text import Text, with_error
 
-HEIGHT = 240
 TICKS = 5
 NARROW = 1e-7
-"""A range that is this part of its numbers, or less, is drawn as if it were one number."""
+"""A range smaller than this fraction of its numbers is drawn as one number."""
 
 
 @dataclass(frozen=True)
@@ -25,10 +24,10 @@ class Interval:
     """A mean with its standard error.
 
     Attributes:
-        name: of what.
+        name: of the row.
         mean: the mean, 0 or more.
-        error: its standard error; None if it is of a single thing.
-        leading: whether it stands out from the others.
+        error: its standard error; None for a single sample.
+        leading: whether it is highlighted.
     """
 
     name: str
@@ -38,18 +37,18 @@ class Interval:
 
     @property
     def text(self) -> Text:
-        """The numbers, which stand beside the bar."""
+        """The numbers beside the bar."""
         return with_error(self.mean, self.error)
 
 
 @dataclass(frozen=True)
 class IntervalChart:
-    """A bar for each mean, with a whisker of one standard error to both sides.
+    """A bar for each mean, with a whisker of ± one standard error.
 
     Attributes:
         intervals: from top to bottom.
-        largest: the number at the right end, such as the largest return there can be.
-        caption: it stands below.
+        largest: the number at the right end, such as the largest possible return.
+        caption: below it.
     """
 
     template: ClassVar[str] = "intervals"
@@ -58,7 +57,7 @@ class IntervalChart:
     caption: Text = ""
 
     def extent(self, interval: Interval) -> tuple[str, ...]:
-        """Where the whisker begins, the bar ends and the whisker ends, in percent of the width."""
+        """The start of the whisker, the end of the bar and the end of the whisker, in percent of the width."""
         error = interval.error or 0.0
         ends = (interval.mean - error, interval.mean, interval.mean + error)
         return tuple(f"{100 * min(max(end / self.largest, 0.0), 1.0):.3f}%" for end in ends)
@@ -66,53 +65,14 @@ class IntervalChart:
 
 @dataclass(frozen=True)
 class Series:
-    """A curve: where it is known, in the order of x."""
+    """A curve: its points, in the order of x."""
 
     name: str
     points: tuple[tuple[float, float], ...]
 
     def __post_init__(self) -> None:
         if not self.points or not np.isfinite(self.points).all():
-            raise BadInputError(f"the curve {self.name!r} has no points, or some that are not finite")
-
-
-@dataclass(frozen=True)
-class Tick:
-    """A number at an axis: where, in percent, and what is written."""
-
-    at: str
-    text: str
-
-
-@dataclass(frozen=True)
-class Mark:
-    """A point that stands out: where, in percent, and where its text goes."""
-
-    left: str
-    top: str
-    aside: int
-    anchor: str
-    text: str
-
-
-@dataclass(frozen=True)
-class Plot:
-    """A line chart with all of its places computed, for the template.
-
-    Attributes:
-        names: of the curves.
-        curves: the points of each as SVG takes them, in a square of 100 by 100.
-        x_ticks, y_ticks: the numbers at the axes.
-        mark: the point that stands out, if there is one.
-        height: in pixels.
-    """
-
-    names: tuple[str, ...]
-    curves: tuple[str, ...]
-    x_ticks: tuple[Tick, ...]
-    y_ticks: tuple[Tick, ...]
-    mark: Mark | None
-    height: int = HEIGHT
+            raise BadInputError(f"the curve {self.name!r} has no points, or points that are not finite")
 
 
 @dataclass(frozen=True)
@@ -121,9 +81,9 @@ class LineChart:
 
     Attributes:
         series: at most four, the first the most prominent.
-        x_name, y_name: what the axes show.
-        mark: (x, y, text) of a point that stands out, None if none does.
-        caption: it stands below.
+        x_name, y_name: of the axes.
+        mark: (x, y, text) of a marked point.
+        caption: below it.
     """
 
     template: ClassVar[str] = "lines"
@@ -133,36 +93,29 @@ class LineChart:
     mark: tuple[float, float, str] | None = None
     caption: Text = ""
 
-    @property
-    def plot(self) -> Plot:
-        """Where everything goes."""
-        points = np.array([point for one in self.series for point in one.points])
-        whole = bool((points[:, 0] == np.round(points[:, 0])).all())  # nothing happens between two epochs
-        x_ticks = ticks(float(points[:, 0].min()), float(points[:, 0].max()), whole=whole)
-        y_ticks = ticks(float(points[:, 1].min()), float(points[:, 1].max()))
+    @cached_property
+    def x_ticks(self) -> list[float]:
+        """The numbers at the x axis; integers if all x are, such as epochs."""
+        xs = [float(x) for one in self.series for x, _ in one.points]
+        return ticks(min(xs), max(xs), whole=all(x.is_integer() for x in xs))
 
-        def across(x: float) -> float:
-            return 100 * (x - x_ticks[0]) / (x_ticks[-1] - x_ticks[0])
+    @cached_property
+    def y_ticks(self) -> list[float]:
+        """The numbers at the y axis."""
+        ys = [float(y) for one in self.series for _, y in one.points]
+        return ticks(min(ys), max(ys))
 
-        def down(y: float) -> float:
-            return 100 - 100 * (y - y_ticks[0]) / (y_ticks[-1] - y_ticks[0])
+    def left(self, x: float) -> float:
+        """Percent of the width that x is at."""
+        return 100 * (x - self.x_ticks[0]) / (self.x_ticks[-1] - self.x_ticks[0])
 
-        mark = None
-        if self.mark is not None:
-            x, y, text = self.mark
-            aside, anchor = (-8, "end") if across(x) > 60 else (8, "start")
-            mark = Mark(f"{across(x):.2f}%", f"{down(y):.2f}%", aside, anchor, text)
-        return Plot(
-            names=tuple(one.name for one in self.series),
-            curves=tuple(" ".join(f"{across(x):.2f},{down(y):.3f}" for x, y in one.points) for one in self.series),
-            x_ticks=tuple(Tick(f"{across(x):.2f}%", f"{x:.10g}") for x in x_ticks),
-            y_ticks=tuple(Tick(f"{down(y):.2f}%", f"{y:.10g}") for y in y_ticks),
-            mark=mark,
-        )
+    def top(self, y: float) -> float:
+        """Percent of the height that y is at, from the top."""
+        return 100 - 100 * (y - self.y_ticks[0]) / (self.y_ticks[-1] - self.y_ticks[0])
 
     @property
-    def spoken(self) -> str:
-        """What the chart shows, for readers who do not see it."""
+    def alt(self) -> str:
+        """A description, for readers who do not see it."""
         ends = [f"{one.name} goes from {one.points[0][1]:.4g} to {one.points[-1][1]:.4g}" for one in self.series]
         return f"{self.y_name} against {self.x_name}: {'; '.join(ends)}"
 
@@ -171,9 +124,8 @@ def ticks(low: float, high: float, wanted: int = TICKS, whole: bool = False) -> 
     """Round numbers at equal distances, the first at or below `low` and the last at or above `high`.
 
     Args:
-        low, high: what is to be shown.
-        wanted: about how many.
-        whole: only whole numbers.
+        wanted: the approximate number of ticks.
+        whole: whether to use integers only.
     """
     size = max(abs(low), abs(high))
     if high - low <= max(NARROW * size, sys.float_info.min):  # nothing but rounding lies between them

@@ -1,10 +1,9 @@
-"""The episode player: recordings as one block of a page, with the data that its script draws from.
+"""The episode player: recordings as a block of a page, with the data for its script.
 
     EpisodePlayer((record_episode(...), ...))
 
-The tiles of all recordings stand in one picture, and a frame is written as what changed since the one before; all of
-it is compressed, so that hundreds of episodes take a few hundred kilobytes. Where a world has no renderer, its states
-stand there as text.
+The tiles of all recordings are in one image, a frame is stored as its changes from the one before, and everything is
+compressed: hundreds of episodes take a few hundred kilobytes. The states of a world without renderer are shown as text.
 """
 
 import base64
@@ -28,7 +27,7 @@ from wfairl.report.tiles import TILE, TileSet, data_uri
 
 ATLAS_COLUMNS = 16
 DIGITS = 6
-"""Of a probability: more than a bar can show."""
+"""Of a probability; more than a bar can show."""
 
 
 class NothingToPlayError(BadInputError):
@@ -40,8 +39,8 @@ class EpisodePlayer:
     """Episodes to step through.
 
     Attributes:
-        recordings: one is chosen by its policy and its scene.
-        first: number of the one that is shown at the beginning.
+        recordings: the reader chooses one by its policy and its scene.
+        first: the index of the recording that is shown first.
     """
 
     template: ClassVar[str] = "player"
@@ -54,18 +53,18 @@ class EpisodePlayer:
 
     @property
     def drawings(self) -> tuple[AutomatonDrawing, ...]:
-        """The different automata of the policies; an episode names its own by its number."""
+        """The different automata of the policies; an episode refers to its own by index."""
         return self._automata[0]
 
     @property
     def packed(self) -> str:
-        """The document for the page: JSON, compressed by zlib, in base64."""
+        """The document as JSON, compressed by zlib, in base64."""
         text = json.dumps(self.document, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
         return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
     @cached_property
     def document(self) -> dict[str, Any]:
-        """What the script draws from."""
+        """The data for the script."""
         atlas, numbers = _merge_tiles([one.film for one in self.recordings])
         return {
             "first": self.first,
@@ -78,8 +77,8 @@ class EpisodePlayer:
 
     @cached_property
     def _automata(self) -> tuple[tuple[AutomatonDrawing, ...], tuple[int | None, ...]]:
-        """Each drawing once, and for each recording the number of its own."""
-        known: dict[str, int] = {}
+        """Each drawing once, and for each recording the index of its own."""
+        indices: dict[str, int] = {}
         drawings: list[AutomatonDrawing] = []
         numbers: list[int | None] = []
         for automaton in (recording.automaton for recording in self.recordings):
@@ -87,7 +86,7 @@ class EpisodePlayer:
                 numbers.append(None)
                 continue
             drawing = AutomatonDrawing(automaton)
-            number = known.setdefault(drawing.svg or str(automaton.to_document()), len(drawings))
+            number = indices.setdefault(drawing.svg or str(automaton.to_document()), len(drawings))
             if number == len(drawings):
                 drawings.append(drawing)
             numbers.append(number)
@@ -105,7 +104,7 @@ def _episode(recording: Recording, numbering: NDArray[np.int64], automaton: int 
             "label": format_label(trajectory.labels[moment - 1]) if moment else None,
             "read": len(recording.word_at(moment)),
             "state": None if states is None else states[moment],
-            **_shown(recording, frames, moment),
+            **_frame_changes(recording, frames, moment),
         }
         for moment in range(last + 1)
     ]
@@ -128,14 +127,14 @@ def _episode(recording: Recording, numbering: NDArray[np.int64], automaton: int 
 
 
 def _probabilities(trajectory: Trajectory, moment: int) -> list[float] | None:
-    """Of the controls at a moment; None at the end, and where they are unknown."""
+    """Of the controls at a moment; None at the end, or if unknown."""
     if moment == len(trajectory) or np.isnan(trajectory.probabilities[moment]).any():
         return None
     return [round(float(p), DIGITS) for p in trajectory.probabilities[moment]]
 
 
-def _shown(recording: Recording, frames: NDArray[np.int64] | None, moment: int) -> dict[str, Any]:
-    """What the world looks like: [cell, tile] of each cell that has changed, or the state as text."""
+def _frame_changes(recording: Recording, frames: NDArray[np.int64] | None, moment: int) -> dict[str, Any]:
+    """[cell, tile] of each cell that changed; the state as text if there are no frames."""
     if frames is None:
         return {"world_state": recording.state_text(moment)}
     before, after = frames[max(0, moment - 1)], frames[moment]

@@ -1,13 +1,12 @@
-"""Does a learned cost say anything? Maps of one that does not would show the noise of its training.
+"""Whether a learned cost prefers some paths to others; maps of one that does not would show the noise of training.
 
-What a cost prefers shows in what it is worth: how much more the plan that counts every step alike pays under it than
-its own plan,
+The preference of a cost c is the relative excess cost, under c, of the plan for equal costs over the plan for c:
 
     preference = mean over scenes of  c(plan of equal costs) / c(plan of c) - 1.
 
-Costs that only rescale all steps have none, and the many small differences that training leaves where there is nothing
-to learn cancel along a path: they may differ by 86 % from place to place and still be worth 0.5 %. A cost that is real
-but changes no plan, since there is no other way, counts as none too.
+A cost that only rescales all steps has none, and the many small differences that training leaves where there is nothing
+to learn cancel along a path: they may differ by 86 % from cell to cell and still give a preference of 0.5 %. A cost
+that changes no plan, since there is no other path, counts as none too.
 """
 
 import math
@@ -21,49 +20,52 @@ from wfairl.planning.plan import UnsatisfiableTaskError
 from wfairl.worlds.task import Task
 
 LEAST_PREFERENCE = 0.03
-"""More than twice what training finds where there is nothing to find: of 33 costs that were learned from experts to
-whom every step costs 1, the largest preference is 1.2 %. The terrain of hidden cost has 9.8 % from four demonstrations
-and 32 % from 32. See docs/learning.md."""
+"""More than twice what training finds where there is nothing to learn: of 33 costs learned from experts to whom every
+step costs 1, the largest preference is 1.2 %. The terrain with a hidden cost has 9.8 % from four demonstrations and
+32 % from 32. See docs/learning.md."""
 
 SCENES = 8
 
 
 class NoPreferenceError(FailedRunError):
-    """A learned cost is worth no more than noise."""
+    """The preference of a learned cost is no larger than noise."""
 
-    def __init__(self, found: float, scenes: Sequence[int]):
+    def __init__(self, value: float, scenes: Sequence[int]):
         super().__init__(
-            f"no preference found. By the learned cost, the plan that counts every step alike pays {found:.1%} more"
-            f" than the best one (mean of {len(scenes)} scenes from {scenes[0]} on), and up to {LEAST_PREFERENCE:.0%}"
-            " is what training finds where there is nothing to find"
+            f"no preference found. Under the learned cost, the plan for equal costs is {value:.1%} more expensive than"
+            f" the best one (mean of {len(scenes)} scenes from {scenes[0]} on); up to {LEAST_PREFERENCE:.0%} may be"
+            " noise of training"
         )
 
 
 def check_preference(task: Task, scenes: Sequence[int], automaton: Automaton, cost: Cost) -> None:
-    """See that a learned cost prefers something in scenes of a task, of which the first few are looked at.
+    """Check that a learned cost has a preference in the first few of some scenes.
 
     Raises:
-        NoPreferenceError: it does not.
+        NoPreferenceError: it has none.
         UnsatisfiableTaskError: the automaton cannot be satisfied in any of the scenes.
     """
-    looked_at = scenes[:SCENES]
-    found = preference(task, looked_at, automaton, cost)
-    if found < LEAST_PREFERENCE:
-        raise NoPreferenceError(found, looked_at)
+    value = preference(task, scenes[:SCENES], automaton, cost)
+    if value < LEAST_PREFERENCE:
+        raise NoPreferenceError(value, scenes[:SCENES])
 
 
 def preference(task: Task, scenes: Sequence[int], automaton: Automaton, cost: Cost) -> float:
-    """What a cost is worth in the scenes of a task that can be done; errors as in `check_preference`."""
-    worth, refused = [], None
+    """The preference of a cost over the solvable ones of some scenes.
+
+    Raises:
+        UnsatisfiableTaskError: none of the scenes is solvable.
+    """
+    excesses, unsolvable = [], None
     for seed in scenes:
         world = task.make_world(seed)
         try:
             equal, own = (AutoPlanner().solve(world, automaton, one).plan() for one in (unit_cost, cost))
         except UnsatisfiableTaskError as error:
-            refused = error
+            unsolvable = error
             continue
-        paid = path_cost(cost, world, equal.path.states, equal.path.controls)
-        worth.append(max(paid / own.cost - 1, 0.0))  # below zero it is rounding
-    if refused is not None and not worth:
-        raise refused
-    return math.fsum(worth) / len(worth)
+        equal_cost = path_cost(cost, world, equal.path.states, equal.path.controls)
+        excesses.append(max(equal_cost / own.cost - 1, 0.0))  # below zero it is rounding
+    if unsolvable is not None and not excesses:
+        raise unsolvable
+    return math.fsum(excesses) / len(excesses)

@@ -1,7 +1,8 @@
-"""When, on what and with which versions results were made: what a reader needs to believe them."""
+"""The provenance of results: date, command, machine and versions."""
 
 import os
 import platform
+from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -11,7 +12,7 @@ PACKAGES = ("wfairl", "numpy", "scipy", "numba", "torch", "gymnasium", "minigrid
 
 
 def provenance(command: str) -> dict[str, Any]:
-    """The date, the machine and the versions, for a command that is just ending."""
+    """The provenance of the results of a command that just ran."""
     return {
         "date": datetime.now(UTC).date().isoformat(),
         "command": command,
@@ -21,17 +22,15 @@ def provenance(command: str) -> dict[str, Any]:
 
 
 def _versions() -> dict[str, str]:
-    found = {}
+    versions = {}
     for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
+        with suppress(PackageNotFoundError):
+            versions[package] = version(package)
+    return versions
 
 
 def _processor() -> str:
-    """The processor's name where the system tells it, else the kind of machine."""
+    """The name of the processor if known, else the machine type."""
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
         for line in cpuinfo.read_text().splitlines():

@@ -1,7 +1,7 @@
-"""An episode for the reader: what the world showed, how likely each control was, what the automaton read.
+"""Recorded episodes: frames, probabilities of controls, and automaton states.
 
-Most of a frame is the same in all frames, so a recording keeps each different tile of them once, and a frame as the
-numbers of its tiles: an episode of eighty steps takes a few kilobytes, and its frames are sharp at any size.
+Most of a frame is the same in all frames, so a recording stores each different tile once, and a frame as the numbers of
+its tiles: an episode of eighty steps takes a few kilobytes, and its frames are sharp at any size.
 """
 
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from wfairl.worlds.rendering import can_render
 from wfairl.worlds.task import Task
 
 LONGEST_STATE = 200
-"""Characters of a state that is shown as text."""
+"""Characters of a state shown as text."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +43,10 @@ class Recording:
     Attributes:
         task: the name of the task.
         policy: the name of the policy.
-        horizon: the most controls that an episode may take.
-        episode: what is counted of it.
-        trajectory: what happened.
-        automaton: what the policy plans with; None for a policy without one.
+        horizon: the maximum number of controls.
+        episode: its outcome.
+        trajectory: its states, controls and labels.
+        automaton: of the policy; None for a policy without one.
         automaton_states: at each moment, T + 1 of them; None for a policy without an automaton.
         film: a frame for each moment; None if the world has no renderer.
     """
@@ -61,11 +61,11 @@ class Recording:
     film: TiledFilm | None
 
     def word_at(self, moment: int) -> Word:
-        """The word so far, consecutive equal labels once."""
+        """The word so far, without repeats of the same label."""
         return compress(self.trajectory.labels[:moment])
 
     def state_text(self, moment: int) -> str:
-        """The world state as text, for worlds that cannot show it."""
+        """The world state as text, for worlds without renderer."""
         world, state = self.trajectory.world, self.trajectory.states[moment]
         text = str(world.name(state) if hasattr(world, "name") else state)
         return text if len(text) <= LONGEST_STATE else f"{text[:LONGEST_STATE]}…"
@@ -80,7 +80,7 @@ def record_episode(task: Task, policy: Policy, seed: int, rng: np.random.Generat
 
 
 def record_trajectory(task: Task, policy: Policy, trajectory: Trajectory) -> Recording:
-    """What a policy did in a scene, for the reader."""
+    """Record a trajectory of a policy."""
     automaton = automaton_of(policy)
     return Recording(
         task=task.name,
@@ -95,7 +95,7 @@ def record_trajectory(task: Task, policy: Policy, trajectory: Trajectory) -> Rec
 
 
 def automaton_of(policy: Policy) -> Automaton | None:
-    """The automaton that a policy plans with, which is its attribute of that name; None if it has none."""
+    """The attribute `automaton` of a policy; None if it has none."""
     automaton = getattr(policy, "automaton", None)
     return automaton if isinstance(automaton, Automaton) else None
 

@@ -1,7 +1,7 @@
-"""The episodes of a run's page: the policies that were evaluated, in the scenes of their evaluation.
+"""The episodes of a run's page: the evaluated policies, in the scenes of their evaluation.
 
-In a few scenes they act once more, which shows how likely they found each control; in all others what they did is
-played back from the evaluation, which takes no planning.
+In a few scenes the policies act again, which gives the probabilities of their controls; the other episodes are replayed
+from the evaluation, without planning.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import islice
 
 from wfairl.demonstrations.collection import FIRST_TEST_SEED, FIRST_TRAINING_SEED
-from wfairl.evaluation.evaluate import Evaluation, episode_rng
+from wfairl.evaluation.evaluate import episode_rng
 from wfairl.evaluation.policies import REFERENCES, Policy
 from wfairl.evaluation.replay import OtherEpisodeError, replay
 from wfairl.experiment import learned_names
@@ -25,25 +25,20 @@ from wfairl.worlds.task import Task
 DEFAULT_SCENES = 3
 
 MOST_TILES = 256
-"""Different tiles of an episode, up to which all test scenes are kept: a grid has a dozen, a drawn floor thousands."""
+"""Of an episode, up to which all test scenes are included: a grid has a dozen tiles, a drawn floor thousands."""
 
 Job = tuple[str, int]
 """The name of a policy and a scene."""
 
-TITLE = "Watch it act"
-
 
 def episodes_section(run: RunFiles, task: Task, scenes: int, n_jobs: int = 2) -> Section:
-    """The player.
+    """The episode player.
 
     Args:
-        run: what is shown.
-        task: its task.
-        scenes: how many to act in once more.
-        n_jobs: episodes to record at once; it changes nothing in the page.
+        scenes: how many scenes to act in again.
 
     Raises:
-        BadInputError: the run has not finished, or a file of it is broken.
+        BadInputError: the run is unfinished, or a file is broken.
     """
     policies = dict(policies_of(run, task))
     acted = scenes_of(run, scenes)
@@ -51,47 +46,41 @@ def episodes_section(run: RunFiles, task: Task, scenes: int, n_jobs: int = 2) ->
     def act(name: str, seed: int) -> Recording:
         return replace(record_episode(task, policies[name], seed, episode_rng(seed)), policy=name)
 
-    def play_back(name: str, seed: int) -> Recording:
-        recording = _played_back(task, policies[name], run.evaluation[name], seed)
-        return act(name, seed) if recording is None else replace(recording, policy=name)
+    def replay_or_act(name: str, seed: int) -> Recording:
+        episode = next(one for one in run.evaluation[name].episodes if one.seed == seed)
+        try:
+            recording = record_trajectory(task, policies[name], replay(task, episode))
+        except OtherEpisodeError:  # the simulator no longer does what it did
+            return act(name, seed)
+        return replace(recording, policy=name)
 
     def record(make: Callable[[str, int], Recording], jobs: Sequence[Job], title: str) -> dict[Job, Recording]:
-        made = track(map_in_threads(lambda job: make(*job), jobs, n_jobs=n_jobs), title, total=len(jobs))
-        return dict(zip(jobs, made, strict=True))
+        results = track(map_in_threads(lambda job: make(*job), jobs, n_jobs=n_jobs), title, total=len(jobs))
+        return dict(zip(jobs, results, strict=True))
 
     recordings = record(act, [(name, seed) for name in policies for seed in acted], "recording episodes")
     are_small = all(one.film is None or len(one.film.tiles) <= MOST_TILES for one in recordings.values())
     if are_small:
         others = [(name, seed) for name in policies for seed in _seeds(run, name) if seed not in acted]
-        recordings |= record(play_back, others, "playing back episodes")
-    shown = sorted(recordings, key=lambda job: (list(policies).index(job[0]), job[1]))
-    first = next((i for i, (_, seed) in enumerate(shown) if seed in acted[:1]), 0)
-    player = EpisodePlayer(tuple(recordings[job] for job in shown), first)
-    counted = all(name in run.evaluation for name in policies)
-    return Section(TITLE, (prose(_introduction(run, counted, acted, are_small)), player))
-
-
-def _played_back(task: Task, policy: Policy, evaluation: Evaluation, seed: int) -> Recording | None:
-    """What was evaluated in a scene; None if the simulator no longer does what it did."""
-    episode = next(one for one in evaluation.episodes if one.seed == seed)
-    try:
-        return record_trajectory(task, policy, replay(task, episode))
-    except OtherEpisodeError:
-        return None
+        recordings |= record(replay_or_act, others, "replaying episodes")
+    order = sorted(recordings, key=lambda job: (list(policies).index(job[0]), job[1]))
+    first = next((i for i, (_, seed) in enumerate(order) if seed in acted[:1]), 0)
+    player = EpisodePlayer(tuple(recordings[job] for job in order), first)
+    return Section("Episodes", (prose(_introduction(run, list(policies), acted, are_small)), player))
 
 
 def _seeds(run: RunFiles, policy: str) -> list[int]:
-    """The scenes that a policy was evaluated in and that its run has not seen."""
+    """The scenes that a policy was evaluated in, without those that the run was trained on."""
     episodes = run.evaluation[policy].episodes if policy in run.evaluation else ()
     return [episode.seed for episode in episodes if episode.seed not in run.config.seen]
 
 
 def policies_of(run: RunFiles, task: Task) -> Iterator[tuple[str, Policy]]:
-    """The learned policy in the ways that it is tested in, greedy first; then those to compare it with."""
+    """The learned policy at each tested temperature, greedy first; then the references."""
     temperature = run.demonstrated_temperature
-    ways = learned_names(run.method.ways_to_act(temperature))
-    for name in sorted(ways, key=lambda name: ways[name] or 0.0):
-        yield name, run.method.load(run.directory, task, ways[name])
+    temperatures = learned_names(run.method.ways_to_act(temperature))
+    for name in sorted(temperatures, key=lambda name: temperatures[name] or 0.0):
+        yield name, run.method.load(run.directory, task, temperatures[name])
     yield "optimal", REFERENCES["optimal"](task, 0.0)
     if temperature > 0:
         yield "expert", REFERENCES["expert"](task, temperature)
@@ -99,7 +88,7 @@ def policies_of(run: RunFiles, task: Task) -> Iterator[tuple[str, Policy]]:
 
 
 def scenes_of(run: RunFiles, count: int) -> list[int]:
-    """Scenes that the run was tested on, first those in which it failed; none that it has seen."""
+    """Scenes of the evaluation, failed ones first; none that the run was trained on."""
     learned = [evaluation for name, evaluation in run.evaluation.items() if is_learned(name)]
     episodes = [episode for evaluation in learned for episode in evaluation.episodes]
     failed = [episode.seed for episode in episodes if not episode.success]
@@ -110,19 +99,17 @@ def scenes_of(run: RunFiles, count: int) -> list[int]:
     return list(islice((seed for seed in candidates if seed not in seen), count))
 
 
-def _introduction(run: RunFiles, counted: bool, acted: Sequence[int], has_all: bool) -> str:
-    if counted:
-        which = "All episodes that were counted above" if has_all else "Some of the episodes that were counted above"
+def _introduction(run: RunFiles, policies: Sequence[str], acted: Sequence[int], has_all: bool) -> str:
+    if all(name in run.evaluation for name in policies):
+        which = f"{'All' if has_all else 'Some'} evaluated episodes, step by step"
     else:
-        which = f"Episodes in scenes {'of the result above' if run.evaluation else 'it has never seen'}"
-    where = f" in scene{'s' if len(acted) > 1 else ''} {', '.join(map(str, acted))}" if has_all else ""
-    more = "it" if has_all else "more scenes, whose pictures are large here"
-    planned = (
-        " The automaton reads what is true after each step: its state is filled, the edge that was just taken is thick."
-        if run.task_model is not None
-        else ""
-    )
-    return (
-        f"{which}, step by step,{where} with the chance that the policy gave to each control (wfairl report --scenes"
-        f" has {more}{' in more' if has_all else ''}).{planned}"
-    )
+        which = f"Episodes in {'scenes of the evaluation' if run.evaluation else 'new scenes'}, step by step"
+    more = "`wfairl report --scenes` for more"
+    if has_all:
+        scenes = f"scene{'s' if len(acted) > 1 else ''} {', '.join(map(str, acted))}"
+        text = f"{which}. For {scenes} the page has the probability of each control ({more})."
+    else:
+        text = f"{which}, with the probability of each control ({more}; images are large in this world)."
+    if run.task_model is None:
+        return text
+    return f"{text} The automaton reads the label of each step: its state is filled, and the edge just taken is thick."

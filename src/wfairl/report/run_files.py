@@ -1,4 +1,4 @@
-"""What a run left on disk, for its page: each file on its own, and those that a policy does not need only if there."""
+"""The files of a run, for its page; those that a policy does not need may be missing."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,11 +27,11 @@ class RunFiles:
     Attributes:
         directory: where they are.
         config: what was trained and how.
-        experiment: the settings of the whole flow; None if the run was not made by `wfairl run`.
-        evaluation: evaluations by the name of the policy; empty if there are none.
+        experiment: the settings of the whole experiment; None if the run was not made by `wfairl run`.
+        evaluation: evaluations by the name of the policy.
         task_model: the automaton; None for a method without one.
-        metrics: an entry for each epoch; empty if there are none.
-        dataset: the demonstrations; None if they are elsewhere.
+        metrics: one entry per epoch.
+        dataset: the demonstrations; None if they are not in the directory.
     """
 
     directory: Path
@@ -44,25 +44,27 @@ class RunFiles:
 
     @property
     def method(self) -> Method:
-        """What trained it."""
+        """The method that trained it."""
         return find_method(self.config.method)
 
     @property
     def demonstrated_temperature(self) -> float:
         """The temperature of the demonstrations; a default if unknown."""
-        known = self.config.temperature
-        return DEFAULT_TRAINING_TEMPERATURE if known is None else known
+        temperature = self.config.temperature
+        return DEFAULT_TRAINING_TEMPERATURE if temperature is None else temperature
 
 
 def read_run_files(directory: Path) -> RunFiles:
-    """Read what there is of a run.
+    """Read the files of a run.
 
     Raises:
-        BrokenRunError: it is not the directory of a run.
-        BadInputError: a file of it is broken; says which.
+        BrokenRunError: it is not the directory of a run, or the run is unfinished.
+        BadInputError: a file is broken; says which.
     """
     directory = Path(directory)
-    config = _read_config(directory)
+    if not (directory / CONFIG).exists() and (directory / EXPERIMENT).exists():
+        raise unfinished(directory)
+    config = read_config(directory)
     if find_method(config.method).learns_cost and not (directory / TASK_MODEL).exists():
         raise BrokenRunError(f"{directory / TASK_MODEL}: there is no such file, and {config.method} plans with it")
     return RunFiles(
@@ -77,11 +79,5 @@ def read_run_files(directory: Path) -> RunFiles:
 
 
 def is_learned(policy: str) -> bool:
-    """Whether a policy's name is that of one that was learned, and not of a reference."""
+    """Whether a policy's name is that of a learned policy, not of a reference."""
     return policy.startswith("learned")
-
-
-def _read_config(directory: Path) -> RunConfig:
-    if not (directory / CONFIG).exists() and (directory / EXPERIMENT).exists():
-        raise unfinished(directory)
-    return read_config(directory)

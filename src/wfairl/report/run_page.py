@@ -1,9 +1,9 @@
-"""The page of a run: how good it is, the policy at work, what was learned, and how all of it was made.
+"""The page of a run: its result, episodes, the learned task and cost, and how to reproduce it.
 
     write_run_report(Path("runs/doorkey"))      writes runs/doorkey/report.html
 
-Every number comes from the run's files, with all of its digits in the page. What is missing (an evaluation, curves, a
-renderer) is left out with a sentence; a run that has not finished, or whose task is unknown, has no page at all.
+Every number comes from the run's files, with all of its digits in the page. If an evaluation, curves or a renderer is
+missing, a sentence says so; a run that is unfinished, or whose task is unknown, has no page.
 """
 
 from collections import Counter
@@ -18,14 +18,12 @@ from wfairl.demonstrations import Dataset
 from wfairl.errors import BadInputError
 from wfairl.logic.support import untested_labels
 from wfairl.report.blocks import MAX_DRAWN_STATES, AutomatonDrawing, Facts
-from wfairl.report.figures.automaton import with_label_differences
-from wfairl.report.figures.label_differences import EXPLANATION
+from wfairl.report.figures.automaton import EXPLANATION, with_label_differences
 from wfairl.report.page import Block, Page, Section, check_page_file, write_page
 from wfairl.report.run_episodes import DEFAULT_SCENES, episodes_section
 from wfairl.report.run_files import RunFiles, read_run_files
-from wfairl.report.run_making import making_section
 from wfairl.report.run_result import result_section
-from wfairl.report.run_training import training_section
+from wfairl.report.run_training import reproduction_section, training_section
 from wfairl.report.tables import Column, Table
 from wfairl.report.text import Chips, Code, Number, Text, brief_number, capitalised, counted, number
 from wfairl.worlds.registry import find_task
@@ -42,16 +40,14 @@ def write_run_report(
     """Write the page of a run.
 
     Args:
-        directory: where the run is.
         output: the file to write; `report.html` in the run's directory if None.
-        scenes: how many scenes to show each policy in.
-        n_jobs: episodes to record at once; it changes nothing in the page.
+        scenes: how many scenes to run each policy in again.
 
     Returns:
         The file that was written.
 
     Raises:
-        BadInputError: it is no finished run, its task is not known here, or the file cannot be written.
+        BadInputError: the run is unfinished, its task is unknown, or the file cannot be written.
     """
     path = Path(directory) / REPORT if output is None else Path(output)
     check_page_file(path)
@@ -59,23 +55,23 @@ def write_run_report(
     return path
 
 
-def run_page(run: RunFiles, scenes: int = DEFAULT_SCENES, n_jobs: int = 2, made: datetime | None = None) -> Page:
-    """The page of a run; `made` is when, now if None."""
-    made = datetime.now(UTC) if made is None else made
+def run_page(run: RunFiles, scenes: int = DEFAULT_SCENES, n_jobs: int = 2, date: datetime | None = None) -> Page:
+    """The page of a run; `date` is that of the page, now if None."""
+    date = datetime.now(UTC) if date is None else date
     task = task_of(run)
     sections = (
         result_section(run, task),
         episodes_section(run, task, scenes, n_jobs),
         *([task_section(run, run.task_model)] if run.task_model is not None else []),
         training_section(run, task),
-        making_section(run, task),
+        reproduction_section(run, task),
     )
     return Page(
         title=task.name,
         subtitle=f"{capitalised(task.summary)}. Learned by {run.method.title}: {run.method.summary}.",
         sections=sections,
         kind="wfairl · a run",
-        footer=f"Made by wfairl {__version__} on {made:%d %B %Y}. This page is one file and loads nothing else.",
+        footer=f"Made by wfairl {__version__} on {date:%d %B %Y}. This page is one file and loads nothing else.",
     )
 
 
@@ -83,7 +79,7 @@ def task_of(run: RunFiles) -> Task:
     """The task of a run.
 
     Raises:
-        BadInputError: it is not known in this process.
+        BadInputError: it is unknown in this process.
     """
     try:
         return find_task(run.config.task)
@@ -92,19 +88,17 @@ def task_of(run: RunFiles) -> Task:
 
 
 def task_section(run: RunFiles, model: TaskModel) -> Section:
-    """What was learned of the task's logic."""
+    """The learned automaton, its certainty, and the words that it was learned from."""
     title = "The task it learned" if run.method.needs_task_model else "The task it plans with"
     drawing: tuple[Block, ...] = ()
     if model.summary.closed:
         by_difference = with_label_differences(model.finite) is not model.finite
         reads = (
-            f"when what is true changes, and named by the change {EXPLANATION}"
-            if by_difference
-            else "when its guard holds"
+            f"when the label changes, and shows the change {EXPLANATION}" if by_difference else "when its guard holds"
         )
         caption = (
-            f"State 0 is the start, a double ring accepts. An edge is taken {reads}; {TIMES} counts the successful "
-            "demonstrations that took it."
+            f"State 0 is the initial state; double rings mark acceptance. An edge is taken {reads}; {TIMES} counts the "
+            "successful demonstrations that took it."
         )
         is_drawn = model.finite.states <= MAX_DRAWN_STATES
         drawing = (AutomatonDrawing(model.finite, model.edge_counts, caption if is_drawn else ""),)
@@ -118,10 +112,10 @@ def _task_facts(model: TaskModel) -> Facts:
     return Facts(
         (
             *([("Rank / rows / cols", _joined(*sizes))] if sizes else []),
-            ("States", (number(summary.states), " live" if summary.closed else ", and more that were not explored")),
-            ("Words learned from", (number(summary.words), ", of which ", number(summary.successes), " successes")),
-            ("Accepts from a value of", brief_number(model.threshold)),
-            ("Loss on these words", brief_number(summary.loss)),
+            ("States", (number(summary.states), " live" if summary.closed else ", and more that are not explored")),
+            ("Training words", (number(summary.words), ", of which ", number(summary.successes), " succeed")),
+            ("Acceptance threshold", brief_number(model.threshold)),
+            ("Loss on training words", brief_number(summary.loss)),
             *((name, brief_number(value)) for name, value in deviation),
             ("Alphabet", Chips(tuple(format_label(label) for label in model.alphabet))),
         )
@@ -129,19 +123,19 @@ def _task_facts(model: TaskModel) -> Facts:
 
 
 def _certainty(model: TaskModel) -> tuple[Block, ...]:
-    """How sure the learner is of its automaton, where it says so."""
+    """The posterior of the learner, if it has one."""
     alternatives = model.facts.get("alternatives", ())
     if not alternatives:
         return ()
     rows = [(Code(one["text"]), f"{one['weight']:.1%}") for one in alternatives[:SHOWN_ALTERNATIVES]]
-    facts: list[tuple[str, Text]] = [("Temperature of the demonstrators", brief_number(model.facts["temperature"]))]
+    facts: list[tuple[str, Text]] = [("Temperature of the demonstrator", brief_number(model.facts["temperature"]))]
     wrong = [f"{i} ({model.facts['outlier_probabilities'][i]:.0%})" for i in model.facts["look_wrong"]]
     if wrong:
-        facts.append(("Demonstrations that look wrong", ", ".join(wrong)))
+        facts.append(("Probably wrong demonstrations", ", ".join(wrong)))
     for state, labels in untested_labels(model).items():
-        facts.append((f"Not tested in state {state}", Chips(tuple(map(format_label, labels)))))
-    caption = "The most probable automata, and their shares of the posterior. An agent plans for all of them at once."
-    return (Table((Column("automaton"), Column("weight", "right")), tuple(rows), caption), Facts(tuple(facts)))
+        facts.append((f"Untested in state {state}", Chips(tuple(map(format_label, labels)))))
+    caption = "The most probable automata and their posterior probabilities. An agent plans for all of them at once."
+    return (Table((Column("automaton"), Column("probability", "right")), tuple(rows), caption), Facts(tuple(facts)))
 
 
 def _joined(*numbers: Number) -> Text:
@@ -150,7 +144,7 @@ def _joined(*numbers: Number) -> Text:
 
 
 def _demonstrated(dataset: Dataset | None, model: TaskModel) -> tuple[Block, ...]:
-    """The words of the successes, and what the automaton says of them."""
+    """The words of the successes, and whether the automaton accepts them."""
     if dataset is None:
         return ()
     scored = list(zip(dataset.words, dataset.scores, strict=True))
@@ -161,13 +155,13 @@ def _demonstrated(dataset: Dataset | None, model: TaskModel) -> tuple[Block, ...
         (Chips(tuple(map(format_label, word))), number(count), "yes" if verdict.accepted else "no")
         for (word, count), verdict in zip(successes[:SHOWN_WORDS], verdicts, strict=False)
     ]
-    kept = sum(count for (_, count), verdict in zip(successes, verdicts, strict=True) if verdict.accepted)
+    accepted = sum(count for (_, count), verdict in zip(successes, verdicts, strict=True) if verdict.accepted)
     wrong = sum(verdict.accepted for verdict in model.judge_all(failures))
     caption = (
         f"The words of {counted(sum(count for _, count in successes), 'successful demonstration')}, of which the"
-        f" automaton accepts {kept}; it accepts {wrong} of {counted(len(failures), 'failure')}."
+        f" automaton accepts {accepted}; it accepts {wrong} of {counted(len(failures), 'failure')}."
     )
     if len(rows) < len(successes):
-        caption += f" The {len(rows)} most frequent of {len(successes)}."
+        caption += f" These are the {len(rows)} most frequent of {len(successes)} words."
     columns = (Column("word"), Column("times", "right"), Column("accepted", "center"))
     return (Table(columns, tuple(rows), caption),) if rows else ()

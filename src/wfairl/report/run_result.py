@@ -1,4 +1,4 @@
-"""How well the policies of a run did: the figures, a chart, a table, and scene by scene beside each other."""
+"""The result of a run: key figures, a chart, a table of policies, and a comparison scene by scene."""
 
 import shlex
 from collections import Counter
@@ -16,36 +16,35 @@ from wfairl.report.text import Code, Inline, Text, capitalised, counted, number,
 from wfairl.worlds.task import Task
 
 NONE = "–"  # noqa: RUF001
-"""In a table: a missing number."""
+"""A missing number in a table."""
 
 
 def result_section(run: RunFiles, task: Task) -> Section:
-    """How well the policies did."""
+    """The evaluations of the policies."""
     if not run.evaluation:
         command = Code(shlex.join(["wfairl", "evaluate", run.config.task, "--policy", str(run.directory), "--save"]))
-        missing = "The policy has not been evaluated here: there is no "
-        return Section("Result", (prose((missing, Code(EVALUATION), ". ", command, " does.")),))
+        missing = "The policy is not evaluated yet: there is no "
+        return Section("Result", (prose((missing, Code(EVALUATION), ". Run ", command, ".")),))
     learned = [name for name in run.evaluation if is_learned(name)]
     chart = IntervalChart(
         tuple(
-            Interval(shown_name(name, task), one.mean_return, _error_of(one), name in learned)
+            Interval(display_name(name, task), one.mean_return, _error_of(one), name in learned)
             for name, one in run.evaluation.items()
         ),
-        caption="Mean return with one standard error to both sides; 1 would be success without a single step, "
-        "0 is failure.",
+        caption="Mean return ± one standard error; 1 would be success in no step, 0 is failure.",
     )
     blocks: tuple[Block, ...] = (
         prose(_headline(run.evaluation, learned, task)),
         KeyFigures(tuple(_key_figures(run, learned, task))),
         chart,
         evaluation_table(run.evaluation, learned, task),
-        *_scene_by_scene(run.evaluation, learned, task),
+        *_comparison(run.evaluation, learned, task),
     )
     return Section("Result", blocks)
 
 
-def shown_name(policy: str, task: Task) -> str:
-    """The name of a policy for the reader, who is told what is best about the optimal one."""
+def display_name(policy: str, task: Task) -> str:
+    """The name of a policy for the reader, with the optimality criterion."""
     if policy != "optimal":
         return policy
     return "optimal (fewest steps)" if task.true_cost is None else "optimal (least true cost)"
@@ -58,7 +57,7 @@ def evaluation_table(evaluations: dict[str, Evaluation], learned: Sequence[str],
     columns = (
         Column("policy"),
         *(Column(name, "right") for name in (*names, "episodes")),
-        Column("how they ended"),
+        Column("outcomes"),
     )
     rows: list[tuple[Text, ...]] = []
     for name, one in evaluations.items():
@@ -66,7 +65,7 @@ def evaluation_table(evaluations: dict[str, Evaluation], learned: Sequence[str],
         costs = (one.mean_cost, one.mean_learned_cost) if has_learned_cost else (one.mean_cost,)
         rows.append(
             (
-                shown_name(name, task),
+                display_name(name, task),
                 number(one.mean_return),
                 NONE if (error := _error_of(one)) is None else number(error),
                 percent(one.success_rate),
@@ -76,27 +75,27 @@ def evaluation_table(evaluations: dict[str, Evaluation], learned: Sequence[str],
                 ", ".join(f"{count} {outcome}" for outcome, count in ends.most_common()),
             )
         )
-    truth = "every control truly costs 1 in this task" if task.true_cost is None else "the true cost is the task's own"
-    caption = f"Costs are means over the episodes that succeeded; {truth}."
+    truth = "is 1 for every control" if task.true_cost is None else "is defined by the task"
+    caption = f"Costs are means over successful episodes; the true cost {truth}."
     marked = frozenset(i for i, name in enumerate(evaluations) if name in learned)
     return Table(columns, tuple(rows), caption, marked)
 
 
-def _scene_by_scene(evaluations: dict[str, Evaluation], learned: Sequence[str], task: Task) -> tuple[Block, ...]:
-    """The first learned policy beside each other one that was evaluated in the same scenes."""
+def _comparison(evaluations: dict[str, Evaluation], learned: Sequence[str], task: Task) -> tuple[Block, ...]:
+    """The first learned policy against each other one that was evaluated in the same scenes."""
     first = evaluations[learned[0]] if learned else None
     if first is None or len(first.episodes) == 1:
         return ()
     rows: list[tuple[Text, ...]] = []
     for name, one in evaluations.items():
         if name != learned[0] and {each.seed for each in one.episodes} == {each.seed for each in first.episodes}:
-            found = compare_evaluations(first, one)
-            rows.append((shown_name(name, task), *map(_with_interval, (found.difference, found.improvement), (3, 2))))
+            pair = compare_evaluations(first, one)
+            rows.append((display_name(name, task), *map(_with_interval, (pair.difference, pair.improvement), (3, 2))))
     caption = (
-        f"{capitalised(learned[0])} beside each of the others in the same scenes: mean difference of the return, and"
-        " the probability of doing better in a scene, half for a tie; 95 % bootstrap intervals over scenes."
+        f"{capitalised(learned[0])} against each other policy in the same scenes: mean difference in return, and the"
+        " probability of a higher return in a scene (ties count half); 95% bootstrap intervals over scenes."
     )
-    columns = (Column("beside"), Column("difference of return", "right"), Column("better", "right"))
+    columns = (Column("against"), Column("difference in return", "right"), Column("probability", "right"))
     return (Table(columns, tuple(rows), caption),) if rows else ()
 
 
@@ -108,7 +107,7 @@ def _with_interval(estimate: Estimate, digits: int) -> Text:
 
 
 def _headline(evaluations: dict[str, Evaluation], learned: Sequence[str], task: Task) -> Text:
-    """One sentence: the first learned policy beside the references that there are."""
+    """One sentence: the first learned policy and the references."""
     if not learned:
         return "Only reference policies were evaluated."
     first = evaluations[learned[0]]
@@ -119,7 +118,7 @@ def _headline(evaluations: dict[str, Evaluation], learned: Sequence[str], task: 
         if name in evaluations:
             start = "; " if others else ". For comparison: "
             one = evaluations[name]
-            others += [f"{start}{shown_name(name, task)} ", number(one.mean_return)]
+            others += [f"{start}{display_name(name, task)} ", number(one.mean_return)]
             others += [" at ", number(one.mean_cost, 2)] if has_cost and one.mean_cost is not None else []
     return (
         f"On {scenes} that it has never seen, the learned policy "
@@ -134,7 +133,7 @@ def _headline(evaluations: dict[str, Evaluation], learned: Sequence[str], task: 
 
 
 def _error_of(evaluation: Evaluation) -> float | None:
-    """The standard error of the mean return, which a single episode has none of."""
+    """The standard error of the mean return; None for a single episode."""
     return None if len(evaluation.episodes) == 1 else evaluation.standard_error
 
 
@@ -144,7 +143,7 @@ def _key_figures(run: RunFiles, learned: Sequence[str], task: Task) -> Iterator[
             one = run.evaluation[name]
             error = _error_of(one)
             note: Text = "return of one episode" if error is None else ("mean return, ± ", number(error))
-            yield KeyFigure(capitalised(shown_name(name, task)), number(one.mean_return), note, name in learned)
+            yield KeyFigure(capitalised(display_name(name, task)), number(one.mean_return), note, name in learned)
     if learned:
         one = run.evaluation[learned[0]]
         succeeded = sum(episode.success for episode in one.episodes)
@@ -152,8 +151,8 @@ def _key_figures(run: RunFiles, learned: Sequence[str], task: Task) -> Iterator[
         yield KeyFigure("Success", percent(one.success_rate), note)
         if task.true_cost is not None and one.mean_cost is not None:
             best = run.evaluation["optimal"].mean_cost if "optimal" in run.evaluation else None
-            beside: Text = "mean of the successes" if best is None else ("optimal ", number(best, 2))
-            yield KeyFigure("True cost", number(one.mean_cost, 2), beside)
+            reference: Text = "mean of the successes" if best is None else ("optimal ", number(best, 2))
+            yield KeyFigure("True cost", number(one.mean_cost, 2), reference)
     if run.task_model is not None:
         summary = run.task_model.summary
         how: Text = f"states, {run.task_model.learner}"

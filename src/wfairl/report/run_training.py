@@ -1,47 +1,56 @@
-"""How a run was trained: its curves, and the cost that it learned."""
+"""How a run was trained: its curves, the learned cost, its configuration, and the command that repeats it."""
 
 import math
+import shlex
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, TypeGuard
 
 from wfairl.errors import WfairlError
-from wfairl.learning.checkpoint import METRICS
-from wfairl.learning.run_directory import COST, load_run
+from wfairl.experiment import Config
+from wfairl.learning.checkpoint import CONFIG, METRICS
+from wfairl.learning.run_directory import COST, TASK_MODEL, load_run, training_temperature
 from wfairl.learning.storage import load_cost
-from wfairl.report.blocks import Facts, figure_of, prose
+from wfairl.methods.method import plain
+from wfairl.report.blocks import Command, Facts, figure_of, prose
 from wfairl.report.charts import LineChart, Series
 from wfairl.report.figures.cost_maps import draw_cost_maps
 from wfairl.report.page import Block, Section
 from wfairl.report.preference import SCENES, NoPreferenceError, check_preference
+from wfairl.report.provenance import provenance
 from wfairl.report.run_episodes import scenes_of
 from wfairl.report.run_files import RunFiles
-from wfairl.report.text import Code, Text, brief_number, capitalised, number
+from wfairl.report.text import Code, Text, brief_number, capitalised, counted, number
+from wfairl.worlds.registry import loaded_sources
 from wfairl.worlds.task import Task
 
 AXES = ("epoch", "iteration")
-"""What may count the entries of the metrics, by the method."""
+"""The x axes of metrics; it depends on the method which one they have."""
 
 VARIANTS = ("dropout", "reward")
-"""What a method may try in several ways, each with curves of its own."""
+"""Settings that a method may vary; each variant has its own curves."""
 
-UNSHOWN = frozenset({*AXES, *VARIANTS, "network", "learning_rate", "seconds"})
+NOT_DRAWN = frozenset({*AXES, *VARIANTS, "network", "learning_rate", "seconds"})
 
 LOSSES = {"held_out_loss": "held-out demonstrations", "train_loss": "training"}
-"""The losses that share a chart, the first the most prominent."""
+"""The losses that share a chart."""
 
 Points = tuple[tuple[float, float], ...]
 
 
 def training_section(run: RunFiles, task: Task) -> Section:
-    """The curves and the cost."""
+    """The curves and the learned cost."""
     charts: tuple[Block, ...] = training_charts(run.metrics, run.method.learns_cost)
-    curves = charts or (prose(("There are no curves: there is no ", Code(METRICS), ".")),)
+    curves = charts or (prose(("There are no curves: the run has no ", Code(METRICS), ".")),)
     has_cost = (run.directory / COST).exists()
     title = "The cost it learned" if has_cost else "Training"
     return Section(title, (*_cost_facts(run), *curves, *cost_maps(run, task)) if has_cost else curves)
 
 
-def training_charts(metrics: tuple[dict[str, Any], ...], keeps_least: bool) -> tuple[LineChart, ...]:
-    """For each variant that was tried one chart of the two losses, and one for each other number that was kept."""
+def training_charts(metrics: tuple[dict[str, Any], ...], marks_least: bool) -> tuple[LineChart, ...]:
+    """For each variant one chart of the two losses, and one for each other metric."""
     axis = next((name for name in AXES if metrics and name in metrics[0]), None)
     if axis is None:
         return ()
@@ -49,32 +58,32 @@ def training_charts(metrics: tuple[dict[str, Any], ...], keeps_least: bool) -> t
     for entry in metrics:
         name = ", ".join(f"{key} {entry[key]}" for key in VARIANTS if key in entry)
         variants.setdefault(name, []).append(entry)
-    return tuple(chart for name, entries in variants.items() for chart in _charts(name, entries, axis, keeps_least))
+    return tuple(chart for name, entries in variants.items() for chart in _charts(name, entries, axis, marks_least))
 
 
-def _charts(variant: str, entries: list[dict[str, Any]], axis: str, keeps_least: bool) -> list[LineChart]:
-    names = dict.fromkeys(name for entry in entries for name in entry if name not in UNSHOWN)
+def _charts(variant: str, entries: list[dict[str, Any]], axis: str, marks_least: bool) -> list[LineChart]:
+    names = dict.fromkeys(name for entry in entries for name in entry if name not in NOT_DRAWN)
     curves = {name: points for name in names if (points := _curve(entries, axis, name))}
-    losses = tuple(Series(shown, curves[name]) for name, shown in LOSSES.items() if name in curves)
+    losses = tuple(Series(title, curves[name]) for name, title in LOSSES.items() if name in curves)
     networks = len({entry.get("network") for entry in entries})
     caption = "; ".join(part for part in (variant, f"mean of {networks} networks" if networks > 1 else "") if part)
-    mark = _least(curves["held_out_loss"], axis) if keeps_least and "held_out_loss" in curves else None
+    mark = _least(curves["held_out_loss"], axis) if marks_least and "held_out_loss" in curves else None
     charts = [LineChart(losses, axis, "loss per step (mean negative log-likelihood)", mark, caption)] if losses else []
     for name, points in curves.items():
         if name not in LOSSES:
-            shown = name.replace("_", " ")
-            charts.append(LineChart((Series(shown, points),), axis, shown, None, caption))
+            title = name.replace("_", " ")
+            charts.append(LineChart((Series(title, points),), axis, title, None, caption))
     return charts
 
 
 def _curve(entries: list[dict[str, Any]], axis: str, name: str) -> Points:
-    """The mean of a name's finite numbers at each place of the axis that has any."""
-    found: dict[float, list[float]] = {}
+    """The mean of the finite values of a metric at each point of the axis."""
+    values: dict[float, list[float]] = {}
     for entry in entries:
         x, y = entry.get(axis), entry.get(name)
         if _is_finite(x) and _is_finite(y):
-            found.setdefault(x, []).append(y)
-    return tuple((float(x), math.fsum(ys) / len(ys)) for x, ys in sorted(found.items()))
+            values.setdefault(x, []).append(y)
+    return tuple((float(x), math.fsum(ys) / len(ys)) for x, ys in sorted(values.items()))
 
 
 def _is_finite(x: Any) -> TypeGuard[float]:
@@ -82,20 +91,20 @@ def _is_finite(x: Any) -> TypeGuard[float]:
 
 
 def _least(points: Points, axis: str) -> tuple[float, float, str]:
-    """The first entry of least held-out loss, which is the one that the training of a cost keeps."""
+    """The first point of least held-out loss, which training selects."""
     x, y = min(points, key=lambda point: point[1])
-    return x, y, f"{axis} {x:g} is kept"
+    return x, y, f"{axis} {x:g} is selected"
 
 
 def cost_maps(run: RunFiles, task: Task) -> tuple[Block, ...]:
-    """The cost of each control over the first scene that the page shows; a sentence where there is no such map."""
+    """Maps of each control's cost over the first scene of the page, or a sentence why there are none."""
     try:
         learned = load_run(run.directory)
         automaton, cost, scenes = learned.task_model.finite, learned.cost.as_cost(), scenes_of(run, SCENES)
         check_preference(task, scenes, automaton, cost)
         return (figure_of(draw_cost_maps(task, scenes[0], automaton, cost)),)
     except NoPreferenceError as error:
-        return (prose(f"{capitalised(str(error))}. So there are no maps of the cost, which would colour noise."),)
+        return (prose(f"{capitalised(str(error))}. Maps of the cost would only show noise, so there are none."),)
     except WfairlError as error:
         return (prose(f"There are no maps of the cost: {str(error).rstrip('.')}."),)
 
@@ -108,18 +117,119 @@ def _cost_facts(run: RunFiles) -> tuple[Block, ...]:
     entries: list[tuple[str, Text]] = [
         ("Model", f"{model.kind}, {run.config.settings['activation']} output"),
         ("Parameters", number(parameters)),
-        ("Lowest cost of a transition", brief_number(float(run.config.settings["floor"]))),
+        ("Minimum cost of a transition", brief_number(float(run.config.settings["floor"]))),
         ("Epochs", number(max(len(run.metrics) - 1, 0))),
     ]
     if held_out:
-        kept = min(held_out, key=lambda entry: entry["held_out_loss"])
+        selected = min(held_out, key=lambda entry: entry["held_out_loss"])
         entries += [
-            ("Epoch that was kept", number(kept["epoch"])),
-            ("Held-out loss per step", number(kept["held_out_loss"], 4)),
-            ("Before training", number(held_out[0]["held_out_loss"], 4)),
+            ("Selected epoch", number(selected["epoch"])),
+            ("Held-out loss per step", number(selected["held_out_loss"], 4)),
+            ("Held-out loss before training", number(held_out[0]["held_out_loss"], 4)),
         ]
     note = (
-        "Training gives every transition a cost, so that the demonstrated controls become likely. It keeps the epoch "
-        "at which the demonstrations that it held out were most likely; before training, every control costs 1."
+        "Training fits a cost for every transition, under which the demonstrated controls are likely, and selects the "
+        "epoch with the least loss on held-out demonstrations. Before training, every control costs 1."
     )
     return (prose(note), Facts(tuple(entries)))
+
+
+def reproduction_section(run: RunFiles, task: Task) -> Section:
+    """The command that makes the run again, its configuration, and the installed versions."""
+    started = datetime.fromtimestamp((run.directory / CONFIG).stat().st_mtime, UTC)
+    here = provenance("wfairl report")
+    versions = tuple(here["versions"].items())
+    settings = flat({name: plain(value) for name, value in asdict(run.config).items()})
+    return Section(
+        "How to reproduce it",
+        (
+            prose(_about_command(run)),
+            Command(command_of(run, task)),
+            Facts(tuple((name, _setting_text(value)) for name, value in settings.items()), "Configuration"),
+            Facts(
+                (("run started", f"{started:%d %B %Y}"), *versions, ("machine", here["machine"])),
+                "Environment of this page",
+            ),
+        ),
+    )
+
+
+def command_of(run: RunFiles, task: Task) -> str:
+    """The command that makes the same run again, with the settings that differ from the defaults."""
+    sources = [part for source in loaded_sources() for part in ("--tasks", source)]
+    command = _train_command(run, task) if run.experiment is None else _run_command(run, run.experiment)
+    return shlex.join(["wfairl", *sources, *command])
+
+
+def _run_command(run: RunFiles, experiment: Mapping[str, Any]) -> list[str]:
+    default = asdict(Config(run.config.task))
+    own = {name: experiment[name] for name in default if name in experiment and experiment[name] != default[name]}
+    settings = own.pop("settings", {})
+    return ["run", run.config.task, "-o", _directory_name(run), *_options({**own, **settings})]
+
+
+def _train_command(run: RunFiles, task: Task) -> list[str]:
+    demonstrations = [str(name) for name in run.config.origin.get("demonstrations", ())] or ["DEMOS"]
+    model = ["--task-model", str(Path(_directory_name(run), TASK_MODEL))] if run.method.needs_task_model else []
+    method = [] if run.method.needs_task_model else ["--method", run.method.name]
+    options = _options(changed_settings(run, task))
+    return ["train", *demonstrations, *method, *model, "-o", _directory_name(run), *options]
+
+
+def changed_settings(run: RunFiles, task: Task) -> dict[str, Any]:
+    """The settings of a run's method that differ from the defaults, by name."""
+    decided = {"cost": task.default_cost, "temperature": training_temperature(run.config.temperature)}
+    changed = run.method.changed_settings(run.config.settings)
+    return {
+        name: value for name, (value, default) in changed.items() if default is not None or value != decided.get(name)
+    }
+
+
+def _options(settings: Mapping[str, Any]) -> list[str]:
+    """Settings as options of the command line."""
+    options = []
+    for name, value in settings.items():
+        flag = name.replace("_", "-")
+        if isinstance(value, bool):
+            options.append(f"--{flag}" if value else f"--no-{flag}")
+        else:
+            options += [
+                part for one in (value if isinstance(value, list) else [value]) for part in (f"--{flag}", str(one))
+            ]
+    return options
+
+
+def _directory_name(run: RunFiles) -> str:
+    """The run's directory as the caller named it; its own name if that was a path such as `.`."""
+    return str(run.directory) if run.directory.name else run.directory.resolve().name
+
+
+def _about_command(run: RunFiles) -> str:
+    if run.experiment is not None:
+        return "This command makes the same run again, on any number of cores:"
+    successes = run.config.origin.get("successes")
+    if successes is None:
+        return "This command trained it:"
+    return (
+        f"A suite trained it on the first {counted(successes, 'success', 'successes')} of these demonstrations. This"
+        " command trains it alone:"
+    )
+
+
+def flat(document: dict[str, Any]) -> dict[str, Any]:
+    """Nested settings as `group.name`, without empty ones."""
+    settings: dict[str, Any] = {}
+    for name, value in document.items():
+        if isinstance(value, dict):
+            settings |= {f"{name}.{inner}": content for inner, content in flat(value).items()}
+        elif value is not None and value != [] and value != ():
+            settings[name] = value
+    return settings
+
+
+def _setting_text(value: Any) -> Text:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value).lower() if isinstance(value, bool) else str(value)
+    return brief_number(value)

@@ -1,4 +1,4 @@
-"""Tables of a page: a header, cells that may be highlighted, and a box of its own to scroll in on a narrow screen."""
+"""Tables of a page; on a narrow screen they scroll in a box of their own."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -15,7 +15,7 @@ class RaggedTableError(BadInputError):
 
 @dataclass(frozen=True)
 class Column:
-    """The head of a column and how its cells are set."""
+    """The name of a column and the alignment of its cells."""
 
     name: Text
     alignment: Alignment = "left"
@@ -23,12 +23,12 @@ class Column:
 
 @dataclass(frozen=True)
 class TableCell:
-    """A cell that is more than its text.
+    """A cell with a note or a highlight.
 
     Attributes:
-        text: what is shown.
+        text: its content.
         note: smaller, below the text.
-        highlighted: whether it stands out from the others.
+        highlighted: whether it is highlighted.
     """
 
     text: Text
@@ -43,8 +43,8 @@ class Table:
     Attributes:
         columns: the header.
         rows: one cell per column each.
-        caption: what the table shows; it stands above it.
-        highlighted_rows: numbers of the rows that stand out.
+        caption: above it.
+        highlighted_rows: indices of the highlighted rows.
     """
 
     template: ClassVar[str] = "table"
@@ -60,7 +60,7 @@ class Table:
 
     @property
     def cells(self) -> list[list[TableCell]]:
-        """The rows, every content as a cell."""
+        """The rows, with every content as a cell."""
         return [
             [content if isinstance(content, TableCell) else TableCell(content) for content in row] for row in self.rows
         ]

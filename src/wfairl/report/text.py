@@ -1,4 +1,4 @@
-"""Text of a page: plain strings, and the few things inside a sentence that are more than that."""
+"""Text of a page: strings, numbers, code and labels."""
 
 import math
 from dataclasses import dataclass
@@ -7,11 +7,11 @@ from typing import ClassVar
 
 @dataclass(frozen=True)
 class Number:
-    """A number as people read it, with all of its digits beside it for machines.
+    """A number for people and for machines.
 
     Attributes:
-        value: the exact number; it stands in the page as the value of a `<data>` element.
-        text: what is shown.
+        value: the exact number, the value of a `<data>` element.
+        text: the rounded number.
     """
 
     template: ClassVar[str] = "number"
@@ -21,7 +21,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Code:
-    """Something that a computer reads: a command, a file name, a setting."""
+    """A command, a file name or a setting."""
 
     template: ClassVar[str] = "code"
     text: str
@@ -29,7 +29,7 @@ class Code:
 
 @dataclass(frozen=True)
 class Chips:
-    """A row of small labels, such as a word of an automaton."""
+    """A row of small labels, such as a word."""
 
     template: ClassVar[str] = "chips"
     labels: tuple[str, ...]
@@ -37,7 +37,7 @@ class Chips:
 
 Inline = str | Number | Code | Chips
 Text = Inline | tuple[Inline, ...]
-"""What may stand in a sentence, a cell or a caption."""
+"""The content of a sentence, a cell or a caption."""
 
 
 def number(value: float, digits: int = 3) -> Number:
@@ -50,22 +50,22 @@ def number(value: float, digits: int = 3) -> Number:
 
 
 def counted(count: int, noun: str, several: str = "") -> str:
-    """A number with what it counts: 1 scene, 2 scenes; `several` for a noun that takes no s."""
+    """A number with its noun: 1 scene, 2 scenes; `several` is an irregular plural."""
     return f"{count} {noun}" if count == 1 else f"{count} {several or f'{noun}s'}"
 
 
 def capitalised(text: str) -> str:
-    """A text that begins with a capital letter."""
+    """The text with a capital first letter."""
     return text[:1].upper() + text[1:]
 
 
 def brief_number(value: float) -> Number:
-    """A number of any size in as few characters as say it: 0.001, 1e-12, 75."""
+    """A number with four significant digits: 0.001, 1e-12, 75."""
     return Number(value, f"{value:.4g}".replace("-", "\N{MINUS SIGN}"))
 
 
 def percent(part: float) -> Number:
-    """A part of one as a percentage; 100% only if it is all of it, and 0% only if it is nothing."""
+    """A fraction as a percentage; 100% only if it is exactly 1, and 0% only if it is exactly 0."""
     text = f"{100 * part:.0f}"
     if (text == "100" and part < 1) or (text == "0" and part > 0):
         text = f"{100 * part:.1f}"
@@ -73,7 +73,7 @@ def percent(part: float) -> Number:
 
 
 def with_error(mean: float, error: float | None) -> tuple[Inline, ...]:
-    """A mean and its standard error, where it has one."""
+    """A mean and its standard error, if it has one."""
     if error is None:
         return (number(mean),)
     return (number(mean), " ± ", number(error))

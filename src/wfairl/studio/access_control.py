@@ -26,13 +26,7 @@ REFUSED = b"Refused. Open the address that `wfairl studio` printed."
 
 
 class AccessControl:
-    """ASGI middleware that refuses requests from anywhere but the studio's own pages.
-
-    Args:
-        application: the protected application.
-        token: the access token.
-        port: of the studio.
-    """
+    """ASGI middleware that refuses requests from anywhere but the studio's own pages."""
 
     def __init__(self, application: Application, token: str, port: int) -> None:
         self._application, self._token = application, token

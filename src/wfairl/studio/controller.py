@@ -15,14 +15,13 @@ from wfairl.logic.corrections import Correction, correction_of_document, obey, w
 from wfairl.planning.product import ProductTooLargeError
 from wfairl.report.text import capitalised, counted
 from wfairl.studio import jobs, views
-from wfairl.studio.downloads import ARCHIVE, PRISM, REPORT, SessionSnapshot, archive, download, report_page
+from wfairl.studio.downloads import ARCHIVE, PRISM, REPORT, archive, download, report_page
 from wfairl.studio.events import PERSON
 from wfairl.studio.keys import can_point, control_in_direction, control_towards
-from wfairl.studio.progress import Progress, StoppedError
 from wfairl.studio.session import RUN, Session
 from wfairl.studio.task_spec import TaskSpec
-from wfairl.studio.view_state import ANSWER, DEMONSTRATE, MODES, WATCH, ViewState
-from wfairl.studio.workers import JobRunner
+from wfairl.studio.views import ANSWER, DEMONSTRATE, MODES, WATCH, ViewState
+from wfairl.studio.workers import JobRunner, Progress, StoppedError
 from wfairl.studio.world_cache import make_worlds
 from wfairl.worlds.documents import Inventive
 
@@ -37,8 +36,6 @@ class SessionController:
     """A session with its view state and its jobs.
 
     Args:
-        session: the session.
-        workers: learn and plan.
         world_workers: make worlds; None to make them in this process.
 
     Attributes:
@@ -71,8 +68,7 @@ class SessionController:
             if not self.session.is_current:
                 await self._learn()
             elif self.session.model is not None and self._model_view is None:
-                arguments = self.session.model, self.session.dataset
-                self._model_view = await self._run("opening the session", jobs.describe_model, *arguments)
+                self._model_view = await self._run("opening the session", jobs.describe_model)
         except WfairlError as error:
             self._notify(error)
         self._changed(SCENE, UNDERSTANDING)
@@ -114,7 +110,7 @@ class SessionController:
 
     async def _apply(self, event: Mapping[str, Any]) -> None:
         """Apply an event once its worlds are made; the caller holds the lock, which keeps events in order."""
-        await self._make_worlds(*self.session.required_worlds(event))
+        await self._make_worlds(*self.session.required_worlds(self.session.parse(event)))
         self.session.do(event)
         self._prefetch()
 
@@ -185,9 +181,7 @@ class SessionController:
 
     async def _propose_scene(self) -> None:
         """Go to the scene whose demonstration is expected to be most informative."""
-        session = self.session
-        arguments = session.spec, self._model, session.dataset, session.next_seed
-        proposal = await self._run("searching for the most telling scene", jobs.propose, *arguments)
+        proposal = await self._run("searching for the most telling scene", jobs.propose)
         await self._do_event({"do": "scene", "seed": proposal.seed})
         self.view_state.mode, self.view_state.proposal = DEMONSTRATE, proposal
 
@@ -211,7 +205,7 @@ class SessionController:
             return
         self._progress.cancel()
         arguments = session.spec, session.dataset, session.laws, session.model
-        model, self._model_view = await self._run("inferring the task", jobs.learn, *arguments)
+        model, self._model_view = await self._wait(self._workers, "inferring the task", jobs.learn, *arguments)
         session.save_model(model)
         self.view_state.clear()
         await self._rewatch()
@@ -239,19 +233,16 @@ class SessionController:
         seed = int(message.get("seed", self.view_state.watched_seed + 1))
         imposed = tuple(int(one) for one in message.get("controls", ()))
         waypoints = tuple((float(x), float(y)) for x, y in message.get("waypoints", ()))
-        arguments = self.session.spec, self._model, seed, self._run_directory, imposed, waypoints
-        self.view_state.show_episode(*await self._run("planning", jobs.run_agent, *arguments))
+        self.view_state.show_episode(*await self._run("planning", jobs.run_agent, seed, imposed, waypoints))
 
     async def _try_scenes(self) -> None:
         first = self.view_state.watched_seed
-        arguments = self.session.spec, self._model, range(first, first + TRIAL_SCENES), self._run_directory
-        self.view_state.trials = await self._run("trying new scenes", jobs.try_scenes, *arguments)
+        seeds = range(first, first + TRIAL_SCENES)
+        self.view_state.trials = await self._run("trying new scenes", jobs.try_scenes, seeds)
         self._changed(UNDERSTANDING)
 
     async def _ask(self) -> None:
-        session = self.session
-        arguments = session.spec, self._model, session.dataset, session.next_seed
-        self.view_state.show_question(*await self._run("searching for a question", jobs.ask, *arguments))
+        self.view_state.show_question(*await self._run("searching for a question", jobs.ask))
 
     async def _answer(self, right: bool) -> None:
         question, before = self.view_state.question, self.session.model
@@ -271,8 +262,7 @@ class SessionController:
         if is_law:
             obey(self._model, (*session.laws, correction), session.dataset)  # refused if it makes the task impossible
         else:
-            arguments = session.spec, self._model, session.dataset, correction, session.next_seed
-            answers = await self._run("weighing the correction", jobs.weigh, *arguments)
+            answers = await self._run("weighing the correction", jobs.weigh, correction)
         paths = [
             {"seed": one.seed, "controls": list(one.controls), "right": one.is_right, "weight": one.weight}
             for one in answers
@@ -286,9 +276,7 @@ class SessionController:
         await self._correct(without_edge(self._model, int(message["source"]), str(message["text"])), message["law"])
 
     async def _learn_cost(self) -> None:
-        session = self.session
-        arguments = session.spec, self._model, session.dataset, session.directory / RUN
-        summary = await self._run("learning the cost", jobs.learn_cost, *arguments)
+        summary = await self._run("learning the cost", jobs.learn_cost, self.session.directory / RUN)
         self.view_state.episode = self.view_state.map = None
         await self._rewatch()
         self.notice = f"Cost learned: {summary}."
@@ -301,8 +289,7 @@ class SessionController:
             return
         if kind not in ("step", "to_go"):
             raise BadInputError("there is no such map")
-        arguments = self.session.spec, self._model, self._shown_seed, automaton_state, self._run_directory
-        scene_map = await self._run("computing the map", jobs.map_scene, *arguments)
+        scene_map = await self._run("computing the map", jobs.map_scene, self._shown_seed, automaton_state)
         state.map = {"kind": kind, "state": automaton_state, "values": getattr(scene_map, kind)}
 
     async def _add_cell(self, message: Mapping[str, Any]) -> None:
@@ -325,23 +312,14 @@ class SessionController:
         """
         await self.ready()
         if file == REPORT:
-            return (await self._report_page()).encode(), "text/html"
+            return (await self._run("writing the report", report_page)).encode(), "text/html"
         if file == PRISM:
-            arguments = self.session.spec, self._model, self._shown_seed, self._run_directory
-            return (await self._run("writing the PRISM model", jobs.write_prism, *arguments)).encode(), "text/plain"
+            model = await self._run("writing the PRISM model", jobs.write_prism, self._shown_seed)
+            return model.encode(), "text/plain"
         if file == ARCHIVE:
-            page = None if self.session.model is None else await self._report_page()
+            page = None if self.session.model is None else await self._run("writing the report", report_page)
             return archive(self.session, page), "application/zip"
         return download(self.session, file)
-
-    async def _report_page(self) -> str:
-        session = self.session
-        snapshot = SessionSnapshot(
-            session.name, session.spec, self._model, session.dataset, tuple(session.demonstrations),
-            tuple(session.corrections), self._run_directory,
-        )  # fmt: skip
-        page: str = await self._run("writing the report", report_page, snapshot)
-        return page
 
     def view(self, part: str) -> dict[str, Any]:
         """What a part of the page shows, as plain JSON."""
@@ -358,7 +336,20 @@ class SessionController:
         return {**view, "is_busy": activity is not None}
 
     async def _run(self, activity: str, job: Callable[..., Any], *arguments: Any) -> Any:
-        return await self._wait(self._workers, activity, job, *arguments)
+        """The result of a job about a snapshot of the session."""
+        session = self.session
+        await self._make_worlds(session.spec, session.seeds)
+        snapshot = jobs.SessionSnapshot(
+            name=session.name,
+            spec=session.spec,
+            model=self._model,
+            dataset=session.dataset,
+            demonstrations=tuple(session.demonstrations),
+            corrections=tuple(session.corrections),
+            next_seed=session.next_seed,
+            run=self._run_directory,
+        )
+        return await self._wait(self._workers, activity, job, snapshot, *arguments)
 
     async def _wait(self, workers: JobRunner, activity: str, job: Callable[..., Any], *arguments: Any) -> Any:
         self._changed(SCENE, UNDERSTANDING)  # they show that a job runs

@@ -3,24 +3,17 @@
 import io
 import json
 import zipfile
-from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from wfairl.automata.formats import FORMATS
-from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations.collection import FIRST_TEST_SEED
-from wfairl.demonstrations.demonstration import Dataset
 from wfairl.errors import BadInputError
 from wfairl.files import read_bytes
 from wfairl.report.text import counted
 from wfairl.studio.episodes import policy_of
-from wfairl.studio.events import JudgedPath
-from wfairl.studio.jobs import cost_of
+from wfairl.studio.jobs import SessionSnapshot
 from wfairl.studio.session import DEMONSTRATIONS, JOURNAL, TASK_MODEL, Session
-from wfairl.studio.session_state import AddedCorrection
-from wfairl.studio.task_spec import TaskSpec
 from wfairl.studio.understanding import edge_evidence, sentence
 from wfairl.studio.workers import Tick
 
@@ -126,29 +119,6 @@ def archive(session: Session, page: str | None) -> bytes:
     return stream.getvalue()
 
 
-@dataclass(frozen=True)
-class SessionSnapshot:
-    """What the report page of a session is made from.
-
-    Attributes:
-        name: of the session.
-        spec: its task.
-        model: what was learned.
-        dataset: what it was learned from.
-        demonstrations: with their judges.
-        corrections: those that were not withdrawn.
-        run: the directory of the learned cost, if there is one.
-    """
-
-    name: str
-    spec: TaskSpec
-    model: TaskModel
-    dataset: Dataset
-    demonstrations: tuple[JudgedPath, ...]
-    corrections: tuple[AddedCorrection, ...]
-    run: Path | None
-
-
 def report_page(tick: Tick, snapshot: SessionSnapshot) -> str:
     """The report of a session as one self-contained page; a job for a worker."""
     from wfairl.report.blocks import AutomatonDrawing, Facts, prose  # figures are slow to import
@@ -171,7 +141,7 @@ def report_page(tick: Tick, snapshot: SessionSnapshot) -> str:
         for number, one in enumerate(snapshot.demonstrations, start=1)
     )
     corrections = tuple((one.correction.sentence, "law" if one.is_law else "evidence") for one in snapshot.corrections)
-    policy = policy_of(model, cost_of(snapshot.run, task), task)
+    policy = policy_of(model, snapshot.cost, task)
     recordings = []
     for seed in range(FIRST_TEST_SEED, FIRST_TEST_SEED + RECORDED_SCENES):
         tick()

@@ -81,11 +81,7 @@ def explain_episode(
     """Run the agent in a scene; its episode with explanations, and its film.
 
     Args:
-        task: of the scene.
-        model: the learned task.
-        seed: the scene.
         imposed: controls that a person chooses before the agent acts.
-        cost: of steps.
         waypoints: points of the image that a person leads the agent through after that.
 
     Raises:
@@ -132,13 +128,13 @@ def explain_episode(
         for t in range(len(states))
     )
     # c(s, u) = Q(s, u) - V(s'), and V is 0 once the task is done
-    taken = [float(Q[control]) for Q, control in zip(Qs, controls, strict=False)]
+    chosen = [float(Q[control]) for Q, control in zip(Qs, controls, strict=False)]
     following = [float(Q.min()) for Q in Qs[1 : len(controls)]]
     episode = AgentEpisode(
         seed=seed,
         controls=tuple(controls),
         imposed=min(len(imposed), len(controls)),
-        cost=sum(taken) - sum(following) if is_success else None,
+        cost=sum(chosen) - sum(following) if is_success else None,
         best_cost=best_cost,
         outcome=_outcome(agent.status, len(controls), task.horizon),
         is_success=is_success,

@@ -1,7 +1,7 @@
 """The jobs of worker processes: everything that takes longer than a key press.
 
-They are functions of plain values, such as a `TaskSpec`, from which a worker makes its own task. Planning and learning
-never run in the process that serves the browser.
+They are functions of plain values; from a `TaskSpec` a worker makes its own task. Planning and learning never run in
+the process that serves the browser.
 """
 
 import shutil
@@ -28,13 +28,14 @@ from wfairl.planning.prism import to_prism
 from wfairl.planning.product import build_product
 from wfairl.report.tiles import TILE, cut_tiles
 from wfairl.studio.episodes import AgentEpisode, explain_episode, policy_of
+from wfairl.studio.events import JudgedPath
 from wfairl.studio.frames import EncodedFilm, encode_film
+from wfairl.studio.session_state import AddedCorrection
 from wfairl.studio.task_spec import TaskSpec
 from wfairl.studio.understanding import describe
 from wfairl.studio.waypoints import Point
 from wfairl.studio.workers import Tick
 from wfairl.worlds.rendering import as_located
-from wfairl.worlds.task import Task
 
 MOST_PLANNED, MOST_MAPPED = 1_000_000, 20_000
 """Product states of a map's plan, and those of one automaton state that it shows."""
@@ -43,12 +44,42 @@ QUESTION_SCENES, PROPOSED_SCENES = 8, 12
 """New scenes to search for a question, and for one to demonstrate."""
 
 
+@dataclass(frozen=True)
+class SessionSnapshot:
+    """What jobs need of a session with a model.
+
+    Attributes:
+        name: of the session.
+        spec: its task.
+        model: what was learned from the dataset.
+        dataset: demonstrations and answers.
+        demonstrations: with their judges.
+        corrections: those that were not withdrawn.
+        next_seed: the first new scene.
+        run: the directory of the learned cost, if there is one.
+    """
+
+    name: str
+    spec: TaskSpec
+    model: TaskModel
+    dataset: Dataset
+    demonstrations: tuple[JudgedPath, ...]
+    corrections: tuple[AddedCorrection, ...]
+    next_seed: int
+    run: Path | None = None
+
+    @property
+    def cost(self) -> Cost:
+        """The learned cost; without one, the task's nominal cost."""
+        if self.run is None:
+            return nominal_cost(self.spec.task)
+        from wfairl.learning.run_directory import load_run  # torch is slow to import
+
+        return load_run(self.run).cost.as_cost()
+
+
 def learn(
-    tick: Tick,
-    spec: TaskSpec,
-    dataset: Dataset,
-    laws: Sequence[Correction],
-    before: TaskModel | None = None,
+    tick: Tick, spec: TaskSpec, dataset: Dataset, laws: Sequence[Correction], before: TaskModel | None = None
 ) -> tuple[TaskModel, dict[str, Any]]:
     """The model of demonstrations under laws, and what the page shows of it."""
     model = RationalTaskLearner(progress=lambda _: tick()).learn(dataset, spec.task, n_jobs=1)
@@ -56,62 +87,58 @@ def learn(
     return model, describe(model, dataset, before)
 
 
-def describe_model(tick: Tick, model: TaskModel, dataset: Dataset) -> dict[str, Any]:
+def describe_model(tick: Tick, snapshot: SessionSnapshot) -> dict[str, Any]:
     """What the page shows of a stored model."""
     tick()
-    return describe(model, dataset, None)
+    return describe(snapshot.model, snapshot.dataset, None)
 
 
-def ask(tick: Tick, spec: TaskSpec, model: TaskModel, dataset: Dataset, first: int) -> tuple[Question, EncodedFilm]:
+def ask(tick: Tick, snapshot: SessionSnapshot) -> tuple[Question, EncodedFilm]:
     """The most informative question; if nothing is in doubt, the agent's own plan in a new scene."""
     tick()
-    seeds = range(first, first + QUESTION_SCENES)
+    task, seeds = snapshot.spec.task, range(snapshot.next_seed, snapshot.next_seed + QUESTION_SCENES)
     try:
-        question = find_question(model, dataset, spec.task, seeds, np.random.default_rng(0), n_jobs=1)
+        question = find_question(snapshot.model, snapshot.dataset, task, seeds, np.random.default_rng(0), n_jobs=1)
     except NothingToAskError:
-        tick()
-        question = _question_about_plan(tick, spec, model, dataset, seeds)
-    world = spec.task.make_world(question.seed)
+        question = _question_about_plan(tick, snapshot, seeds)
+    world = task.make_world(question.seed)
     return question, encode_film(world, follow_controls(world, question.controls, question.seed)[0])
 
 
-def _question_about_plan(
-    tick: Tick, spec: TaskSpec, model: TaskModel, dataset: Dataset, seeds: Sequence[int]
-) -> Question:
-    asked = {(one.seed, one.controls) for one in dataset.answers}
+def _question_about_plan(tick: Tick, snapshot: SessionSnapshot, seeds: Sequence[int]) -> Question:
+    answered = {(one.seed, one.controls) for one in snapshot.dataset.answers}
     for seed in seeds:
-        episode, _ = run_agent(tick, spec, model, seed, None)
-        if (seed, episode.controls) not in asked:
+        tick()
+        episode, _ = explain_episode(snapshot.spec.task, snapshot.model, seed, (), nominal_cost(snapshot.spec.task))
+        if (seed, episode.controls) not in answered:
             break
-    _, labels = follow_controls(spec.task.make_world(seed), episode.controls, seed)
+    _, labels = follow_controls(snapshot.spec.task.make_world(seed), episode.controls, seed)
     return Question(seed, episode.controls, labels, (), 0.0)
 
 
-def propose(tick: Tick, spec: TaskSpec, model: TaskModel, dataset: Dataset, first: int) -> Proposal:
+def propose(tick: Tick, snapshot: SessionSnapshot) -> Proposal:
     """The scene whose demonstration is expected to be most informative.
 
     Raises:
         NothingToAskError: no demonstration would tell anything new.
     """
     tick()
-    seeds = range(first, first + PROPOSED_SCENES)
-    return find_scene(model, dataset, spec.task, seeds, np.random.default_rng(0), n_jobs=1)
+    seeds = range(snapshot.next_seed, snapshot.next_seed + PROPOSED_SCENES)
+    rng = np.random.default_rng(0)
+    return find_scene(snapshot.model, snapshot.dataset, snapshot.spec.task, seeds, rng, n_jobs=1)
 
 
-def weigh(
-    tick: Tick, spec: TaskSpec, model: TaskModel, dataset: Dataset, correction: Correction, first: int
-) -> tuple[Answer, ...]:
+def weigh(tick: Tick, snapshot: SessionSnapshot, correction: Correction) -> tuple[Answer, ...]:
     """The answers that a correction counts as; see `weigh_correction`."""
-    seeds = range(first, first + QUESTION_SCENES)
-    return weigh_correction(correction, model, dataset, spec.task, seeds, np.random.default_rng(0), lambda _: tick())
+    seeds, rng = range(snapshot.next_seed, snapshot.next_seed + QUESTION_SCENES), np.random.default_rng(0)
+    task = snapshot.spec.task
+    return weigh_correction(correction, snapshot.model, snapshot.dataset, task, seeds, rng, lambda _: tick())
 
 
-def try_scenes(
-    tick: Tick, spec: TaskSpec, model: TaskModel, seeds: Sequence[int], run: Path | None
-) -> list[tuple[int, str, int]]:
+def try_scenes(tick: Tick, snapshot: SessionSnapshot, seeds: Sequence[int]) -> list[tuple[int, str, int]]:
     """Seed, outcome and steps of an episode in each scene's simulator, judged by the true rule if there is one."""
-    task = spec.task_with(model)
-    policy = policy_of(model, cost_of(run, task), task)
+    task = snapshot.spec.task_with(snapshot.model)
+    policy = policy_of(snapshot.model, snapshot.cost, task)
     trials = []
     for seed in seeds:
         tick()
@@ -121,17 +148,11 @@ def try_scenes(
 
 
 def run_agent(
-    tick: Tick,
-    spec: TaskSpec,
-    model: TaskModel,
-    seed: int,
-    run: Path | None,
-    imposed: Sequence[int] = (),
-    waypoints: Sequence[Point] = (),
+    tick: Tick, snapshot: SessionSnapshot, seed: int, imposed: Sequence[int] = (), waypoints: Sequence[Point] = ()
 ) -> tuple[AgentEpisode, EncodedFilm]:
     """An explained episode of the agent; see `explain_episode`."""
     tick()
-    return explain_episode(spec.task, model, seed, imposed, cost_of(run, spec.task), waypoints)
+    return explain_episode(snapshot.spec.task, snapshot.model, seed, imposed, snapshot.cost, waypoints)
 
 
 @dataclass(frozen=True)
@@ -147,19 +168,17 @@ class SceneMap:
     to_go: tuple[float | None, ...]
 
 
-def map_scene(
-    tick: Tick, spec: TaskSpec, model: TaskModel, seed: int, automaton_state: int, run: Path | None
-) -> SceneMap:
+def map_scene(tick: Tick, snapshot: SessionSnapshot, seed: int, automaton_state: int) -> SceneMap:
     """The costs over a scene, in one state of the automaton.
 
     Raises:
         NoRendererError: the world does not tell where the agent is.
     """
-    world = spec.task.make_world(seed)
+    world, cost = snapshot.spec.task.make_world(seed), snapshot.cost
     located = as_located(world)
     tick()
-    solution = ExactPlanner(MOST_PLANNED).solve(world, model.finite, cost_of(run, spec.task))
-    product, costs = solution.product, cost_of(run, spec.task)(solution.product)
+    solution = ExactPlanner(MOST_PLANNED).solve(world, snapshot.model.finite, cost)
+    product, costs = solution.product, cost(solution.product)
     rows, columns = cut_tiles(located.render(world.initial_state)).shape[:2]
     nodes = np.flatnonzero(product.automaton_states == automaton_state)
     tick()
@@ -178,26 +197,26 @@ def map_scene(
     return SceneMap(_finite(mean), _finite(to_go))
 
 
-def write_prism(tick: Tick, spec: TaskSpec, model: TaskModel, seed: int, run: Path | None) -> str:
+def write_prism(tick: Tick, snapshot: SessionSnapshot, seed: int) -> str:
     """The task in a scene, for PRISM and Storm; see `to_prism`."""
-    product = build_product(spec.task.make_world(seed), model.finite)
+    product = build_product(snapshot.spec.task.make_world(seed), snapshot.model.finite)
     tick()
-    return to_prism(product, cost_of(run, spec.task)(product), f"task {spec.name}, seed {seed}")
+    return to_prism(product, snapshot.cost(product), f"task {snapshot.spec.name}, seed {seed}")
 
 
-def learn_cost(tick: Tick, spec: TaskSpec, model: TaskModel, dataset: Dataset, directory: Path) -> str:
+def learn_cost(tick: Tick, snapshot: SessionSnapshot, directory: Path) -> str:
     """Learn the cost, as a run that other commands read; returns a one-line summary."""
     from wfairl.methods import TrainingRequest, find_method  # torch is slow to import
 
     tick()
-    fresh = directory.with_name(f".{directory.name}.new")
-    shutil.rmtree(fresh, ignore_errors=True)
+    new = directory.with_name(f".{directory.name}.new")
+    shutil.rmtree(new, ignore_errors=True)
     origin = {"demonstrations": ["demos.safetensors"]}
-    task = spec.task
-    trained = find_method("wfa-irl").train(TrainingRequest(task, dataset, fresh, {}, model, origin, False, 1))
+    request = TrainingRequest(snapshot.spec.task, snapshot.dataset, new, {}, snapshot.model, origin, False, 1)
+    trained = find_method("wfa-irl").train(request)
     tick()
     shutil.rmtree(directory, ignore_errors=True)
-    fresh.rename(directory)
+    new.rename(directory)
     return "; ".join(f"{name} {text}" for name, text in trained.lines[:3])
 
 
@@ -206,19 +225,9 @@ def warm_up(tick: Tick) -> None:
     from wfairl.demonstrations.collection import collect
 
     spec = TaskSpec("errand")
-    dataset = collect(spec.task, 2, 0, 0.0, 0, n_jobs=1)
-    model, _ = learn(tick, spec, dataset, ())
-    run_agent(tick, spec, model, 0, None)
+    model, _ = learn(tick, spec, collect(spec.task, 2, 0, 0.0, 0, n_jobs=1), ())
+    explain_episode(spec.task, model, 0, (), nominal_cost(spec.task))
 
 
 def _finite(values: NDArray[np.float64]) -> tuple[float | None, ...]:
     return tuple(round(float(one), 4) if np.isfinite(one) else None for one in values)
-
-
-def cost_of(run: Path | None, task: Task) -> Cost:
-    """The cost that a run learned; without a run, the task's nominal cost."""
-    if run is None:
-        return nominal_cost(task)
-    from wfairl.learning.run_directory import load_run  # torch is slow to import
-
-    return load_run(run).cost.as_cost()

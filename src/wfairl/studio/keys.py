@@ -36,13 +36,13 @@ RESERVED = frozenset("urntyx123")
 
 def keys_of(controls: Sequence[str]) -> list[dict[str, Any]]:
     """The name, the key and the symbol on the button of each control."""
-    taken: set[str] = set()
+    used: set[str] = set()
     keys = []
     for number, name in enumerate(controls):
         letters = [letter for letter in name.lower() if letter.isalnum() and letter not in RESERVED]
         candidates = [PREFERRED.get(name.lower(), ""), *letters, *map(str, range(4, 10))]
-        key = next((one for one in candidates if one and one not in taken), "")
-        taken.add(key)
+        key = next((one for one in candidates if one and one not in used), "")
+        used.add(key)
         keys.append({"control": number, "name": name, "key": key, "symbol": SYMBOLS.get(key, key)})
     return keys
 

@@ -31,8 +31,6 @@ class SessionRegistry:
     """The sessions of a directory.
 
     Args:
-        directory: their files.
-        workers: learn and plan.
         world_workers: make worlds.
     """
 

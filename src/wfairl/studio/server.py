@@ -16,7 +16,7 @@ from fastapi import FastAPI
 from fastapi.responses import PlainTextResponse, RedirectResponse, Response
 
 from wfairl.errors import BadInputError, WfairlError
-from wfairl.report.templates import asset
+from wfairl.report.page import asset
 from wfairl.studio.access_control import AccessControl
 from wfairl.studio.controller import PARTS, SessionController
 from wfairl.studio.jobs import warm_up
@@ -60,7 +60,6 @@ def serve(directory: Path, port: int, announce: Callable[[str], None], path: str
     """Serve the sessions of a directory until Ctrl-C.
 
     Args:
-        directory: of the sessions.
         port: to listen on, on this machine only.
         announce: called with the URL once it can be opened.
         path: of the page that the URL opens.

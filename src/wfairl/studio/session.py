@@ -50,9 +50,7 @@ class Session(SessionState):
     """A session in a directory; opening one makes no world.
 
     Args:
-        directory: its files.
         spec: the task of a new session; None to open an existing one.
-        worlds: the cache of worlds.
 
     Attributes:
         name: of the session, that of its directory.
@@ -73,9 +71,7 @@ class Session(SessionState):
         self._replays: dict[JudgedPath, Demonstration] = {}
         for number, document in enumerate(self._journal.read(), start=1):
             try:
-                event = event_of_document(document)
-                self.check(event)
-                self.apply(event)
+                self.apply(self.parse(document))
             except BadInputError as error:
                 raise BrokenJournalError(f"{self._journal.path}: event {number}: {error}") from None
         if not self._is_started:
@@ -151,17 +147,18 @@ class Session(SessionState):
             return bool(getattr(simulator, "rewarded", False))
         return None
 
-    def required_worlds(self, document: Any) -> tuple[TaskSpec, set[int]]:
-        """The spec and the seeds of the worlds that an event needs.
+    def parse(self, document: Any) -> Event:
+        """Parse and check an event, as far as this needs no world.
 
         Raises:
             BadInputError: it is no event, or not possible now.
         """
         event = event_of_document(document)
         self.check(event)
-        return self._required_worlds(event)
+        return event
 
-    def _required_worlds(self, event: Event) -> tuple[TaskSpec, set[int]]:
+    def required_worlds(self, event: Event) -> tuple[TaskSpec, set[int]]:
+        """The spec and the seeds of the worlds that an event needs."""
         match event:
             case SessionStarted(name, environment):
                 return TaskSpec(name, environment), {self.seed}
@@ -181,8 +178,7 @@ class Session(SessionState):
         Raises:
             BadInputError: it is no event, or not possible now; nothing was written.
         """
-        event = event_of_document(document)
-        self.check(event)
+        event = self.parse(document)
         self._check_in_worlds(event)
         self._journal.append(document, durable=event.is_durable)
         changes_labels = isinstance(event, PropositionAdded | PropositionRemoved)
@@ -222,7 +218,7 @@ class Session(SessionState):
 
     def _check_in_worlds(self, event: Event) -> None:
         """Refuse an event that is not possible in the worlds that it needs."""
-        spec, seeds = self._required_worlds(event)
+        spec, seeds = self.required_worlds(event)
         for seed in seeds:  # refused here if a scene lacks a proposition's object
             self.worlds.world(spec, seed)
         match event:

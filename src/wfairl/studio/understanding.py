@@ -78,7 +78,6 @@ def describe(model: TaskModel, dataset: Dataset, before: TaskModel | None) -> di
     """Everything that the page shows of a model.
 
     Args:
-        model: the model.
         dataset: what it was learned from.
         before: the model before it; None if there was none.
     """

@@ -1,21 +1,74 @@
-"""The views of a session: what each part of its page shows, as plain JSON."""
+"""The view state of a session, and the views of its page's parts as plain JSON."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from wfairl.automata.words import compress, format_label
+from wfairl.demonstrations.collection import FIRST_TEST_SEED
 from wfairl.logic.explanation import explain_word
 from wfairl.logic.proposals import Proposal
+from wfairl.logic.questions import Question
+from wfairl.studio.episodes import AgentEpisode
 from wfairl.studio.events import JUDGES, RULE
-from wfairl.studio.frames import corner_of, instruction_of
+from wfairl.studio.frames import EncodedFilm, FrameEncoder, corner_of, instruction_of
 from wfairl.studio.keys import can_point, keys_of
 from wfairl.studio.session import Session
-from wfairl.studio.view_state import ANSWER, WATCH, ViewState
 from wfairl.worlds.documents import Inventive
 from wfairl.worlds.world import available_controls
 
+DEMONSTRATE, WATCH, ANSWER = "demonstrate", "watch", "answer"
+MODES = (DEMONSTRATE, WATCH, ANSWER)
+
 SHOWN_OPINIONS = 4
+
+
+@dataclass
+class ViewState:
+    """What the page of a session shows at the moment; none of it is saved.
+
+    Attributes:
+        mode: one of `MODES`.
+        encoder, encoder_seed: encodes the frames of the scene that is demonstrated in.
+        proposal: the scene that was proposed last.
+        watched_seed: the scene that the agent was watched in last.
+        episode: the agent's episode there.
+        question: the current question.
+        films: the films of episode and question, by mode.
+        trials: seed, outcome and steps of each scene that was tried.
+        map: numbers over the cells of the scene.
+    """
+
+    mode: str = DEMONSTRATE
+    encoder: FrameEncoder = field(default_factory=FrameEncoder)
+    encoder_seed: int | None = None
+    proposal: Proposal | None = None
+    watched_seed: int = FIRST_TEST_SEED
+    episode: AgentEpisode | None = None
+    question: Question | None = None
+    films: dict[str, EncodedFilm] = field(default_factory=dict)
+    trials: list[tuple[int, str, int]] = field(default_factory=list)
+    map: dict[str, Any] | None = None
+
+    def show_episode(self, episode: AgentEpisode, film: EncodedFilm) -> None:
+        """Show an episode of the agent."""
+        self.mode, self.watched_seed, self.map = WATCH, episode.seed, None
+        self.episode, self.films[WATCH] = episode, film
+
+    def show_question(self, question: Question, film: EncodedFilm) -> None:
+        """Show a question."""
+        self.mode, self.question, self.films[ANSWER] = ANSWER, question, film
+
+    def clear(self) -> None:
+        """Drop what follows from an outdated model."""
+        self.episode = self.question = self.proposal = None
+        self.trials = []
+
+    def encoder_of(self, seed: int) -> FrameEncoder:
+        """The encoder of the frames of the scene that is demonstrated in."""
+        if self.encoder_seed != seed:
+            self.encoder, self.encoder_seed = FrameEncoder(), seed
+        return self.encoder
 
 
 def header_view(session: Session) -> dict[str, Any]:
@@ -92,20 +145,7 @@ def _watch_view(view: ViewState) -> dict[str, Any]:
     episode = view.episode
     if episode is None:
         return {"episode": None}
-    return {
-        "seed": episode.seed,
-        **asdict(view.films[WATCH]),
-        "episode": {
-            "outcome": episode.outcome,
-            "success": episode.is_success,
-            "imposed": episode.imposed,
-            "cost": episode.cost,
-            "best_cost": episode.best_cost,
-            "moments": [asdict(moment) for moment in episode.moments],
-            "explanation": list(episode.explanation),
-            "controls": list(episode.controls),
-        },
-    }
+    return {"seed": episode.seed, **asdict(view.films[WATCH]), "episode": asdict(episode)}
 
 
 def _question_view(session: Session, view: ViewState) -> dict[str, Any]:
@@ -120,7 +160,6 @@ def _question_view(session: Session, view: ViewState) -> dict[str, Any]:
             "controls": list(question.controls),
             "labels": [None, *map(format_label, question.labels)],
             "states": session.model.finite.run(question.labels),
-            "information": question.information,
             "probability": question.probability if question.opinions else None,
             "explanation": explain_word(session.model, compress(question.labels)).sentences,
             "opinions": [asdict(one) for one in question.opinions[:SHOWN_OPINIONS]],
@@ -131,21 +170,14 @@ def _question_view(session: Session, view: ViewState) -> dict[str, Any]:
 def understanding_view(
     session: Session, view: ViewState, model: dict[str, Any] | None, has_cost: bool
 ) -> dict[str, Any]:
-    """The learned task, and the evidence that it rests on."""
-    return {
-        "model": model,
-        "trials": [{"seed": seed, "outcome": outcome, "steps": steps} for seed, outcome, steps in view.trials],
-        "has_cost": has_cost,
-        **evidence_view(session),
-    }
-
-
-def evidence_view(session: Session) -> dict[str, Any]:
-    """Demonstrations, answers, corrections and propositions."""
+    """The learned task, with demonstrations, answers, corrections and propositions."""
     facts = {} if session.model is None else session.model.facts
     is_current = session.is_current
     outliers = facts.get("outlier_probabilities", []) if is_current else []
     return {
+        "model": model,
+        "trials": [{"seed": seed, "outcome": outcome, "steps": steps} for seed, outcome, steps in view.trials],
+        "has_cost": has_cost,
         "is_current": is_current,
         "task_file": session.task_file if session.spec.is_invented else None,
         "demonstrations": [
@@ -160,7 +192,7 @@ def evidence_view(session: Session) -> dict[str, Any]:
             for number, one in enumerate(session.demonstrations)
         ],
         "corrections": [{"sentence": one.correction.sentence, "law": one.is_law} for one in session.corrections],
-        "answers": [{"seed": one.seed, "right": one.right} for one in session.answers],
+        "answers": len(session.answers),
         "propositions": _propositions_view(session),
         "judge": session.judge,
         "judges": [one for one in JUDGES if one != RULE or not session.spec.is_invented],

@@ -5,13 +5,14 @@ ticks so far, and whether it was cancelled. A worker that dies fails its own job
 interrupted wherever it is, as by Ctrl-C.
 """
 
+import asyncio
 import multiprocessing
 import os
 import signal
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
@@ -24,6 +25,9 @@ WARM_UP = SLOTS - 1
 
 POLL_SECONDS = 0.2
 """Between two checks whether the running job was cancelled."""
+
+REFRESH_SECONDS = 0.25
+"""Between two updates of the progress on the page."""
 
 Tick = Callable[[], None]
 """A job calls it now and then, as a sign of progress; raises `CancelledJobError` once the job is cancelled."""
@@ -68,7 +72,6 @@ class JobRunner:
     """Runs jobs in worker processes.
 
     Args:
-        processes: the number of workers.
         warm_up: the first job of every process; its result is dropped.
     """
 
@@ -112,6 +115,68 @@ class JobRunner:
         if self._warm_up is not None:
             for _ in range(self._processes):
                 self._pool.submit(_run, WARM_UP, self._warm_up, ())
+
+
+class StoppedError(FailedRunError):
+    """A job was stopped."""
+
+
+class Progress:
+    """Runs jobs for a page; the latest one is shown.
+
+    Args:
+        changed: called when the progress changes.
+    """
+
+    def __init__(self, changed: Callable[[], None]) -> None:
+        self._changed = changed
+        self._job: QueuedJob | None = None
+        self._activity = ""
+
+    @property
+    def activity(self) -> str | None:
+        """What the job does, for people; None if there is no job."""
+        return None if self._job is None else self._activity
+
+    def view(self) -> dict[str, Any] | None:
+        """The job as plain JSON."""
+        job = self._job
+        if job is None:
+            return None
+        return {"activity": self._activity, "ticks": job.ticks, "seconds": int(time.monotonic() - job.submitted)}
+
+    def cancel(self) -> None:
+        """Cancel the job."""
+        if self._job is not None:
+            self._job.cancel()
+
+    async def run(self, workers: JobRunner, activity: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        """The result of a job.
+
+        Raises:
+            StoppedError: it was cancelled; without a message if another job replaced it.
+            FailedRunError: its worker died.
+        """
+        job = workers.submit(function, *arguments)
+        self._job, self._activity = job, activity
+        self._changed()
+        refreshing = asyncio.ensure_future(self._refresh(job))
+        try:
+            return await asyncio.wrap_future(job.future)
+        except (CancelledJobError, asyncio.CancelledError, CancelledError):
+            raise StoppedError(f"Stopped {activity}." if self._job is job else "") from None
+        except BrokenProcessPool:
+            raise FailedRunError(f"The worker process died while {activity}; try again.") from None
+        finally:
+            refreshing.cancel()
+            if self._job is job:
+                self._job = None
+            self._changed()
+
+    async def _refresh(self, job: QueuedJob) -> None:
+        while self._job is job:
+            await asyncio.sleep(REFRESH_SECONDS)
+            self._changed()
 
 
 def _initialize(shared: Any, sources: tuple[str, ...]) -> None:

@@ -219,7 +219,7 @@ def _metric_curve(source: Source, task: str, metric: str, name: str) -> Captione
         and row.method in protocol.fewer_methods
         and (value := values[metric](row)) is not None
     ]
-    drawn = draw_demonstration_curve(points, title=task, name=name, what=METRICS[metric].title)
+    drawn = draw_demonstration_curve(points, title=task, name=name, metric=METRICS[metric].title)
     seeds = counted(protocol.seeds, "training seed")
     return _with_note(drawn, f"The demonstrations are of data set {protocol.fewer_data}, the means over {seeds}.")
 

@@ -1,8 +1,8 @@
 "use strict";
 
 // Steps through recorded episodes. Each player is a [data-player] element with its data inside, as compressed JSON.
-// A link to a step is the page's address with #scene=5003&step=7&policy=optimal; of several players, the first with that
-// scene (and, with &task=..., of that task) follows it.
+// A link to a step is the page's URL with #scene=5003&step=7&policy=optimal; of several players, the first that has that
+// scene (and, with &task=..., that task) follows it.
 const players = [...document.querySelectorAll("[data-player]")].map(async (root) => {
   const data = await unpack(root.querySelector("script").textContent);
   let atlas = null;
@@ -30,7 +30,7 @@ async function unpack(text) {
 function startPlayer(root, data, atlas) {
   const MILLISECONDS = 420;  // between two steps while it plays
   const part = (name) => root.querySelector(`[data-part="${name}"]`);
-  const [policy, scene, slider, canvas, said] = ["policy", "scene", "slider", "frame", "said"].map(part);
+  const [policy, scene, slider, canvas, status] = ["policy", "scene", "slider", "frame", "status"].map(part);
   const playButton = root.querySelector('[data-go="play"]');
   const episodes = data.episodes;
   let episode = episodes[data.first];
@@ -74,7 +74,7 @@ function startPlayer(root, data, atlas) {
     show(own.find((one) => one.seed === seed) ?? own[0]);
   }
 
-  // Shows the step that a link is to, and says whether it is here.
+  // Shows the step of a link; returns whether this player has it.
   function follow(link) {
     const seed = Number(link.get("scene"));
     const here = episodes.filter((one) => one.seed === seed && one.task === (link.get("task") ?? one.task));
@@ -87,8 +87,8 @@ function startPlayer(root, data, atlas) {
     return true;
   }
 
-  function show(chosen) {
-    episode = chosen;
+  function show(next) {
+    episode = next;
     if (atlas) episode.frames ??= unfold(episode);
     policy.value = episode.policy;
     fill(scene, episodes.filter((one) => one.policy === episode.policy), (one) => one.seed, sceneName);
@@ -121,7 +121,7 @@ function startPlayer(root, data, atlas) {
     slider.value = moment;
     slider.setAttribute("aria-valuetext", `step ${moment} of ${lastMoment()}`);
     part("count").textContent = `${moment} / ${lastMoment()}`;
-    said.textContent = describe(now);
+    status.textContent = describe(now);
     const here = { scene: episode.seed, step: moment, policy: episode.policy, task: episode.task };
     part("link").href = `#${new URLSearchParams(here)}`;
     if (episode.automaton !== null) drawAutomaton(now, moment > 0 ? episode.moments[moment - 1].state : null);
@@ -129,12 +129,12 @@ function startPlayer(root, data, atlas) {
   }
 
   function describe(now) {
-    const state = now.state === null ? "" : now.state < 0 ? " The automaton has no state for this word." : ` The automaton is in state ${now.state}.`;
+    const state = now.state === null ? "" : now.state < 0 ? " The automaton rejects this word." : ` The automaton is in state ${now.state}.`;
     if (moment === 0) return `At the start.${state}`;
     const taken = episode.control_names[episode.moments[moment - 1].control];
-    const seen = now.label === "-" ? "nothing" : now.label.replaceAll(" & ", ", ");
+    const label = now.label === "-" ? "nothing" : now.label.replaceAll(" & ", ", ");
     const ended = moment === lastMoment() && episode.success ? " The task is done." : "";
-    return `Step ${moment}: ${taken}. True now: ${seen}.${state}${ended}`;
+    return `Step ${moment}: ${taken}. Label: ${label}.${state}${ended}`;
   }
 
   function drawBars(now) {
@@ -171,12 +171,12 @@ function startPlayer(root, data, atlas) {
     }
   }
 
-  // While it plays by itself, a screen reader is spared every single step.
+  // While an episode plays, a screen reader does not announce every step.
   function play() {
     if (moment === lastMoment()) goTo(0);
     if (lastMoment() === 0) return;
     timer = setInterval(() => goTo(moment + 1), MILLISECONDS);
-    said.setAttribute("aria-live", "off");
+    status.setAttribute("aria-live", "off");
     playButton.setAttribute("aria-label", "Pause");
     root.classList.add("playing");
   }
@@ -185,13 +185,13 @@ function startPlayer(root, data, atlas) {
     if (timer === null) return;
     clearInterval(timer);
     timer = null;
-    said.setAttribute("aria-live", "polite");
+    status.setAttribute("aria-live", "polite");
     playButton.setAttribute("aria-label", "Play");
     root.classList.remove("playing");
   }
 }
 
-// Every frame in full: one array of tile numbers per moment.
+// All frames in full: one array of tile numbers per moment.
 function unfold(episode) {
   const frames = [];
   let frame = episode.frame;
@@ -244,7 +244,7 @@ function bar(name) {
 }
 
 function element(tag, text = "") {
-  const made = document.createElement(tag);
-  made.textContent = text;
-  return made;
+  const node = document.createElement(tag);
+  node.textContent = text;
+  return node;
 }

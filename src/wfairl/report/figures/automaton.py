@@ -1,4 +1,4 @@
-"""What was learned of the task, and how often was each way through it shown?"""
+"""Figures of learned automata, and how often the demonstrations took each edge."""
 
 from dataclasses import fields
 from typing import Any
@@ -6,36 +6,27 @@ from typing import Any
 from matplotlib.patches import Circle, FancyArrowPatch
 from matplotlib.path import Path as Curve
 
-from wfairl.automata.automaton import Arrow, Automaton
+from wfairl.automata.automaton import Arrow, Automaton, EdgeCounts, Label
 from wfairl.automata.finite import FiniteAutomaton
 from wfairl.automata.layout import FONT_SIZE, RADIUS, AutomatonLayout, lay_out
 from wfairl.automata.task_model import TaskModel
+from wfairl.report.figures import style
 from wfairl.report.figures.captioned import CaptionedFigure
-from wfairl.report.figures.label_differences import EXPLANATION, format_difference
-from wfairl.report.figures.style import (
-    BLUE,
-    INK,
-    NORMAL,
-    PAGE,
-    PAPER,
-    QUIET,
-    halo,
-    new_figure,
-    place,
-    without_frame,
-    write,
-    write_at,
-)
 from wfairl.report.text import counted
+
+MINUS = "\N{MINUS SIGN}"
+
+EXPLANATION = f"(+ marks what comes true, {MINUS} what no longer holds)"
+"""Of label differences, for captions."""
 
 POINTS = 72.0
 SMALLEST = 6.5
-"""Points of the smallest text; the layout leaves room enough for it in automata of a dozen columns."""
+"""Points of the smallest text; the layout has room for it in automata of a dozen columns."""
 
 MOST_STRETCH = 1.3
 
 THIN, THICK = 0.7, 2.4
-"""Width of an edge that one word took, and of one that all of them took."""
+"""Line widths of an edge that one word took, and of one that all words took."""
 
 TITLE, BETWEEN = 0.19, 0.3
 """Inches: of a title, and between two automata."""
@@ -46,72 +37,82 @@ RING_GAP = 4.0
 
 
 def draw_automaton(model: TaskModel, name: str = "automaton") -> CaptionedFigure:
-    """The learned automaton: the more words took an edge, the thicker it is; those that none took are dashed.
+    """The learned automaton: the more words took an edge, the thicker it is; edges that no word took are dashed.
 
     Args:
         model: the task, with the counts of the demonstrations' words.
-        name: of the figure.
     """
-    drawing = _Drawing(lay_out(with_label_differences(model.finite), model.edge_counts), PAGE)
-    figure = new_figure(drawing.width, drawing.height)
+    drawing = _Drawing(lay_out(with_label_differences(model.finite), model.edge_counts), style.PAGE)
+    figure = style.new_figure(drawing.width, drawing.height)
     drawing.draw(figure, 0, 0, max(1, model.summary.successes))
-    return CaptionedFigure(name, figure, _caption(model), _alt(model))
+    edges = _edges_text(model.finite, model.edge_counts)
+    alt = f"A graph of {model.finite.states} states with the edges {edges}."
+    return CaptionedFigure(name, figure, _caption(model), alt)
 
 
 def draw_automata(model: TaskModel, rule: Automaton, name: str = "automata") -> CaptionedFigure:
     """The learned automaton beside the true one, or above it where they are too wide.
 
     Args:
-        model: the task as it was learned.
-        rule: the task as it is, without what none of its worlds shows.
-        name: of the figure.
+        rule: the true task, restricted to labels that its worlds produce.
     """
     layouts = [lay_out(with_label_differences(one)) for one in (model.finite, rule)]
-    halves = [_Drawing(layout, (PAGE - BETWEEN) / 2) for layout in layouts]
-    beside = all(one.is_legible for one in halves)
-    drawings = halves if beside else [_Drawing(layout, PAGE) for layout in layouts]
-    width = sum(one.width for one in drawings) + BETWEEN if beside else max(one.width for one in drawings)
+    halves = [_Drawing(layout, (style.PAGE - BETWEEN) / 2) for layout in layouts]
+    side_by_side = all(one.is_legible for one in halves)
+    drawings = halves if side_by_side else [_Drawing(layout, style.PAGE) for layout in layouts]
+    width = sum(one.width for one in drawings) + BETWEEN if side_by_side else max(one.width for one in drawings)
     heights = [TITLE + one.height for one in drawings]
-    figure = new_figure(width, max(heights) if beside else sum(heights))
+    figure = style.new_figure(width, max(heights) if side_by_side else sum(heights))
     left = top = 0.0
     for title, drawing in zip(("learned", "true"), drawings, strict=True):
-        write_at(figure, left, top + 0.02, title, NORMAL, va="top", weight="bold")
+        style.write_at(figure, left, top + 0.02, title, style.NORMAL, va="top", weight="bold")
         drawing.draw(figure, left, top + TITLE, 0)
-        left, top = (left + drawing.width + BETWEEN, top) if beside else (left, top + TITLE + drawing.height)
+        left, top = (left + drawing.width + BETWEEN, top) if side_by_side else (left, top + TITLE + drawing.height)
     caption = (
         f"The automaton that was learned ({counted(model.finite.states, 'state')}) and the true one"
-        f" ({counted(rule.states, 'state')}). State 0 is the initial one, and two rings mark acceptance; a label that"
-        " no edge waits for changes nothing in an automaton with guards."
+        f" ({counted(rule.states, 'state')}). State 0 is the initial one, and double rings mark acceptance; in an"
+        " automaton with guards, a label that fulfils no guard changes nothing."
     )
-    learned, true = (_edges_in_words(one) for one in (model.finite, rule))
+    learned, true = (_edges_text(one) for one in (model.finite, rule))
     return CaptionedFigure(name, figure, caption, f"The learned automaton: {learned}. The true one: {true}.")
 
 
 class _Drawing:
-    """A layout at the scale at which it fits a width; sizes in inches."""
+    """A layout scaled to fit a width; sizes in inches."""
 
     def __init__(self, layout: AutomatonLayout, widest: float):
         self.layout = layout
-        scale = min(NORMAL / FONT_SIZE, widest * POINTS / layout.width)  # points for a pixel of the layout
+        scale = min(style.NORMAL / FONT_SIZE, widest * POINTS / layout.width)  # points for a pixel of the layout
         self.is_legible = scale * FONT_SIZE >= SMALLEST
         self.size = max(SMALLEST, scale * FONT_SIZE)
-        # Where text is larger than the layout thinks, lines move apart to make room, and circles become a little tall.
+        # Where text is larger than in the layout, lines move apart to make room, and circles become a little taller.
         stretch = min(MOST_STRETCH, self.size / (scale * FONT_SIZE))
         self.line_height = 1.2 * self.size / (scale * stretch)
         self.width, self.height = layout.width * scale / POINTS, layout.height * scale * stretch / POINTS
 
     def draw(self, figure: Any, left: float, top: float, words: int) -> None:
-        """Draw it; edges are as wide as the part of the words that took them, and all alike without words."""
-        axes = place(figure, left, top, self.width, self.height)
-        without_frame(axes)
+        """Draw it; the more of the words took an edge, the wider it is; without words all are alike."""
+        axes = style.place(figure, left, top, self.width, self.height)
+        style.without_frame(axes)
         axes.set_xlim(0, self.layout.width)
         axes.set_ylim(self.layout.height, 0)
         _draw_edges(axes, self.layout, self.size, self.line_height, words)
         _draw_states(axes, self.layout, self.size)
 
 
+def format_difference(before: Label | None, label: Label) -> str:
+    """What comes true (+) and what no longer holds when a label follows another; None is no label yet.
+
+    On paper, `+door2` says more in less room than `door1 & door2 & key`. Different labels after the same one have
+    different texts.
+    """
+    held = before or frozenset()
+    signs = [*(f"+{name}" for name in sorted(label - held)), *(f"{MINUS}{name}" for name in sorted(held - label))]
+    return " ".join(signs) or ("as before" if label else "nothing")
+
+
 class _WithLabelDifferences(FiniteAutomaton):
-    """Drawn so that an edge reads the difference from the last label, which takes less room than the label."""
+    """Its edges show the difference from the last label, which takes less room than the label."""
 
     def arrows(self) -> list[Arrow]:
         return [
@@ -121,7 +122,7 @@ class _WithLabelDifferences(FiniteAutomaton):
 
 
 def with_label_differences(automaton: Automaton) -> Automaton:
-    """The automaton for drawing: with label differences at its edges, if every state knows its last label."""
+    """The automaton for drawing: with label differences on its edges, if every state has a last label."""
     if not isinstance(automaton, FiniteAutomaton) or None in automaton.last_labels[1:]:
         return automaton
     return _WithLabelDifferences(*(getattr(automaton, one.name) for one in fields(automaton) if one.init))
@@ -132,16 +133,16 @@ def _draw_edges(axes: Any, layout: AutomatonLayout, size: float, line_height: fl
     x, y = layout.centres[0]
     head = "-|>,head_length=3.4,head_width=1.7"
     start = Curve([(x - RADIUS - START, y), (x - RADIUS, y)])
-    axes.add_patch(FancyArrowPatch(path=start, arrowstyle=head, color=INK, lw=0.9))
+    axes.add_patch(FancyArrowPatch(path=start, arrowstyle=head, color=style.INK, lw=0.9))
     for edge in layout.edges:
-        taken = edge.count > 0 or not words
+        is_taken = edge.count > 0 or not words
         axes.add_patch(
             FancyArrowPatch(
                 path=Curve(edge.curve, cubic),
                 arrowstyle=head,
-                color=INK if taken else QUIET,
+                color=style.INK if is_taken else style.QUIET,
                 lw=THIN + (THICK - THIN) * min(1.0, edge.count / max(1, words)),
-                ls="-" if taken else (0, (3, 2)),
+                ls="-" if is_taken else (0, (3, 2)),
                 capstyle="butt",
                 label=f"edge-{edge.source}-{edge.target}",
             )
@@ -149,54 +150,38 @@ def _draw_edges(axes: Any, layout: AutomatonLayout, size: float, line_height: fl
     for edge in layout.edges:
         for row, line in enumerate(edge.lines):
             offset = (row - (len(edge.lines) - 1) / 2) * line_height
-            write(
-                axes,
-                edge.label_centre[0],
-                edge.label_centre[1] + offset,
-                line.replace("  ", " "),
-                size,
-                BLUE if edge.count or not words else QUIET,
-                ha="center",
-                va="center",
-                path_effects=halo(2.0),
-                zorder=3,
-            )
+            x, y = edge.label_centre
+            colour = style.BLUE if edge.count or not words else style.QUIET
+            text = style.write(axes, x, y + offset, line.replace("  ", " "), size, colour, ha="center", va="center")
+            text.set(path_effects=style.halo(2.0), zorder=3)
 
 
 def _draw_states(axes: Any, layout: AutomatonLayout, size: float) -> None:
     for state, (x, y) in enumerate(layout.centres):
         is_lost = state >= layout.states
-        axes.add_patch(Circle((x, y), RADIUS, fc=PAPER, ec="none" if is_lost else INK, lw=0.9, zorder=4))
+        axes.add_patch(Circle((x, y), RADIUS, fc=style.PAPER, ec="none" if is_lost else style.INK, lw=0.9, zorder=4))
         if layout.accepting[state]:
-            axes.add_patch(Circle((x, y), RADIUS - RING_GAP, fc="none", ec=INK, lw=0.7, zorder=5))
-        write(axes, x, y, layout.name(state), size, ha="center", va="center_baseline", zorder=6)
+            axes.add_patch(Circle((x, y), RADIUS - RING_GAP, fc="none", ec=style.INK, lw=0.7, zorder=5))
+        style.write(axes, x, y, layout.name(state), size, ha="center", va="center_baseline", zorder=6)
 
 
 def _caption(model: TaskModel) -> str:
     summary, drawn = model.summary, with_label_differences(model.finite)
-    never = sum(not arrow.count(model.edge_counts) for arrow in drawn.arrows())
+    unused = sum(not arrow.count(model.edge_counts) for arrow in drawn.arrows())
     rank = "" if summary.rank is None else f"rank {summary.rank}, "
-    reads = f"what changes when it is taken {EXPLANATION}" if drawn is not model.finite else "what must hold for it"
+    text = f"what changes when it is taken {EXPLANATION}" if drawn is not model.finite else "its guard"
     return (
         f"The automaton learned from {counted(summary.words, 'word')}, {summary.successes} of which succeeded: {rank}"
-        f"{counted(summary.states, 'state')}. An edge says {reads} and how many of the successful words took it; the"
+        f"{counted(summary.states, 'state')}. An edge shows {text} and how many of the successful words took it; the"
         " more, the thicker it is. "
-        + (f"{never} of them, dashed and without a number, none took. " if never else "Each was taken. ")
-        + "State 0 is the initial one, and two rings mark acceptance."
+        + (f"{counted(unused, 'edge')} that no word took, dashed and without a number. " if unused else "")
+        + "State 0 is the initial one, and double rings mark acceptance."
     )
 
 
-def _alt(model: TaskModel) -> str:
-    edges = "; ".join(
-        f"{arrow.source} to {'lost' if arrow.target < 0 else arrow.target} on {arrow.text}"
-        f" ({counted(arrow.count(model.edge_counts), 'word')})"
-        for arrow in with_label_differences(model.finite).arrows()
-    )
-    return f"A graph of {model.finite.states} states with the edges {edges}."
-
-
-def _edges_in_words(automaton: Automaton) -> str:
+def _edges_text(automaton: Automaton, counts: EdgeCounts | None = None) -> str:
     return "; ".join(
         f"{arrow.source} to {'lost' if arrow.target < 0 else arrow.target} on {arrow.text}"
+        + ("" if counts is None else f" ({counted(arrow.count(counts), 'word')})")
         for arrow in with_label_differences(automaton).arrows()
     )

@@ -1,4 +1,4 @@
-"""A figure with its caption, written to disk as NAME.svg and NAME.png: the same bytes for the same figure."""
+"""Figures with captions, written as NAME.svg and NAME.png: the same bytes for the same figure."""
 
 import io
 from collections.abc import Sequence
@@ -17,16 +17,16 @@ from wfairl.files import write_atomically, write_json
 DOTS_PER_INCH = 300
 
 PIXELS_PER_INCH = 200
-"""Of what stands in an SVG as pixels."""
+"""Of the pixels in an SVG."""
 
 MARGIN = 0.06
-"""Inches of paper around what is drawn, so that nothing touches the edge of a file."""
+"""Inches of white around the drawing."""
 
 CAPTIONS = "captions.json"
 
 _SVG_SETTINGS = {
-    "svg.hashsalt": "wfairl",  # names inside the file follow from what is drawn, not from chance
-    "svg.fonttype": "path",  # the letters themselves: the same on a machine without the font
+    "svg.hashsalt": "wfairl",  # identifiers follow from the content, not from chance
+    "svg.fonttype": "path",  # letters as paths: the same on a machine without the font
 }
 
 
@@ -36,9 +36,9 @@ class CaptionedFigure:
 
     Attributes:
         name: of its files, without a suffix.
-        figure: what was drawn.
-        caption: what it shows, for the reader.
-        alt: what it shows, for readers who cannot see it.
+        figure: the drawing.
+        caption: for the reader.
+        alt: a description, for readers who do not see it.
     """
 
     name: str
@@ -48,7 +48,7 @@ class CaptionedFigure:
 
     def to_svg(self) -> bytes:
         """The figure as SVG, without a date."""
-        with matplotlib.rc_context(_SVG_SETTINGS):  # the only way to tell the writer; undone behind it
+        with matplotlib.rc_context(_SVG_SETTINGS):  # the writer has no other settings
             return self._print(FigureCanvasSVG(self.figure), "svg", {"Date": None, "Creator": None}, PIXELS_PER_INCH)
 
     def to_png(self, dots_per_inch: float = DOTS_PER_INCH) -> bytes:
@@ -63,18 +63,18 @@ class CaptionedFigure:
 
 
 def write_figures(figures: Sequence[CaptionedFigure], directory: Path) -> tuple[Path, ...]:
-    """Write every figure as SVG and as PNG, and the captions of all of them as JSON.
+    """Write every figure as SVG and as PNG, and all captions as JSON.
 
     Returns:
         The files, those of the first figure first; the captions last.
 
     Raises:
-        BadInputError: two figures have one name, or nothing can be written there.
+        BadInputError: two figures have the same name, or a file cannot be written.
     """
     names = [figure.name for figure in figures]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise BadInputError(f"two figures are called {twice[0]!r}: one would take the other's place")
+    duplicates = sorted({name for name in names if names.count(name) > 1})
+    if duplicates:
+        raise BadInputError(f"two figures are called {duplicates[0]!r}: one would replace the other")
     directory = Path(directory)
     written = []
     for figure in figures:

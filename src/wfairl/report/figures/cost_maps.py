@@ -1,9 +1,8 @@
-"""What does each control cost, and where? A cost over the places of one scene.
+"""Maps of a cost over the places of one scene, one per control.
 
-One map per control, for one state of the automaton: at each place that the agent can be at in that state, the mean cost
-of the control over the world states there. Where a world tells the agent's heading, a place is four triangles, one for
-each heading: the one at the right is the cost when the agent faces right. Where it does not, one more map shows what it
-costs to arrive at a place.
+For one state of the automaton, a map shows at each place of the agent the mean cost of the control over the world
+states there. If the world tells the agent's heading, a place is four triangles, one per heading: the right one is the
+cost when the agent faces right. If it does not, one more map shows the cost of arriving at a place.
 """
 
 from dataclasses import dataclass
@@ -24,41 +23,28 @@ from wfairl.errors import BadInputError
 from wfairl.planning.cost import Cost
 from wfairl.planning.plan import find_plan
 from wfairl.planning.product import Product, build_product
+from wfairl.report.figures import style
 from wfairl.report.figures.captioned import CaptionedFigure
-from wfairl.report.figures.style import (
-    COST_COLOURS,
-    FONT,
-    NORMAL,
-    PAGE,
-    PAPER,
-    QUIET,
-    SMALL,
-    VERMILLION,
-    new_figure,
-    place,
-    show_image,
-    write_at,
-)
 from wfairl.report.text import counted
 from wfairl.worlds.rendering import Located, Oriented, as_located
 from wfairl.worlds.task import Task
 
 MAPS_PER_ROW = 3
 SCENE, GAP, TITLE, SCALE, TALLEST = 1.7, 0.14, 0.19, 0.5, 1.6
-"""Inches: width of the scene, between maps, of the titles, of the colour scale, and of a map that is tall."""
+"""Inches: width of the scene, gap between maps, titles, colour scale, and maximum height of a map."""
 
 FADING = 0.72
 SMALLEST_PLACE = 0.015
-"""Of a place, at least this part of the picture's width."""
+"""Size of a place, as a fraction of the image's width."""
 
 NARROWEST = 0.02
-"""Costs that differ by less than this are drawn as equal, not spread over all colours."""
+"""Least range of the colour scale: smaller differences are not spread over all colours."""
 
 MOST_NODES = 20_000
-"""Product states that are looked at; of more, they are taken at equal distances."""
+"""Product states in a map; of more, a regular sample."""
 
 MOST_SHAPES = 400
-"""A map of more places stands in an SVG as pixels, which take less room."""
+"""A map of more places is rasterized in an SVG, which takes less room."""
 
 ARRIVING = "arriving"
 
@@ -68,14 +54,14 @@ class CostMaps:
     """The cost of every control at every place, in one automaton state.
 
     Attributes:
-        names: of the maps: the controls, and where headings are unknown, `ARRIVING` before them.
-        places: pixels (x, y) of the places, shape [places, 2].
-        headings: degrees that the agent faces at each, NaN where its world does not tell; shape [places].
-        costs: mean costs, NaN where a control cannot be chosen or nothing arrives; shape [maps, places].
+        names: of the maps: the controls, preceded by `ARRIVING` if headings are unknown.
+        places: pixels (x, y), shape [places, 2].
+        headings: of the agent in degrees, NaN if unknown; shape [places].
+        costs: mean costs, NaN where a control is unavailable or nothing arrives; shape [maps, places].
         automaton_state: the state.
-        step: the plan enters it with this step.
-        label: what was true then, for the reader.
-        image: the scene at that moment, shape [height, width, 3].
+        step: of the plan that enters it.
+        label: of that step, as text.
+        image: of the scene at that moment, shape [height, width, 3].
     """
 
     names: tuple[str, ...]
@@ -92,15 +78,11 @@ def map_costs(task: Task, seed: int, automaton: Automaton, cost: Cost, automaton
     """The costs over one scene.
 
     Args:
-        task: the task.
-        seed: the scene.
-        automaton: the task as it was learned.
-        cost: the cost as it was learned.
-        automaton_state: which; the one that the plan spends most steps in if None.
+        automaton_state: if None, the state in which the plan takes most steps.
 
     Raises:
-        NoRendererError: the world cannot tell where the agent is.
-        BadInputError: the plan does not go through that state, or ends there.
+        NoRendererError: the world does not tell where the agent is.
+        BadInputError: the plan takes no step in that state.
     """
     world = task.make_world(seed)
     located = as_located(world)
@@ -139,25 +121,25 @@ def map_costs(task: Task, seed: int, automaton: Automaton, cost: Cost, automaton
 
 
 def _poses(world: Located, product: Product, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
-    """x, y and heading of the agent in product states, 0 for a heading that its world does not tell; [nodes, 3]."""
+    """x, y and heading of the agent in product states, [nodes, 3]; 0 for an unknown heading."""
     states = [product.state(int(node)) for node in nodes]
     headings = [world.heading(state) if isinstance(world, Oriented) else 0.0 for state in states]
     return np.array([(*world.locate(state), heading) for state, heading in zip(states, headings, strict=True)])
 
 
 def _means(costs: NDArray[np.float64], number: NDArray[np.int64], places: int) -> NDArray[np.float64]:
-    """The mean of the costs at each place that are numbers, shape [places, ...]."""
-    known = np.isfinite(costs)
+    """The mean of the finite costs at each place, shape [places, ...]."""
+    finite = np.isfinite(costs)
     sums, counts = np.zeros((places, *costs.shape[1:])), np.zeros((places, *costs.shape[1:]))
-    np.add.at(sums, number, np.where(known, costs, 0.0))
-    np.add.at(counts, number, known)
+    np.add.at(sums, number, np.where(finite, costs, 0.0))
+    np.add.at(counts, number, finite)
     return np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
 
 
 def _arrivals(
     world: Located, product: Product, nodes: NDArray[np.int64], table: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The transitions that move the agent: where to, shape [moves, 3] as in `_poses`, and their costs, [moves]."""
+    """The transitions that move the agent: their targets as in `_poses`, [moves, 3], and their costs, [moves]."""
     moves, costs = [], []
     for row, control in np.argwhere(product.available[nodes]).tolist():
         state = product.state(int(nodes[row]))
@@ -177,30 +159,30 @@ def draw_cost_maps(
     name: str = "costs",
     kind: str = "learned",
 ) -> CaptionedFigure:
-    """The scene, and one map per control with one scale for all; `kind` is what the caption calls the cost.
+    """The scene, and one map per control on a common scale; `kind` is an adjective of the cost for the caption.
 
     The other arguments and the errors are those of `map_costs`.
     """
     maps = map_costs(task, seed, automaton, cost, automaton_state)
     side = _side(maps)
     left, top, width, height = _window(maps, side)
-    room = (PAGE - SCENE - SCALE - GAP * MAPS_PER_ROW) / MAPS_PER_ROW
+    room = (style.PAGE - SCENE - SCALE - GAP * MAPS_PER_ROW) / MAPS_PER_ROW
     inches = min(room / width, TALLEST / height)  # of a pixel
     rows = -(-len(maps.names) // MAPS_PER_ROW)
     map_height = inches * height + TITLE
     scene_height = SCENE * maps.image.shape[0] / maps.image.shape[1]
-    figure = new_figure(PAGE, max(rows * map_height + (rows - 1) * GAP, scene_height + TITLE))
-    write_at(figure, 0, 0.02, f"automaton state {maps.automaton_state}", NORMAL, va="top")
-    scene = place(figure, 0, TITLE, SCENE, scene_height)
-    show_image(scene, maps.image)
-    scene.add_patch(Rectangle((left, top), width, height, fc="none", ec=VERMILLION, lw=1.0, ls=(0, (3, 1.5))))
+    figure = style.new_figure(style.PAGE, max(rows * map_height + (rows - 1) * GAP, scene_height + TITLE))
+    style.write_at(figure, 0, 0.02, f"automaton state {maps.automaton_state}", style.NORMAL, va="top")
+    scene = style.place(figure, 0, TITLE, SCENE, scene_height)
+    style.show_image(scene, maps.image)
+    scene.add_patch(Rectangle((left, top), width, height, fc="none", ec=style.VERMILLION, lw=1.0, ls=(0, (3, 1.5))))
     scale = _scale(maps.costs)
     for number, title in enumerate(maps.names):
         row, column = divmod(number, MAPS_PER_ROW)
         x, y = SCENE + GAP + column * (room + GAP), row * (map_height + GAP)
-        write_at(figure, x, y + 0.02, title, NORMAL, va="top")
-        axes = place(figure, x, y + TITLE, inches * width, inches * height)
-        show_image(axes, maps.image, FADING)
+        style.write_at(figure, x, y + 0.02, title, style.NORMAL, va="top")
+        axes = style.place(figure, x, y + TITLE, inches * width, inches * height)
+        style.show_image(axes, maps.image, FADING)
         axes.set_xlim(left, left + width)
         axes.set_ylim(top + height, top)
         axes.add_collection(_colour_places(maps, number, side, scale))
@@ -209,14 +191,14 @@ def draw_cost_maps(
 
 
 def _side(maps: CostMaps) -> float:
-    """Pixels of the side of a place: the least distance between two in a row or column."""
+    """Pixels of the side of a place: the least distance between two places in a row or column."""
     gaps = [np.diff(np.unique(axis)) for axis in maps.places.T]
     least = min((float(gap.min()) for gap in gaps if len(gap)), default=float(maps.image.shape[1]))
     return max(least, SMALLEST_PLACE * maps.image.shape[1])
 
 
 def _window(maps: CostMaps, side: float) -> tuple[float, float, float, float]:
-    """The part of the picture within one place of where the agent can be: left, top, width, height."""
+    """The part of the image around all places: left, top, width, height."""
     height, width = maps.image.shape[:2]
     left, top = np.maximum(maps.places.min(axis=0) - 1.5 * side, 0)
     right, bottom = np.minimum(maps.places.max(axis=0) + 1.5 * side, (width, height))
@@ -232,22 +214,22 @@ def _scale(costs: NDArray[np.float64]) -> Normalize:
 
 def _colour_places(maps: CostMaps, number: int, side: float, scale: Normalize) -> Any:
     """A square for each place with a cost, or a triangle for each heading at it."""
-    known = np.flatnonzero(np.isfinite(maps.costs[number]))
+    drawn = np.flatnonzero(np.isfinite(maps.costs[number]))
     return PolyCollection(
-        [maps.places[i] + side * _shape(float(maps.headings[i])) for i in known],
-        array=maps.costs[number, known],
-        cmap=COST_COLOURS,
+        [maps.places[i] + side * _shape(float(maps.headings[i])) for i in drawn],
+        array=maps.costs[number, drawn],
+        cmap=style.COST_COLOURS,
         norm=scale,
-        edgecolors="face" if np.isfinite(maps.headings).any() else PAPER,  # no seams between triangles
+        edgecolors="face" if np.isfinite(maps.headings).any() else style.PAPER,  # no seams between triangles
         linewidths=0.2,
         label=f"costs-{maps.names[number]}",
-        rasterized=len(known) > MOST_SHAPES,
+        rasterized=len(drawn) > MOST_SHAPES,
         zorder=2,
     )
 
 
 _CORNERS = np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)])
-"""Of a place, y downwards, from the upper left one on."""
+"""Of a place, y downwards, clockwise from the upper left."""
 
 
 def _shape(heading: float) -> NDArray[np.float64]:
@@ -260,13 +242,13 @@ def _shape(heading: float) -> NDArray[np.float64]:
 
 def _draw_scale(figure: Any, scale: Normalize) -> None:
     height = figure.get_size_inches()[1]
-    axes = place(figure, PAGE - SCALE + 0.08, TITLE, 0.09, height - 2 * TITLE)
-    bar = figure.colorbar(ScalarMappable(scale, colormaps[COST_COLOURS]), cax=axes)
+    axes = style.place(figure, style.PAGE - SCALE + 0.08, TITLE, 0.09, height - 2 * TITLE)
+    bar = figure.colorbar(ScalarMappable(scale, colormaps[style.COST_COLOURS]), cax=axes)
     bar.outline.set_visible(False)
     low, high = float(scale.vmin or 0.0), float(scale.vmax or 0.0)
     bar.set_ticks([float(tick) for tick in MaxNLocator(5).tick_values(low, high) if low <= tick <= high])
-    axes.tick_params(labelsize=SMALL, labelfontfamily=FONT, length=2, width=0.6, color=QUIET, pad=2)
-    axes.set_title("cost", size=SMALL, family=FONT, loc="left", pad=4)
+    axes.tick_params(labelsize=style.SMALL, labelfontfamily=style.FONT, length=2, width=0.6, color=style.QUIET, pad=2)
+    axes.set_title("cost", size=style.SMALL, family=style.FONT, loc="left", pad=4)
 
 
 def _caption(task: Task, seed: int, maps: CostMaps, kind: str) -> str:

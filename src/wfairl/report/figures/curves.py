@@ -1,4 +1,4 @@
-"""Did training converge, and does what it learned hold for demonstrations that it did not see?"""
+"""Training curves: losses on training and held-out demonstrations."""
 
 import math
 import textwrap
@@ -11,28 +11,28 @@ from matplotlib.ticker import MaxNLocator
 
 from wfairl.errors import BadInputError
 from wfairl.learning.checkpoint import METRICS, BrokenMetricsError, read_metrics
+from wfairl.report.figures import style
 from wfairl.report.figures.captioned import CaptionedFigure
-from wfairl.report.figures.style import BLUE, PAGE, SMALL, VERMILLION, new_figure, place, plain_axes, spread, write
 
 CURVES_PER_ROW = 3
 HEIGHT, LEFT, BOTTOM, GAP, RIGHT = 1.3, 0.45, 0.16, 0.16, 0.55
 LINE, TICKS, CHARACTER = 0.19, 0.22, 0.068
-"""Inches: of one panel and around the panels; of a line of a title, of the numbers at the axes, of a letter."""
+"""Inches: of a panel and around panels; of a title line, of tick labels, of a letter."""
 
 
 NUMBERS = ("train_loss", "held_out_loss", "held_out_errors")
-"""What is read of an epoch."""
+"""The metrics of an epoch that are drawn."""
 
 
 @dataclass(frozen=True)
 class LossHistory:
-    """The losses of one training; None in an epoch that has none, or no finite one.
+    """The losses of one training; None in an epoch without a finite one.
 
     Attributes:
-        epochs: their numbers, ascending.
-        train: mean negative log-likelihood per step on what is trained on.
-        held_out: the same on what is held out.
-        errors: the part of held-out steps at which it would have done something else, where that was counted.
+        epochs: ascending.
+        train: mean negative log-likelihood per step of the training demonstrations.
+        held_out: the same of the held-out demonstrations.
+        errors: fraction of held-out steps whose control was not predicted, if counted.
     """
 
     epochs: tuple[int, ...]
@@ -41,30 +41,27 @@ class LossHistory:
     errors: tuple[float | None, ...]
 
     @property
-    def kept(self) -> tuple[float, int] | None:
-        """The held-out loss of the epoch that training kept, and the epoch; None if nothing is held out.
-
-        It is that of fewest errors where these were counted, and among equals of least loss.
-        """
+    def selected(self) -> tuple[float, int] | None:
+        """Held-out loss and number of the selected epoch, that of fewest errors, then least loss; None without any."""
         rows = zip(self.errors, self.held_out, self.epochs, strict=True)
-        known = [(errors or 0.0, loss, epoch) for errors, loss, epoch in rows if loss is not None]
-        return min(known)[1:] if known else None
+        candidates = [(errors or 0.0, loss, epoch) for errors, loss, epoch in rows if loss is not None]
+        return min(candidates)[1:] if candidates else None
 
 
 @dataclass(frozen=True)
 class History:
-    """The trainings of a run: one, or one for each network of a method that trains several."""
+    """The trainings of a run, one per network."""
 
     trainings: tuple[LossHistory, ...]
 
     @property
-    def kept(self) -> tuple[float, int] | None:
-        """The least held-out loss of an epoch that was kept, and the epoch; None if nothing is held out."""
-        return min((training.kept for training in self.trainings if training.kept is not None), default=None)
+    def selected(self) -> tuple[float, int] | None:
+        """The least held-out loss of a selected epoch, and the epoch; None without any."""
+        return min((training.selected for training in self.trainings if training.selected is not None), default=None)
 
 
 def read_history(directory: Path) -> History:
-    """The losses in the `metrics.jsonl` of a run; an epoch that is not after the one before begins another training.
+    """The losses in the `metrics.jsonl` of a run; a smaller epoch number starts another training.
 
     Raises:
         BrokenMetricsError: a line is not an epoch, or there is none.
@@ -89,11 +86,10 @@ def _finite(value: Any) -> float | None:
 
 
 def draw_curves(histories: Mapping[str, History], name: str = "training") -> CaptionedFigure:
-    """The losses of one or more trainings over epochs, one panel each on one scale, the epoch that was kept marked.
+    """Losses over epochs, one panel per run on a common scale, with the selected epoch marked.
 
     Args:
-        histories: by what to call them.
-        name: of the figure.
+        histories: by title.
 
     Raises:
         BadInputError: there are none.
@@ -102,18 +98,18 @@ def draw_curves(histories: Mapping[str, History], name: str = "training") -> Cap
         raise BadInputError("there are no trainings to draw")
     columns = min(CURVES_PER_ROW, max(2, len(histories)))
     rows = -(-len(histories) // columns)
-    width = (PAGE - LEFT - RIGHT - GAP * (columns - 1)) / columns
+    width = (style.PAGE - LEFT - RIGHT - GAP * (columns - 1)) / columns
     used = LEFT + RIGHT + min(columns, len(histories)) * (width + GAP) - GAP
     titles = [textwrap.fill(title, int(width / CHARACTER)) for title in histories]
     title_height = LINE * (1 + max(title.count("\n") for title in titles))
     pitch = title_height + HEIGHT + TICKS
-    figure = new_figure(used, rows * pitch + BOTTOM)
+    figure = style.new_figure(used, rows * pitch + BOTTOM)
     low, high = _range(histories)
     for number, (title, history) in enumerate(zip(titles, histories.values(), strict=True)):
         row, column = divmod(number, columns)
-        axes = place(figure, LEFT + column * (width + GAP), title_height + row * pitch, width, HEIGHT)
+        axes = style.place(figure, LEFT + column * (width + GAP), title_height + row * pitch, width, HEIGHT)
         is_lowest = number + columns >= len(histories)
-        plain_axes(axes, "epoch" if is_lowest else "", "loss per step (nats)" if column == 0 else "", title)
+        style.plain_axes(axes, "epoch" if is_lowest else "", "loss per step (nats)" if column == 0 else "", title)
         axes.set_ylim(low, high)
         axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
         axes.tick_params(labelleft=column == 0)
@@ -122,7 +118,7 @@ def draw_curves(histories: Mapping[str, History], name: str = "training") -> Cap
 
 
 def _range(histories: Mapping[str, History]) -> tuple[float, float]:
-    """From a little under the least loss to a little over the largest."""
+    """The range of all losses, with a margin."""
     losses = [
         loss
         for history in histories.values()
@@ -136,22 +132,22 @@ def _range(histories: Mapping[str, History]) -> tuple[float, float]:
 
 
 def _draw_history(axes: Any, history: History, named: bool) -> None:
-    """Two lines per training, with their names at the ends of the last unless a panel further right has them."""
+    """Two lines per training, with names at the ends of the last ones if `named`."""
     width = 1.2 if len(history.trainings) == 1 else 0.7
     ends: list[tuple[float, str, str]] = []
     for training in history.trainings:
         ends = []
-        for losses, colour, style, what in (
-            (training.train, BLUE, (0, (4, 1.5)), "training"),
-            (training.held_out, VERMILLION, "-", "held out"),
+        for losses, colour, dashes, name in (
+            (training.train, style.BLUE, (0, (4, 1.5)), "training"),
+            (training.held_out, style.VERMILLION, "-", "held out"),
         ):
-            known = [(epoch, loss) for epoch, loss in zip(training.epochs, losses, strict=True) if loss is not None]
-            if known:
-                axes.plot(*zip(*known, strict=True), color=colour, ls=style, lw=width, label=what)
-                ends.append((known[-1][1], colour, what))
-        if training.kept is not None:
-            loss, epoch = training.kept
-            axes.plot([epoch], [loss], "o", ms=2.9 * width, color=VERMILLION, label="kept")
+            points = [(epoch, loss) for epoch, loss in zip(training.epochs, losses, strict=True) if loss is not None]
+            if points:
+                axes.plot(*zip(*points, strict=True), color=colour, ls=dashes, lw=width, label=name)
+                ends.append((points[-1][1], colour, name))
+        if training.selected is not None:
+            loss, epoch = training.selected
+            axes.plot([epoch], [loss], "o", ms=2.9 * width, color=style.VERMILLION, label="selected")
     if named:
         _name_ends(axes, ends)
 
@@ -159,38 +155,38 @@ def _draw_history(axes: Any, history: History, named: bool) -> None:
 def _name_ends(axes: Any, ends: Sequence[tuple[float, str, str]]) -> None:
     low, high = axes.get_ylim()
     line = (high - low) * 0.12 / HEIGHT
-    right = axes.get_xlim()[1]  # beyond all lines: other trainings may go on where the last one ended
-    for (_, colour, what), y in zip(ends, spread([loss for loss, _, _ in ends], line), strict=True):
-        write(axes, right, y, what, SMALL, colour, ha="left", va="center")
+    right = axes.get_xlim()[1]  # beyond all lines: other trainings may be longer than the last
+    for (_, colour, what), y in zip(ends, style.spread([loss for loss, _, _ in ends], line), strict=True):
+        style.write(axes, right, y, what, style.SMALL, colour, ha="left", va="center")
 
 
 def _caption(histories: Mapping[str, History]) -> str:
-    kept = "; ".join(
-        f"{title}: {history.kept[0]:.3f} in epoch {history.kept[1]}"
+    selected = "; ".join(
+        f"{title}: {history.selected[0]:.3f} in epoch {history.selected[1]}"
         for title, history in histories.items()
-        if history.kept is not None
+        if history.selected is not None
     )
     by_errors = any(
         one is not None for history in histories.values() for training in history.trainings for one in training.errors
     )
     several = any(len(history.trainings) > 1 for history in histories.values())
     return (
-        "The mean negative log-likelihood of a demonstrated control over the epochs of training, on the demonstrations"
-        " that are trained on (dashed) and on those that are held out (solid)."
+        "The mean negative log-likelihood of a demonstrated control over the epochs of training, for training"
+        " demonstrations (dashed) and held-out demonstrations (solid)."
         + (" A method that trains several networks has a pair of lines for each." if several else "")
-        + (" Dots: the epoch that is kept, that of least held-out loss" if kept else "")
-        + (", in cloning that of fewest held-out errors" if kept and by_errors else "")
-        + (f". Held-out loss there, the least of several networks: {kept}." if kept else "")
+        + (" Dots: the selected epoch, that of least held-out loss" if selected else "")
+        + (", in cloning that of fewest held-out errors" if selected and by_errors else "")
+        + (f". Its held-out loss, the least of several networks: {selected}." if selected else "")
     )
 
 
 def _alt(histories: Mapping[str, History]) -> str:
-    def say(losses: Sequence[float | None]) -> str:
-        known = [loss for loss in losses if loss is not None]
-        return f"from {known[0]:.3f} to {known[-1]:.3f}" if known else "none"
+    def text_of(losses: Sequence[float | None]) -> str:
+        finite = [loss for loss in losses if loss is not None]
+        return f"from {finite[0]:.3f} to {finite[-1]:.3f}" if finite else "none"
 
     return "Curves of losses over epochs. " + "; ".join(
-        f"{title}: training {say(training.train)}, held out {say(training.held_out)}"
+        f"{title}: training {text_of(training.train)}, held out {text_of(training.held_out)}"
         for title, history in histories.items()
         for training in history.trainings
     )

@@ -1,4 +1,4 @@
-"""What do the tasks look like, and what can be said about them? (Figure 4 of the paper)"""
+"""A scene of each task, with its propositions. (Figure 4 of the paper)"""
 
 import textwrap
 from collections.abc import Sequence
@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wfairl.report.figures import style
 from wfairl.report.figures.captioned import CaptionedFigure
-from wfairl.report.figures.style import INK, NORMAL, PAGE, QUIET, SMALL, new_figure, place, show_image, write_at
 from wfairl.report.text import counted
 from wfairl.worlds.registry import all_tasks
 from wfairl.worlds.rendering import NoRendererError, Renderer, can_render
 from wfairl.worlds.task import Task
 
 TALLEST = 1.55
-"""Inches of a scene at most: what the paper's three tasks in a row have. Fewer do not grow beyond that."""
+"""Inches of a scene, that of the paper's three tasks in a row; fewer tasks do not grow beyond it."""
 
 WIDEST = 2.2
-"""A scene is at most this many times as wide as the pictures of its row are high."""
+"""The largest width of a scene, as a multiple of its row's height."""
 
 TASKS_PER_ROW = 4
 
@@ -34,35 +34,33 @@ CHARACTER = 0.058
 def draw_environments(
     tasks: Sequence[Task] | None = None, seed: int = 5_000, name: str = "environments"
 ) -> CaptionedFigure:
-    """A scene of each task as its world shows it, with its propositions and its horizon.
+    """A rendered scene of each task, with its propositions and its horizon.
 
     Args:
-        tasks: which ones; all that are known if None. Those whose worlds have no renderer are left out.
-        seed: the scene of each.
-        name: of the figure.
+        tasks: all registered ones if None; those without renderer are left out.
 
     Raises:
-        NoRendererError: none of the worlds has a renderer.
+        NoRendererError: no world has a renderer.
     """
     tasks = all_tasks() if tasks is None else tasks
     worlds = [task.make_world(seed) for task in tasks]
     images = {task: _initial_image(world) for task, world in zip(tasks, worlds, strict=True) if can_render(world)}
     if not images:
-        raise NoRendererError("none of the tasks has a world with a renderer")
+        raise NoRendererError("no task has a world with a renderer")
     rows = [list(images.items())[first : first + TASKS_PER_ROW] for first in range(0, len(images), TASKS_PER_ROW)]
     layouts = [_lay_out_row(row) for row in rows]
     width = max(sum(cell.width + GAP for cell in row) - GAP for row in layouts)
-    figure = new_figure(width, sum(_height(row) for row in layouts))
+    figure = style.new_figure(width, sum(_height(row) for row in layouts))
     top = 0.0
     for row, layout in zip(rows, layouts, strict=True):
         left = 0.0
         for (task, image), cell in zip(row, layout, strict=True):
-            write_at(figure, left, top + 0.02, task.title, NORMAL, va="top", weight="bold")
-            shown = cell.width * image.shape[0] / image.shape[1]
-            show_image(place(figure, left, top + TITLE, cell.width, shown), image)
+            style.write_at(figure, left, top + 0.02, task.title, style.NORMAL, va="top", weight="bold")
+            height = cell.width * image.shape[0] / image.shape[1]
+            style.show_image(style.place(figure, left, top + TITLE, cell.width, height), image)
             for number, (line, colour) in enumerate(cell.lines):
-                y = top + TITLE + shown + 0.05 + number * LINE
-                write_at(figure, left, y, line, SMALL, colour=colour, va="top")
+                y = top + TITLE + height + 0.05 + number * LINE
+                style.write_at(figure, left, y, line, style.SMALL, colour=colour, va="top")
             left += cell.width + GAP
         top += _height(layout)
     return CaptionedFigure(name, figure, _caption(list(images), seed, len(tasks) - len(images)), _alt(list(images)))
@@ -70,17 +68,17 @@ def draw_environments(
 
 @dataclass(frozen=True)
 class _Cell:
-    """A scene with what stands under it: inches of its width and of the row's pictures, lines with their colours."""
+    """A scene: inches of its width and of its row's images, and lines of text with their colours."""
 
     width: float
-    picture: float
+    height: float
     lines: list[tuple[str, str]]
 
 
 def _lay_out_row(row: Sequence[tuple[Task, NDArray[np.uint8]]]) -> list[_Cell]:
-    """One height for all, and widths that fill the page if they can: a row of pictures is read as a row."""
+    """The same height for all, and widths that fill the page if possible."""
     aspects = [min(image.shape[1] / image.shape[0], WIDEST) for _, image in row]
-    inches = min(TALLEST, (PAGE - GAP * (len(row) - 1)) / sum(aspects))
+    inches = min(TALLEST, (style.PAGE - GAP * (len(row) - 1)) / sum(aspects))
     return [
         _Cell(inches * aspect, inches, _lines(task, int(inches * aspect / CHARACTER)))
         for (task, _), aspect in zip(row, aspects, strict=True)
@@ -88,7 +86,7 @@ def _lay_out_row(row: Sequence[tuple[Task, NDArray[np.uint8]]]) -> list[_Cell]:
 
 
 def _height(row: Sequence[_Cell]) -> float:
-    return TITLE + row[0].picture + 0.06 + LINE * max(len(cell.lines) for cell in row)
+    return TITLE + row[0].height + 0.06 + LINE * max(len(cell.lines) for cell in row)
 
 
 def _initial_image(world: Any) -> NDArray[np.uint8]:
@@ -98,15 +96,15 @@ def _initial_image(world: Any) -> NDArray[np.uint8]:
 
 def _lines(task: Task, characters: int) -> list[tuple[str, str]]:
     """The lines of text under a scene, and the colour of each."""
-    texts = ((f"horizon: {task.horizon} steps", QUIET), ("labels: " + ", ".join(task.propositions), INK))
+    texts = ((f"horizon: {task.horizon} steps", style.QUIET), ("labels: " + ", ".join(task.propositions), style.INK))
     return [(line, colour) for text, colour in texts for line in textwrap.wrap(text, max(characters, 8))]
 
 
 def _caption(tasks: Sequence[Task], seed: int, left_out: int) -> str:
     goals = "; ".join(f"{task.title}: {task.summary}" for task in tasks)
     return (
-        f"The tasks, each in its scene {seed}, as their worlds show it. {goals}. Under each, the number of steps within"
-        " which an episode has to succeed, and the propositions that labels are made of."
+        f"The tasks, each in its scene {seed}. {goals}. Below each, the number of steps within which an episode has to"
+        " succeed, and the propositions of its labels."
         + (f" {counted(left_out, 'task')} without a renderer left out." if left_out else "")
     )
 

@@ -1,7 +1,6 @@
-"""One look for all figures: sizes of print, few colours that everybody can tell apart, and nothing that says nothing.
+"""The style of all figures: sizes for print, and colours that everybody can tell apart.
 
-Everything is set on the artists themselves, never on matplotlib's global settings: a figure looks the same in
-whatever program it is made.
+Everything is set on the artists, never in matplotlib's global settings: a figure is the same in every program.
 """
 
 from collections.abc import Sequence
@@ -14,13 +13,13 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 COLUMN, PAGE = 3.4, 7.0
-"""Widths in inches: one column of a two-column page, and the whole of it."""
+"""Widths in inches: of a column of a two-column page, and of the page."""
 
 SMALL, NORMAL, LARGE = 7.0, 8.0, 9.0
 """Sizes of text in points."""
 
 FONT = "DejaVu Sans"
-"""Comes with matplotlib, so that every machine has it."""
+"""Comes with matplotlib."""
 
 INK, QUIET, PALE, PAPER = "#1b1f24", "#626a73", "#d3d7dc", "#ffffff"
 
@@ -34,13 +33,13 @@ BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BROWN = (
     "#7a5c3e",
 )
 PALETTE = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, SKY, BROWN)
-"""Okabe and Ito's colours, told apart by colour-blind people too; what they tell is written beside them as well."""
+"""Okabe and Ito's colours, for colour-blind readers too; text always repeats what a colour means."""
 
 LIGHT = 0.55
-"""Luminance from which on a colour takes dark text."""
+"""Luminance above which a colour needs dark text."""
 
 COST_COLOURS = "cividis_r"
-"""Lightness falls steadily with the value: dark is dear, in print without colour too."""
+"""Lightness decreases with the value: dark is expensive, also in print without colour."""
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -49,7 +48,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def place(figure: Figure, left: float, top: float, width: float, height: float) -> Any:
-    """Axes at a place in inches, from the left and from the top."""
+    """Add axes at a position in inches from the left and the top."""
     page_width, page_height = figure.get_size_inches()
     return figure.add_axes(
         (left / page_width, 1 - (top + height) / page_height, width / page_width, height / page_height)
@@ -57,29 +56,29 @@ def place(figure: Figure, left: float, top: float, width: float, height: float) 
 
 
 def write(where: Any, x: float, y: float, text: str, size: float = SMALL, colour: str = INK, **settings: Any) -> Any:
-    """Text in axes or on a figure, as it stands: no sign in it means mathematics."""
+    """Write text in axes or on a figure, without parsing mathematics."""
     return where.text(x, y, text, size=size, color=colour, family=FONT, parse_math=False, **settings)
 
 
 def write_at(figure: Figure, left: float, top: float, text: str, size: float = SMALL, **settings: Any) -> Any:
-    """Text at a place in inches, from the left and from the top."""
+    """Write text at a position in inches from the left and the top."""
     width, height = figure.get_size_inches()
     return write(figure, left / width, 1 - top / height, text, size, **settings)
 
 
 def ink_on(fill: str) -> str:
-    """Dark or light text, whichever is read more easily on a colour."""
+    """The colour of text on a fill: dark or light."""
     red, green, blue = to_rgb(fill)
     return INK if 0.2126 * red + 0.7152 * green + 0.0722 * blue > LIGHT else PAPER
 
 
 def halo(width: float = 2.0) -> list[Any]:
-    """What keeps text and lines readable on a picture: a rim of paper around them."""
+    """A white outline that keeps text and lines readable on an image."""
     return [patheffects.withStroke(linewidth=width, foreground=PAPER)]
 
 
 def without_frame(axes: Any) -> None:
-    """Only what is drawn, no axes."""
+    """Hide ticks and spines."""
     axes.set_xticks([])
     axes.set_yticks([])
     for spine in axes.spines.values():
@@ -87,12 +86,11 @@ def without_frame(axes: Any) -> None:
 
 
 def show_image(axes: Any, image: NDArray[np.uint8], fading: float = 0.0) -> None:
-    """Put an image into axes whose unit is a pixel, y downwards.
+    """Show an image in axes whose unit is a pixel, y downwards.
 
     Args:
-        axes: where.
         image: shape [height, width, 3].
-        fading: from 0, as it is, to 1, white; so that what is drawn on it stands out.
+        fading: from 0, unchanged, to 1, white.
     """
     without_frame(axes)
     height, width = image.shape[:2]
@@ -103,7 +101,7 @@ def show_image(axes: Any, image: NDArray[np.uint8], fading: float = 0.0) -> None
 
 
 def plain_axes(axes: Any, x: str = "", y: str = "", title: str = "") -> None:
-    """Axes with two lines, small ticks, and names; the title stands at the left."""
+    """Two spines, small ticks, axis names, and a title at the left."""
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     for side in ("left", "bottom"):
@@ -116,14 +114,14 @@ def plain_axes(axes: Any, x: str = "", y: str = "", title: str = "") -> None:
 
 
 def spread(positions: Sequence[float], gap: float) -> list[float]:
-    """The positions moved apart as little as needed, so that neighbours are at least `gap` apart; for labels."""
+    """Positions of labels, moved as little as possible to be at least `gap` apart."""
     order = sorted(range(len(positions)), key=lambda i: positions[i])
     groups: list[list[int]] = []
     centres: list[float] = []
     for i in order:
         groups.append([i])
         centres.append(positions[i])
-        # A group is as wide as its labels; two that touch become one, centred on the mean of what it labels.
+        # Groups that touch become one, centred on the mean of its positions.
         while len(groups) > 1 and centres[-1] - centres[-2] < gap * (len(groups[-1]) + len(groups[-2])) / 2:
             last = groups.pop()
             centres.pop()

@@ -1,4 +1,4 @@
-"""How does the automaton cut an episode into parts? (Figure 1 of the paper)"""
+"""An episode, cut into parts by the states of the automaton. (Figure 1 of the paper)"""
 
 import math
 from collections.abc import Sequence
@@ -16,23 +16,9 @@ from wfairl.planning.cost import Cost, unit_cost
 from wfairl.planning.path import Path
 from wfairl.planning.plan import find_plan
 from wfairl.planning.product import build_product
+from wfairl.report.figures import style
+from wfairl.report.figures.automaton import EXPLANATION, format_difference
 from wfairl.report.figures.captioned import CaptionedFigure
-from wfairl.report.figures.label_differences import EXPLANATION, format_difference
-from wfairl.report.figures.style import (
-    COLUMN,
-    INK,
-    PAGE,
-    PALETTE,
-    PAPER,
-    QUIET,
-    halo,
-    ink_on,
-    new_figure,
-    place,
-    show_image,
-    without_frame,
-    write,
-)
 from wfairl.report.text import counted
 from wfairl.worlds.rendering import Located, as_located, can_locate
 from wfairl.worlds.task import Task
@@ -40,16 +26,16 @@ from wfairl.worlds.task import Task
 FADING = 0.65
 CHAIN = 1.35
 ROW = 0.32
-"""Inches of the chain of states: its width, and the height of one of them."""
+"""Inches of the chain of states: its width, and the height of a state."""
 
 TALLEST = 2.6
-"""Inches of a scene that gets more room than a column has."""
+"""Inches of a wide scene, which gets more than a column."""
 
 WIDE = 1.2
-"""A scene that is more times as wide as high than this does."""
+"""Aspect ratio above which a scene is wide."""
 
 LANE = 0.11
-"""Steps of the agent between the lines of two parts that go the same way."""
+"""Distance between the lines of parallel parts, in steps of the agent."""
 
 RADIUS = 0.075
 """Inches of the circle of an automaton state."""
@@ -57,13 +43,13 @@ RADIUS = 0.075
 
 @dataclass(frozen=True)
 class PathPart:
-    """The steps of a path that were taken in one automaton state.
+    """The steps of a path in one automaton state.
 
     Attributes:
         automaton_state: the state.
-        first, last: the part goes from world state `first` of the path to world state `last`.
-        label: what ended it, the label of the step to `last`; None for the last state, in which no step was taken.
-        before: the label that it began with; None at the start.
+        first, last: indices of its first and last world state.
+        label: of the step to `last`, which ended it; None for the final state, which has no step.
+        before: the label at its beginning; None at the start.
     """
 
     automaton_state: int
@@ -74,12 +60,12 @@ class PathPart:
 
     @property
     def difference(self) -> str:
-        """What ended it, for the reader."""
+        """What ended it, as text."""
         return "accepted" if self.label is None else format_difference(self.before, self.label)
 
 
 def split_by_automaton_state(path: Path) -> tuple[PathPart, ...]:
-    """The parts of a path, one for each visit of an automaton state, the last state included."""
+    """The parts of a path, one per visit of an automaton state, including the final one."""
     states = path.automaton_states
     starts = [0, *(t for t in range(1, len(states)) if states[t] != states[t - 1])]
     labels = [None, *path.labels]
@@ -90,14 +76,10 @@ def split_by_automaton_state(path: Path) -> tuple[PathPart, ...]:
 def draw_trajectory(
     task: Task, seed: int, automaton: Automaton, cost: Cost = unit_cost, name: str = "trajectory"
 ) -> CaptionedFigure:
-    """The cheapest episode in one scene, coloured by the automaton state, beside the states that it went through.
+    """The cheapest episode in a scene, coloured by automaton state, beside the sequence of states.
 
     Args:
-        task: the task.
-        seed: the scene.
-        automaton: what reads along, and decides when the task is done.
-        cost: what the episode is cheapest in.
-        name: of the figure.
+        cost: that the episode minimizes.
 
     Raises:
         UnsatisfiableTaskError: the automaton accepts nothing in this scene.
@@ -109,20 +91,20 @@ def draw_trajectory(
     image = as_located(world).render(world.initial_state) if can_locate(world) else None
     scene_width, scene_height = (0.0, 0.0) if image is None else _scene_size(image)
     height = max(scene_height, ROW * len(parts))
-    figure = new_figure(scene_width + CHAIN, height)
+    figure = style.new_figure(scene_width + CHAIN, height)
     if image is not None:
-        scene = place(figure, 0, (height - scene_height) / 2, scene_width, scene_height)
-        show_image(scene, image, FADING)
+        scene = style.place(figure, 0, (height - scene_height) / 2, scene_width, scene_height)
+        style.show_image(scene, image, FADING)
         _draw_path(scene, as_located(world), path, parts, image.shape[1] / scene_width)
-    _draw_chain(place(figure, scene_width, 0, CHAIN, height), parts, height)
+    _draw_chain(style.place(figure, scene_width, 0, CHAIN, height), parts, height)
     is_shown = image is not None
     return CaptionedFigure(name, figure, _caption(task, seed, path, parts, is_shown), _alt(task, parts, is_shown))
 
 
 def _scene_size(image: NDArray[np.uint8]) -> tuple[float, float]:
-    """Inches: a column's width, or more for a scene that is wide."""
+    """Width and height in inches: a column wide, or more for a wide scene."""
     aspect = image.shape[1] / image.shape[0]
-    width = min(PAGE - CHAIN, TALLEST * aspect) if aspect > WIDE else COLUMN - CHAIN
+    width = min(style.PAGE - CHAIN, TALLEST * aspect) if aspect > WIDE else style.COLUMN - CHAIN
     return width, width / aspect
 
 
@@ -130,11 +112,8 @@ def _draw_path(axes: Any, world: Located, path: Path, parts: tuple[PathPart, ...
     """One line per part, each in a lane of its own, and the number of a state where it is entered.
 
     Args:
-        axes: where; the unit is a pixel of the world's picture.
-        world: tells where the agent is.
-        path: what to draw.
-        parts: of the path.
-        pixels: of the picture per inch.
+        axes: in pixels of the world's image.
+        pixels: of the image per inch.
     """
     positions = [world.locate(state) for state in path.states]
     moving = [part for part in parts if part.last > part.first]
@@ -143,12 +122,12 @@ def _draw_path(axes: Any, world: Located, path: Path, parts: tuple[PathPart, ...
     for number, part in enumerate(parts):
         entered.setdefault(positions[part.first], []).append(number)
     for number, part in enumerate(moving):
-        aside = (number - (len(moving) - 1) / 2) * lane
-        xs = [positions[t][0] + aside for t in range(part.first, part.last + 1)]
-        ys = [positions[t][1] + aside for t in range(part.first, part.last + 1)]
+        offset = (number - (len(moving) - 1) / 2) * lane
+        xs = [positions[t][0] + offset for t in range(part.first, part.last + 1)]
+        ys = [positions[t][1] + offset for t in range(part.first, part.last + 1)]
         axes.plot(
             xs, ys, color=_colour(number), lw=2.2, solid_capstyle="round", solid_joinstyle="round",
-            label=f"part-{number}", path_effects=halo(3.6), zorder=2,
+            label=f"part-{number}", path_effects=style.halo(3.6), zorder=2,
         )  # fmt: skip
     radius = RADIUS * pixels
     for (x, y), numbers in entered.items():
@@ -158,14 +137,14 @@ def _draw_path(axes: Any, world: Located, path: Path, parts: tuple[PathPart, ...
 
 
 def step_length(positions: Sequence[tuple[float, float]]) -> float:
-    """Pixels of the shortest move along positions; 1 if nothing moves."""
+    """Pixels of the shortest move; 1 if nothing moves."""
     lengths = [math.dist(one, other) for one, other in pairwise(positions)]
     return min((length for length in lengths if length > 0), default=1.0)
 
 
 def _draw_chain(axes: Any, parts: tuple[PathPart, ...], height: float) -> None:
-    """The states from top to bottom, how long each lasts, and beside the arrow to the next what happens there."""
-    without_frame(axes)
+    """The states from top to bottom with their numbers of steps, and the label change at each arrow."""
+    style.without_frame(axes)
     axes.set_xlim(0, CHAIN)
     axes.set_ylim(height, 0)
     row = min(height / len(parts), 1.4 * ROW)
@@ -174,43 +153,35 @@ def _draw_chain(axes: Any, parts: tuple[PathPart, ...], height: float) -> None:
         y = top + (number + 0.5) * row
         _draw_state(axes, (x, y), RADIUS, number, parts, zorder=3)
         if part.label is None:
-            write(axes, x + 0.16, y, f"accepted, {counted(part.last, 'step')}", va="center", colour=QUIET)
+            style.write(axes, x + 0.16, y, f"accepted, {counted(part.last, 'step')}", va="center", colour=style.QUIET)
             continue
         tips = (x, y + RADIUS + 0.015), (x, y + row - RADIUS - 0.015)
         axes.add_patch(
             FancyArrowPatch(
-                *tips, arrowstyle="-|>,head_length=2.6,head_width=1.4", color=INK, lw=0.8, shrinkA=0, shrinkB=0
+                *tips, arrowstyle="-|>,head_length=2.6,head_width=1.4", color=style.INK, lw=0.8, shrinkA=0, shrinkB=0
             )
         )
-        text = write(axes, x + 0.16, y + row / 2, part.difference, va="center")
+        text = style.write(axes, x + 0.16, y + row / 2, part.difference, va="center")
         text.set_label(f"label-{number}")
-        write(axes, x + 0.16, y, _steps(part), va="center", colour=QUIET)
+        style.write(axes, x + 0.16, y, _steps(part), va="center", colour=style.QUIET)
 
 
 def _draw_state(
     axes: Any, centre: tuple[float, float], radius: float, number: int, parts: tuple[PathPart, ...], zorder: int
 ) -> None:
-    """A circle with the number of the state; the last has two rings, as accepting states have."""
+    """A circle with the number of the state; the last state is accepting and has two rings."""
     is_last = number == len(parts) - 1
-    fill = PAPER if is_last else _colour(number)
-    axes.add_patch(Circle(centre, radius, fc=fill, ec=INK if is_last else PAPER, lw=0.7, zorder=zorder))
+    fill = style.PAPER if is_last else _colour(number)
+    axes.add_patch(Circle(centre, radius, fc=fill, ec=style.INK if is_last else style.PAPER, lw=0.7, zorder=zorder))
     if is_last:
-        axes.add_patch(Circle(centre, 0.8 * radius, fc="none", ec=INK, lw=0.5, zorder=zorder))
+        axes.add_patch(Circle(centre, 0.8 * radius, fc="none", ec=style.INK, lw=0.5, zorder=zorder))
     state = str(parts[number].automaton_state)
-    write(
-        axes,
-        *centre,
-        state,
-        5.5 if len(state) == 1 else 4.5,
-        ink_on(fill),
-        ha="center",
-        va="center_baseline",
-        zorder=zorder,
-    )
+    size, ink = 5.5 if len(state) == 1 else 4.5, style.ink_on(fill)
+    style.write(axes, *centre, state, size, ink, ha="center", va="center_baseline", zorder=zorder)
 
 
 def _colour(number: int) -> str:
-    return PALETTE[number % len(PALETTE)]
+    return style.PALETTE[number % len(style.PALETTE)]
 
 
 def _steps(part: PathPart) -> str:
@@ -218,16 +189,16 @@ def _steps(part: PathPart) -> str:
 
 
 def _caption(task: Task, seed: int, path: Path, parts: tuple[PathPart, ...], is_shown: bool) -> str:
-    chain = "in the order of the episode, how long each lasts, and what ends it"
+    chain = "in the order of the episode, with their numbers of steps and what ends them"
     return (
         f"An episode of {task.name} (scene {seed}), cut into {counted(len(parts) - 1, 'part')} by the state of the"
         " automaton."
         + (
-            " Left: the path of the agent in the scene as it is at the start; each part has the colour of its state,"
-            " and a number stands where its state is entered. Lines that would cover each other are drawn side by"
-            f" side. Right: the same states {chain}"
+            " Left: the path of the agent in the initial scene; each part has the colour of its state, whose number is"
+            " where it is entered. Overlapping lines are drawn side by side. Right: the same states"
+            f" {chain}"
             if is_shown
-            else f" The states {chain}; the scene has no renderer that tells where the agent is, and is left out"
+            else f" The states {chain}; the scene is left out, as it has no renderer that tells where the agent is"
         )
         + f" {EXPLANATION}. The word is: {format_word(compress(path.labels))}."
     )

@@ -1,7 +1,7 @@
-"""What does it cost to know only the words that were shown? (Figure 5 of the paper)
+"""The cost of knowing few words. (Figure 5 of the paper)
 
-An agent whose automaton was learned from few words plans for these words alone. The expert, which knows the rule
-itself, may do the same task in fewer steps, with a word that the agent's automaton does not accept.
+An agent whose automaton was learned from few words plans for these words only. The expert, which knows the rule, may
+complete the same task in fewer steps, with a word that the agent's automaton does not accept.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,40 +19,40 @@ from wfairl.planning.film import film_path
 from wfairl.planning.path import Path
 from wfairl.planning.plan import UnsatisfiableTaskError, find_plan
 from wfairl.planning.product import build_product
+from wfairl.report.figures import style
+from wfairl.report.figures.automaton import EXPLANATION, format_difference
 from wfairl.report.figures.captioned import CaptionedFigure
-from wfairl.report.figures.label_differences import EXPLANATION, format_difference
-from wfairl.report.figures.style import NORMAL, PAGE, SMALL, new_figure, place, without_frame, write_at
 from wfairl.report.text import counted
 from wfairl.worlds.task import Task
 
 FRAMES_PER_ROW = 2
 APART, GAP, TITLE, LINE = 0.35, 0.1, 0.21, 0.2
-"""Inches between the columns, between frames, of the titles, and of the text under a frame."""
+"""Inches between columns, between frames, of titles, and of the text below a frame."""
 
 
 class NoUnseenWordError(FailedRunError):
-    """In all scenes that were searched, the agents know the expert's word.
+    """In all searched scenes, the automata accept the expert's word.
 
     Attributes:
-        reason: the same for the reader of a page, without the advice.
+        reason: the message without the advice, for a page.
     """
 
     def __init__(self, scenes: int, task: str):
         self.reason = f"in {counted(scenes, 'scene')} of {task} every automaton accepts the word of the expert"
-        super().__init__(f"{self.reason}. Search other scenes, or take an automaton learned from fewer demonstrations")
+        super().__init__(f"{self.reason}. Search other scenes, or use an automaton learned from fewer demonstrations")
 
 
 @dataclass(frozen=True, eq=False)
 class UnseenWord:
-    """A scene in which the expert's word is one that the agent's automaton does not accept.
+    """A scene in which the agent's automaton does not accept the expert's word.
 
     Attributes:
         seed: the scene.
         agent: the agent's path, accepted by its automaton.
         expert: a shortest path by the true rule.
-        learned_from: what the agent's automaton was learned from, for the reader.
-        learned_from_more: what automata were learned from that lose no step in any of the scenes, for the reader.
-        scenes: how many scenes were searched.
+        learned_from: the data of the agent's automaton, as text.
+        learned_from_more: the data of automata that lose no step in any scene, as text.
+        scenes: the number of searched scenes.
     """
 
     seed: int
@@ -64,15 +64,15 @@ class UnseenWord:
 
     @property
     def extra_steps(self) -> int:
-        """The steps that the agent takes beyond the fewest."""
+        """How many more steps the agent takes than the expert."""
         return len(self.agent.controls) - len(self.expert.controls)
 
 
 def learn_from_fewer(dataset: Dataset) -> dict[str, Automaton]:
-    """The automata of the first of the demonstrations, by their number: all, half of them, and so on down to one.
+    """Automata learned from all demonstrations, the first half of them, and so on down to one success, by their number.
 
     Args:
-        dataset: successes and failures; as many parts of both are left out.
+        dataset: successes and failures, both halved each time.
     """
     successes = [i for i, one in enumerate(dataset) if one.is_success]
     failures = [i for i, one in enumerate(dataset) if not one.is_success]
@@ -88,15 +88,14 @@ def learn_from_fewer(dataset: Dataset) -> dict[str, Automaton]:
 
 
 def find_unseen_word(task: Task, automata: Mapping[str, Automaton], seeds: Sequence[int]) -> UnseenWord:
-    """The scene in which an agent loses most steps by not knowing the expert's word.
+    """The scene in which an agent loses most steps by not accepting the expert's word.
 
-    The first automaton for which there is such a scene is taken. If none ever loses a step, the first scene, of the
-    first automaton, whose expert's word it does not accept, though it finds another word that is as short.
+    The first automaton with such a scene is used. If no automaton ever loses a step, it is the first scene in which one
+    does not accept the expert's word, but another word that is as short.
 
     Args:
-        task: the task.
-        automata: what agents know of it, those learned from most first, by what they were learned from.
-        seeds: the scenes to search; those that an agent sees no way in are passed over.
+        automata: of the agents, by the data that they were learned from, most data first.
+        seeds: the scenes to search; those that an agent cannot solve are skipped.
 
     Raises:
         NoUnseenWordError: every automaton accepts the expert's word in every scene.
@@ -134,38 +133,35 @@ def _agent_path(task: Task, automaton: Automaton, seed: int) -> Path | None:
 
 
 def draw_unseen_word(task: Task, pair: UnseenWord, name: str = "unseen-word") -> CaptionedFigure:
-    """The moments at which the labels of agent and expert change, in two columns, and both words.
-
-    Args:
-        task: the task.
-        pair: what `find_unseen_word` found.
-        name: of the figure.
+    """Frames of agent and expert at each change of the label, in two columns.
 
     Raises:
-        NoRendererError: the world cannot show its states.
+        NoRendererError: the world has no renderer.
     """
     films = [_moments(task, pair.seed, path) for path in (pair.agent, pair.expert)]
-    column = (PAGE - APART) / 2
+    column = (style.PAGE - APART) / 2
     width = (column - GAP * (FRAMES_PER_ROW - 1)) / FRAMES_PER_ROW
     pixels_down, pixels_across, _ = films[0][0][1].shape
-    picture = width * pixels_down / pixels_across
+    height = width * pixels_down / pixels_across
     rows = -(-max(map(len, films)) // FRAMES_PER_ROW)
-    figure = new_figure(PAGE, TITLE + rows * (picture + LINE))
-    for side, (who, path, film) in enumerate(zip(("agent", "expert"), (pair.agent, pair.expert), films, strict=True)):
+    figure = style.new_figure(style.PAGE, TITLE + rows * (height + LINE))
+    for side, (title, path, film) in enumerate(zip(("agent", "expert"), (pair.agent, pair.expert), films, strict=True)):
         edge = side * (column + APART)
-        write_at(figure, edge, 0.02, f"{who}, {len(path.controls)} steps", NORMAL, va="top", weight="bold")
+        style.write_at(
+            figure, edge, 0.02, f"{title}, {len(path.controls)} steps", style.NORMAL, va="top", weight="bold"
+        )
         for number, (text, image) in enumerate(film):
             row, place_in_row = divmod(number, FRAMES_PER_ROW)
-            left, top = edge + place_in_row * (width + GAP), TITLE + row * (picture + LINE)
-            axes = place(figure, left, top, width, picture)
-            without_frame(axes)
-            axes.imshow(image, interpolation="antialiased", label=f"{who}-{number}")
-            write_at(figure, left, top + picture + 0.025, text, SMALL, va="top")
+            left, top = edge + place_in_row * (width + GAP), TITLE + row * (height + LINE)
+            axes = style.place(figure, left, top, width, height)
+            style.without_frame(axes)
+            axes.imshow(image, interpolation="antialiased", label=f"{title}-{number}")
+            style.write_at(figure, left, top + height + 0.025, text, style.SMALL, va="top")
     return CaptionedFigure(name, figure, _caption(task, pair), _alt(pair))
 
 
 def _moments(task: Task, seed: int, path: Path) -> list[tuple[str, Any]]:
-    """The start, and every step at which the label changes: what happens, and the frame."""
+    """Text and frame of the start, and of every step at which the label changes."""
     film = film_path(task.make_world(seed), path)
     moments = [("start", film.frames[0])]
     before: Label = frozenset()
@@ -179,9 +175,11 @@ def _moments(task: Task, seed: int, path: Path) -> list[tuple[str, Any]]:
 def _caption(task: Task, pair: UnseenWord) -> str:
     agent, expert = len(pair.agent.controls), len(pair.expert.controls)
     unseen = f"The agent's automaton, learned from {pair.learned_from}, does not accept the word of the expert"
-    searched = f"in any of the {pair.scenes} scenes that were searched."
+    searched = f"in any of the {pair.scenes} searched scenes."
     if pair.extra_steps == 0:
-        verdict = f"but knows another one that is as short: both need {expert} steps. No agent loses a step {searched}"
+        verdict = (
+            f"but accepts another one that is as short: both need {expert} steps. No agent loses a step {searched}"
+        )
     else:
         verdict = f"and the agent needs {agent} steps where {expert} are enough."
         if pair.learned_from_more:
@@ -195,7 +193,7 @@ def _caption(task: Task, pair: UnseenWord) -> str:
 
 
 def _alt(pair: UnseenWord) -> str:
-    return "Two columns of pictures of one scene. " + "; ".join(
-        f"the {who} takes {counted(len(path.controls), 'step')} with the word {format_word(compress(path.labels))}"
-        for who, path in (("agent", pair.agent), ("expert", pair.expert))
+    return "Two columns of frames of one scene. " + "; ".join(
+        f"the {name} takes {counted(len(path.controls), 'step')} with the word {format_word(compress(path.labels))}"
+        for name, path in (("agent", pair.agent), ("expert", pair.expert))
     )

@@ -27,7 +27,7 @@ export default {
       </div>
       <p class="scene-line">
         <span>{{ heading }}</span>
-        <span v-if="view.episode" class="outcome" :data-success="view.episode.success">{{ view.episode.outcome }}</span>
+        <span v-if="view.episode" class="outcome" :data-success="view.episode.is_success">{{ view.episode.outcome }}</span>
       </p>
       <p v-if="view.instruction" class="instruction">Instruction: <b>{{ view.instruction }}</b></p>
       <div class="view" ref="view" tabindex="0" role="group" :aria-label="description" :class="{ picking: picking !== null || line !== null || (view.mode === 'demonstrate' && view.can_point) }">

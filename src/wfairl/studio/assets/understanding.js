@@ -67,7 +67,7 @@ export default {
             <button type="button" class="quiet" :aria-label="'Remove demonstration ' + one.number" @click="send({ do: 'drop', demonstration: one.number - 1 })">Remove</button></li>
           <li v-if="!view.demonstrations.length" class="hint">None yet.</li>
         </ul>
-        <p v-if="view.answers.length" class="hint">{{ view.answers.length }} {{ view.answers.length === 1 ? "answer" : "answers" }} given.</p>
+        <p v-if="view.answers" class="hint">{{ view.answers }} {{ view.answers === 1 ? "answer" : "answers" }} given.</p>
         <fieldset class="choose-judge"><legend>Who judges demonstrations?</legend>
           <label v-for="one in view.judges" :key="one"><input type="radio" name="judge" :value="one" :checked="view.judge === one" @change="send({ do: 'judge', by: one })"> {{ { rule: "the task's rule", environment: "the environment", person: "I do" }[one] }}</label>
         </fieldset>
