@@ -11,7 +11,7 @@ from wfairl.automata.guarded import Edge, Guard, GuardedAutomaton
 from wfairl.automata.rules import all_of, avoid, goal_alone, then, visit_all, visit_in_order
 from wfairl.evaluation import PlannedPolicy, RandomPolicy, evaluate, expert_policy
 from wfairl.planning.cost import true_cost, unit_cost
-from wfairl.suites.metrics import METRICS, agreement, least_states, recovery_of, regrets, walks_of
+from wfairl.suites.metrics import METRICS, agreement, least_states, probe_labels, recovery_of, regrets
 from wfairl.suites.paper import PAPER
 from wfairl.suites.results import CellResult, Trial, rows_of
 from wfairl.suites.suite import Cell
@@ -138,7 +138,7 @@ def test_the_true_rule_is_recovered_whole_and_the_goal_alone_is_not():
 
 def test_walks_hold_successes_and_failures_of_the_rule_alike():
     task = find_task("office-coffee")
-    kept = np.mean([task.rule.fulfilled_at(walk) is not None for walk in walks_of("office-coffee")])
+    kept = np.mean([task.rule.fulfilled_at(labels) is not None for labels in probe_labels("office-coffee")])
     assert 0.3 < kept < 0.9
 
 

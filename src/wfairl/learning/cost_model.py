@@ -121,9 +121,9 @@ class CostModel(nn.Module, ABC):
     """A cost c_theta(x, u) of at least `floor`.
 
     Attributes:
-        learning_rate: of Adam, unless one says otherwise: a table of weights takes larger steps than a network.
+        learning_rate: default of Adam: a table of weights takes larger steps than a network.
         scope: what it depends on.
-        kind: what files and the command line call this kind of model.
+        kind: its name in files and on the command line.
         settings: the arguments that make an untrained model of the same shape, as plain JSON.
     """
 
