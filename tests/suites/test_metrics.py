@@ -1,5 +1,6 @@
 """The measures of a suite, against what is true by definition and against enumeration."""
 
+from dataclasses import asdict
 from itertools import product
 
 import numpy as np
@@ -35,7 +36,7 @@ RULES = {
 def cell_result(method, *evaluations):
     cell = Cell("office-coffee", "" if method == "optimal" else "D1", method, 0, 32)
     trials = tuple(Trial.of(one.policy, one, chosen=True) for one in evaluations)
-    return CellResult(cell, {}, trials)
+    return CellResult(asdict(cell), trials, None, {}, None)
 
 
 def row_of(policy, task):

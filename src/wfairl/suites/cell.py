@@ -64,7 +64,7 @@ def run_cell(cell: Cell, protocol: Protocol, directory: Path) -> None:
             write_evaluations(tested, run / EVALUATION)
     TIMES.write(run / TIMING, {"seconds": time.process_time() - begun})
     key = suite.key(cell, protocol)
-    CellResult(cell, key, tuple(trials), learned.validation, learned.facts, learned.recovery).save(run / RESULT)
+    CellResult(key, tuple(trials), learned.validation, learned.facts, learned.recovery).save(run / RESULT)
 
 
 def _name_in_run(cell: Cell, variant: str) -> str:
@@ -75,7 +75,7 @@ def _name_in_run(cell: Cell, variant: str) -> str:
 def stored_result(cell: Cell, protocol: Protocol, directory: Path) -> CellResult | None:
     """The result of a cell, None if it has not been computed."""
     key = find_suite(protocol.suite).key(cell, protocol)
-    return CellResult.load(run_directory(directory, cell, protocol) / RESULT, cell, key)
+    return CellResult.load(run_directory(directory, cell, protocol) / RESULT, key)
 
 
 def collect_demonstrations(task: str, data: str, seed: int, protocol: Protocol, directory: Path) -> None:

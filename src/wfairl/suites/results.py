@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, fields
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -65,48 +66,6 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class CellResult:
-    """The result of a cell.
-
-    Attributes:
-        cell: which one.
-        key: everything that the result follows from.
-        trials: the tests of its policies; one is chosen.
-        validation: mean return on validation scenes, by which variants of a method are chosen; None for a method
-            without variants.
-        facts: further facts about the training.
-        recovery: of the rule, where an automaton was learned.
-    """
-
-    cell: Cell
-    key: Mapping[str, Any]
-    trials: tuple[Trial, ...]
-    validation: float | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    recovery: Recovery | None = None
-
-    def save(self, path: Path) -> None:
-        """Write it as JSON."""
-        fields = asdict(self)
-        del fields["cell"]  # the key has it
-        FORM.write(path, fields)
-
-    @classmethod
-    def load(cls, path: Path, cell: Cell, key: Mapping[str, Any]) -> Self | None:
-        """The stored result, or None if there is none of this key.
-
-        Raises:
-            BrokenResultsError: the file holds something else.
-        """
-        if not path.exists():
-            return None
-        stored = FORM.read(path)
-        if stored.key != key:
-            return None
-        return cls(cell, key, stored.trials, stored.validation, stored.facts, stored.recovery)
-
-
-@dataclass(frozen=True)
 class _Facts:
     """The facts of a training that tables need; there may be others."""
 
@@ -116,8 +75,17 @@ class _Facts:
 
 
 @dataclass(frozen=True)
-class _Stored:
-    """A `CellResult` on disk."""
+class CellResult:
+    """The result of a cell.
+
+    Attributes:
+        key: everything that the result follows from, the fields of the cell among it.
+        trials: the tests of its policies; one is chosen.
+        validation: mean return on validation scenes, by which variants of a method are chosen; None for a method
+            without variants.
+        facts: further facts about the training.
+        recovery: of the rule, where an automaton was learned.
+    """
 
     key: Mapping[str, Any]
     trials: tuple[Trial, ...]
@@ -126,10 +94,28 @@ class _Stored:
     recovery: Recovery | None
 
     def __post_init__(self) -> None:
-        numbers = {name: self.facts[name] for name in ("rank", "rows", "cols") if name in self.facts}
-        parse(_Facts, numbers)
+        parse(_Facts, {one.name: self.facts[one.name] for one in fields(_Facts) if one.name in self.facts})
         if len({len(trial.returns) for trial in self.trials if trial.task == self.trials[0].task}) > 1:
             raise ValueError("trials of different numbers of scenes")
+
+    @cached_property
+    def cell(self) -> Cell:
+        """Whose result it is."""
+        return Cell(**{one.name: self.key[one.name] for one in fields(Cell)})
+
+    def save(self, path: Path) -> None:
+        """Write it as JSON."""
+        FORM.write(path, asdict(self))
+
+    @staticmethod
+    def load(path: Path, key: Mapping[str, Any]) -> "CellResult | None":
+        """The stored result, or None if there is none of this key.
+
+        Raises:
+            BrokenResultsError: the file holds something else.
+        """
+        stored = FORM.read(path) if path.exists() else None
+        return stored if stored is not None and stored.key == key else None
 
 
 @dataclass(frozen=True)
@@ -141,7 +127,7 @@ class _Times:
 
 AGAIN = "remove it, and the same `wfairl reproduce` computes it again"
 
-FORM = Form("wfairl-cell", "the result of a cell", 2, _Stored, BrokenResultsError, AGAIN, {None: unchanged})
+FORM = Form("wfairl-cell", "the result of a cell", 2, CellResult, BrokenResultsError, AGAIN, {None: unchanged})
 
 TIMES = Form("wfairl-times", "the times of a cell", 2, _Times, BrokenResultsError, AGAIN, {None: unchanged})
 
