@@ -131,13 +131,9 @@ def copied(tensors: Mapping[str, Tensor]) -> Tensors:
 def fingerprint_of(
     model: CostModel, scenes: Sequence[TrainingScene], inputs: Mapping[Product, Inputs], settings: Any
 ) -> str:
-    """A digest of the initial weights, the data and the settings.
+    """A digest of the initial weights, the data and the settings, a dataclass of plain JSON.
 
-    Args:
-        model: with its initial parameters.
-        scenes: the demonstrations.
-        inputs: of the model for each product; products count in this order.
-        settings: how to train, a dataclass of plain JSON.
+    The inputs of the model are given for each product, in the order of the digest.
     """
     digest = hashlib.sha256()
     feed(digest, [model.kind, model.settings, asdict(settings)], *model.state_dict().values())
@@ -172,12 +168,7 @@ def write_checkpoint(checkpoint: Checkpoint, path: Path, fingerprint: str) -> No
 
 
 def read_checkpoint(path: Path, fingerprint: str, epochs: type[EpochMetrics] = EpochMetrics) -> Checkpoint | None:
-    """A checkpoint, None if there is none yet.
-
-    Args:
-        path: of the file.
-        fingerprint: of model, data and settings.
-        epochs: type of the entries of its history.
+    """A checkpoint whose history consists of `epochs`, None if there is none yet.
 
     Raises:
         OtherConfigurationError: it is of other settings, another model or other data.
@@ -195,13 +186,9 @@ def read_checkpoint(path: Path, fingerprint: str, epochs: type[EpochMetrics] = E
 
 
 def write_groups(path: Path, fingerprint: str, groups: Mapping[str, Tensors], header: dict[str, Any]) -> None:
-    """Replace a checkpoint of any training, atomically.
+    """Replace a checkpoint of any training, atomically: groups of tensors, whose names have no dot, and plain JSON.
 
-    Args:
-        path: of the file.
-        fingerprint: of model, data and settings, which must be the same to resume.
-        groups: tensors by name, in groups whose names have no dot.
-        header: the rest, as plain JSON.
+    The fingerprint of model, data and settings must be the same to resume.
     """
     # A tensor of two groups is stored twice: safetensors refuses shared memory.
     tensors = {f"{group}.{name}": tensor.clone() for group, part in groups.items() for name, tensor in part.items()}
@@ -213,11 +200,7 @@ def read_groups(
 ) -> Parsed | None:
     """What `write_groups` wrote, None if nothing was written yet.
 
-    Args:
-        path: of the file.
-        fingerprint: of model, data and settings.
-        names: of the groups.
-        parse: makes the checkpoint from groups and header; its KeyError or ValueError means a broken checkpoint.
+    From groups and header `parse` makes the checkpoint; its KeyError or ValueError means a broken one.
 
     Raises:
         OtherConfigurationError: it is of other settings, another model or other data.

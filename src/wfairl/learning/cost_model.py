@@ -145,9 +145,9 @@ class CostModel(nn.Module, ABC):
 
     @classmethod
     def shapes(cls, **sizes: int) -> dict[str, tuple[int, ...]]:  # noqa: ARG003 - for models that have sizes
-        """The shapes of the tensors that grow with the sizes among the settings, by name; none if nothing does.
+        """The shapes of the tensors that grow with the sizes among the settings, by name.
 
-        A file that declares a model is held against them before a model of that size is made.
+        A file is checked against them before a model of that size is allocated.
         """
         return {}
 
@@ -160,7 +160,7 @@ class CostModel(nn.Module, ABC):
         """
 
     def preactivation(self, inputs: Inputs, rows: Tensor) -> Tensor:
-        """z of each row, unbounded, shape [rows]; 0 stands for a cost of 1."""
+        """z of each row, unbounded, shape [rows]; 0 means a cost of 1."""
         raise NotImplementedError(f"{type(self).__name__} has neither `preactivation` nor `costs`")
 
     def costs(self, inputs: Inputs, rows: Tensor) -> Tensor:

@@ -83,7 +83,7 @@ class PaperCost(CostModel):
     def preactivation(self, inputs: Inputs, rows: Tensor) -> Tensor:
         """See `CostModel`."""
         grids, columns = inputs.parts
-        grid, place, carried = columns[rows // len(CONTROLS)].long().T
+        grid, pose, carried = columns[rows // len(CONTROLS)].long().T
         needed, grid = compacted(grid, len(grids))
         on_grid, of_position, of_direction, of_carried, of_control = self.dense.weight.split(self.sizes, dim=1)
         tables = (
@@ -91,7 +91,7 @@ class PaperCost(CostModel):
             pairs(self.position.weight @ of_position.T, self.direction.weight @ of_direction.T),
             pairs(self.carried.weight @ of_carried.T, self.control.weight @ of_control.T),
         )
-        return self.head(tables, (grid, place, carried * len(CONTROLS) + rows % len(CONTROLS))).squeeze(1)
+        return self.head(tables, (grid, pose, carried * len(CONTROLS) + rows % len(CONTROLS))).squeeze(1)
 
 
 class LocalCost(CostModel):

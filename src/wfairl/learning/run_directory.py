@@ -279,12 +279,7 @@ def seen_tests(dataset: Dataset) -> tuple[int, ...]:
 
 
 def check_free(directory: Path, config: RunConfig, resume: bool) -> None:
-    """Check that there is no run yet, or one of the same configuration to resume.
-
-    Args:
-        directory: where the run goes.
-        config: its configuration; `found` does not count.
-        resume: resume an existing run.
+    """Check that there is no run yet, or one of the same configuration to resume; `found` does not count.
 
     Raises:
         RunExistsError: a run exists, and `resume` is off.

@@ -127,7 +127,7 @@ def prepare_scenes(
 def _products(
     worlds: Sequence[World[Any]], automaton: Automaton, n_jobs: int, planner: str
 ) -> list[Product | FocusedSearch]:
-    """The product of each world, made once for each world object and ready for searches."""
+    """The product of each world, built once for each world object and ready for searches."""
     distinct = {id(world): world for world in worlds}
 
     def build(world: World[Any]) -> Product | FocusedSearch:

@@ -37,22 +37,14 @@ class _Header:
 
 
 def find_cost_model(kind: str) -> type[CostModel]:
-    """The cost model of a name.
-
-    Raises:
-        BadInputError: there is none.
-    """
+    """The cost model of a name; an unknown name is a `BadInputError`."""
     if kind not in COST_MODELS:
         raise BadInputError(f"unknown cost model {kind!r}; known are {', '.join(COST_MODELS)}")
     return COST_MODELS[kind]
 
 
 def register_cost_model(model: type[CostModel]) -> type[CostModel]:
-    """Make a cost model of your own known by its kind.
-
-    Raises:
-        BadInputError: the name is taken.
-    """
+    """Register a cost model of your own; a kind that is taken is a `BadInputError`."""
     if COST_MODELS.setdefault(model.kind, model) is not model:
         raise BadInputError(f"there is a cost model {model.kind!r} already")
     return model

@@ -81,12 +81,12 @@ def _table(pairs: NDArray[np.int64], features: NDArray[np.float64]) -> Transitio
 def _routes(observed: NDArray[np.float64], path: Path) -> list[list[int]]:
     """The links of each trip in order, the destination last; in the file it stands first."""
     trips: dict[int, dict[int, int]] = {}
-    for trip, place, link in observed.astype(np.int64).tolist():
-        trips.setdefault(trip, {})[place] = link - 1
+    for trip, position, link in observed.astype(np.int64).tolist():
+        trips.setdefault(trip, {})[position] = link - 1
     routes = []
-    for trip, places in sorted(trips.items()):
-        route = [places.get(place, -1) for place in range(2, len(places) + 1)]
-        if not route or -1 in route or route[-1] != places[1]:
+    for trip, links in sorted(trips.items()):
+        route = [links.get(position, -1) for position in range(2, len(links) + 1)]
+        if not route or -1 in route or route[-1] != links[1]:
             raise BrokenTrajectoriesError(f"{path}: trip {trip} has gaps, or does not end at its destination")
         routes.append(route)
     return routes

@@ -89,9 +89,9 @@ def _transitions(path: Path, links: int) -> NDArray[np.int32]:
 
 def _positions(path: Path, links: list[dict[str, str]]) -> NDArray[np.float64]:
     """The middle of each link, in degrees."""
-    place = {row["osmid"]: (float(row["x"]), float(row["y"])) for row in _table_rows(path, ("osmid", "x", "y"))}
+    nodes = {row["osmid"]: (float(row["x"]), float(row["y"])) for row in _table_rows(path, ("osmid", "x", "y"))}
     try:
-        return np.array([np.mean([place[link["u"]], place[link["v"]]], axis=0) for link in links])
+        return np.array([np.mean([nodes[link["u"]], nodes[link["v"]]], axis=0) for link in links])
     except KeyError as error:
         raise BrokenTrajectoriesError(f"{path}: no node {error}") from None
 

@@ -25,9 +25,9 @@ class SourceFile:
 
 
 def published_files(name: str) -> tuple[SourceFile, ...]:
-    """The files of a data set whose checksums the package knows."""
-    known = parse_json(resources.files("wfairl.public_data").joinpath("checksums.json").read_text("utf-8"))
-    return tuple(SourceFile(path, file["bytes"], file["sha256"]) for path, file in known[name].items())
+    """The files of a data set, with the checksums that are part of the package."""
+    checksums = parse_json(resources.files("wfairl.public_data").joinpath("checksums.json").read_text("utf-8"))
+    return tuple(SourceFile(path, file["bytes"], file["sha256"]) for path, file in checksums[name].items())
 
 
 @dataclass(frozen=True)

@@ -202,9 +202,9 @@ def _automaton_beside_rule(source: FigureSource, task: str, data: str, name: str
     return _with_note(drawn, f"The demonstrations are those of {describe_data(data, task)}.")
 
 
-def _true_costs(source: FigureSource, task: str, name: str) -> CaptionedFigure:
-    found = find_task(task)
-    return draw_cost_maps(found, source.scene, found.rule, true_cost(found), name=name, kind="true")
+def _true_costs(source: FigureSource, task_name: str, name: str) -> CaptionedFigure:
+    task = find_task(task_name)
+    return draw_cost_maps(task, source.scene, task.rule, true_cost(task), name=name, kind="true")
 
 
 def _metric_curve(source: FigureSource, task: str, metric: str, name: str) -> CaptionedFigure:
@@ -230,10 +230,10 @@ def _automaton(source: FigureSource, task: str, data: str, name: str) -> Caption
 
 
 def _costs(source: FigureSource, task: str, data: str, name: str) -> CaptionedFigure:
-    run, found = source.run(task, data), find_task(task)
+    run = source.run(task, data)
     automaton, cost = run.task_model.finite, run.cost.as_cost()
-    check_preference(found, source.protocol.test_seeds, automaton, cost)
-    drawn = draw_cost_maps(found, source.scene, automaton, cost, name=name)
+    check_preference(find_task(task), source.protocol.test_seeds, automaton, cost)
+    drawn = draw_cost_maps(find_task(task), source.scene, automaton, cost, name=name)
     return _with_note(drawn, f"Automaton and cost were learned from {describe_data(data, task)}.")
 
 
@@ -270,9 +270,9 @@ def _with_note(drawn: CaptionedFigure, note: str) -> CaptionedFigure:
 
 def _return_rows(source: FigureSource) -> list[ReturnRow]:
     tables, protocol = source.tables, source.protocol
-    shown = [("", method) for method in REFERENCES]
-    shown += [(data, method) for data in protocol.data_sets for method in protocol.methods]
-    rows = [tables.row(task, data, method) for task in protocol.tasks for data, method in shown]
+    bars = [("", method) for method in REFERENCES]
+    bars += [(data, method) for data in protocol.data_sets for method in protocol.methods]
+    rows = [tables.row(task, data, method) for task in protocol.tasks for data, method in bars]
     return [
         ReturnRow(row.task, row.data, tables.title(row.method), row.mean_return, row.standard_error, row.published)
         for row in rows

@@ -67,17 +67,7 @@ class JobOutcome:
 
 
 def run_jobs(jobs: Sequence[Job], directory: Path, workers: Workers, title: str) -> dict[str, str]:
-    """Run all jobs, the longest first.
-
-    Args:
-        jobs: in any order: they must not depend on each other.
-        directory: where they read and write.
-        workers: what runs them.
-        title: for the display.
-
-    Returns:
-        Why jobs failed, by their names.
-    """
+    """Run independent jobs in a directory, the longest first; returns why jobs failed, by their names."""
     if not jobs:
         return {}
     waiting = sorted(jobs, key=lambda job: -job.seconds)
@@ -87,7 +77,7 @@ def run_jobs(jobs: Sequence[Job], directory: Path, workers: Workers, title: str)
     # Outputs are written in threads: a disk is slow, and workers should not wait for it.
     with Display(title, {job.name: job.seconds for job in jobs}) as display, ThreadPoolExecutor(WRITERS) as writers:
         while waiting or submitted or storing:
-            if time.monotonic() - counted >= REFRESH_SECONDS:  # a cluster is asked over the network
+            if time.monotonic() - counted >= REFRESH_SECONDS:  # a cluster answers over the network
                 display.workers, counted = workers.count(), time.monotonic()
             while waiting and len(submitted) < AHEAD * max(1, display.workers):
                 job = waiting.pop(0)
@@ -153,12 +143,12 @@ def _run_remotely(job: Job, files: Mapping[str, bytes], sources: Sources) -> Job
     from wfairl.suites.directory import RESULT  # with torch: for jobs that need it anyway
 
     with TemporaryDirectory(prefix="wfairl-") as name:
-        place = Path(name)
+        directory = Path(name)
         set_up(sources)
         for path, content in files.items():
-            (place / path).parent.mkdir(parents=True, exist_ok=True)
-            (place / path).write_bytes(content)
-        outcome = _run(job, place)
-        written = sorted((path for path in place.rglob("*") if path.is_file()), key=lambda path: path.name == RESULT)
-        contents = {str(path.relative_to(place)): path.read_bytes() for path in written}
+            (directory / path).parent.mkdir(parents=True, exist_ok=True)
+            (directory / path).write_bytes(content)
+        outcome = _run(job, directory)
+        written = sorted(filter(Path.is_file, directory.rglob("*")), key=lambda path: path.name == RESULT)
+        contents = {str(path.relative_to(directory)): path.read_bytes() for path in written}
         return replace(outcome, files={path: one for path, one in contents.items() if files.get(path) != one})

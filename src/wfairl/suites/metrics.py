@@ -71,12 +71,7 @@ def agreement(one: Automaton, other: Automaton, probes: Sequence[Sequence[Label]
 
 
 def least_states(rule: Automaton, labels: Sequence[Label]) -> int:
-    """The fewest live states of an automaton that accepts for the first time where a rule does.
-
-    Args:
-        rule: when a word counts as success.
-        labels: the alphabet.
-    """
+    """The fewest live states of an automaton over an alphabet that accepts for the first time where a rule does."""
     dead, done = rule.states, rule.states + 1
     after = np.array([rule.column(label) for label in labels], np.int32).reshape(len(labels), rule.states).T
     after = np.where(after == DEAD, dead, np.where(rule.accepting[after], done, after))
@@ -101,12 +96,9 @@ def probe_labels(name: str) -> tuple[tuple[Label, ...], ...]:
 
 
 def regrets(costs: Sequence[float], successes: Sequence[bool], least: Sequence[float]) -> list[float]:
-    """The regret of each episode that keeps the rule.
+    """The regret of each episode that keeps the rule; the least true cost of a scene is inf where it is unknown.
 
-    Args:
-        costs: true cost of the episodes, [scenes].
-        successes: whether each keeps the rule, [scenes].
-        least: the least true cost in each scene, inf where it is unknown; [scenes].
+    All arguments are of shape [scenes].
     """
     triples = zip(costs, successes, least, strict=True)
     return [cost / best - 1 for cost, is_success, best in triples if is_success and np.isfinite(best)]

@@ -74,13 +74,13 @@ def _page(results: Tables | DataResults, subtitle: str, *sections: Section) -> P
 def _metric_sections(tables: Tables, figures: Figures) -> list[Section]:
     """The suite's metrics, and the learned rules beside the true ones."""
     rules = {METRICS[name].title for name in tables.suite.automaton_metrics}
-    shown: dict[bool, list[Block]] = {False: [], True: []}
+    blocks: dict[bool, list[Block]] = {False: [], True: []}
     for table in tables.metric_tables():
-        about_rules = any(table.title.lower().startswith(title) for title in rules)
-        shown[about_rules].append(table.to_block())
+        is_about_rules = any(table.title.lower().startswith(title) for title in rules)
+        blocks[is_about_rules].append(table.to_block())
     return [
-        Section("Results", (*shown[False], *_blocks(tables.comparison_tables()), *_failure_blocks(tables))),
-        Section("The rules", (*_figure_blocks(_starting(figures, "automaton-"), figures), *shown[True])),
+        Section("Results", (*blocks[False], *_blocks(tables.comparison_tables()), *_failure_blocks(tables))),
+        Section("The rules", (*_figure_blocks(_starting(figures, "automaton-"), figures), *blocks[True])),
     ]
 
 
@@ -208,10 +208,10 @@ def _starting(figures: Figures, prefix: str) -> tuple[str, ...]:
 
 
 def _provenance_section(results: Reproduction, *facts: tuple[str, Text]) -> Section:
-    made = results.provenance
+    provenance = results.provenance
     text = "Started again, the command computes only what is missing, and ends with the same tables:"
-    system = (("Date", made["date"]), ("Machine", made["machine"]), *made["versions"].items())
-    return Section("How it was made", (prose(text), Command(made["command"]), Facts((*facts, *system))))
+    system = (("Date", provenance["date"]), ("Machine", provenance["machine"]), *provenance["versions"].items())
+    return Section("How it was made", (prose(text), Command(provenance["command"]), Facts((*facts, *system))))
 
 
 def _protocol_facts(protocol: Protocol) -> list[tuple[str, Text]]:

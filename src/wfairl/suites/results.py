@@ -176,10 +176,7 @@ class Row:
 def rows_of(suite: Suite, results: Sequence[CellResult], table_successes: int) -> list[Row]:
     """One row per entry, task, data set and number of demonstrations; and one for each variant beside it.
 
-    Args:
-        suite: what was computed.
-        results: of all training seeds.
-        table_successes: the number of demonstrations of the main table, which alone has published figures.
+    Only rows of the main table, with `table_successes` demonstrations, have published figures.
     """
     groups: dict[tuple[str, str, str, int, str], list[tuple[Trial, Recovery | None]]] = {}
     chosen = best_variants(results)

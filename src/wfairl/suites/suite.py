@@ -201,14 +201,14 @@ class Suite:
         Raises:
             BadInputError: names the first, and what there is.
         """
-        for what, given, known in (
+        for noun, names, ours in (
             ("task", (*protocol.tasks, *protocol.fewer_tasks), self.tasks),
             ("data set", protocol.data_sets, tuple(self.data_sets)),
             ("method", (*protocol.methods, *protocol.fewer_methods), tuple(self.entries)),
         ):
-            unknown = [name for name in given if name not in known]
+            unknown = [name for name in names if name not in ours]
             if unknown:
-                raise BadInputError(f"the suite {self.name} has no {what} {unknown[0]!r}; it has {', '.join(known)}")
+                raise BadInputError(f"the suite {self.name} has no {noun} {unknown[0]!r}; it has {', '.join(ours)}")
         return protocol
 
     def cells(self, protocol: Protocol) -> Iterator[Cell]:
