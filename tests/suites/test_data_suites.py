@@ -6,6 +6,7 @@ import pytest
 from public_data_files import write_borlange, write_labyrinth, write_shanghai
 
 from wfairl.automata.rules import visit_in_order
+from wfairl.logic.rational import NothingExplainedError
 from wfairl.public_data.borlange import read_borlange
 from wfairl.public_data.labyrinth import trajectories_of
 from wfairl.public_data.shanghai import read_shanghai
@@ -109,6 +110,20 @@ def test_the_labyrinth_learns_water_then_home_from_the_training_mice_alone(data,
     assert other.facts == outcome.facts
     assert other.measured["training bits"] == outcome.measured["training bits"]
     assert other.measured["bits"] != outcome.measured["bits"]
+
+
+def test_mice_that_no_automaton_explains_are_taken_to_go_home(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise NothingExplainedError("chance")
+
+    data = trajectories_of(write_labyrinth(tmp_path))
+    monkeypatch.setattr(labyrinth.RationalLearner, "fit", refuse)
+    trained = data.split("unrestricted train")
+    model = labyrinth.learn_task(data, trained)
+    assert model.finite.accepts([frozenset({"home"})])
+    assert not model.finite.accepts([frozenset({"water"})])
+    assert "assumed" in model.sentences[0]
+    assert len(model.facts["look wrong"]) == len(trained)
 
 
 def test_copies_of_controls_cost_a_cost_on_nodes_what_the_last_column_gives_back(tmp_path):

@@ -21,7 +21,7 @@ from wfairl.learning.choice_models import ChoiceModel, ExactChoice, SoftChoice
 from wfairl.learning.estimation import CostEstimate, CostFamily, choose_penalty, fit, flat_estimate
 from wfairl.learning.task_choices import After, TaskGraph, task_graph
 from wfairl.logic.learners import RATIONAL
-from wfairl.logic.rational import RationalLearner
+from wfairl.logic.rational import NothingExplainedError, RationalLearner
 from wfairl.logic.scenes import scenes_of
 from wfairl.planning.policy import probabilities
 from wfairl.public_data.labyrinth import HOME, STAY
@@ -35,6 +35,8 @@ STATE_NODE_CONTROL, NODE_CONTROL, NODE, UNIT = "state, node and control", "node 
 
 GO_HOME = GuardedAutomaton(((Edge(Guard(frozenset({"home"})), 1),), ()), np.array([False, True]))
 """The task of a planner without a learned automaton: home, over and over."""
+
+HOME_ASSUMED = "0 -home-> done, assumed: no automaton explains them better than chance"
 
 
 @dataclass(frozen=True)
@@ -149,15 +151,19 @@ def _frequencies(
 
 
 def learn_task(data: TrajectorySet, numbers: NDArray[np.int64]) -> TaskModel:
-    """The automaton under which trajectories without padding are most rational."""
+    """The automaton under which trajectories without padding are most rational; `GO_HOME` if none beats chance."""
     demonstrations = [data.demonstration(int(i), _length(data, i)) for i in numbers]
     world = data.world(int(numbers[0]))
     labels, scenes = scenes_of(demonstrations, lambda _: world, n_jobs=1)
-    result = RationalLearner().fit(labels, scenes)
-    wrong = np.flatnonzero(result.outlier_probabilities >= 0.5).tolist()
     words = [one.word for one in demonstrations]
+    try:
+        result = RationalLearner().fit(labels, scenes)
+        automaton, text = result.automaton, result.text
+        wrong = np.flatnonzero(result.outlier_probabilities >= 0.5).tolist()
+    except NothingExplainedError:
+        automaton, text, wrong = GO_HOME, HOME_ASSUMED, list(range(len(words)))
     return TaskModel.of_automaton(
-        result.automaton, RATIONAL, words, [1.0] * len(words), sentences=(result.text,), facts={"look wrong": wrong}
+        automaton, RATIONAL, words, [1.0] * len(words), sentences=(text,), facts={"look wrong": wrong}
     )
 
 
