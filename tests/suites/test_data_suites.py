@@ -80,6 +80,15 @@ def test_other_data_are_fitted_anew(data, in_this_process, tmp_path):
     assert len(in_this_process) == 2 * made
 
 
+def test_a_suite_whose_fits_all_fail_has_a_page_that_says_why(data, monkeypatch, tmp_path):
+    monkeypatch.setattr(compute, "run_jobs", lambda jobs, *_: {job.name: "it broke" for job in jobs})
+    suite, directory = find_data_suite("borlange"), tmp_path / "run"
+    results = compute.reproduce_on_data(suite, data, directory, True, 1)
+    assert results.failures.keys() == {fit.name for fit in suite.fits(True)}
+    assert "it broke" in (directory / "report.html").read_text()
+    assert "it broke" in (directory / "results.md").read_text()
+
+
 def test_the_held_out_trips_of_borlange_are_not_fitted_to(data):
     """Fitting to the trips that are tested would find other weights."""
     trips = read_borlange(write_borlange(data / "again"))

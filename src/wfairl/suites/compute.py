@@ -29,6 +29,7 @@ from wfairl.suites.data_results import DataResults, read_data_results
 from wfairl.suites.data_suite import OUTCOME_VERSION, DataSuite, Fit, Outcome
 from wfairl.suites.directory import (
     FIGURES,
+    FITS,
     REPORT,
     RESULTS,
     TIMING,
@@ -128,6 +129,7 @@ def reproduce_on_data(
     fits = [(fit, _key(fit, digest)) for fit in suite.fits(quick)]
 
     def jobs() -> list[Job]:
+        (directory / FITS).mkdir(exist_ok=True)  # tells the kind of suite, even if every fit fails
         return [
             Job(fit.name, fit.seconds, partial(_run_fit, suite.name, fit, key, file.parent), (file,))
             for fit, key in fits
