@@ -174,7 +174,7 @@ class TabularCost(CostModel):
         """A table with an entry for every transition of these products."""
         width = _width(products[0])
         distinct = np.unique(np.concatenate([_distinct_features(product, width)[1] for product in products]), axis=0)
-        model = cls(*distinct.shape, len(products[0].world.controls), **settings)
+        model = cls(len(distinct), width, len(products[0].world.controls), **settings)
         model.known.copy_(torch.from_numpy(distinct))
         return model
 

@@ -179,7 +179,8 @@ def from_routes(
             states.append(state)
             controls.append(control)
         first.append(len(states))
-    return TrajectorySet(name, table, *(np.array(part, np.int64) for part in (first, states, controls)), splits)
+    bounds, origins, chosen = (np.array(part, np.int64) for part in (first, states, controls))
+    return TrajectorySet(name, table, bounds, origins, chosen, splits)
 
 
 def save_trajectories(data: TrajectorySet, directory: Path) -> Path:

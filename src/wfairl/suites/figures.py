@@ -287,8 +287,8 @@ def _curve(source: FigureSource, task: str, name: str) -> CaptionedFigure:
         for row in _curve_rows(source, task)
     ]
     references = (tables.row(task, "", policy) for policy in ("optimal", "expert"))
-    levels = (None if row is None else row.mean_return for row in references)
-    return _with_note(draw_demonstration_curve(points, *levels, task, name), _curve_note(source.protocol))
+    optimal, expert = (None if row is None else row.mean_return for row in references)
+    return _with_note(draw_demonstration_curve(points, optimal, expert, task, name), _curve_note(source.protocol))
 
 
 def _curve_rows(source: FigureSource, task: str) -> list[Row]:
