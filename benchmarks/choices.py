@@ -51,7 +51,7 @@ def measure(repeats: int) -> dict[str, dict[str, float]]:
     target, weight = choices.successors[source, control], costs[source, control]
     reversed_graph = csr_array((weight, (target, source)), (nodes, nodes))
     links = csc_array((np.exp(-weight), (source, target)), (nodes, nodes))
-    goals = choices.asked.goals
+    goals = choices.decisions.goals
     exact, soft = ExactChoice(n_jobs=1), SoftChoice()
     exact.log_likelihood(choices, costs)  # compiles, and sorts the graph of every goal
     sampled = goals[:SAMPLED_GOALS]

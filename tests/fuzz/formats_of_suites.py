@@ -32,7 +32,7 @@ def cell_result() -> CellResult:
         for variant in ("greedy", "at 0.5")
     )
     facts = {"rank": 5, "rows": 4, "cols": 4, "epoch": 3}
-    return CellResult(CELL, PAPER.key(CELL, FULL), trials, 0.75, facts, Recovery(0.9, 4, 3))
+    return CellResult(PAPER.key(CELL, FULL), trials, 0.75, facts, Recovery(0.9, 4, 3))
 
 
 def suite_tables() -> Tables:
@@ -97,7 +97,7 @@ FORMATS: tuple[FileFormat, ...] = (
         "result of a cell",
         "result.json",
         lambda p: cell_result().save(p),
-        lambda p: CellResult.load(p, CELL, cell_result().key),
+        lambda p: CellResult.load(p, cell_result().key),
         results.FORM,
     ),
     *sealed("times", "timing.json", lambda p: TIMES.write(p, {"seconds": 1.5}), TIMES.read, TIMES),

@@ -6,6 +6,7 @@ import pytest
 from public_data_files import write_borlange, write_labyrinth, write_shanghai
 
 from wfairl.automata.rules import visit_in_order
+from wfairl.logic.rational import NothingExplainedError
 from wfairl.public_data.borlange import read_borlange
 from wfairl.public_data.labyrinth import trajectories_of
 from wfairl.public_data.shanghai import read_shanghai
@@ -79,6 +80,15 @@ def test_other_data_are_fitted_anew(data, in_this_process, tmp_path):
     assert len(in_this_process) == 2 * made
 
 
+def test_a_suite_whose_fits_all_fail_has_a_page_that_says_why(data, monkeypatch, tmp_path):
+    monkeypatch.setattr(compute, "run_jobs", lambda jobs, *_: {job.name: "it broke" for job in jobs})
+    suite, directory = find_data_suite("borlange"), tmp_path / "run"
+    results = compute.reproduce_on_data(suite, data, directory, True, 1)
+    assert results.failures.keys() == {fit.name for fit in suite.fits(True)}
+    assert "it broke" in (directory / "report.html").read_text()
+    assert "it broke" in (directory / "results.md").read_text()
+
+
 def test_the_held_out_trips_of_borlange_are_not_fitted_to(data):
     """Fitting to the trips that are tested would find other weights."""
     trips = read_borlange(write_borlange(data / "again"))
@@ -109,6 +119,20 @@ def test_the_labyrinth_learns_water_then_home_from_the_training_mice_alone(data,
     assert other.facts == outcome.facts
     assert other.measured["training bits"] == outcome.measured["training bits"]
     assert other.measured["bits"] != outcome.measured["bits"]
+
+
+def test_mice_that_no_automaton_explains_are_taken_to_go_home(tmp_path, monkeypatch):
+    def refuse(*_):
+        raise NothingExplainedError("chance")
+
+    data = trajectories_of(write_labyrinth(tmp_path))
+    monkeypatch.setattr(labyrinth.RationalLearner, "fit", refuse)
+    trained = data.split("unrestricted train")
+    model = labyrinth.learn_task(data, trained)
+    assert model.finite.accepts([frozenset({"home"})])
+    assert not model.finite.accepts([frozenset({"water"})])
+    assert "assumed" in model.sentences[0]
+    assert len(model.facts["look wrong"]) == len(trained)
 
 
 def test_copies_of_controls_cost_a_cost_on_nodes_what_the_last_column_gives_back(tmp_path):

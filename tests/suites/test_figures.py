@@ -6,7 +6,7 @@ import pytest
 
 from wfairl.suites.compute import write_report
 from wfairl.suites.directory import FIGURES, REPORT
-from wfairl.suites.figures import Source, _figures
+from wfairl.suites.figures import FigureSource, _figures
 from wfairl.suites.suite import find_suite, narrowed
 from wfairl.suites.tables import Tables
 
@@ -17,7 +17,7 @@ MADE = {"date": "2026-01-01", "command": "wfairl reproduce", "machine": "a machi
 def test_every_figure_of_a_page_is_drawn_with_its_name_alone(name, tmp_path):
     suite = find_suite(name)
     for protocol in (suite.full, suite.quick):
-        figures = _figures(Source(Tables(protocol, (), {}, MADE, {}), tmp_path))
+        figures = _figures(FigureSource(Tables(protocol, (), {}, MADE, {}), tmp_path))
         assert "environments" in figures
         for title, draw in figures.items():
             signature(draw).bind(title)  # raises if an argument is missing, or one too many

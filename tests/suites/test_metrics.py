@@ -1,5 +1,6 @@
 """The measures of a suite, against what is true by definition and against enumeration."""
 
+from dataclasses import asdict
 from itertools import product
 
 import numpy as np
@@ -11,7 +12,7 @@ from wfairl.automata.guarded import Edge, Guard, GuardedAutomaton
 from wfairl.automata.rules import all_of, avoid, goal_alone, then, visit_all, visit_in_order
 from wfairl.evaluation import PlannedPolicy, RandomPolicy, evaluate, expert_policy
 from wfairl.planning.cost import true_cost, unit_cost
-from wfairl.suites.metrics import METRICS, agreement, least_states, recovery_of, regrets, walks_of
+from wfairl.suites.metrics import METRICS, agreement, least_states, probe_labels, recovery_of, regrets
 from wfairl.suites.paper import PAPER
 from wfairl.suites.results import CellResult, Trial, rows_of
 from wfairl.suites.suite import Cell
@@ -22,7 +23,7 @@ SCENES = range(4000, 4006)
 LABELS = tuple(frozenset(one) for one in ((), ("a",), ("b",), ("a", "b"), ("n",)))
 
 labels = st.sampled_from(LABELS)
-walks = st.lists(st.lists(labels, max_size=8).map(tuple), min_size=1, max_size=10)
+probes = st.lists(st.lists(labels, max_size=8).map(tuple), min_size=1, max_size=10)
 
 RULES = {
     "a then b": visit_in_order("a", "b"),
@@ -35,7 +36,7 @@ RULES = {
 def cell_result(method, *evaluations):
     cell = Cell("office-coffee", "" if method == "optimal" else "D1", method, 0, 32)
     trials = tuple(Trial.of(one.policy, one, chosen=True) for one in evaluations)
-    return CellResult(cell, {}, trials)
+    return CellResult(asdict(cell), trials, None, {}, None)
 
 
 def row_of(policy, task):
@@ -87,14 +88,14 @@ def test_regrets_are_those_of_the_episodes_that_keep_the_rule(episodes):
     assert regrets(costs, kept, least) == pytest.approx(expected)
 
 
-@given(walks, st.sampled_from(list(RULES.values())), st.sampled_from(list(RULES.values())))
+@given(probes, st.sampled_from(list(RULES.values())), st.sampled_from(list(RULES.values())))
 def test_agreement_is_whole_with_oneself_and_the_same_both_ways(found, one, other):
     assert agreement(one, one, found) == 1
     assert agreement(one, other, found) == agreement(other, one, found)
     assert 0 <= agreement(one, other, found) <= 1
 
 
-def test_agreement_is_the_part_of_the_walks_that_end_alike():
+def test_agreement_is_the_fraction_of_probes_that_end_alike():
     a, b = frozenset({"a"}), frozenset({"b"})
     found = [(a, b), (b,), (b, a), (a, a)]
     # In order: both at 2; only the goal alone at 1; only the goal alone at 1; neither.
@@ -136,9 +137,9 @@ def test_the_true_rule_is_recovered_whole_and_the_goal_alone_is_not():
     assert goal.states == 2
 
 
-def test_walks_hold_successes_and_failures_of_the_rule_alike():
+def test_probes_hold_successes_and_failures_of_the_rule_alike():
     task = find_task("office-coffee")
-    kept = np.mean([task.rule.fulfilled_at(walk) is not None for walk in walks_of("office-coffee")])
+    kept = np.mean([task.rule.fulfilled_at(labels) is not None for labels in probe_labels("office-coffee")])
     assert 0.3 < kept < 0.9
 
 

@@ -18,7 +18,7 @@ from wfairl.demonstrations import collect
 from wfairl.experiment import EVALUATION
 from wfairl.files import read_json
 from wfairl.methods import CHOSEN
-from wfairl.suites.cell import first_successes, gather, run_cell, stored_result
+from wfairl.suites.cell import collect_demonstrations, first_successes, run_cell, stored_result
 from wfairl.suites.compute import reproduce
 from wfairl.suites.directory import CSV, FIGURES, MARKDOWN, REPORT, RESULT, RESULTS, run_directory
 from wfairl.suites.figures import draw_figures
@@ -88,7 +88,7 @@ def killed_and_resumed(tmp_path_factory):
 
 def test_a_reproduction_that_was_killed_ends_with_the_tables_of_one_that_was_not(killed_and_resumed, tmp_path):
     for data in SMALL.data_sets:
-        gather("doorkey", data, 0, SMALL, tmp_path)
+        collect_demonstrations("doorkey", data, 0, SMALL, tmp_path)
     for cell in PAPER.cells(SMALL):  # one after the other, in this process
         run_cell(cell, SMALL, tmp_path)
     results = [stored_result(cell, SMALL, tmp_path) for cell in PAPER.cells(SMALL)]

@@ -47,7 +47,7 @@ def test_standard_error_covers_the_mean_of_random_seeds_and_scenes():
 
 def result(task="doorkey", data="D1", method="bc", seed=0, successes=32, trials=(), **facts) -> CellResult:
     cell = Cell(task, data, method, seed, successes)
-    return CellResult(cell, PAPER.key(cell, FULL), tuple(trials), None, facts)
+    return CellResult(PAPER.key(cell, FULL), tuple(trials), None, facts, None)
 
 
 def trial(variant, chosen, returns, successes, costs=(20.0, 30.0)):
@@ -70,7 +70,7 @@ def test_the_row_of_a_method_takes_from_each_seed_the_variant_that_did_best_in_v
     def trained(variant: str, seed: int, validation: float, returns: tuple[float, float]) -> CellResult:
         cell = Cell("doorkey", "D1", "gail", seed, 32, variant)
         tested = trial(variant, True, returns, (True, False))
-        return CellResult(cell, PAPER.key(cell, FULL), (tested,), validation)
+        return CellResult(PAPER.key(cell, FULL), (tested,), validation, {}, None)
 
     results = [
         trained("log D", 0, 0.9, (0.2, 0.4)),
@@ -88,7 +88,8 @@ def test_the_row_of_a_method_takes_from_each_seed_the_variant_that_did_best_in_v
 
 def test_variants_without_a_validation_are_never_chosen_between():
     cells = [Cell("doorkey", "D1", "gail", 0, 32, variant) for variant in ("log D", "-log(1 - D)")]
-    results = [CellResult(cell, {}, (GREEDY,), validation) for cell, validation in zip(cells, (0.5, None), strict=True)]
+    pairs = zip(cells, (0.5, None), strict=True)
+    results = [CellResult(PAPER.key(cell, FULL), (GREEDY,), validation, {}, None) for cell, validation in pairs]
     with pytest.raises(FailedRunError, match="validation"):
         rows_of(PAPER, results, 32)
 
@@ -101,10 +102,10 @@ def test_the_papers_figure_stands_beside_its_own_number_of_demonstrations_alone(
 def test_a_stored_result_is_read_back_for_its_own_key_and_no_other(tmp_path):
     stored = result(trials=(GREEDY, AT_HALF), epoch=3)
     stored.save(tmp_path / "result.json")
-    assert CellResult.load(tmp_path / "result.json", stored.cell, stored.key) == stored
+    assert CellResult.load(tmp_path / "result.json", stored.key) == stored
     other = {**stored.key, "test_scenes": 8}
-    assert CellResult.load(tmp_path / "result.json", stored.cell, other) is None
-    assert CellResult.load(tmp_path / "nowhere.json", stored.cell, stored.key) is None
+    assert CellResult.load(tmp_path / "result.json", other) is None
+    assert CellResult.load(tmp_path / "nowhere.json", stored.key) is None
 
 
 def test_cells_are_distinct_and_have_distinct_keys():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
-from wfairl.learning.grid_network import Dropout, used
+from wfairl.learning.grid_network import Dropout, compacted
 from wfairl.worlds.scene_pool import Bank
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class StateNetwork(nn.Module, ABC):
             dropout: what the hidden layers go through while the network is trained.
         """
         number, *indices = observations.columns.long().T
-        shown, number = used(number, len(observations.bank))
+        shown, number = compacted(number, len(observations.bank))
         entries = observations.bank[shown]
         tables = (self.entry_table(entries, dropout), *self.index_tables())
         return mask_unavailable(self.from_tables(tables, (number, *indices), dropout), self.available(entries), number)

@@ -1,4 +1,4 @@
-"""Adam with decoupled weight decay, in the open: its whole state is two tensors a parameter and a count.
+"""Adam with decoupled weight decay, in the open: its whole state is two tensors per parameter and a count.
 
 For a gradient g of a parameter p at step t,
 
@@ -6,7 +6,7 @@ For a gradient g of a parameter p at step t,
     p <- p - rate * decay * p - rate * m / (1 - b1^t) / (sqrt(v / (1 - b2^t)) + eps)
 
 It is `torch.optim.AdamW` without the seconds that its import of torch's compiler takes (two to four of a demo's
-thirty), and with a state that can be stored and restored in two lines.
+thirty), and with a state that is stored and restored in two lines.
 """
 
 import torch

@@ -1,7 +1,7 @@
 """The checkpoint of a training: one file, written whole after every epoch, and the metrics beside it.
 
 The tensors are those of the model, of the model of the best epoch so far, and Adam's moments; the header holds the
-history of losses and the fingerprint of what is being trained on what. Nothing in it can run code.
+history of losses and the fingerprint of model, data and settings. Nothing in it can run code.
 """
 
 import hashlib
@@ -27,13 +27,15 @@ from wfairl.planning.product import Product
 FORMAT = "wfairl-checkpoint"
 METRICS, CONFIG = "metrics.jsonl", "config.json"
 CHECKPOINT = Path("checkpoint", "last.safetensors")
+GROUPS = ("model", "best", "first", "second")
+"""The tensors of a `Checkpoint`, by the names of its fields."""
 
 Tensors = dict[str, Tensor]
 
 Parsed = TypeVar("Parsed")
 
 _LINE = dict[str, bool | Whole | float | str | tuple[float, ...] | None]
-"""What a method says of an epoch or an iteration."""
+"""The metrics of an epoch or an iteration of any method."""
 
 
 class BrokenMetricsError(BadInputError):
@@ -41,7 +43,7 @@ class BrokenMetricsError(BadInputError):
 
 
 class BrokenCheckpointError(BadInputError):
-    """A file is not a checkpoint, or one that was cut or changed."""
+    """A file is not a checkpoint, or a truncated or changed one."""
 
 
 class OtherConfigurationError(BadInputError):
@@ -55,7 +57,7 @@ class EpochMetrics:
     Attributes:
         epoch: from 0, before any training.
         learning_rate: of Adam.
-        train_loss: mean negative log-likelihood a step, each batch before its step of Adam.
+        train_loss: mean negative log-likelihood per step, each batch before its Adam step.
         held_out_loss: the same on held-out demonstrations at the end of the epoch; None if there are none.
     """
 
@@ -66,13 +68,13 @@ class EpochMetrics:
 
     @property
     def criterion(self) -> tuple[float, ...] | None:
-        """What the best epoch has least of, the first of equals; None if nothing is held out."""
+        """What the best epoch minimises, the first of equals; None if nothing is held out."""
         return None if self.held_out_loss is None else (self.held_out_loss,)
 
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """Everything that decides how a training goes on, copied.
+    """The whole state of a training, copied.
 
     Attributes:
         model: the parameters after the last epoch.
@@ -81,7 +83,7 @@ class Checkpoint:
         first: Adam's first moments.
         second: Adam's second moments.
         steps: Adam's steps.
-        history: one entry an epoch, from 0.
+        history: one entry per epoch, from 0.
     """
 
     model: Tensors
@@ -94,27 +96,23 @@ class Checkpoint:
 
     @classmethod
     def capture(
-        cls,
-        model: nn.Module,
-        adam: Adam,
-        history: tuple[EpochMetrics, ...],
-        before: "Checkpoint | None",
+        cls, model: nn.Module, adam: Adam, history: tuple[EpochMetrics, ...], before: "Checkpoint | None"
     ) -> "Checkpoint":
-        """The present state, with the best of it and the checkpoint before."""
-        present = copied(model.state_dict())
+        """The current state, with the best of it and the checkpoint before."""
+        current = copied(model.state_dict())
         moments = copied(adam.first), copied(adam.second), adam.steps
         metrics = history[-1]
         if before is not None and metrics.criterion is not None:
             least = before.history[before.best_epoch].criterion
             if least is not None and least <= metrics.criterion:
-                return cls(present, before.best, before.best_epoch, *moments, history)
-        return cls(present, present, metrics.epoch, *moments, history)
+                return cls(current, before.best, before.best_epoch, *moments, history)
+        return cls(current, current, metrics.epoch, *moments, history)
 
     def restore(self, model: nn.Module, adam: Adam) -> None:
-        """Put model and optimizer where they were."""
-        whole, parameters = kinds(model.state_dict()), kinds(dict(model.named_parameters()))
+        """Restore model and optimizer."""
+        state, parameters = kinds(model.state_dict()), kinds(dict(model.named_parameters()))
         groups = (self.model, self.best, self.first, self.second)
-        if list(map(kinds, groups)) != [whole, whole, parameters, parameters]:
+        if list(map(kinds, groups)) != [state, state, parameters, parameters]:
             raise BrokenCheckpointError("the checkpoint holds other tensors than the model has; start the run again")
         model.load_state_dict(self.model)
         adam.first, adam.second, adam.steps = copied(self.first), copied(self.second), self.steps
@@ -133,20 +131,16 @@ def copied(tensors: Mapping[str, Tensor]) -> Tensors:
 def fingerprint_of(
     model: CostModel, scenes: Sequence[TrainingScene], inputs: Mapping[Product, Inputs], settings: Any
 ) -> str:
-    """A digest of the initial weights, the data and the settings.
+    """A digest of the initial weights, the data and the settings, a dataclass of plain JSON.
 
-    Args:
-        model: with the parameters that it starts from.
-        scenes: the demonstrations.
-        inputs: what the model sees of each product; products count in this order.
-        settings: how to train, a dataclass of plain JSON.
+    The inputs of the model are given for each product, in the order of the digest.
     """
     digest = hashlib.sha256()
     feed(digest, [model.kind, model.settings, asdict(settings)], *model.state_dict().values())
     for automaton in {id(product.automaton): product.automaton for product in inputs}.values():
         feed(digest, [[arrow.source, arrow.target, arrow.text] for arrow in automaton.arrows()], automaton.accepting)
-    for product, seen in inputs.items():
-        feed(digest, product.successors, product.automaton_states, seen.numbers, *seen.parts)
+    for product, of_model in inputs.items():
+        feed(digest, product.successors, product.automaton_states, of_model.numbers, *of_model.parts)
     numbers = {product: number for number, product in enumerate(inputs)}
     for scene in scenes:
         feed(digest, numbers[scene.product], scene.nodes, scene.controls)
@@ -154,7 +148,7 @@ def fingerprint_of(
 
 
 def feed(digest: "hashlib._Hash", *parts: Any) -> None:
-    """Add arrays and JSON documents, each behind its shape and type: none can be taken for a part of the next."""
+    """Add arrays and JSON documents, each after its shape and type, so that no two sequences have the same bytes."""
     for part in parts:
         if isinstance(part, np.ndarray | Tensor):
             array = np.ascontiguousarray(part)
@@ -167,27 +161,14 @@ def feed(digest: "hashlib._Hash", *parts: Any) -> None:
 
 def write_checkpoint(checkpoint: Checkpoint, path: Path, fingerprint: str) -> None:
     """Replace a checkpoint, atomically."""
-    groups = {
-        "model": checkpoint.model,
-        "best": checkpoint.best,
-        "first": checkpoint.first,
-        "second": checkpoint.second,
-    }
-    header = {
-        "best_epoch": checkpoint.best_epoch,
-        "steps": checkpoint.steps,
-        "history": [asdict(metrics) for metrics in checkpoint.history],
-    }
+    groups = {name: getattr(checkpoint, name) for name in GROUPS}
+    history = [asdict(metrics) for metrics in checkpoint.history]
+    header = {"best_epoch": checkpoint.best_epoch, "steps": checkpoint.steps, "history": history}
     write_groups(path, fingerprint, groups, header)
 
 
 def read_checkpoint(path: Path, fingerprint: str, epochs: type[EpochMetrics] = EpochMetrics) -> Checkpoint | None:
-    """A checkpoint, None if the run had not come to one.
-
-    Args:
-        path: of the file.
-        fingerprint: what is trained on what.
-        epochs: what its history is made of.
+    """A checkpoint whose history consists of `epochs`, None if there is none yet.
 
     Raises:
         OtherConfigurationError: it is of other settings, another model or other data.
@@ -201,19 +182,15 @@ def read_checkpoint(path: Path, fingerprint: str, epochs: type[EpochMetrics] = E
             raise ValueError(f"{len(history)} epochs, of which {best_epoch} is the best")
         return Checkpoint(**groups, best_epoch=best_epoch, steps=steps, history=history)
 
-    return read_groups(path, fingerprint, ("model", "best", "first", "second"), make)
+    return read_groups(path, fingerprint, GROUPS, make)
 
 
 def write_groups(path: Path, fingerprint: str, groups: Mapping[str, Tensors], header: dict[str, Any]) -> None:
-    """Replace a checkpoint of any training, atomically.
+    """Replace a checkpoint of any training, atomically: groups of tensors, whose names have no dot, and plain JSON.
 
-    Args:
-        path: of the file.
-        fingerprint: what is trained on what; whoever resumes must ask for the same.
-        groups: tensors by name, in groups whose names have no dot.
-        header: the rest, as plain JSON.
+    The fingerprint of model, data and settings must be the same to resume.
     """
-    # A tensor that stands in two groups is stored twice: safetensors refuses shared memory.
+    # A tensor of two groups is stored twice: safetensors refuses shared memory.
     tensors = {f"{group}.{name}": tensor.clone() for group, part in groups.items() for name, tensor in part.items()}
     write_tensors(path, FORMAT, tensors, {"fingerprint": fingerprint, **header})
 
@@ -223,11 +200,7 @@ def read_groups(
 ) -> Parsed | None:
     """What `write_groups` wrote, None if nothing was written yet.
 
-    Args:
-        path: of the file.
-        fingerprint: what is trained on what.
-        names: of the groups.
-        parse: makes the checkpoint of groups and header; what is amiss there is a broken checkpoint.
+    From groups and header `parse` makes the checkpoint; its KeyError or ValueError means a broken one.
 
     Raises:
         OtherConfigurationError: it is of other settings, another model or other data.
@@ -254,7 +227,7 @@ def read_groups(
 
 
 def write_metrics(history: Sequence[EpochMetrics], directory: Path) -> None:
-    """Write the history as JSONL, one epoch a line."""
+    """Write the history as JSONL, one epoch per line."""
     write_lines(directory / METRICS, [asdict(metrics) for metrics in history])
 
 

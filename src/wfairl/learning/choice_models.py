@@ -9,7 +9,7 @@ with V = 0 at the goal. Temperature 1 is no restriction: costs in units of the t
 
 The soft one is the recursive logit of Fosgerau, Frejinger and Karlstrom (2013) with utilities -c. For z = exp(-V) its
 equation is linear, z = M z with M(k, a) = sum of exp(-c) over the controls from k to a, and z = 1 at the goal. With
-G = (I - M)^-1, the weight of all walks, walks that end in goal d when they first meet it weigh
+G = (I - M)^-1, the total weight of all paths, those that end in goal d when they first reach it weigh
 
     z_d(k) = G(k, d) / G(d, d),
 
@@ -26,7 +26,7 @@ from scipy.sparse import coo_array, eye_array
 from scipy.sparse.linalg import SuperLU, splu
 
 from wfairl.automata.automaton import UNAVAILABLE
-from wfairl.learning.choices import Asked, Choices, Search, towards
+from wfairl.learning.choices import Choices, Decisions, Search, towards
 from wfairl.learning.gradient import OptimalPaths, sums_along_paths, trace_paths, weights_along_paths
 from wfairl.parallel import map_in_threads
 from wfairl.planning.policy import log_probabilities
@@ -49,7 +49,7 @@ class Likelihood:
 
 @dataclass(frozen=True, eq=False)
 class Information:
-    """What choices say about the weights of features in a cost that is linear in them.
+    """Evidence of choices about the weights of a cost that is linear in features.
 
     Attributes:
         scores: d log-likelihood of each trip / d weights, shape [trips, features].
@@ -65,7 +65,7 @@ class ChoiceModel(Protocol):
 
     @property
     def name(self) -> str:
-        """What files and people call it."""
+        """The name in files and tables."""
         ...
 
     def log_likelihood(self, choices: Choices, costs: NDArray[np.float64]) -> Likelihood:
@@ -79,7 +79,7 @@ class ChoiceModel(Protocol):
     def control_cost_to_go(
         self, successors: NDArray[np.int32], costs: NDArray[np.float64], goal: int
     ) -> NDArray[np.float64]:
-        """Q of every node on the way to a goal, shape [nodes, controls]."""
+        """Q of every node towards a goal, shape [nodes, controls]."""
         ...
 
     def information(self, choices: Choices, costs: NDArray[np.float64], features: NDArray[np.float64]) -> Information:
@@ -91,8 +91,8 @@ class ChoiceModel(Protocol):
 class ExactChoice:
     """Boltzmann policy over the exact cost-to-go.
 
-    Q is piecewise linear in the costs: between the places where an optimal path changes, the model is a multinomial
-    logit whose alternatives have the features of their optimal paths. Gradient and Hessian are those.
+    Q is piecewise linear in the costs: where no optimal path changes, the model is a multinomial logit whose
+    alternatives have the features of their optimal paths. Gradient and Hessian are those of that logit.
 
     Attributes:
         n_jobs: goals to plan for at once; it changes nothing in the result.
@@ -106,16 +106,16 @@ class ExactChoice:
         planned = self._plan(choices, costs)
         log_policy = log_probabilities(np.concatenate([paths.control_cost_to_go for paths in planned]), 1.0)
         first = np.cumsum([len(search.nodes) for search in choices.searches])[:-1]
-        pulls = np.split(_pull(choices.asked, log_policy), first)
-        weights = [weights_along_paths(paths, pull) for paths, pull in zip(planned, pulls, strict=True)]
+        by_Q = np.split(_q_gradient(choices.decisions, log_policy), first)
+        weights = [weights_along_paths(paths, weight) for paths, weight in zip(planned, by_Q, strict=True)]
         transitions = np.concatenate([paths.transitions for paths in planned])
         gradient = np.bincount(transitions, np.concatenate(weights), costs.size).astype(np.float64, copy=False)
-        return Likelihood(_total(choices.asked, log_policy), gradient.reshape(costs.shape))
+        return Likelihood(_total(choices.decisions, log_policy), gradient.reshape(costs.shape))
 
     def log_probabilities(self, choices: Choices, costs: NDArray[np.float64]) -> NDArray[np.float64]:
         """See `ChoiceModel`."""
         Q = np.concatenate([paths.control_cost_to_go for paths in self._plan(choices, costs)])
-        return log_probabilities(Q, 1.0)[choices.asked.of_step, choices.controls]
+        return log_probabilities(Q, 1.0)[choices.decisions.of_step, choices.controls]
 
     def control_cost_to_go(
         self, successors: NDArray[np.int32], costs: NDArray[np.float64], goal: int
@@ -129,8 +129,8 @@ class ExactChoice:
         policy = np.exp(log_probabilities(np.concatenate([paths.control_cost_to_go for paths in planned]), 1.0))
         sums = [sums_along_paths(paths, flat[paths.transitions]) for paths in planned]
         excess = _excess(policy, np.concatenate(sums))  # of dQ(s, u) / dw
-        times = choices.asked.counts.sum(axis=1)
-        hessian = -np.einsum("s,su,sui,suj->ij", times, policy, excess, excess)
+        visits = choices.decisions.counts.sum(axis=1)
+        hessian = -np.einsum("s,su,sui,suj->ij", visits, policy, excess, excess)
         return Information(_scores(choices, excess), hessian)
 
     def _plan(self, choices: Choices, costs: NDArray[np.float64]) -> list[OptimalPaths]:
@@ -149,21 +149,20 @@ class SoftChoice:
 
     def log_likelihood(self, choices: Choices, costs: NDArray[np.float64]) -> Likelihood:
         """See `ChoiceModel`."""
-        walks, asked = _Walks.of(choices.successors, costs, choices.asked.goals), choices.asked
-        log_policy = log_probabilities(walks.control_cost_to_go(asked), 1.0)
-        pull, gradient = _pull(asked, log_policy), np.zeros(costs.shape)
-        np.add.at(gradient, asked.nodes, pull)  # dQ/dc = 1 of the transition itself
-        node_weights = np.zeros(walks.cost_to_go.shape)  # dL/dV, shape [nodes, goals]
-        ahead, goal = choices.successors[asked.nodes], np.broadcast_to(asked.goal[:, None], pull.shape)
-        there = (ahead != UNAVAILABLE) & (ahead != asked.goals[goal])
-        np.add.at(node_weights, (ahead[there], goal[there]), pull[there])
-        return Likelihood(_total(asked, log_policy), gradient + walks.pull_back(node_weights))
+        paths, decisions = _PathWeights.of_choices(choices, costs), choices.decisions
+        log_policy = log_probabilities(paths.control_cost_to_go(decisions), 1.0)
+        by_Q, gradient = _q_gradient(decisions, log_policy), np.zeros(costs.shape)
+        np.add.at(gradient, decisions.nodes, by_Q)  # dQ/dc = 1 of the transition itself
+        by_V = np.zeros(paths.cost_to_go.shape)  # dL/dV, shape [nodes, goals]
+        next_node, goal = choices.successors[decisions.nodes], np.broadcast_to(decisions.goal[:, None], by_Q.shape)
+        continues = (next_node != UNAVAILABLE) & (next_node != decisions.goals[goal])
+        np.add.at(by_V, (next_node[continues], goal[continues]), by_Q[continues])
+        return Likelihood(_total(decisions, log_policy), gradient + paths.pull_back(by_V))
 
     def log_probabilities(self, choices: Choices, costs: NDArray[np.float64]) -> NDArray[np.float64]:
         """See `ChoiceModel`."""
-        walks = _Walks.of(choices.successors, costs, choices.asked.goals)
-        log_policy = log_probabilities(walks.control_cost_to_go(choices.asked), 1.0)
-        return log_policy[choices.asked.of_step, choices.controls]
+        Q = _PathWeights.of_choices(choices, costs).control_cost_to_go(choices.decisions)
+        return log_probabilities(Q, 1.0)[choices.decisions.of_step, choices.controls]
 
     def control_cost_to_go(
         self, successors: NDArray[np.int32], costs: NDArray[np.float64], goal: int
@@ -173,12 +172,12 @@ class SoftChoice:
 
     def information(self, choices: Choices, costs: NDArray[np.float64], features: NDArray[np.float64]) -> Information:
         """See `ChoiceModel`; the Hessian is by central differences of the gradient."""
-        walks, asked = _Walks.of(choices.successors, costs, choices.asked.goals), choices.asked
-        policy = np.exp(log_probabilities(walks.control_cost_to_go(asked), 1.0))
-        ahead = choices.successors[asked.nodes]
-        beyond = walks.slopes(features)[ahead, asked.goal[:, None]]  # dV / dw
-        change = features[asked.nodes] + np.where((ahead != UNAVAILABLE)[:, :, None], beyond, 0.0)
-        return Information(_scores(choices, _excess(policy, change)), self._hessian(choices, costs, features))
+        paths, decisions = _PathWeights.of_choices(choices, costs), choices.decisions
+        policy = np.exp(log_probabilities(paths.control_cost_to_go(decisions), 1.0))
+        next_node = choices.successors[decisions.nodes]
+        slopes = paths.slopes(features)[next_node, decisions.goal[:, None]]  # dV / dw
+        slopes = features[decisions.nodes] + np.where((next_node != UNAVAILABLE)[:, :, None], slopes, 0.0)  # dQ / dw
+        return Information(_scores(choices, _excess(policy, slopes)), self._hessian(choices, costs, features))
 
     def _hessian(
         self, choices: Choices, costs: NDArray[np.float64], features: NDArray[np.float64], step: float = 1e-5
@@ -194,8 +193,8 @@ class SoftChoice:
 
 
 @dataclass(frozen=True, eq=False)
-class _Walks:
-    """The weights of walks on a graph to some goals.
+class _PathWeights:
+    """The total weights of paths on a graph to some goals.
 
     Attributes:
         successors, costs: of the graph, shape [nodes, controls] each.
@@ -213,13 +212,13 @@ class _Walks:
     cost_to_go: NDArray[np.float64]
 
     @classmethod
-    def of(cls, successors: NDArray[np.int32], costs: NDArray[np.float64], goals: NDArray[np.int64]) -> "_Walks":
+    def of_choices(cls, choices: Choices, costs: NDArray[np.float64]) -> "_PathWeights":
         """Factorise once, solve for all goals.
 
         Raises:
-            NoSoftCostToGoError: the weights of walks do not add up to finite numbers.
+            NoSoftCostToGoError: the weights of paths do not add up to finite numbers.
         """
-        nodes = len(successors)
+        successors, goals, nodes = choices.successors, choices.decisions.goals, len(choices.successors)
         node, control = np.nonzero(successors != UNAVAILABLE)
         links = coo_array((np.exp(-costs[node, control]), (node, successors[node, control])), (nodes, nodes))
         system = (eye_array(nodes) - links).tocsc()
@@ -230,7 +229,7 @@ class _Walks:
             raise NoSoftCostToGoError from None
         ends = np.zeros((nodes, len(goals) + 1))
         ends[goals, np.arange(len(goals))] = 1.0
-        ends[:, -1] = 1.0  # the weight of all walks from everywhere: at least 1 where the sum converges
+        ends[:, -1] = 1.0  # the weight of all paths from a node: at least 1 where the sum converges
         weights = factors.solve(ends)
         if not (weights[:, -1] >= 1 - 1e-9).all() or not (weights >= 0).all():
             raise NoSoftCostToGoError
@@ -239,63 +238,63 @@ class _Walks:
             V = np.log(weights[goals, np.arange(len(goals))]) - np.log(weights)
         return cls(successors, costs, goals, factors, weights, V)
 
-    def control_cost_to_go(self, asked: Asked) -> NDArray[np.float64]:
-        """Q of the asked nodes on the way to their goals, shape [asked, controls]."""
-        ahead = self.successors[asked.nodes]
-        beyond = self.cost_to_go[ahead, asked.goal[:, None]]
-        return self.costs[asked.nodes] + np.where(ahead == UNAVAILABLE, np.inf, beyond)
+    def control_cost_to_go(self, decisions: Decisions) -> NDArray[np.float64]:
+        """Q of each decision, shape [decisions, controls]."""
+        next_node = self.successors[decisions.nodes]
+        next_V = self.cost_to_go[next_node, decisions.goal[:, None]]
+        return self.costs[decisions.nodes] + np.where(next_node == UNAVAILABLE, np.inf, next_V)
 
-    def pull_back(self, node_weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """dL/dc through the cost-to-go, for dL/dV of nodes other than the goal, [nodes, goals]; [nodes, controls].
+    def pull_back(self, by_V: NDArray[np.float64]) -> NDArray[np.float64]:
+        """dL/dc through the cost-to-go [nodes, controls], for dL/dV of nodes other than the goal [nodes, goals].
 
         V_d(k) = log G(d, d) - log G(k, d) and dG = G dM G, so that dL/dM(k, a) = sum_d Lambda(k, d) G(a, d) with
         Lambda = G^T dL/dG, and dM(k, a) / dc = -exp(-c).
         """
         columns = np.arange(len(self.goals))
         with np.errstate(divide="ignore", invalid="ignore"):
-            by_weight = np.where(node_weights != 0, -node_weights / self.weights, 0.0)
-        by_weight[self.goals, columns] += node_weights.sum(axis=0) / self.weights[self.goals, columns]
-        flow = self.factors.solve(by_weight, trans="T")
-        found = np.zeros(self.costs.shape)
-        for control, ahead in enumerate(self.successors.T):
-            there = np.flatnonzero(ahead != UNAVAILABLE)
-            expected = np.einsum("kd,kd->k", flow[there], self.weights[ahead[there]])
-            found[there, control] = -np.exp(-self.costs[there, control]) * expected
-        return found
+            by_G = np.where(by_V != 0, -by_V / self.weights, 0.0)
+        by_G[self.goals, columns] += by_V.sum(axis=0) / self.weights[self.goals, columns]
+        flow = self.factors.solve(by_G, trans="T")  # Lambda
+        gradient = np.zeros(self.costs.shape)
+        for control, next_node in enumerate(self.successors.T):
+            node = np.flatnonzero(next_node != UNAVAILABLE)
+            by_M = np.einsum("kd,kd->k", flow[node], self.weights[next_node[node]])
+            gradient[node, control] = -np.exp(-self.costs[node, control]) * by_M
+        return gradient
 
     def slopes(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
         """dV/dw for costs that are linear in features; 0 where the goal cannot be reached, [nodes, goals, features]."""
         nodes, columns = len(self.successors), np.arange(len(self.goals))
         node, control = np.nonzero(self.successors != UNAVAILABLE)
-        ahead, links = self.successors[node, control], np.exp(-self.costs[node, control])
-        found = []
+        next_node, links = self.successors[node, control], np.exp(-self.costs[node, control])
+        slopes = []
         for k in range(features.shape[-1]):
-            change = coo_array((-links * features[node, control, k], (node, ahead)), (nodes, nodes)).tocsr()
-            by_weight = self.factors.solve(change @ self.weights)  # dG / dw
+            dM = coo_array((-links * features[node, control, k], (node, next_node)), (nodes, nodes)).tocsr()
+            dG = self.factors.solve(dM @ self.weights)
             with np.errstate(divide="ignore", invalid="ignore"):
-                relative = np.where(self.weights > 0, by_weight / self.weights, 0.0)
-            found.append(relative[self.goals, columns] - relative)
-        return np.stack(found, axis=-1)
+                relative = np.where(self.weights > 0, dG / self.weights, 0.0)
+            slopes.append(relative[self.goals, columns] - relative)
+        return np.stack(slopes, axis=-1)
 
 
-def _total(asked: Asked, log_policy: NDArray[np.float64]) -> float:
-    chosen = asked.counts > 0
-    return float(asked.counts[chosen] @ log_policy[chosen])
+def _total(decisions: Decisions, log_policy: NDArray[np.float64]) -> float:
+    chosen = decisions.counts > 0
+    return float(decisions.counts[chosen] @ log_policy[chosen])
 
 
-def _pull(asked: Asked, log_policy: NDArray[np.float64]) -> NDArray[np.float64]:
-    """dL/dQ: how often the policy would choose a control, minus how often it was chosen; shape [asked, controls]."""
-    return asked.counts.sum(axis=1, keepdims=True) * np.exp(log_policy) - asked.counts
+def _q_gradient(decisions: Decisions, log_policy: NDArray[np.float64]) -> NDArray[np.float64]:
+    """dL/dQ: how often the policy would choose a control, minus how often it was chosen; [decisions, controls]."""
+    return decisions.counts.sum(axis=1, keepdims=True) * np.exp(log_policy) - decisions.counts
 
 
 def _excess(policy: NDArray[np.float64], slopes: NDArray[np.float64]) -> NDArray[np.float64]:
-    """dQ(s, u) / dw less its mean under the policy, shape [asked, controls, features]."""
+    """dQ(s, u) / dw less its mean under the policy, shape [decisions, controls, features]."""
     return slopes - (policy[:, :, None] * slopes).sum(axis=1, keepdims=True)
 
 
 def _scores(choices: Choices, excess: NDArray[np.float64]) -> NDArray[np.float64]:
     """d log-likelihood of each trip / dw, shape [trips, features]: d log pi(u | s) / dw is minus the excess."""
-    trips, place = np.unique(choices.trips, return_inverse=True)
-    found = np.zeros((len(trips), excess.shape[2]))
-    np.add.at(found, place, -excess[choices.asked.of_step, choices.controls])
-    return found
+    trips, trip_of_step = np.unique(choices.trips, return_inverse=True)
+    scores = np.zeros((len(trips), excess.shape[2]))
+    np.add.at(scores, trip_of_step, -excess[choices.decisions.of_step, choices.controls])
+    return scores

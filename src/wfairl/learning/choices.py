@@ -1,8 +1,7 @@
-"""Choices of many trips on one graph, each on its way to a goal of its own.
+"""Choices of many trips on one graph, each towards a goal of its own.
 
 A road network with hundreds of destinations is one table of transitions. What differs between trips is the goal, so a
-step is a goal, the node where somebody stood, and the control that was chosen there. Steps may follow after the goal
-was reached: they are choices like any other.
+step is a goal, a node, and the control that was chosen there. Steps after the goal was reached count like any others.
 """
 
 from collections.abc import Collection, Sequence
@@ -23,14 +22,14 @@ class ImpossibleChoiceError(BadInputError):
 
 @dataclass(frozen=True, eq=False)
 class Choices:
-    """What was chosen, where, and on the way to what; one entry per step.
+    """One entry per step: goal, node and chosen control.
 
     Attributes:
         successors: node after each control, or `UNAVAILABLE`; shape [nodes, controls] of int32.
-        goals: the node that the trip is to end in, shape [steps] of int64.
-        nodes: where the step began, shape [steps] of int64.
-        controls: what was chosen, shape [steps] of int64.
-        trips: which trip the step belongs to, shape [steps] of int64.
+        goals: the goal of the trip, shape [steps] of int64.
+        nodes: where the step begins, shape [steps] of int64.
+        controls: the chosen control, shape [steps] of int64.
+        trips: the trip of the step, shape [steps] of int64.
     """
 
     successors: NDArray[np.int32]
@@ -56,7 +55,7 @@ class Choices:
         trajectories: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]],
         goals: NDArray[np.int64],
     ) -> "Choices":
-        """The steps of trajectories, each its nodes and controls, on the way to one goal each."""
+        """The steps of trajectories, each its nodes and controls, towards one goal each."""
         lengths = [len(nodes) for nodes, _ in trajectories]
         nodes, controls = (np.concatenate(parts) for parts in zip(*trajectories, strict=True))
         return cls(successors, np.repeat(goals, lengths), nodes, controls, np.repeat(np.arange(len(lengths)), lengths))
@@ -67,40 +66,40 @@ class Choices:
 
     def of_trips(self, trips: Collection[int] | NDArray[np.int64]) -> "Choices":
         """The steps of some trips."""
-        kept = np.isin(self.trips, np.asarray(trips))
-        parts = (part[kept] for part in (self.goals, self.nodes, self.controls, self.trips))
-        return Choices(self.successors, *parts)
+        selected = np.isin(self.trips, np.asarray(trips))
+        return Choices(
+            self.successors, self.goals[selected], self.nodes[selected], self.controls[selected], self.trips[selected]
+        )
 
     @cached_property
-    def asked(self) -> "Asked":
-        """The distinct pairs of goal and node, counted."""
+    def decisions(self) -> "Decisions":
+        """The distinct pairs of goal and node, with the number of times that each control was chosen there."""
         goals, goal_of_step = np.unique(self.goals, return_inverse=True)
         size = len(self.successors)
         pairs, of_step = np.unique(goal_of_step * size + self.nodes, return_inverse=True)
         counts = np.zeros((len(pairs), self.successors.shape[1]))
         np.add.at(counts, (of_step, self.controls), 1.0)
-        return Asked(goals, pairs // size, pairs % size, counts, of_step)
+        return Decisions(goals, pairs // size, pairs % size, counts, of_step)
 
     @cached_property
     def searches(self) -> tuple["Search", ...]:
-        """For every goal, what has to be known of it."""
-        first = np.searchsorted(self.asked.goal, np.arange(1, len(self.asked.goals)))
-        parts = np.split(self.asked.nodes, first)
-        return tuple(
-            Search(self.successors, int(goal), nodes) for goal, nodes in zip(self.asked.goals, parts, strict=True)
-        )
+        """One search per goal, for the nodes at which trips towards it decide."""
+        decisions = self.decisions
+        first = np.searchsorted(decisions.goal, np.arange(1, len(decisions.goals)))
+        parts = zip(decisions.goals, np.split(decisions.nodes, first), strict=True)
+        return tuple(Search(self.successors, int(goal), nodes) for goal, nodes in parts)
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """Where choices were made, each place once for every goal; by goals, then by nodes.
+class Decisions:
+    """The distinct pairs of goal and node at which controls were chosen, sorted by goal, then by node.
 
     Attributes:
         goals: the distinct goals, shape [goals].
-        goal: which of them, shape [asked].
-        nodes: where, shape [asked].
-        counts: how often each control was chosen there, shape [asked, controls].
-        of_step: which of these a step is one of, shape [steps].
+        goal: index into `goals`, shape [decisions].
+        nodes: shape [decisions].
+        counts: how often each control was chosen, shape [decisions, controls].
+        of_step: the decision that each step is, shape [steps].
     """
 
     goals: NDArray[np.int64]
@@ -112,12 +111,12 @@ class Asked:
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """A goal, and the nodes from which ways there are asked for.
+    """A goal, and the nodes whose optimal paths to it are needed.
 
     Attributes:
         successors: of the graph, shape [nodes, controls].
-        goal: the node.
-        nodes: shape [asked for this goal] of int64.
+        goal: a node.
+        nodes: shape [decisions of this goal] of int64.
     """
 
     successors: NDArray[np.int32]
@@ -126,10 +125,10 @@ class Search:
 
     @cached_property
     def graph(self) -> ReversedGraph:
-        """The graph, sorted once for any number of searches from the goal."""
+        """The reversed graph, sorted once for any number of searches."""
         return reverse_graph(towards(self.successors, self.goal))
 
 
 def towards(successors: NDArray[np.int32], goal: int) -> NDArray[np.int32]:
-    """The graph for one goal: to arrive there is to be accepted."""
+    """The graph for one goal: a transition to it is accepted."""
     return np.where(successors == goal, np.int32(ACCEPTED), successors)

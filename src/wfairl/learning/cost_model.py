@@ -1,16 +1,16 @@
 """The contract of a learnable cost c_theta(x, u): which transitions are alike to it, and one number for each kind.
 
-A cost model says two things, and everything else follows:
+A cost model defines two things, and everything else follows:
 
-    inputs_of(product)            what the model sees of the transitions; many are alike and share a row
+    inputs_of(product)            the model's input for each transition; equal inputs share a row
     preactivation(inputs, rows)   one unbounded number z for each row, differentiably; or `costs`, the cost itself
 
-The cost itself is bounded below, so that every path that goes on costs something:
+The cost is bounded below, so that every transition costs something:
 
     c_theta = floor + softplus(z + b),   b such that z = 0 costs 1       (the safer default)
     c_theta = floor + relu(z + 1 - floor)                                (the paper's output)
 
-Every model here starts with z = 0 everywhere: until the data say otherwise, all controls cost 1.
+Every model here starts with z = 0 everywhere: before training, all controls cost 1.
 """
 
 import math
@@ -43,10 +43,10 @@ ACTIVATIONS: dict[str, Activation] = {
 
 
 class Inputs(Protocol):
-    """What a cost model sees of the transitions of a product.
+    """The input of a cost model for the transitions of a product.
 
     Attributes:
-        parts: what the model made of the distinct rows; each model says what they are.
+        parts: tensors of the distinct rows; each model defines them.
     """
 
     @property
@@ -54,7 +54,7 @@ class Inputs(Protocol):
 
     @property
     def numbers(self) -> NDArray[np.int32]:
-        """What tells the transitions of a product apart, for a digest."""
+        """The numbers that `rows` is computed from, for a digest."""
         ...
 
     def rows(self, transitions: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -67,7 +67,7 @@ class NodeInputs:
     """Inputs that depend on the node, and on the control by itself: row = number of the node * controls + control.
 
     Attributes:
-        numbers: the number of each node, the same for nodes that are alike; shape [nodes] of int32.
+        numbers: the number of each node, the same for equal inputs; shape [nodes] of int32.
         controls: how many there are.
         parts: see `Inputs`; one row for each number.
     """
@@ -100,14 +100,14 @@ class TransitionInputs:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A product as a cost model sees it, and the transitions whose cost a search asks for. Made once, used often.
+    """A product as input of a cost model, and the transitions whose cost a search needs. Made once, used often.
 
     Attributes:
-        inputs: what the model sees.
+        inputs: of the model.
         shape: nodes and controls of the product.
-        transitions: node * controls + control of what a search asks for, shape [transitions] of int32.
+        transitions: node * controls + control of what a search needs, shape [transitions] of int32.
         rows: the distinct rows among them, shape [rows] of int64.
-        row_of: which row each transition has, shape [transitions] of int32.
+        row_of: index into `rows`, shape [transitions] of int32.
     """
 
     inputs: Inputs
@@ -121,9 +121,9 @@ class CostModel(nn.Module, ABC):
     """A cost c_theta(x, u) of at least `floor`.
 
     Attributes:
-        learning_rate: of Adam, unless one says otherwise: a table of weights takes larger steps than a network.
+        learning_rate: default of Adam: a table of weights takes larger steps than a network.
         scope: what it depends on.
-        kind: what files and the command line call this kind of model.
+        kind: its name in files and on the command line.
         settings: the arguments that make an untrained model of the same shape, as plain JSON.
     """
 
@@ -145,22 +145,22 @@ class CostModel(nn.Module, ABC):
 
     @classmethod
     def shapes(cls, **sizes: int) -> dict[str, tuple[int, ...]]:  # noqa: ARG003 - for models that have sizes
-        """The shapes of the tensors that grow with the sizes among the settings, by name; none if nothing does.
+        """The shapes of the tensors that grow with the sizes among the settings, by name.
 
-        A file that declares a model is held against them before a model of that size is made.
+        A file is checked against them before a model of that size is allocated.
         """
         return {}
 
     @abstractmethod
     def inputs_of(self, product: Product) -> Inputs:
-        """What the model sees of the transitions of a product.
+        """The model's input for the transitions of a product.
 
         Raises:
-            BadInputError: the model cannot look at this kind of world.
+            BadInputError: the model does not apply to this kind of world.
         """
 
     def preactivation(self, inputs: Inputs, rows: Tensor) -> Tensor:
-        """z of each row, unbounded, shape [rows]; 0 stands for a cost of 1."""
+        """z of each row, unbounded, shape [rows]; 0 means a cost of 1."""
         raise NotImplementedError(f"{type(self).__name__} has neither `preactivation` nor `costs`")
 
     def costs(self, inputs: Inputs, rows: Tensor) -> Tensor:
@@ -172,15 +172,15 @@ class CostModel(nn.Module, ABC):
 
         Args:
             product: world and automaton.
-            transitions: node * controls + control of those that `table` shall give; all that can be chosen if None.
+            transitions: node * controls + control of those whose cost `table` gives; all available ones if None.
         """
         inputs = self.inputs_of(product)
         if transitions is None:
             transitions = np.flatnonzero(product.available)
         rows, row_of = _distinct(inputs.rows(transitions))
         # A run keeps the views of all its scenes: half the bytes matter.
-        asked = transitions.astype(np.int32), torch.from_numpy(rows), row_of.astype(np.int32)
-        return View(inputs, product.successors.shape, *asked)
+        small = transitions.astype(np.int32), torch.from_numpy(rows), row_of.astype(np.int32)
+        return View(inputs, product.successors.shape, *small)
 
     def forward(self, view: View, transitions: NDArray[np.int64]) -> Tensor:
         """The cost of these transitions, differentiably; shape [transitions]."""
@@ -189,7 +189,7 @@ class CostModel(nn.Module, ABC):
 
     @torch.no_grad()
     def table(self, view: View) -> NDArray[np.float64]:
-        """The costs for a search, shape [nodes, controls]; 1 for transitions that the view does not ask for."""
+        """The costs for a search, shape [nodes, controls]; 1 for transitions that are not in the view."""
         costs = self.costs(view.inputs, view.rows).double().numpy()
         table = np.ones(view.shape)
         table.reshape(-1)[view.transitions] = costs[view.row_of]
@@ -208,7 +208,7 @@ class ModelCost:
 
     @property
     def scope(self) -> CostScope:
-        """What the cost looks at."""
+        """What the cost depends on."""
         return self.model.scope
 
     def __call__(self, product: Product) -> NDArray[np.float64]:
@@ -217,11 +217,7 @@ class ModelCost:
 
 
 def check_output(floor: float, activation: str) -> None:
-    """Refuse a floor or an activation that no cost can have.
-
-    Raises:
-        BadInputError: says which is known or possible.
-    """
+    """Refuse a floor or an activation that no cost can have, with a `BadInputError`."""
     if not 0 < floor < 1:
         raise BadInputError(f"the floor of a cost must lie between 0 and 1, not {floor}")
     if activation not in ACTIVATIONS:
@@ -229,7 +225,7 @@ def check_output(floor: float, activation: str) -> None:
 
 
 def _distinct(rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct rows in ascending order, and the place of each row among them; without sorting."""
+    """The distinct rows in ascending order, and the index of each row among them; without sorting."""
     occurs = np.zeros(rows.max(initial=-1) + 1, bool)
     occurs[rows] = True
     return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[rows]

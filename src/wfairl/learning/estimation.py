@@ -6,7 +6,7 @@
 
 Without a table this is the linear cost of discrete choice models, with standard errors. With one, every entry (a
 transition, a node, a control in a state of the automaton) has a cost of its own, which stays near the linear one
-where nobody went. The temperature needs no parameter: it is the unit in which w is measured.
+without data. The temperature needs no parameter: it is the unit in which w is measured.
 """
 
 import math
@@ -31,23 +31,22 @@ FLOOR = 1e-6
 
 LEAST_WEIGHT = 1e-6
 
-FIFTHS = 5
-"""Into how many parts trips are cut to hold one of them out."""
+PARTS = 5
+"""Into how many parts trips are split to hold one of them out."""
 
-WALL = 1.0
-"""What the objective is said to be above the best so far, per step, where a soft model does not exist: infinity would
-break the interpolation of the line search."""
+BARRIER = 1.0
+"""Objective per step above the best so far, where a soft model does not exist: infinity would break the interpolation
+of the line search."""
 
-FARTHEST = 10.0
+MAX_DEVIATION = 10.0
 """Bound of |delta|: a factor of 20,000 either way, so that the least cost still counts beside the largest."""
 
-
 LEAST_CURVATURE = 1e-10
-"""Of the log-likelihood, as a part of the greatest: below it, a direction of weights changes nothing."""
+"""Of the log-likelihood, as a fraction of the greatest: below it, a direction of weights changes nothing."""
 
 
 class NotIdentifiedError(FailedRunError):
-    """Weights that the choices say nothing about."""
+    """The choices carry no evidence about some weights."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,9 +93,8 @@ class CostFamily:
         by_weight = np.einsum("su,suk->k", scaled, self.features)
         if self.entries is None:
             return by_weight, np.zeros(0)
-        through = (scaled * (self.features @ weights)).reshape(-1)
-        has = self.entries.reshape(-1) >= 0
-        by_entry = np.bincount(self.entries.reshape(-1)[has], through[has], self.table_size)
+        by_transition, has_entry = scaled * (self.features @ weights), self.entries >= 0
+        by_entry = np.bincount(self.entries[has_entry], by_transition[has_entry], self.table_size)
         return by_weight, by_entry.astype(np.float64, copy=False)
 
     def _factors(self, table: NDArray[np.float64]) -> NDArray[np.float64] | float:
@@ -130,7 +128,7 @@ class CostEstimate:
 
 
 def flat_estimate(family: CostFamily, weight: float = 1.0) -> CostEstimate:
-    """Where a fit starts unless told otherwise: the same weight for all features, no deviations."""
+    """The usual start of a fit: the same weight for all features, no deviations."""
     return CostEstimate(family, np.full(len(family.names), weight), np.zeros(family.table_size))
 
 
@@ -147,10 +145,10 @@ def fit(
     Args:
         model: from costs to probabilities.
         choices: what was observed.
-        start: where to start; says the family too.
-        penalty: inverse variance of the table's entries before anything is seen.
+        start: the initial estimate, and with it the family.
+        penalty: inverse prior variance of the table's entries.
         max_iterations: of L-BFGS-B.
-        tolerance: nats per step below which an iteration gains too little to go on.
+        tolerance: stop when an iteration gains fewer nats per step.
 
     Raises:
         NoSoftCostToGoError: a soft model does not exist at the start.
@@ -168,7 +166,7 @@ def fit(
         except NoSoftCostToGoError:
             if evaluations == 1:
                 raise
-            return best.value / len(choices) + WALL, np.zeros(len(point))  # the line search steps back
+            return best.value / len(choices) + BARRIER, np.zeros(len(point))  # the line search steps back
         value = -likelihood.value + penalty / 2 * float(table @ table)
         if value < best.value:
             best = _Best(value, point.copy(), likelihood.value)
@@ -181,7 +179,7 @@ def fit(
         best.point,
         jac=True,
         method="L-BFGS-B",
-        bounds=[(LEAST_WEIGHT, None)] * features + [(-FARTHEST, FARTHEST)] * family.table_size,
+        bounds=[(LEAST_WEIGHT, None)] * features + [(-MAX_DEVIATION, MAX_DEVIATION)] * family.table_size,
         options={"maxiter": max_iterations, "maxcor": 20, "ftol": tolerance, "gtol": 1e-7},
     )
     seconds = time.process_time() - begun
@@ -197,13 +195,13 @@ class _Best:
 
 @dataclass(frozen=True, eq=False)
 class ChosenPenalty:
-    """How the penalty of a table was chosen.
+    """The penalty of a table, and how it was chosen.
 
     Attributes:
         penalty: the chosen one.
-        held_out: log-likelihood per step of what was held out, for every penalty that was tried.
-        estimate: what the chosen one gave without the first part that was held out; a good place to start from.
-        seconds: processor time that it took.
+        held_out: log-likelihood per held-out step, for every penalty that was tried.
+        estimate: the fit with the chosen one, without the first held-out part; a good start for the final fit.
+        seconds: processor time of the choice.
     """
 
     penalty: float
@@ -221,10 +219,9 @@ def choose_penalty(
     folds: int = 1,
     **settings: Any,
 ) -> ChosenPenalty:
-    """The penalty under which trips that were held out are most likely.
+    """The penalty under which held-out trips are most likely.
 
-    Penalties are tried from the largest down, each from where the one before ended, until one is worse than the one
-    before it.
+    Penalties are tried from the largest down, each fit starting at the previous one, until one is worse than the best.
 
     Args:
         model, start, settings: see `fit`.
@@ -234,13 +231,13 @@ def choose_penalty(
         folds: how many fifths are held out in turn, from 1 to 5.
     """
     begun = time.process_time()
-    parts = np.array_split(rng.permutation(np.unique(choices.trips)), FIFTHS)[:folds]
-    kept = [choices.of_trips(np.setdiff1d(choices.trips, part)) for part in parts]
+    parts = np.array_split(rng.permutation(np.unique(choices.trips)), PARTS)[:folds]
+    trained = [choices.of_trips(np.setdiff1d(choices.trips, part)) for part in parts]
     tested = [choices.of_trips(part) for part in parts]
     estimates, held_out, best = [start] * folds, dict[float, float](), start
     for penalty in sorted(penalties, reverse=True):
         estimates = [
-            fit(model, part, estimate, penalty, **settings) for part, estimate in zip(kept, estimates, strict=True)
+            fit(model, part, estimate, penalty, **settings) for part, estimate in zip(trained, estimates, strict=True)
         ]
         likelihoods = [
             model.log_probabilities(part, estimate.costs) for part, estimate in zip(tested, estimates, strict=True)
@@ -255,13 +252,13 @@ def choose_penalty(
 
 @dataclass(frozen=True)
 class Parameter:
-    """A weight as discrete choice models print it: of the utility, which is minus the cost.
+    """A weight as discrete choice models report it: of the utility, which is minus the cost.
 
     Attributes:
         name: of the feature.
         estimate: of its weight in the utility.
         standard_error: from the inverse Hessian of the log-likelihood.
-        robust_error: from the sandwich of that with the scores of trips, right also where the model is not.
+        robust_error: from the sandwich of that with the scores of trips, valid for a misspecified model too.
     """
 
     name: str

@@ -3,7 +3,7 @@
 linear          z = phi(x, u, x') . w_u + b_u      weights of its own for every control
 shared-linear   z = phi(x, u, x') . w + b          the same weights whatever the control
 prices          c = sum_i p_i phi_i                the price p of a unit of each feature, above the floor
-tabular         z = one number for each distinct phi met in training and each control, 0 for others
+tabular         z = one number for each distinct phi of the training worlds and each control, 0 for others
 """
 
 from collections.abc import Sequence
@@ -63,17 +63,13 @@ class LinearCost(CostModel):
         return (features.to(self.weight.dtype) * self.weight.T[control]).sum(dim=1) + self.bias[control]
 
 
-class SharedLinearCost(CostModel):
-    """Linear in the features of the transition, whatever the control. Inputs: the features, shape [rows, features]."""
-
-    kind = "shared-linear"
-    learning_rate = 5e-2
+class _FeatureWeightsCost(CostModel):
+    """One weight per feature, whatever the control. Inputs: the features, shape [rows, features]."""
 
     def __init__(self, features: int, floor: float = DEFAULT_FLOOR, activation: str = DEFAULT_ACTIVATION):
         super().__init__(floor, activation)
         self.settings |= {"features": features}
         self.weight = nn.Parameter(torch.zeros(features))
-        self.bias = nn.Parameter(torch.zeros(()))
 
     @classmethod
     def for_products(cls, products: Sequence[Product], **settings: Any) -> Self:
@@ -90,37 +86,33 @@ class SharedLinearCost(CostModel):
         numbers, features = _distinct_features(product, len(self.weight))
         return TransitionInputs(numbers, (torch.from_numpy(features),))
 
+
+class SharedLinearCost(_FeatureWeightsCost):
+    """Linear in the features of the transition, whatever the control."""
+
+    kind = "shared-linear"
+    learning_rate = 5e-2
+
+    def __init__(self, features: int, floor: float = DEFAULT_FLOOR, activation: str = DEFAULT_ACTIVATION):
+        super().__init__(features, floor, activation)
+        self.bias = nn.Parameter(torch.zeros(()))
+
     def preactivation(self, inputs: Inputs, rows: Tensor) -> Tensor:
         """See `CostModel`."""
         (features,) = inputs.parts
         return features[rows].to(self.weight.dtype) @ self.weight + self.bias
 
 
-class PricesCost(CostModel):
-    """What a transition has of each feature, times the price of a unit of it; whatever the control.
+class PricesCost(_FeatureWeightsCost):
+    """The amount of each feature in a transition, times the price of a unit of it; whatever the control.
 
-    For features that are amounts, not below zero, such as metres on different ground: what is twice as long costs twice
-    as much, so that the cost does not depend on where a path is cut into transitions. Every price starts at 1. Inputs:
-    the features, shape [rows, features].
+    For features that are amounts, not below zero, such as metres on different ground: a transition of twice the length
+    costs twice as much, so that the cost does not depend on where a path is cut into transitions. Every price starts
+    at 1.
     """
 
     kind = "prices"
     learning_rate = 0.2
-
-    def __init__(self, features: int, floor: float = DEFAULT_FLOOR, activation: str = DEFAULT_ACTIVATION):
-        super().__init__(floor, activation)
-        self.settings |= {"features": features}
-        self.weight = nn.Parameter(torch.zeros(features))
-
-    @classmethod
-    def for_products(cls, products: Sequence[Product], **settings: Any) -> Self:
-        """See `CostModel`."""
-        return cls(_width(products[0]), **settings)
-
-    @classmethod
-    def shapes(cls, **sizes: int) -> dict[str, tuple[int, ...]]:
-        """See `CostModel`."""
-        return {"weight": (sizes["features"],)}
 
     @property
     def prices(self) -> NDArray[np.float64]:
@@ -133,13 +125,14 @@ class PricesCost(CostModel):
         Raises:
             BadInputError: a feature is below zero, or all of a transition's are zero.
         """
-        numbers, features = _distinct_features(product, len(self.weight))
-        if not ((features >= 0).all() and features.any(axis=1).all()):
+        inputs = super().inputs_of(product)
+        (features,) = inputs.parts
+        if not ((features >= 0).all() and features.any(dim=1).all()):
             raise BadInputError(
                 f"a cost of the kind {self.kind!r} needs features that are amounts: none below zero, and in every"
                 " transition one above"
             )
-        return TransitionInputs(numbers, (torch.from_numpy(features),))
+        return inputs
 
     def costs(self, inputs: Inputs, rows: Tensor) -> Tensor:
         """See `CostModel`."""
@@ -178,12 +171,11 @@ class TabularCost(CostModel):
 
     @classmethod
     def for_products(cls, products: Sequence[Product], **settings: Any) -> Self:
-        """A table with an entry for everything that can be met in these products."""
+        """A table with an entry for every transition of these products."""
         width = _width(products[0])
-        met = np.unique(np.concatenate([_distinct_features(product, width)[1] for product in products]), axis=0)
-        entries, features = met.shape
-        model = cls(entries, features, len(products[0].world.controls), **settings)
-        model.known.copy_(torch.from_numpy(met))
+        distinct = np.unique(np.concatenate([_distinct_features(product, width)[1] for product in products]), axis=0)
+        model = cls(len(distinct), width, len(products[0].world.controls), **settings)
+        model.known.copy_(torch.from_numpy(distinct))
         return model
 
     @classmethod
@@ -198,8 +190,8 @@ class TabularCost(CostModel):
         features, control = inputs.parts
         # Adding zero turns -0 into 0: equal vectors have equal bytes.
         numbers = {row.tobytes(): number for number, row in enumerate(self.known.double().numpy() + 0.0)}
-        found = [numbers.get(row.tobytes(), len(numbers)) for row in features.numpy() + 0.0]
-        return TransitionInputs(inputs.numbers, (torch.tensor(found, dtype=torch.int64), control))
+        entries = [numbers.get(row.tobytes(), len(numbers)) for row in features.numpy() + 0.0]
+        return TransitionInputs(inputs.numbers, (torch.tensor(entries, dtype=torch.int64), control))
 
     def preactivation(self, inputs: Inputs, rows: Tensor) -> Tensor:
         """See `CostModel`."""
@@ -220,11 +212,11 @@ def _distinct_features(product: Product, width: int) -> tuple[NDArray[np.int32],
         BadInputError: the world has another number of features than the cost was made for.
     """
     transitions = np.flatnonzero(product.available)
-    found, features = product.transition_features(transitions)
+    feature_numbers, features = product.transition_features(transitions)
     if features.shape[1] != width:
-        raise BadInputError(f"this cost is over {width} features, and the world has {features.shape[1]}")
+        raise BadInputError(f"this cost is over {width} features, but the world has {features.shape[1]}")
     numbers = np.zeros(product.successors.size, np.int32)
-    numbers[transitions] = found
+    numbers[transitions] = feature_numbers
     return numbers, features
 
 
@@ -232,7 +224,7 @@ def _features_by_control(product: Product, width: int, controls: int) -> Transit
     """Rows for pairs of distinct features and a control: row = number of the features * controls + control."""
     numbers, features = _distinct_features(product, width)
     if product.successors.shape[1] != controls:
-        raise BadInputError(f"this cost is for {controls} controls, and the world has {product.successors.shape[1]}")
+        raise BadInputError(f"this cost is for {controls} controls, but the world has {product.successors.shape[1]}")
     control = np.arange(len(numbers)) % controls
     parts = torch.from_numpy(np.repeat(features, controls, axis=0)), torch.arange(len(features) * controls) % controls
     return TransitionInputs((numbers * controls + control).astype(np.int32), parts)

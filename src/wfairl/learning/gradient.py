@@ -6,13 +6,13 @@ The cost-to-go of control u at node s is the sum of the costs along an optimal p
 
 which is the gradient where the optimal path is unique and a subgradient where it is not. All paths end in one
 tree: after the first control they follow the best control of every node. So a weight dL/dQ(s, u) flows from
-T(s, u) down the tree to acceptance, and a node hands all the weight that it has received on at once.
+T(s, u) down the tree to acceptance, and one backward pass adds up the weight that passes each node.
 
 The paper's equation (6) is misprinted; with pi proportional to exp(-Q / eta),
 
     d log pi(u_t | s_t) / dQ(s_t, u') = -(1 / eta) (1[u' = u_t] - pi(u' | s_t)),
 
-which is what `log_likelihood` gives when it is differentiated.
+which is the gradient of `log_likelihood`.
 """
 
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ from wfairl.planning.focused_search import FocusedSearch
 from wfairl.planning.shortest_path import CostToGo
 
 END = -1
-"""In the tree of optimal paths: acceptance comes next, or there is no path at all."""
+"""In the tree of optimal paths: acceptance comes next, or there is no path."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,10 +39,10 @@ class OptimalPaths:
 
     Attributes:
         transitions: node * controls + control of everything on the paths: first every control of every
-            asked node in turn, then the best control of every node of the tree; shape [asked * controls + tree].
-        entry: node of the tree at which each of the first transitions arrives, or `END`; shape [asked * controls].
-        following: node of the tree behind each, which always has a lower number, or `END`; shape [tree].
-        control_cost_to_go: Q of the asked nodes, shape [asked, controls].
+            start node in turn, then the best control of every node of the tree; shape [starts * controls + tree].
+        entry: node of the tree at which each of the first transitions arrives, or `END`; shape [starts * controls].
+        following: next node of the tree, which always has a lower number, or `END`; shape [tree].
+        control_cost_to_go: Q of the start nodes, shape [starts, controls].
     """
 
     transitions: NDArray[np.int64]
@@ -57,32 +57,32 @@ def trace_paths(successors: NDArray[np.int32], solution: CostToGo, nodes: NDArra
     Args:
         successors: of the product, shape [nodes, controls].
         solution: its cost-to-go.
-        nodes: where the paths begin, shape [asked].
+        nodes: where the paths start, shape [starts].
     """
     return trace_best(successors, solution.best_control, nodes, solution.control_cost_to_go[nodes])
 
 
 def trace_focused(search: FocusedSearch, nodes: NDArray[np.int64]) -> OptimalPaths:
-    """The same of a focused search, which is asked for the nodes now, the last first: it is nearest to the end.
+    """The same of a focused search, which solves for the nodes now, the last first: it is nearest to the end.
 
     The transitions are situation * controls + control, as costs are given to the search. Where a search was too hard
-    to be proven optimal, the path is the best one that was found, and Q what it costs.
+    to be proven optimal, the path is the best one so far, and Q its cost.
     """
     Q = np.array([search.control_cost_to_go(int(node)) for node in nodes[::-1]])[::-1].copy()
     paths = trace_best(search.lazy.successors, search.best_control, nodes, Q)
     controls = Q.shape[1]
-    at, control = np.divmod(paths.transitions, controls)
-    paths = replace(paths, transitions=search.lazy.situations[at].astype(np.int64) * controls + control)
+    node, control = np.divmod(paths.transitions, controls)
+    paths = replace(paths, transitions=search.lazy.situations[node].astype(np.int64) * controls + control)
     if search.unproven == 0:
         return paths
-    paid = sums_along_paths(paths, search.costs.reshape(-1, 1)[paths.transitions])[:, :, 0]
-    return replace(paths, control_cost_to_go=np.where(np.isinf(Q), np.inf, paid))
+    path_costs = sums_along_paths(paths, search.costs.reshape(-1, 1)[paths.transitions])[:, :, 0]
+    return replace(paths, control_cost_to_go=np.where(np.isinf(Q), np.inf, path_costs))
 
 
 def trace_best(
     successors: NDArray[np.int32], best: NDArray[np.int32], nodes: NDArray[np.int64], Q: NDArray[np.float64]
 ) -> OptimalPaths:
-    """The paths that best controls lead along; arguments as in `trace_paths`, Q of shape [asked, controls]."""
+    """The paths along the best controls; arguments as in `trace_paths`, Q of shape [starts, controls]."""
     controls = successors.shape[1]
     entry, tree, following = _trace(successors, best, nodes)
     first = (nodes[:, None] * controls + np.arange(controls)).reshape(-1)
@@ -90,11 +90,11 @@ def trace_best(
 
 
 def weights_along_paths(paths: OptimalPaths, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """dL/dc of the transitions on the paths, for dL/dQ of the asked nodes.
+    """dL/dc of the transitions on the paths, for dL/dQ of the start nodes.
 
     Args:
         paths: the optimal paths.
-        weights: dL/dQ, 0 where Q is inf; shape [asked, controls].
+        weights: dL/dQ, 0 where Q is inf; shape [starts, controls].
 
     Returns:
         One number for each of `paths.transitions`, among which a transition may occur twice; shape [transitions].
@@ -104,30 +104,30 @@ def weights_along_paths(paths: OptimalPaths, weights: NDArray[np.float64]) -> ND
 
 
 def sums_along_paths(paths: OptimalPaths, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What adds up along the path from every asked node under every control, such as features; costs add up to Q.
+    """Sums along the path from every start node under every control, such as of features; costs add up to Q.
 
     Args:
         paths: the optimal paths.
         values: of `paths.transitions`, shape [transitions, features].
 
     Returns:
-        The sums, shape [asked, controls, features]; for a control that leads nowhere, its own values.
+        The sums, shape [starts, controls, features]; for a control that leads nowhere, its own values.
     """
-    asked, controls = paths.control_cost_to_go.shape
-    tree = _accumulate_sums(values[asked * controls :], paths.following)
+    starts, controls = paths.control_cost_to_go.shape
+    tree = _accumulate_sums(values[starts * controls :], paths.following)
     beyond = np.where(paths.entry[:, None] == END, 0.0, np.append(tree, np.zeros_like(values[:1]), axis=0)[paths.entry])
-    return (values[: asked * controls] + beyond).reshape(asked, controls, -1)
+    return (values[: starts * controls] + beyond).reshape(starts, controls, -1)
 
 
 def control_cost_to_go(costs: Tensor, paths: OptimalPaths) -> Tensor:
-    """Q of the asked nodes as a differentiable function of the costs along their optimal paths.
+    """Q of the start nodes as a differentiable function of the costs along their optimal paths.
 
     Args:
         costs: c of `paths.transitions`, shape [transitions].
         paths: the optimal paths under these costs.
 
     Returns:
-        Q, inf for a control that leads nowhere; shape [asked, controls] of float64.
+        Q, inf for a control that leads nowhere; shape [starts, controls] of float64.
     """
     return _ControlCostToGo.apply(costs, paths)
 
@@ -145,7 +145,7 @@ def log_likelihood(control_cost_to_go: Tensor, controls: Tensor, temperature: fl
 
 
 class _ControlCostToGo(torch.autograd.Function):
-    """The planner has done the work already; this only says how its result depends on the costs."""
+    """Differentiates a Q that the planner has already computed."""
 
     @staticmethod
     def forward(ctx: Any, costs: Tensor, paths: OptimalPaths) -> Tensor:
@@ -164,7 +164,7 @@ def _trace(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Follow the best controls from every successor, each node once.
 
-    A stretch of new nodes is numbered from its far end, so that what follows a node has a lower number.
+    A stretch of new nodes is numbered from its far end, so that the next node has a lower number.
     """
     controls = successors.shape[1]
     number = np.full(len(successors), END, np.int64)
@@ -210,7 +210,7 @@ def _accumulate_weights(
 def _accumulate_sums(values: NDArray[np.float64], following: NDArray[np.int64]) -> NDArray[np.float64]:
     """The sum of values from every node of the tree to acceptance, shape [tree, features]."""
     sums = values.copy()
-    for node in range(len(following)):  # what follows a node has a lower number
+    for node in range(len(following)):  # the next node has a lower number
         if following[node] != END:
             sums[node] += sums[following[node]]
     return sums

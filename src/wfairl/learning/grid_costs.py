@@ -1,8 +1,7 @@
-"""Cost networks that look at a MiniGrid scene: the paper's (appendix), and one that sees only what is near.
+"""Cost networks over a MiniGrid scene: the paper's (appendix), and one that sees only the agent's surroundings.
 
-For the paper's network the parts of its input are the grid, the position, the direction, what is carried, and the
-control. A row is then a sum of three rows of tables (see `grid_network`): grid, (position, direction),
-(carried, control).
+The input of the paper's network is the grid, the position, the direction, the carried object, and the control. A row
+is then a sum of three rows of tables (see `grid_network`): grid, (position, direction), (carried, control).
 """
 
 from collections.abc import Sequence
@@ -23,9 +22,9 @@ from wfairl.learning.grid_network import (
     Head,
     OtherMapError,
     columns_of,
+    compacted,
     distinct_columns,
     pairs,
-    used,
 )
 from wfairl.planning.product import Product
 from wfairl.worlds.lazy_world import CostScope
@@ -35,10 +34,10 @@ from wfairl.worlds.minigrid.world import MiniGridWorld
 
 
 class PaperCost(CostModel):
-    """The network of the paper's appendix; made for maps of one size.
+    """The network of the paper's appendix, for maps of one size.
 
-    Inputs: the distinct grids [grids, height, width], and for each number the number of its grid, its
-    position and direction (cell * 4 + direction), and what is carried; shape [numbers, 3].
+    Inputs: the distinct grids [grids, height, width], and for each number its grid, its position and direction
+    (cell * 4 + direction), and the carried object; shape [numbers, 3].
     """
 
     kind = "paper"
@@ -84,22 +83,22 @@ class PaperCost(CostModel):
     def preactivation(self, inputs: Inputs, rows: Tensor) -> Tensor:
         """See `CostModel`."""
         grids, columns = inputs.parts
-        grid, place, carried = columns[rows // len(CONTROLS)].long().T
-        shown, grid = used(grid, len(grids))
+        grid, pose, carried = columns[rows // len(CONTROLS)].long().T
+        needed, grid = compacted(grid, len(grids))
         on_grid, of_position, of_direction, of_carried, of_control = self.dense.weight.split(self.sizes, dim=1)
         tables = (
-            self.convolution(grids[shown]) @ on_grid.T + self.dense.bias,
+            self.convolution(grids[needed]) @ on_grid.T + self.dense.bias,
             pairs(self.position.weight @ of_position.T, self.direction.weight @ of_direction.T),
             pairs(self.carried.weight @ of_carried.T, self.control.weight @ of_control.T),
         )
-        return self.head(tables, (grid, place, carried * len(CONTROLS) + rows % len(CONTROLS))).squeeze(1)
+        return self.head(tables, (grid, pose, carried * len(CONTROLS) + rows % len(CONTROLS))).squeeze(1)
 
 
 class LocalCost(CostModel):
-    """Looks only at the agent's cell, the cell in front, what it carries and the control: any map will do.
+    """Depends only on the agent's cell, the cell in front, the carried object and the control, so that any map will do.
 
-    Inputs: what is under the agent, ahead of it and in its hands, and the colours of the floor under and ahead of it;
-    shape [numbers, 5].
+    Inputs: the objects under and ahead of the agent and in its hands, and the colours of the floor under and ahead of
+    it; shape [numbers, 5].
     """
 
     kind = "local"
@@ -112,7 +111,7 @@ class LocalCost(CostModel):
         self.carried = nn.Embedding(len(HANDS), HIDDEN[0])
         self.control = nn.Embedding(len(CONTROLS), HIDDEN[0])
         self.head = Head()
-        # Floor without a colour, the first of `FLOORS`, adds nothing: maps without any are as they were without these.
+        # Floor without a colour, the first of `FLOORS`, adds nothing.
         self.floor_under = nn.Parameter(torch.zeros(len(FLOORS) - 1, HIDDEN[0]))
         self.floor_ahead = nn.Parameter(torch.zeros(len(FLOORS) - 1, HIDDEN[0]))
 
@@ -145,12 +144,11 @@ class LocalCost(CostModel):
 def _minigrid(product: Product) -> MiniGridWorld:
     if not isinstance(product.world, MiniGridWorld):
         raise OtherMapError(
-            f"this cost looks at MiniGrid scenes, not at a {type(product.world).__name__};"
-            " use a linear or tabular cost, which look at world.features"
+            f"this cost is for MiniGrid scenes, not for a {type(product.world).__name__};"
+            " use a linear or tabular cost, which depend on world.features"
         )
     return product.world
 
 
 def _view(product: Product) -> GridView:
-    world = _minigrid(product)
-    return view_states(world, np.asarray(product.states))
+    return view_states(_minigrid(product), np.asarray(product.states))

@@ -5,8 +5,8 @@ is never built:
 
     W [a; b; ...] + bias = W_a a + W_b b + ... + bias
 
-The part of the grid is a convolution, made once for each *distinct* grid. A row of input is then a sum of a few rows
-of tables, which `Head` takes through the layers behind.
+The part of the grid is a convolution, computed once for each *distinct* grid. A row of input is then a sum of a few
+rows of tables, from which `Head` computes the output.
 """
 
 from collections.abc import Sequence
@@ -35,20 +35,20 @@ GRIDS_AT_A_TIME = 256
 
 
 class OtherMapError(BadInputError):
-    """A network meets a kind or size of map that it was not made for."""
+    """A network is given a kind or size of map that it was not made for."""
 
 
 def columns_of(view: GridView) -> NDArray[np.int64]:
-    """The numbers of the grid, of position and direction (cell * 4 + direction), and of what is carried, a state.
+    """Per state the number of the grid in the view, position and direction (cell * 4 + direction), and carried object.
 
     Returns:
-        Shape [states, 3]; the first column counts the grids of the view.
+        Shape [states, 3].
     """
     return np.stack([view.grid_numbers, view.cells * DIRECTIONS + view.directions, view.carried], axis=1)
 
 
 def distinct_columns(columns: NDArray[np.int64], cells: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct rows of `columns_of` in ascending order, and the place of each row among them.
+    """The distinct rows of `columns_of` in ascending order, and the index of each row among them.
 
     Args:
         columns: shape [states, 3].
@@ -65,7 +65,7 @@ class GridConvolution(nn.Sequential):
     """The paper's convolutions: grids [grids, height, width] of uint8 -> [grids, size].
 
     Attributes:
-        size: numbers that come out for one grid.
+        size: outputs per grid.
     """
 
     def __init__(self, height: int, width: int):
@@ -86,7 +86,7 @@ class GridConvolution(nn.Sequential):
 
 
 class Head(nn.Module):
-    """Dense layers behind the first one; starts at 0 for whatever it is given."""
+    """The dense layers after the first one; untrained, its outputs are 0."""
 
     def __init__(self, outputs: int = 1) -> None:
         super().__init__()
@@ -101,7 +101,7 @@ class Head(nn.Module):
         Args:
             tables: shape [entries, hidden] each.
             indices: which row of each table, shape [rows] each.
-            dropout: what the hidden layers go through while the network is trained.
+            dropout: of the hidden layers, in training.
         """
         offsets = np.cumsum([0, *(len(table) for table in tables[:-1])])
         stacked = torch.cat(list(tables))
@@ -111,18 +111,18 @@ class Head(nn.Module):
 
     def from_hidden(self, hidden: Tensor, dropout: "Dropout | None" = None) -> Tensor:
         """From the first layer, before its ReLU, to the outputs of each row."""
-        thin = dropout if dropout is not None else _whole
-        return self.last(thin(functional.relu(self.second(thin(functional.relu(hidden))))))
+        drop = dropout if dropout is not None else nn.Identity()
+        return self.last(drop(functional.relu(self.second(drop(functional.relu(hidden))))))
 
 
 @dataclass(frozen=True)
 class Dropout:
-    """Units of a hidden layer left out at random, and the others made larger for it.
+    """Sets units of a hidden layer to 0 at random, and scales up the others.
 
-    Torch's own draws from the global generator; this one's draws follow from its own.
+    Torch's own draws from the global generator, this one from its own.
 
     Attributes:
-        rate: the chance of a unit to be left out.
+        rate: the probability of a unit to be set to 0.
         generator: of the draws.
     """
 
@@ -130,22 +130,18 @@ class Dropout:
     generator: torch.Generator
 
     def __call__(self, hidden: Tensor) -> Tensor:
-        """The layer as it goes on."""
-        kept = torch.rand(hidden.shape, generator=self.generator, dtype=hidden.dtype) >= self.rate
-        return hidden * kept / (1 - self.rate)
-
-
-def _whole(hidden: Tensor) -> Tensor:
-    return hidden
+        """The layer with units left out."""
+        is_active = torch.rand(hidden.shape, generator=self.generator, dtype=hidden.dtype) >= self.rate
+        return hidden * is_active / (1 - self.rate)
 
 
 def pairs(first: Tensor, second: Tensor) -> Tensor:
-    """The sum of every row of one table and every row of another, the second counting faster."""
+    """The sum of every row of one table and every row of another, the second varying faster."""
     return (first[:, None] + second[None]).flatten(0, 1)
 
 
-def used(numbers: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Which of 0, ..., count - 1 occur, in order, and each number as its place among them."""
+def compacted(numbers: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """Those of 0, ..., count - 1 that occur, in order, and the index of each number among them."""
     occurs = torch.zeros(count, dtype=torch.bool)
     occurs[numbers] = True
     return occurs.nonzero().squeeze(1), (occurs.cumsum(0) - 1)[numbers]

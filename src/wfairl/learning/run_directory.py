@@ -1,12 +1,12 @@
 """A run on disk: `config.json`, `task.json`, `metrics.jsonl`, `checkpoint/`, and at the end what was learned.
 
-    train_run(dataset, make_world, task_model, config, directory)     writes one that learned a cost
+    train_run(dataset, make_world, task_model, config, directory)     learns a cost and writes its run
     load_run(directory)                                               reads what its policy needs
 
-`config.json` is of one form whatever the method: `RunConfig`. The runs that plan with a cost are of this room, and end
-with `cost.safetensors`; those of other methods (see `wfairl.methods`) have files of their own.
+`config.json` is a `RunConfig` whatever the method. Runs that learn a cost end with `cost.safetensors`; those of other
+methods (see `wfairl.methods`) have files of their own.
 
-Every file is written whole or not at all, and nothing read from one can run code.
+Every file is written atomically, and nothing read from one can run code.
 """
 
 import json
@@ -34,11 +34,11 @@ from wfairl.planning.product import Product
 TASK_MODEL, COST = "task.json", "cost.safetensors"
 
 FOUND = "found"
-"""The part of a configuration that training finds: nobody has to know it to resume."""
+"""The part of a configuration that training determines: resuming does not compare it."""
 
 DEFAULT_TRAINING_TEMPERATURE = 0.5
 """For demonstrations of temperature 0 or unknown: at 0 nothing can be learned, since the policy is constant almost
-everywhere; at the scale of costs that all models start with, 0.5 makes a detour of one step seven times less likely."""
+everywhere; at the initial costs of all models, 0.5 makes a detour of one step seven times less likely."""
 
 
 class BrokenRunError(BadInputError):
@@ -63,10 +63,10 @@ class RunConfig:
         method: the name of the method.
         task: the name of the task.
         temperature: of the demonstrations; None if unknown.
-        settings: the method's own, all of them, as plain JSON.
-        seen: test scenes that demonstrations came from all the same, as those of a user's log may.
-        origin: where the demonstrations came from, for people.
-        found: what training has found and acting needs, as plain JSON; empty until it has.
+        settings: all settings of the method, as plain JSON.
+        seen: test scenes that demonstrations come from nevertheless, as those of a user's log may.
+        origin: where the demonstrations come from, for the reader.
+        found: what training determined and the policy needs, as plain JSON; empty before.
     """
 
     method: Name
@@ -116,7 +116,7 @@ class PlannerSettings:
 
     def __post_init__(self) -> None:
         check_output(self.floor, self.activation)
-        _ = self.training(None)  # refuses what cannot be trained, before time is spent
+        _ = self.training(None)  # refuses impossible settings early
 
     def training(self, demonstrated: float | None) -> Settings:
         """The settings of the trainer, for demonstrations of some temperature; before `complete`, any learning rate."""
@@ -144,7 +144,7 @@ class Run:
 
 @dataclass(frozen=True, eq=False)
 class TrainedRun:
-    """What came of a run: its parts, how training went, and which demonstrations were left out."""
+    """The result of `train_run`: the run, how training went, and which demonstrations were left out."""
 
     run: Run
     training: TrainingResult
@@ -152,10 +152,8 @@ class TrainedRun:
 
 
 def training_temperature(temperature: float | None) -> float:
-    """The temperature to train at for demonstrations of some temperature: theirs, if that can be trained at."""
-    if temperature is None or not 0 < temperature < math.inf:
-        return DEFAULT_TRAINING_TEMPERATURE
-    return temperature
+    """The temperature to train at for demonstrations of some temperature: theirs if it is above zero and finite."""
+    return temperature if temperature is not None and 0 < temperature < math.inf else DEFAULT_TRAINING_TEMPERATURE
 
 
 def train_run(
@@ -180,16 +178,15 @@ def train_run(
 
     Raises:
         RunExistsError: a run exists, and `resume` is off.
-        OtherConfigurationError: the run that is there has another configuration, automaton or other demonstrations.
+        OtherConfigurationError: the existing run has another configuration, automaton or other demonstrations.
         BadInputError, FailedRunError: see `prepare_scenes` and `train`.
     """
     check_free(directory, config, resume)
     settings = PlannerSettings(**config.settings)
     prepared = prepare_scenes(dataset.demonstrations, make_world, task_model.finite, task_model.threshold, n_jobs)
     model = make_cost(settings, [scene.product for scene in prepared.scenes])
-    how = settings.training(config.temperature)
-    training = prepare_training(model, prepared.scenes, how, directory, resume)
-    # Nothing is written before all of the above has agreed: what is refused leaves the directory as it was.
+    training = prepare_training(model, prepared.scenes, settings.training(config.temperature), directory, resume)
+    # Nothing is written before here, so that a refused request leaves the directory as it was.
     write_config(directory, config)
     task_model.save(directory / TASK_MODEL)
     result = run_training(training, n_jobs)
@@ -198,7 +195,7 @@ def train_run(
 
 
 def make_cost(settings: PlannerSettings, products: Sequence[Product]) -> CostModel:
-    """An untrained cost model, the same for the same seed; the global generator of torch is left alone."""
+    """An untrained cost model, the same for the same seed; torch's global generator stays as it is."""
     assert settings.cost is not None
     kind = find_cost_model(settings.cost)
     with torch.random.fork_rng(devices=[]):
@@ -277,21 +274,16 @@ def broken_configuration(directory: Path, reason: str) -> BrokenRunError:
 
 
 def seen_tests(dataset: Dataset) -> tuple[int, ...]:
-    """The test scenes that demonstrations came from all the same."""
+    """The test scenes that demonstrations come from nevertheless."""
     return tuple(sorted(seed for seed in dataset.seeds if seed < FIRST_TRAINING_SEED))
 
 
 def check_free(directory: Path, config: RunConfig, resume: bool) -> None:
-    """Check that there is no run yet, or one of the same configuration to resume.
-
-    Args:
-        directory: where the run goes.
-        config: its configuration; what training finds does not count.
-        resume: resume an existing run.
+    """Check that there is no run yet, or one of the same configuration to resume; `found` does not count.
 
     Raises:
         RunExistsError: a run exists, and `resume` is off.
-        OtherConfigurationError: the run that is there has another configuration.
+        OtherConfigurationError: the existing run has another configuration.
     """
     check_directory(directory)
     if (directory / CONFIG).exists() or (directory / CHECKPOINT).exists():
@@ -302,12 +294,12 @@ def check_free(directory: Path, config: RunConfig, resume: bool) -> None:
 
 
 def check_unchanged(before: dict[str, Any], now: dict[str, Any], directory: Path) -> None:
-    """Refuse to go on with a run under other settings.
+    """Refuse to resume a run with other settings.
 
     Raises:
         OtherConfigurationError: names the settings that changed.
     """
-    # What was read from a file has lists where records have tuples: compare both as a file would have them.
+    # A file has lists where records have tuples: compare both as JSON.
     changed = _differences(*(json.loads(json.dumps(settings)) for settings in (before, now)))
     if changed:
         raise OtherConfigurationError(
@@ -317,12 +309,12 @@ def check_unchanged(before: dict[str, Any], now: dict[str, Any], directory: Path
 
 
 def _differences(before: dict[str, Any], now: dict[str, Any]) -> list[str]:
-    """The settings that are not the same, those within a group as `group.name`."""
-    found = []
+    """The names of the settings that differ, those within a group as `group.name`."""
+    names = []
     for name in sorted({*before, *now}):
         one, other = before.get(name), now.get(name)
         if isinstance(one, dict) and isinstance(other, dict):
-            found += [f"{name}.{inner}" for inner in _differences(one, other)]
+            names += [f"{name}.{inner}" for inner in _differences(one, other)]
         elif one != other:
-            found.append(name)
-    return found
+            names.append(name)
+    return names

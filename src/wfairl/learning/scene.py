@@ -1,7 +1,7 @@
-"""Demonstrations on their products: what the trainer learns from.
+"""Demonstrations on their products: the training examples.
 
-A demonstration teaches something only if the automaton accepts it: otherwise its controls have probability 0
-under every cost. Such demonstrations are left out and reported.
+Only a demonstration that the automaton accepts is one: otherwise its controls have probability 0 under every cost.
+The others are left out and reported.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,11 +25,11 @@ from wfairl.worlds.lazy_world import CostScope
 from wfairl.worlds.world import World
 
 MakeWorld = Callable[[int], World[Any]]
-"""From the seed of a demonstration to the world that it was given in."""
+"""From the seed of a demonstration to its world."""
 
 
 class NoSuccessfulDemonstrationError(BadInputError):
-    """There is nothing to learn a cost from: no demonstration has a score that counts as success."""
+    """No demonstration has a score that counts as success."""
 
 
 class NoUsableDemonstrationError(BadInputError):
@@ -42,9 +42,9 @@ class TrainingScene:
 
     Attributes:
         product: world and automaton; in a world too large to enumerate, its situations.
-        nodes: where the demonstrator stood, shape [steps] of int64.
-        controls: what it did there, shape [steps] of int64.
-        search: what the nodes are of, in a world too large to enumerate; None otherwise.
+        nodes: of the product before each step, shape [steps] of int64.
+        controls: the demonstrated controls, shape [steps] of int64.
+        search: in a world too large to enumerate, the search whose nodes these are; None otherwise.
     """
 
     product: Product
@@ -58,9 +58,9 @@ class LeftOut:
     """A successful demonstration that the automaton does not accept.
 
     Attributes:
-        number: which of the demonstrations, from 0.
-        seed: its scene.
-        reason: why, for people.
+        number: of the demonstration, from 0.
+        seed: of its scene.
+        reason: why, as text.
     """
 
     number: int
@@ -70,7 +70,7 @@ class LeftOut:
 
 @dataclass(frozen=True, eq=False)
 class TrainingScenes:
-    """What can be learned from, and what was left out."""
+    """The usable demonstrations, and those left out."""
 
     scenes: tuple[TrainingScene, ...]
     left_out: tuple[LeftOut, ...]
@@ -87,19 +87,19 @@ def prepare_scenes(
     """The successful demonstrations on their products, built once for all of the training.
 
     Args:
-        demonstrations: of one task; those whose score is below the threshold are passed over.
+        demonstrations: of one task; those whose score is below the threshold are ignored.
         make_world: the world of a demonstration's seed; the same object for several of them shares its product.
         automaton: the task.
         threshold: xi, the score from which on a demonstration counts as success.
         n_jobs: products to build at once; it changes nothing in the result.
-        planner: `exact` builds whole products, `focused` only what searches look at; by the size of a world unless
-            given.
+        planner: `exact` builds whole products, `focused` only the nodes that searches expand; `auto` decides by the
+            size of the world.
 
     Raises:
         NoSuccessfulDemonstrationError: no score reaches the threshold.
         NoUsableDemonstrationError: the automaton accepts none of them.
-        ContradictionError: a world gives other labels than a demonstration has.
-        ForeignLabelError: the automaton reads what the worlds do not have.
+        ContradictionError: the labels of a world differ from those of a demonstration.
+        ForeignLabelError: the automaton has propositions that the worlds lack.
     """
     successes = [i for i, demonstration in enumerate(demonstrations) if demonstration.score >= threshold]
     if not successes:
@@ -111,11 +111,11 @@ def prepare_scenes(
     products = _products(worlds, automaton, n_jobs, planner)
     scenes, left_out = [], []
     for i, product in zip(successes, products, strict=True):
-        placed = _place(demonstrations[i], product)
-        if isinstance(placed, TrainingScene):
-            scenes.append(placed)
+        scene = _follow(demonstrations[i], product)
+        if isinstance(scene, TrainingScene):
+            scenes.append(scene)
         else:
-            left_out.append(LeftOut(i, demonstrations[i].seed, placed))
+            left_out.append(LeftOut(i, demonstrations[i].seed, scene))
     if not scenes:
         raise NoUsableDemonstrationError(
             f"the automaton accepts none of the {len(successes)} successful demonstrations: for the first,"
@@ -127,7 +127,7 @@ def prepare_scenes(
 def _products(
     worlds: Sequence[World[Any]], automaton: Automaton, n_jobs: int, planner: str
 ) -> list[Product | FocusedSearch]:
-    """The product of each world, made once for each world object and ready for searches."""
+    """The product of each world, built once for each world object and ready for searches."""
     distinct = {id(world): world for world in worlds}
 
     def build(world: World[Any]) -> Product | FocusedSearch:
@@ -142,15 +142,15 @@ def _products(
     return [product_of[id(world)] for world in worlds]
 
 
-def _place(demonstration: Demonstration, product: Product | FocusedSearch) -> TrainingScene | str:
-    """The demonstration on its product up to acceptance, or why it does not get there.
+def _follow(demonstration: Demonstration, product: Product | FocusedSearch) -> TrainingScene | str:
+    """The demonstration on its product up to acceptance, or why it is not accepted.
 
     Raises:
-        ContradictionError: the world gives other labels than the demonstration has, or cannot follow it.
+        ContradictionError: the labels of the world differ from the demonstration's, or a control is not available.
     """
-    walked = product.lazy if isinstance(product, FocusedSearch) else product
+    graph = product.lazy if isinstance(product, FocusedSearch) else product
     controls, labels, nodes = demonstration.controls, demonstration.labels, []
-    for step, node, after in trace(demonstration, walked):
+    for step, node, after in trace(demonstration, graph):
         nodes.append(node)
         if after == ACCEPTED:
             taken = np.array(controls[: step + 1], np.int64)
@@ -158,6 +158,6 @@ def _place(demonstration: Demonstration, product: Product | FocusedSearch) -> Tr
                 return TrainingScene(product.situations, np.array(nodes), taken, product)
             return TrainingScene(product, np.array(nodes), taken)
         if after == DEAD:
-            name, shown = walked.world.controls[controls[step]], format_label(labels[step])
-            return f"after '{name}' at step {step}, with the label '{shown}', nothing can be accepted"
+            name, label = graph.world.controls[controls[step]], format_label(labels[step])
+            return f"after '{name}' at step {step}, with the label '{label}', nothing can be accepted"
     return f"its word is not accepted: after {len(controls)} steps something is still missing"

@@ -1,4 +1,4 @@
-"""A cost model in one safetensors file: its parameters, and in the header what it is. It can run no code."""
+"""A cost model in one safetensors file: its parameters, and in the header its kind and settings. It can run no code."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,34 +25,26 @@ COST_MODELS: dict[str, type[CostModel]] = {
 
 
 class BrokenCostError(BadInputError):
-    """A file is not a cost model, or one that was cut or changed."""
+    """A file is not a cost model, or a truncated or changed one."""
 
 
 @dataclass(frozen=True)
 class _Header:
-    """What a file says of a cost model."""
+    """The header of a file."""
 
     kind: str
     settings: dict[str, Whole | float | str]
 
 
 def find_cost_model(kind: str) -> type[CostModel]:
-    """The cost model of a name.
-
-    Raises:
-        BadInputError: there is none.
-    """
+    """The cost model of a name; an unknown name is a `BadInputError`."""
     if kind not in COST_MODELS:
         raise BadInputError(f"unknown cost model {kind!r}; known are {', '.join(COST_MODELS)}")
     return COST_MODELS[kind]
 
 
 def register_cost_model(model: type[CostModel]) -> type[CostModel]:
-    """Make a cost model of your own known by its kind.
-
-    Raises:
-        BadInputError: the name is taken.
-    """
+    """Register a cost model of your own; a kind that is taken is a `BadInputError`."""
     if COST_MODELS.setdefault(model.kind, model) is not model:
         raise BadInputError(f"there is a cost model {model.kind!r} already")
     return model
@@ -71,11 +63,10 @@ def load_cost(path: Path) -> CostModel:
     """
     tensors, header = read_tensors(path, FORMAT, BrokenCostError)
     try:
-        read: _Header = parse(_Header, header)
-        kind = find_cost_model(read.kind)
-        settings: dict[str, Any] = dict(read.settings)
+        parsed: _Header = parse(_Header, header)
+        kind, settings = find_cost_model(parsed.kind), dict[str, Any](parsed.settings)
         _check_sizes(kind, settings, tensors)
-        with torch.random.fork_rng(devices=[]):  # the initial parameters are drawn in vain
+        with torch.random.fork_rng(devices=[]):  # for the initial parameters, which are then replaced
             model = kind(**settings)
         model.load_state_dict(tensors, strict=True)
     except (KeyError, TypeError, ValueError, RuntimeError) as error:
@@ -88,7 +79,7 @@ def load_cost(path: Path) -> CostModel:
 
 
 def _check_sizes(kind: type[CostModel], settings: dict[str, Any], tensors: Mapping[str, Tensor]) -> None:
-    """Refuse a damaged header that asks for more than the file holds, before anything is allocated for it."""
+    """Refuse a damaged header that declares more than the file holds, before anything is allocated for it."""
     elements = sum(tensor.numel() for tensor in tensors.values())
     sizes = {name: value for name, value in settings.items() if isinstance(value, int)}
     for name, value in sizes.items():

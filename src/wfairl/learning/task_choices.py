@@ -1,10 +1,10 @@
 """Trajectories as choices on the product of a world and a task automaton, also after the task is done.
 
-The goal is one node. A transition that the automaton accepts leads there; what happens afterwards is scored too:
+The goal is one node. A transition that the automaton accepts leads there; later steps are scored too:
 
-    rest     nothing more is wanted: in every world state there is a node from which each control leads to the goal,
-             so that it costs what it costs and no more
-    again    the task begins anew from where it ended: a demonstrator without memory of having done it
+    rest     the task stays done: in every world state there is a node from which each control leads to the goal, so
+             that only its own cost counts
+    again    the task starts anew where it ended: a demonstrator without memory of having done it
 """
 
 from collections.abc import Sequence
@@ -31,8 +31,8 @@ class TaskGraph:
         successors: node after each control, or `UNAVAILABLE`; shape [nodes, controls] of int32.
         goal: the last node.
         world_states: of each node but the goal, shape [nodes - 1] of int64.
-        automaton_states: likewise; one more than the automaton has for nodes of rest.
-        resumed: the node where a trajectory goes on that reached the goal in a world state, shape [world states].
+        automaton_states: likewise; for nodes of rest, the number of the automaton's states.
+        resumed: the node that follows the goal in each world state, shape [world states].
     """
 
     successors: NDArray[np.int32]
@@ -45,7 +45,7 @@ class TaskGraph:
         """Every step of trajectories, each its world states and controls, from the initial state on.
 
         Raises:
-            ImpossibleChoiceError: the automaton gives a step no way to succeed.
+            ImpossibleChoiceError: the automaton accepts nothing after a step.
         """
         nodes, controls, trips = [], [], []
         for number, (states, chosen) in enumerate(trajectories):
@@ -66,31 +66,31 @@ class TaskGraph:
 
 
 def task_graph(world: GraphWorld, automaton: Automaton, after: After = "rest") -> TaskGraph:
-    """The product of a world and a task automaton with what comes after it.
+    """The product of a world and a task automaton, with nodes for the steps after acceptance.
 
     Raises:
         AcceptsEmptyWordError, ProductTooLargeError, ForeignLabelError: see `build_product`.
-        BadInputError: `again` where a trajectory can end outside of what is reached from the start.
+        BadInputError: `again` where the task can end in a state that is not reachable in the initial automaton state.
     """
     product = build_product(world, automaton)
     assert not isinstance(product.states, tuple)
     states, world_size = product.states[:, 0].astype(np.int64), len(world.table.successors)
-    ahead = np.where(product.successors == DEAD, np.int32(UNAVAILABLE), product.successors)
-    reading = product.automaton_states.astype(np.int64)
+    successors = np.where(product.successors == DEAD, np.int32(UNAVAILABLE), product.successors)
+    automaton_states = product.automaton_states.astype(np.int64)
     if after == "again":
         goal = len(product)
         resumed = np.full(world_size, -1)
-        resumed[states[reading == 0]] = np.flatnonzero(reading == 0)
-        ends = np.unique(world.table.successors[states[:, None], np.arange(ahead.shape[1])][ahead == ACCEPTED])
+        resumed[states[automaton_states == 0]] = np.flatnonzero(automaton_states == 0)
+        ends = np.unique(world.table.successors[states][successors == ACCEPTED])
         if (resumed[ends] < 0).any():
             raise BadInputError("the task ends where it cannot begin again")
     else:
         goal = len(product) + world_size
         resumed = len(product) + np.arange(world_size)
         rest = np.where(world.table.successors == UNAVAILABLE, np.int32(UNAVAILABLE), np.int32(goal))
-        ahead = np.concatenate([ahead, rest])
+        successors = np.concatenate([successors, rest])
         states = np.append(states, np.arange(world_size))
-        reading = np.append(reading, np.full(world_size, automaton.states))
-    ahead = np.where(ahead == ACCEPTED, np.int32(goal), ahead)
-    nowhere = np.full((1, ahead.shape[1]), UNAVAILABLE, np.int32)
-    return TaskGraph(np.concatenate([ahead, nowhere]), goal, states, reading, resumed)
+        automaton_states = np.append(automaton_states, np.full(world_size, automaton.states))
+    successors = np.where(successors == ACCEPTED, np.int32(goal), successors)
+    at_goal = np.full((1, successors.shape[1]), UNAVAILABLE, np.int32)
+    return TaskGraph(np.concatenate([successors, at_goal]), goal, states, automaton_states, resumed)

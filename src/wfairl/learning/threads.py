@@ -1,7 +1,7 @@
 """One thread of torch at a time: scenes run in parallel, each on one core.
 
-Threads within a scene would get in the way of those of other scenes, and a sum that is split between two threads is
-rounded differently from one that is not: with one thread, a run gives the same bits on any number of cores.
+Threads within a scene would compete with those of other scenes, and a sum that is split between two threads is rounded
+differently: with one thread, a run gives the same bits on any number of cores.
 """
 
 from collections.abc import Iterator

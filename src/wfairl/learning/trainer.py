@@ -1,17 +1,17 @@
 """Learning the cost: maximum likelihood of the demonstrated controls, through the planner.
 
-Equation (4) of the paper, a step at a time:
+Equation (4) of the paper, per step:
 
     L(theta) = - mean over demonstrated steps of log pi_theta(u_t | s_t)
 
-An epoch goes once over the demonstrations, in batches. For each scene of a batch the planner finds the cost-to-go
-under the present cost, and Proposition 1 (`gradient`) says which transitions the loss depends on; the network
-is differentiated on those alone. The cost that is kept is that of the epoch, counting from 0 before any
-training, at which demonstrations held out from training were most likely.
+An epoch is one pass over the demonstrations, in batches. For each scene of a batch the planner computes the cost-to-go
+under the current cost, and Proposition 1 (`gradient`) gives the transitions that the loss depends on; the network
+is differentiated on those alone. The result is the cost of the epoch, counting from 0 before any training, at which
+held-out demonstrations were most likely.
 
-Nothing here knows the task, and nothing random is kept between epochs: the order of the scenes follows from the
-seed and the epoch, the learning rate from the step. So the parameters and Adam's moments are all that a
-checkpoint has to hold, and a run that goes on from one ends as if it had never stopped, bit for bit.
+Nothing here knows the task, and no random state lasts beyond an epoch: the order of the scenes follows from the seed
+and the epoch, the learning rate from the epoch. So a checkpoint holds the parameters and Adam's moments alone, and a
+resumed run ends as if it had never stopped, bit for bit.
 """
 
 import copy
@@ -48,13 +48,13 @@ from wfairl.planning.shortest_path import cost_to_go
 from wfairl.progress import progress_bar
 
 WORTH_THREADS = 200_000
-"""Transitions of a batch from which on threads gain more than starting them costs."""
+"""Transitions of a batch from which on threads save more time than they cost."""
 
 STILL_FALLING = 2e-3
-"""A held-out loss that fell by this part over the last quarter of the epochs was still falling."""
+"""A held-out loss that fell by this fraction over the last quarter of the epochs was still falling."""
 
 LARGEST_SEED = 2**63 - 1
-"""What torch's generator, NumPy's and a JSON file all take."""
+"""The largest that torch's generator, NumPy's and a JSON file all take."""
 
 
 class DivergedError(FailedRunError):
@@ -101,7 +101,7 @@ class Settings:
 
 @dataclass(frozen=True, eq=False)
 class TrainingResult:
-    """What training gives.
+    """The result of a training.
 
     Attributes:
         model: the cost of the chosen epoch.
@@ -115,7 +115,7 @@ class TrainingResult:
 
     @property
     def is_cut_short(self) -> bool:
-        """Whether the last epoch is the one kept and the held-out loss was still falling: more would be better."""
+        """Whether the last epoch was chosen and the held-out loss was still falling: more epochs would be better."""
         last = len(self.history) - 1
         before, after = (self.history[epoch].held_out_loss for epoch in (last - max(1, last // 4), last))
         if last < 2 or self.epoch != last or before is None or after is None:
@@ -134,11 +134,11 @@ def train(
     """Learn the parameters of a cost model from demonstrations.
 
     Args:
-        model: where to start; it is left as it is.
+        model: the initial model; it is not changed.
         scenes: the demonstrations on their products.
         settings: how to train.
         directory: where `metrics.jsonl` and the checkpoint of every epoch go; nothing is written if None.
-        resume: go on from the checkpoint in `directory`, if there is one.
+        resume: resume from the checkpoint in `directory`, if there is one.
         n_jobs: scenes to plan in at once; it changes nothing in the result.
 
     Raises:
@@ -150,15 +150,15 @@ def train(
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """A training that can begin or go on.
+    """A training that can begin or resume.
 
     Attributes:
-        model: where to start.
-        examples: the demonstrations as the model sees them.
+        model: the initial model.
+        examples: the demonstrations as inputs of the model.
         settings: how to train.
         directory: where metrics and checkpoints go; None for nowhere.
-        fingerprint: what is trained, from where, on what and how.
-        checkpoint: where to go on; None at the beginning.
+        fingerprint: digest of initial model, data and settings.
+        checkpoint: where to resume; None at the beginning.
     """
 
     model: CostModel
@@ -192,23 +192,23 @@ def run_training(training: Training, n_jobs: int = 2) -> TrainingResult:
     settings, directory, fingerprint = training.settings, training.directory, training.fingerprint
     model = copy.deepcopy(training.model)
     adam = Adam(model, settings.weight_decay)
-    kept, held_out = _split(training.examples, settings)
+    trained, held_out = _split(training.examples, settings)
     checkpoint = training.checkpoint
     if checkpoint is not None:
         checkpoint.restore(model, adam)
     else:
-        losses = (_mean_loss(model, examples, settings, n_jobs) for examples in (kept, held_out))
+        losses = (_mean_loss(model, examples, settings, n_jobs) for examples in (trained, held_out))
         checkpoint = Checkpoint.capture(model, adam, (EpochMetrics(0, 0.0, *losses),), None)
-    _keep(checkpoint, directory, fingerprint)
+    _save(checkpoint, directory, fingerprint)
 
     done = len(checkpoint.history) - 1
-    with _meter(done, settings.epochs) as advance:
+    with _progress(done, settings.epochs) as advance:
         for epoch in range(done + 1, settings.epochs + 1):
-            train_loss = _run_epoch(model, adam, kept, settings, epoch, n_jobs)
+            train_loss = _run_epoch(model, adam, trained, settings, epoch, n_jobs)
             held_out_loss = _mean_loss(model, held_out, settings, n_jobs)
             metrics = EpochMetrics(epoch, _learning_rate(epoch, settings), train_loss, held_out_loss)
             checkpoint = Checkpoint.capture(model, adam, (*checkpoint.history, metrics), checkpoint)
-            _keep(checkpoint, directory, fingerprint)
+            _save(checkpoint, directory, fingerprint)
             advance(metrics)
     model.load_state_dict(checkpoint.best)
     return TrainingResult(model, checkpoint.best_epoch, checkpoint.history)
@@ -216,29 +216,29 @@ def run_training(training: Training, n_jobs: int = 2) -> TrainingResult:
 
 @dataclass(frozen=True, eq=False)
 class _Example:
-    """A demonstration on its product, and the product as the model sees it."""
+    """A demonstration on its product, and the product as input of the model."""
 
     scene: TrainingScene
     view: View
 
 
 def _view_scenes(model: CostModel, scenes: Sequence[TrainingScene]) -> list[_Example]:
-    """One view per product, of the transitions that can matter: what searches walk, and where a demonstrator stood."""
-    matters: dict[Product, NDArray[np.bool_]] = {}
+    """One view per product, of the transitions that searches and demonstrations can reach."""
+    needed: dict[Product, NDArray[np.bool_]] = {}
     for scene in scenes:
         if scene.search is not None:
-            matters[scene.product] = scene.product.available
+            needed[scene.product] = scene.product.available
             continue
-        if scene.product not in matters:
-            matters[scene.product] = np.zeros(scene.product.successors.shape, bool)
-            matters[scene.product].reshape(-1)[scene.product.graph.transition] = True
-        matters[scene.product][scene.nodes] = scene.product.available[scene.nodes]
-    views = {product: model.view(product, np.flatnonzero(rows)) for product, rows in matters.items()}
+        if scene.product not in needed:
+            needed[scene.product] = np.zeros(scene.product.successors.shape, bool)
+            needed[scene.product].reshape(-1)[scene.product.graph.transition] = True
+        needed[scene.product][scene.nodes] = scene.product.available[scene.nodes]
+    views = {product: model.view(product, np.flatnonzero(rows)) for product, rows in needed.items()}
     return [_Example(scene, views[scene.product]) for scene in scenes]
 
 
 def _split(examples: Sequence[_Example], settings: Settings) -> tuple[list[_Example], list[_Example]]:
-    """What to train on and what to choose the epoch on; at least one example is trained on."""
+    """The examples to train on, at least one, and those that choose the epoch."""
     count = min(len(examples) - 1, math.ceil(settings.held_out * len(examples)))
     order = np.random.default_rng(settings.seed).permutation(len(examples))
     held_out = set(order[:count].tolist())
@@ -262,14 +262,14 @@ def _mean_loss(model: CostModel, examples: Sequence[_Example], settings: Setting
 
 
 @contextmanager
-def _meter(done: int, total: int) -> Iterator[Callable[[EpochMetrics], None]]:
+def _progress(done: int, total: int) -> Iterator[Callable[[EpochMetrics], None]]:
     """A progress bar that shows the losses of the last epoch."""
     with progress_bar() as bar:
-        meter = bar.add_task("cost", total=total, completed=done)
+        task = bar.add_task("cost", total=total, completed=done)
 
         def advance(metrics: EpochMetrics) -> None:
             held_out = "" if metrics.held_out_loss is None else f", held out {metrics.held_out_loss:.4f}"
-            bar.update(meter, advance=1, description=f"cost: loss {metrics.train_loss:.4f}{held_out}")
+            bar.update(task, advance=1, description=f"cost: loss {metrics.train_loss:.4f}{held_out}")
 
         yield advance
 
@@ -304,7 +304,7 @@ def _log_likelihoods(model: CostModel, batch: Sequence[_Example], temperature: f
 
 
 def _plan_all(model: CostModel, examples: Sequence[_Example], n_jobs: int) -> list[OptimalPaths]:
-    """The optimal paths from where each demonstrator stood, under the present cost; one search per product."""
+    """The optimal paths from the nodes of each demonstration, under the current cost; one search per product."""
     groups: dict[View, list[int]] = {}
     for i, example in enumerate(examples):
         groups.setdefault(example.view, []).append(i)
@@ -312,8 +312,8 @@ def _plan_all(model: CostModel, examples: Sequence[_Example], n_jobs: int) -> li
     grouped = [[examples[i].scene for i in group] for group in groups.values()]
     planned = map_in_threads(partial(_plan, model), zip(groups, grouped, strict=True), n_jobs if worth_threads else 1)
     paths: dict[int, OptimalPaths] = {}
-    for group, found in zip(groups.values(), planned, strict=True):
-        paths |= zip(group, found, strict=True)
+    for group, paths_of_group in zip(groups.values(), planned, strict=True):
+        paths |= zip(group, paths_of_group, strict=True)
     return [paths[i] for i in range(len(examples))]
 
 
@@ -334,11 +334,11 @@ def _plan(model: CostModel, group: tuple[View, list[TrainingScene]]) -> list[Opt
 
 
 def _learning_rate(epoch: int, settings: Settings) -> float:
-    """Half a cosine from the first epoch to the one behind the last."""
+    """Half a cosine from the first epoch to the one after the last."""
     return settings.learning_rate * (1 + math.cos(math.pi * (epoch - 1) / settings.epochs)) / 2
 
 
-def _keep(checkpoint: Checkpoint, directory: Path | None, fingerprint: str) -> None:
+def _save(checkpoint: Checkpoint, directory: Path | None, fingerprint: str) -> None:
     if directory is not None:
         write_checkpoint(checkpoint, directory / CHECKPOINT, fingerprint)
         write_metrics(checkpoint.history, directory)
@@ -352,6 +352,6 @@ def _finite(number: Tensor, noun: str) -> Tensor:
 
 def _advice(noun: str) -> str:
     return (
-        f"training diverged: the {noun} is not a finite number. The checkpoint of the last good epoch is kept;"
+        f"training diverged: the {noun} is not a finite number. The checkpoint of the last good epoch remains;"
         " lower the learning rate, or raise the training temperature"
     )

@@ -1,6 +1,6 @@
 """Routes of drivers in Borlänge, the standard data of recursive logit models (Fosgerau et al. 2013).
 
-A state is a link, a control one of the links that follow. Every destination is a link of its own that nothing leaves.
+A state is a link, a control one of the next links. Every destination is a link of its own without a successor.
 """
 
 from pathlib import Path
@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from wfairl.automata.automaton import UNAVAILABLE
 from wfairl.files import read_text
 from wfairl.public_data.source import PublicSource, published_files
-from wfairl.public_data.trajectories import BrokenTrajectoriesError, TrajectorySet, from_routes
+from wfairl.public_data.trajectories import BrokenTrajectoriesError, TrajectorySet, from_routes, transition_table
 from wfairl.worlds.transitions import TransitionTable
 
 FEATURES = ("travel time", "left turn", "link constant", "U-turn")
 
 LEFT, U_TURN = -0.5236, 3.1
-"""Angles in radians: a turn to the left is below the first, one back is beyond the second in size."""
+"""Angles in radians: below the first a turn is to the left, beyond the second in size it is a U-turn."""
 
 INCIDENCE, TIME, ANGLE, ROUTES = (
     "linkIncidence.txt",
@@ -31,11 +31,11 @@ def read_borlange(directory: Path) -> TrajectorySet:
     """The network with its four attributes and the observed trips; state k is link k + 1 of the files.
 
     Raises:
-        BrokenTrajectoriesError: the files do not fit each other, or are not tables of numbers.
+        BrokenTrajectoriesError: the files do not match, or are not tables of numbers.
     """
     incidence, times, angles, observed = (_rows(directory / name) for name in (INCIDENCE, TIME, ANGLE, ROUTES))
     pairs = np.unique(incidence[:, :2].astype(np.int64), axis=0)
-    links = int(pairs[:, 0].max())  # what has a higher number is a destination
+    links = int(pairs[:, 0].max())  # higher numbers are destinations
     time_of, angle_of = _by_pair(times), _by_pair(angles)
     features = np.zeros((len(pairs), len(FEATURES)))
     for row, (link, after) in zip(features, pairs.tolist(), strict=True):
@@ -64,38 +64,29 @@ def _by_pair(rows: NDArray[np.float64]) -> dict[tuple[int, int], float]:
 
 
 def _attributes(time: float, angle: float) -> tuple[float, float, float, float]:
-    """Of the step from one link to the next; see `FEATURES`."""
+    """The features of the step from one link to the next; see `FEATURES`."""
     return time, float(-U_TURN < angle < LEFT), 1.0, float(abs(angle) > U_TURN)
 
 
 def _table(pairs: NDArray[np.int64], features: NDArray[np.float64]) -> TransitionTable:
-    """In a state, control i leads to the i-th of the pairs that begin there; pairs are sorted."""
+    """In a state, control i leads to the target of its i-th pair; pairs are sorted."""
     source, target = pairs.T
     control = np.arange(len(pairs)) - np.searchsorted(source, source)
     shape = (int(pairs.max()) + 1, int(control.max()) + 1)
-    successors, feature_index = np.full(shape, UNAVAILABLE, np.int32), np.zeros(shape, np.int32)
-    distinct, row = np.unique(features, axis=0, return_inverse=True)
-    successors[source, control], feature_index[source, control] = target, row.reshape(-1)
-    return TransitionTable(
-        controls=tuple(f"link {i}" for i in range(shape[1])),
-        successors=successors,
-        label_index=np.zeros(shape, np.uint16),
-        labels=(frozenset(),),
-        feature_index=feature_index,
-        features=distinct,
-        feature_names=FEATURES,
-    )
+    successors = np.full(shape, UNAVAILABLE, np.int32)
+    successors[source, control] = target
+    return transition_table(tuple(f"link {i}" for i in range(shape[1])), successors, features, FEATURES)
 
 
 def _routes(observed: NDArray[np.float64], path: Path) -> list[list[int]]:
-    """Of each trip its links in order, the destination last; it stands first in the file."""
+    """The links of each trip in order, the destination last; in the file it stands first."""
     trips: dict[int, dict[int, int]] = {}
-    for trip, place, link in observed.astype(np.int64).tolist():
-        trips.setdefault(trip, {})[place] = link - 1
+    for trip, position, link in observed.astype(np.int64).tolist():
+        trips.setdefault(trip, {})[position] = link - 1
     routes = []
-    for trip, places in sorted(trips.items()):
-        route = [places.get(place, -1) for place in range(2, len(places) + 1)]
-        if not route or -1 in route or route[-1] != places[1]:
+    for trip, links in sorted(trips.items()):
+        route = [links.get(position, -1) for position in range(2, len(links) + 1)]
+        if not route or -1 in route or route[-1] != links[1]:
             raise BrokenTrajectoriesError(f"{path}: trip {trip} has gaps, or does not end at its destination")
         routes.append(route)
     return routes

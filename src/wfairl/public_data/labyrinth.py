@@ -1,13 +1,14 @@
 """Mice in a labyrinth (Rosenberg et al. 2021), as Ashwood et al. (2022) cut them into trajectories.
 
 The world is a binary tree of 127 nodes with home at its root and water in one leaf. Controls: left and right to the
-children, reverse to the parent, stay; what leads nowhere stays. Trajectories are padded with stay at home.
+children, reverse to the parent, and stay; one without a target stays too. Trajectories are padded with stay at home.
 
-The authors' files are pickles, which can run any code when they are read. Two ways lead around that: `RESTRICTED` and
-`UNRESTRICTED` as plain arrays (`restricted.npz` with `states`, `controls`, `train` and `validation`), or the pickles
-themselves through `plain_unpickle`, which rebuilds NumPy's arrays and nothing else.
+The authors' files are pickles, which can run any code when they are read. So they are read either as plain arrays
+(`restricted.npz` and `unrestricted.npz` with `states`, `controls`, `train` and `validation`), or through
+`plain_unpickle`, which rebuilds NumPy's arrays and nothing else.
 """
 
+import hashlib
 import io
 import pickle
 import re
@@ -20,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.files import read_bytes
-from wfairl.public_data.source import PublicSource, WrongSourceError, digest_of
-from wfairl.public_data.trajectories import BrokenTrajectoriesError, TrajectorySet
+from wfairl.public_data.source import PublicSource, WrongSourceError
+from wfairl.public_data.trajectories import BrokenTrajectoriesError, TrajectorySet, transition_table
 from wfairl.worlds.transitions import TransitionTable
 
 NODES, INNER = 127, 63
@@ -39,15 +40,15 @@ CONTENT = {
     "restricted": "941775238b92e85864e1ee2ab27ad78d25ec79e9dababf1f865789f12482a410",
     "unrestricted": "ce41ca3b97c23ebf96ed033b297f3d61c9cec2d34702e2e9feff3d79e666d2c1",
 }
-"""SHA-256 of the values that published figures are of, as `_digest` takes them, whatever file holds them."""
+"""SHA-256 of the values behind the published figures, as `_digest` computes it, whatever file holds them."""
 
 
 def read_labyrinth(directory: Path) -> TrajectorySet:
     """The trajectories of all mice, with the authors' split into training and validation.
 
     Raises:
-        WrongSourceError: a file is missing, or holds other values than published figures are of.
-        BrokenTrajectoriesError: the values are no trajectories in the labyrinth.
+        WrongSourceError: a file is missing, or holds other values than those behind the published figures.
+        BrokenTrajectoriesError: the values are not trajectories in the labyrinth.
     """
     return trajectories_of({mice: read_mice(directory, mice) for mice in MICE})
 
@@ -78,27 +79,19 @@ def labyrinth_table() -> TransitionTable:
     node = np.arange(NODES)
     child = np.where(node < INNER, 2 * node + 1, node)
     successors = np.stack([child, np.where(node < INNER, child + 1, node), np.maximum((node - 1) // 2, 0), node], 1)
-    return TransitionTable(
-        controls=CONTROLS,
-        successors=successors.astype(np.int32),
-        label_index=np.zeros(successors.shape, np.uint16),
-        labels=(frozenset(),),
-        feature_index=np.zeros(successors.shape, np.int32),
-        features=np.ones((1, 1)),
-        feature_names=("step",),
-        positions=_positions(),
-    )
+    features = np.ones((successors.size, 1))
+    return transition_table(CONTROLS, successors.astype(np.int32), features, ("step",), _positions())
 
 
 def _positions() -> NDArray[np.float64]:
     """The tree as the labyrinth is built: branches turn by a right angle, and get shorter at every second fork."""
-    places = np.zeros((NODES, 2))
+    positions = np.zeros((NODES, 2))
     for node in range(1, NODES):
         depth = int(np.log2(node + 1))
         side = 1.0 if node % 2 == 0 else -1.0
-        places[node] = places[(node - 1) // 2]
-        places[node, 1 - depth % 2] += side * 2.0 ** -((depth - 1) // 2)
-    return places
+        positions[node] = positions[(node - 1) // 2]
+        positions[node, 1 - depth % 2] += side * 2.0 ** -((depth - 1) // 2)
+    return positions
 
 
 def read_mice(directory: Path, mice: str) -> Mice:
@@ -121,15 +114,16 @@ def _from_npz(path: Path) -> Mice:
         with np.load(io.BytesIO(read_bytes(path)), allow_pickle=False) as file:
             return {name: _integers(file[name], path) for name in names}
     except (ValueError, KeyError, EOFError, OSError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
-        told = ", ".join(names)
-        raise BrokenTrajectoriesError(f"{path}: cut short, or not plain arrays of {told} ({error})") from None
+        raise BrokenTrajectoriesError(
+            f"{path}: cut short, or not plain arrays of {', '.join(names)} ({error})"
+        ) from None
 
 
 def _from_authors(directory: Path, mice: str, path: Path) -> Mice:
-    found = plain_unpickle(read_bytes(path), path)
+    trajectories = plain_unpickle(read_bytes(path), path)
     try:
         arrays = {
-            name: _integers(np.array([one[key] for one in found]), path)
+            name: _integers(np.array([one[key] for one in trajectories]), path)
             for name, key in (("states", "states"), ("controls", "actions"))
         }
     except (TypeError, KeyError, ValueError, IndexError):
@@ -144,25 +138,25 @@ def _from_authors(directory: Path, mice: str, path: Path) -> Mice:
 
 
 def plain_unpickle(content: bytes, path: Path) -> Any:
-    """What a pickle holds, if it is made of NumPy's arrays and numbers, lists and dictionaries.
+    """The content of a pickle of NumPy's arrays and numbers, lists and dictionaries.
 
-    A pickle is a program; this one may call nothing but the stand-ins below, which rebuild arrays of plain numbers.
-    NumPy's own are not safe: an array of objects over bytes that the pickle chooses points anywhere.
+    A pickle is a program; this one can call nothing but the stand-ins below, which rebuild arrays of plain numbers.
+    NumPy's own are not safe: an array of objects over bytes of the pickle's choice points anywhere.
 
     Raises:
-        BrokenTrajectoriesError: it names anything else, or is no pickle.
+        BrokenTrajectoriesError: it names anything else, or is not a pickle.
     """
     try:
         return _arrays_in(_ArrayUnpickler(io.BytesIO(content)).load())
     except BrokenTrajectoriesError as error:
         raise BrokenTrajectoriesError(f"{path}: {error}") from None
     except Exception as error:  # a broken pickle fails in any way
-        told = " ".join(str(error).split())
-        raise BrokenTrajectoriesError(f"{path}: cut short, or not a pickle of arrays ({told})") from None
+        reason = " ".join(str(error).split())
+        raise BrokenTrajectoriesError(f"{path}: cut short, or not a pickle of arrays ({reason})") from None
 
 
 class _Dtype:
-    """Stands for `numpy.dtype`: plain numbers alone, whatever else a pickle says of it."""
+    """Stands for `numpy.dtype`: plain numbers alone, whatever else a pickle asks for."""
 
     def __init__(self, code: str, *_: object):
         if not re.fullmatch(r"[biuf][1248]", code):
@@ -174,7 +168,7 @@ class _Dtype:
 
 
 class _Array:
-    """Stands for `numpy.ndarray`, which is named first and filled then."""
+    """Stands for `numpy.ndarray`, which a pickle creates first and fills then."""
 
     value: NDArray[Any]
 
@@ -194,41 +188,40 @@ STAND_INS: dict[str, Any] = {
     "ndarray": _Array,
     "dtype": _Dtype,
 }
-"""For what NumPy's own pickles of arrays and numbers name."""
+"""For the functions and classes that NumPy's pickles of arrays and numbers name."""
 
 
 class _ArrayUnpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) == ("_codecs", "encode"):  # bytes, in old pickles
             return lambda text, _: text.encode("latin1")
-        known = STAND_INS.get(re.sub(r"^numpy(\._?core)?\.", "", f"{module}.{name}"))
-        if known is None:
+        stand_in = STAND_INS.get(re.sub(r"^numpy(\._?core)?\.", "", f"{module}.{name}"))
+        if stand_in is None:
             raise BrokenTrajectoriesError(
                 f"a pickle that asks for {module}.{name}, not only for NumPy's arrays; refused"
             )
-        return known
+        return stand_in
 
 
-def _arrays_in(found: Any) -> Any:
-    """The same with arrays in place of their placeholders."""
-    if isinstance(found, _Array):
-        return found.value
-    if isinstance(found, dict):
-        return {key: _arrays_in(value) for key, value in found.items()}
-    return type(found)(map(_arrays_in, found)) if isinstance(found, list | tuple) else found
+def _arrays_in(content: Any) -> Any:
+    """The same with arrays in place of their stand-ins."""
+    if isinstance(content, _Array):
+        return content.value
+    if isinstance(content, dict):
+        return {key: _arrays_in(value) for key, value in content.items()}
+    return type(content)(map(_arrays_in, content)) if isinstance(content, list | tuple) else content
 
 
 def _integers(array: NDArray[Any], path: Path) -> NDArray[np.int64]:
-    found = np.asarray(array)
-    if found.dtype == object or not (found == np.floor(found)).all():
+    numbers = np.asarray(array)
+    if numbers.dtype == object or not (numbers == np.floor(numbers)).all():
         raise BrokenTrajectoriesError(f"{path}: not an array of whole numbers")
-    return found.astype(np.int64)
+    return numbers.astype(np.int64)
 
 
 def _digest(arrays: Mice) -> str:
-    return digest_of(
-        *(f"{name} {arrays[name].shape}".encode() + arrays[name].astype("<i8").tobytes() for name in arrays)
-    )
+    parts = (f"{name} {array.shape}".encode() + array.astype("<i8").tobytes() for name, array in arrays.items())
+    return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
 LABYRINTH = PublicSource(

@@ -10,11 +10,7 @@ SOURCES = {source.name: source for source in (LABYRINTH, BORLANGE, SHANGHAI)}
 
 
 def find_source(name: str) -> PublicSource:
-    """The data set of a name.
-
-    Raises:
-        BadInputError: there is none.
-    """
+    """The data set of a name; an unknown name is a `BadInputError`."""
     if name not in SOURCES:
         raise BadInputError(f"unknown data set {name!r}; known are {', '.join(SOURCES)}")
     return SOURCES[name]

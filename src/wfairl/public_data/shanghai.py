@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from wfairl.automata.automaton import UNAVAILABLE
 from wfairl.files import read_bytes, read_text
 from wfairl.public_data.source import PublicSource, published_files
-from wfairl.public_data.trajectories import BrokenTrajectoriesError, TrajectorySet, from_routes
+from wfairl.public_data.trajectories import BrokenTrajectoriesError, TrajectorySet, from_routes, transition_table
 from wfairl.worlds.transitions import TransitionTable
 
 CONTROLS = ("ahead", "half right", "right", "sharp right", "back", "sharp left", "left", "half left")
@@ -51,16 +51,16 @@ def read_shanghai(directory: Path) -> TrajectorySet:
     """The network and the routes of all splits that are there.
 
     Raises:
-        BrokenTrajectoriesError: the files do not fit each other, or are not such tables.
+        BrokenTrajectoriesError: the files do not match, or are not such tables.
     """
     links = _table_rows(directory / LINKS, ("u", "v", "highway", "length", "n_id"))
     table = _table(links, _transitions(directory / TRANSITIONS, len(links)), _positions(directory / NODES, links))
     routes: list[list[int]] = []
     splits: dict[str, NDArray[np.int64]] = {}
     for path in sorted((directory / ROUTES).glob("*.csv")):
-        found = [_route(row["path"], path, len(links)) for row in _table_rows(path, ("path",))]
-        splits[path.stem] = np.arange(len(routes), len(routes) + len(found))
-        routes += found
+        of_split = [_route(row["path"], path, len(links)) for row in _table_rows(path, ("path",))]
+        splits[path.stem] = np.arange(len(routes), len(routes) + len(of_split))
+        routes += of_split
     return from_routes("shanghai", table, routes, splits)
 
 
@@ -73,7 +73,7 @@ def _table_rows(path: Path, columns: tuple[str, ...]) -> list[dict[str, str]]:
 
 
 def _transitions(path: Path, links: int) -> NDArray[np.int32]:
-    """Link after each control, shape [links, controls]."""
+    """The successor of each link and control, shape [links, controls]."""
     try:
         rows = np.load(io.BytesIO(read_bytes(path)), allow_pickle=False)
     except ValueError as error:
@@ -89,9 +89,9 @@ def _transitions(path: Path, links: int) -> NDArray[np.int32]:
 
 def _positions(path: Path, links: list[dict[str, str]]) -> NDArray[np.float64]:
     """The middle of each link, in degrees."""
-    place = {row["osmid"]: (float(row["x"]), float(row["y"])) for row in _table_rows(path, ("osmid", "x", "y"))}
+    nodes = {row["osmid"]: (float(row["x"]), float(row["y"])) for row in _table_rows(path, ("osmid", "x", "y"))}
     try:
-        return np.array([np.mean([place[link["u"]], place[link["v"]]], axis=0) for link in links])
+        return np.array([np.mean([nodes[link["u"]], nodes[link["v"]]], axis=0) for link in links])
     except KeyError as error:
         raise BrokenTrajectoriesError(f"{path}: no node {error}") from None
 
@@ -110,19 +110,7 @@ def _table(
     features[:, -3] = np.isin(control, RIGHT_TURNS)
     features[:, -2] = np.isin(control, LEFT_TURNS)
     features[:, -1] = control == U_TURN
-    distinct, row = np.unique(features, axis=0, return_inverse=True)
-    feature_index = np.zeros(successors.shape, np.int32)
-    feature_index[state, control] = row.reshape(-1)
-    return TransitionTable(
-        controls=CONTROLS,
-        successors=successors,
-        label_index=np.zeros(successors.shape, np.uint16),
-        labels=(frozenset(),),
-        feature_index=feature_index,
-        features=distinct,
-        feature_names=FEATURES,
-        positions=positions,
-    )
+    return transition_table(CONTROLS, successors, features, FEATURES, positions)
 
 
 def _route(text: str, path: Path, links: int) -> list[int]:

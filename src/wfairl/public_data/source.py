@@ -1,4 +1,4 @@
-"""Where public data come from, and whether a copy of them is the one that published figures are of."""
+"""Where public data come from, and whether a copy is the version behind the published figures."""
 
 import hashlib
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from wfairl.public_data.trajectories import TrajectorySet
 
 
 class WrongSourceError(BadInputError):
-    """A file of public data that is missing, cut short, or of another version."""
+    """A file of public data is missing, cut short, or of another version."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,9 @@ class SourceFile:
 
 
 def published_files(name: str) -> tuple[SourceFile, ...]:
-    """The files of a data set whose checksums the package knows."""
-    known = parse_json(resources.files("wfairl.public_data").joinpath("checksums.json").read_text("utf-8"))
-    return tuple(SourceFile(path, file["bytes"], file["sha256"]) for path, file in known[name].items())
+    """The files of a data set, with the checksums that are part of the package."""
+    checksums = parse_json(resources.files("wfairl.public_data").joinpath("checksums.json").read_text("utf-8"))
+    return tuple(SourceFile(path, file["bytes"], file["sha256"]) for path, file in checksums[name].items())
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class PublicSource:
         where: the repository, its commit, and the folder in it.
         files: what is read.
         read: from a directory with these files to trajectories.
-        licence: what its authors say of its use.
+        licence: of the data.
     """
 
     name: str
@@ -68,14 +68,6 @@ class PublicSource:
             raise WrongSourceError(f"{path}: another version than published figures are of; they are of {self.where}")
 
     def load(self, directory: Path) -> TrajectorySet:
-        """The trajectories of a copy that was checked; errors as in `check` and of the reader."""
+        """Check a copy and read its trajectories; errors as in `check` and of the reader."""
         self.check(directory)
         return self.read(directory)
-
-
-def digest_of(*parts: bytes) -> str:
-    """SHA-256 of some bytes."""
-    found = hashlib.sha256()
-    for part in parts:
-        found.update(part)
-    return found.hexdigest()

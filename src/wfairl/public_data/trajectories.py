@@ -3,8 +3,8 @@
     data = load_trajectories(directory, "shanghai")
     data.world(0), data.demonstration(0)          the scene and the demonstration of the first trajectory
 
-All scenes share the table. Where a set has marks (the home and the water of a labyrinth) they hold in every scene;
-otherwise a trajectory was on its way to where it ended, which its scene marks as `arrived`.
+All scenes share the table. Marks of a set (the home and the water of a labyrinth) hold in every scene; without marks,
+the goal of a trajectory is its last state, which its scene marks as `arrived`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.automata.automaton import Label
+from wfairl.automata.automaton import UNAVAILABLE, Label
 from wfairl.demonstrations.demonstration import SUCCESS_SCORE, Demonstration, replay
 from wfairl.documents import Name, parse
 from wfairl.errors import BadInputError
@@ -31,7 +31,7 @@ ARRIVED = "arrived"
 
 
 class BrokenTrajectoriesError(BadInputError):
-    """Trajectories that are none on their table, or a file that does not hold such."""
+    """Trajectories that do not follow their table, or a file that does not hold any."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,12 +40,12 @@ class TrajectorySet:
 
     Attributes:
         name: of the data set.
-        table: what can happen.
+        table: the transitions.
         first: trajectory i has the steps from first[i] to first[i + 1]; shape [trajectories + 1] of int64.
-        states: where each step began, shape [steps] of int64.
-        controls: what was chosen there, shape [steps] of int64.
+        states: before each step, shape [steps] of int64.
+        controls: of each step, shape [steps] of int64.
         splits: numbers of trajectories by the name of the split.
-        marks: what holds on arriving in a state.
+        marks: the label on arriving in a state.
     """
 
     name: str
@@ -71,13 +71,13 @@ class TrajectorySet:
             raise BrokenTrajectoriesError(f"{self.name}: a split has a trajectory that is none of the {len(self)}")
         if any(not 0 <= state < len(successors) for state in self.marks):
             raise BrokenTrajectoriesError(f"{self.name}: a mark is at none of the {len(successors)} states")
-        shown = frozenset().union(*self.table.labels)
-        if not shown <= (frozenset().union(*self.marks.values()) or {ARRIVED}):
-            raise BrokenTrajectoriesError(f"{self.name}: its labels hold what no mark says")
-        ahead = successors[self.states, self.controls]
-        goes_on = np.ones(len(self.states), bool)
-        goes_on[self.first[1:] - 1] = False
-        wrong = np.flatnonzero((ahead < 0) | (goes_on & (ahead != np.append(self.states[1:], -1))))
+        propositions = frozenset().union(*self.table.labels)
+        if not propositions <= (frozenset().union(*self.marks.values()) or {ARRIVED}):
+            raise BrokenTrajectoriesError(f"{self.name}: its labels have propositions that no mark has")
+        next_states = successors[self.states, self.controls]
+        continues = np.ones(len(self.states), bool)
+        continues[self.first[1:] - 1] = False
+        wrong = np.flatnonzero((next_states < 0) | (continues & (next_states != np.append(self.states[1:], -1))))
         if len(wrong):
             trajectory = int(np.searchsorted(self.first, wrong[0], side="right")) - 1
             raise BrokenTrajectoriesError(
@@ -91,17 +91,17 @@ class TrajectorySet:
 
     @cached_property
     def goals(self) -> NDArray[np.int64]:
-        """The state in which each trajectory ended, shape [trajectories]."""
+        """The last state of each trajectory, shape [trajectories]."""
         last = self.first[1:] - 1
         return self.table.successors[self.states[last], self.controls[last]].astype(np.int64)
 
     def steps(self, trajectory: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The states in which the steps of a trajectory began, and what was chosen there; shape [steps] each."""
+        """The states and controls of the steps of a trajectory, shape [steps] each."""
         part = slice(self.first[trajectory], self.first[trajectory + 1])
         return self.states[part], self.controls[part]
 
     def route(self, trajectory: int) -> tuple[int, ...]:
-        """All states of a trajectory, the last one too."""
+        """All states of a trajectory, including the last."""
         return (*self.steps(trajectory)[0].tolist(), int(self.goals[trajectory]))
 
     def world(self, trajectory: int) -> GraphWorld:
@@ -127,13 +127,41 @@ class TrajectorySet:
         return self.splits[name]
 
 
+def transition_table(
+    controls: tuple[str, ...],
+    successors: NDArray[np.int32],
+    features: NDArray[np.float64],
+    feature_names: tuple[str, ...],
+    positions: NDArray[np.float64] | None = None,
+) -> TransitionTable:
+    """A table without labels, from the features of its available transitions.
+
+    Args:
+        controls, successors, feature_names, positions: as in `TransitionTable`.
+        features: sorted by state, then by control; shape [transitions, features].
+    """
+    distinct, row = np.unique(features, axis=0, return_inverse=True)
+    feature_index = np.zeros(successors.shape, np.int32)
+    feature_index[successors != UNAVAILABLE] = row.reshape(-1)
+    return TransitionTable(
+        controls=controls,
+        successors=successors,
+        label_index=np.zeros(successors.shape, np.uint16),
+        labels=(frozenset(),),
+        feature_index=feature_index,
+        features=distinct,
+        feature_names=feature_names,
+        positions=positions,
+    )
+
+
 def from_routes(
     name: str,
     table: TransitionTable,
     routes: Sequence[Sequence[int]],
     splits: Mapping[str, NDArray[np.int64]],
 ) -> TrajectorySet:
-    """Trajectories that are given by their states; the control is the first that leads to the next one.
+    """Trajectories given by their states; the control is the first that leads to the next state.
 
     Raises:
         BrokenTrajectoriesError: no control leads from a state of a route to the next, or a route is too short.
@@ -147,12 +175,12 @@ def from_routes(
         for state, after in pairwise(route):
             control = control_of[state].get(after)
             if control is None:
-                raise BrokenTrajectoriesError(f"{name}: route {number} goes from {state} to {after}, which is no way")
+                raise BrokenTrajectoriesError(f"{name}: route {number}: no control leads from {state} to {after}")
             states.append(state)
             controls.append(control)
         first.append(len(states))
-    bounds, begun, chosen = (np.array(part, np.int64) for part in (first, states, controls))
-    return TrajectorySet(name, table, bounds, begun, chosen, splits)
+    bounds, origins, chosen = (np.array(part, np.int64) for part in (first, states, controls))
+    return TrajectorySet(name, table, bounds, origins, chosen, splits)
 
 
 def save_trajectories(data: TrajectorySet, directory: Path) -> Path:
@@ -191,7 +219,7 @@ ARRAYS: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class _Header:
-    """What a file says of its trajectories."""
+    """The header of a file."""
 
     name: Name
     controls: tuple[str, ...]

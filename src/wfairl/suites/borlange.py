@@ -16,7 +16,7 @@ from wfairl.public_data.borlange import BORLANGE
 from wfairl.public_data.trajectories import TrajectorySet
 from wfairl.report.figures.captioned import CaptionedFigure
 from wfairl.report.figures.estimates import draw_paired
-from wfairl.suites.data_suite import DataSuite, Fit, Outcome, Outcomes, mean_and_spread
+from wfairl.suites.data_suite import DataSuite, Fit, Outcome, Outcomes, mean_and_spread, measured_of
 from wfairl.suites.reproduction import TextTable
 
 SPLITS, TRAINED = 5, 0.8
@@ -26,7 +26,7 @@ PUBLISHED_LIKELIHOOD = -6303.9
 """Fosgerau, Frejinger and Karlström (2013), the model without link size."""
 
 START = 1.5
-"""Where all weights start: high enough for the recursive logit to exist."""
+"""Initial weights, high enough for the recursive logit to exist."""
 
 MODELS: dict[str, ChoiceModel] = {"exact": ExactChoice(n_jobs=2), "soft": SoftChoice()}
 
@@ -37,11 +37,11 @@ AT_PUBLISHED = "recursive logit at the published parameters"
 
 def fits(quick: bool) -> Sequence[Fit]:
     """What to compute; a quick look has one split."""
-    found = [Fit(AT_PUBLISHED, published, seconds=5)]
-    found += [Fit(f"in sample, {model}", in_sample, {"model": model}, 60) for model in MODELS]
+    listed = [Fit(AT_PUBLISHED, published, seconds=5)]
+    listed += [Fit(f"in sample, {model}", in_sample, {"model": model}, 60) for model in MODELS]
     for split in range(1 if quick else SPLITS):
-        found += [Fit(_held_out(split, model), held_out, {"model": model, "split": split}, 30) for model in MODELS]
-    return found
+        listed += [Fit(_held_out(split, model), held_out, {"model": model, "split": split}, 30) for model in MODELS]
+    return listed
 
 
 def _held_out(split: int, model: str) -> str:
@@ -50,16 +50,16 @@ def _held_out(split: int, model: str) -> str:
 
 def published(data: TrajectorySet) -> Outcome:
     """The recursive logit at its published parameters."""
-    estimate = CostEstimate(family_of(data), np.array(PUBLISHED_WEIGHTS), np.zeros(0))
+    estimate = CostEstimate(CostFamily.linear(data.table), np.array(PUBLISHED_WEIGHTS), np.zeros(0))
     likelihood = SoftChoice().log_probabilities(all_choices(data), estimate.costs)
     return Outcome({"log-likelihood": float(likelihood.sum())})
 
 
 def in_sample(data: TrajectorySet, model: str) -> Outcome:
     """A model fitted to all trips."""
-    choices, chooser = all_choices(data), MODELS[model]
-    estimate = fit(chooser, choices, flat_estimate(family_of(data), START))
-    parameters = parameters_of(chooser, choices, estimate)
+    choices, choice_model = all_choices(data), MODELS[model]
+    estimate = fit(choice_model, choices, flat_estimate(CostFamily.linear(data.table), START))
+    parameters = parameters_of(choice_model, choices, estimate)
     return Outcome(
         {"log-likelihood": estimate.log_likelihood, "seconds": estimate.seconds, "evaluations": estimate.evaluations},
         {"parameters": [asdict(one) for one in parameters], "trips": len(data), "steps": len(choices)},
@@ -68,11 +68,11 @@ def in_sample(data: TrajectorySet, model: str) -> Outcome:
 
 def held_out(data: TrajectorySet, model: str, split: int) -> Outcome:
     """A model fitted to most trips and tested on the others."""
-    choices, chooser = all_choices(data), MODELS[model]
+    choices, choice_model = all_choices(data), MODELS[model]
     order = np.random.default_rng(split).permutation(len(data))
     trained, tested = np.split(order, [round(TRAINED * len(data))])
-    estimate = fit(chooser, choices.of_trips(trained), flat_estimate(family_of(data), START))
-    likelihood = chooser.log_probabilities(choices.of_trips(tested), estimate.costs)
+    estimate = fit(choice_model, choices.of_trips(trained), flat_estimate(CostFamily.linear(data.table), START))
+    likelihood = choice_model.log_probabilities(choices.of_trips(tested), estimate.costs)
     return Outcome(
         {"log-likelihood": float(likelihood.sum()), "per trip": float(likelihood.sum()) / len(tested)},
         {"weights": estimate.weights.tolist(), "trips": len(tested), "seconds": estimate.seconds},
@@ -80,17 +80,12 @@ def held_out(data: TrajectorySet, model: str, split: int) -> Outcome:
 
 
 def all_choices(data: TrajectorySet) -> Choices:
-    """Every step of every trip, on its way to its destination."""
+    """Every step of every trip, towards its destination."""
     return Choices.of_trajectories(data.table.successors, [data.steps(i) for i in range(len(data))], data.goals)
 
 
-def family_of(data: TrajectorySet) -> CostFamily:
-    """Costs that are linear in the four attributes."""
-    return CostFamily.linear(data.table)
-
-
 def tables(outcomes: Outcomes) -> Sequence[TextTable]:
-    """Log-likelihoods, parameters, and what is held out."""
+    """Log-likelihoods, parameters, and held-out trips."""
     return _likelihoods(outcomes), *(_parameters(outcomes, model) for model in MODELS), _splits(outcomes)
 
 
@@ -99,12 +94,9 @@ def _likelihoods(outcomes: Outcomes) -> TextTable:
     if AT_PUBLISHED in outcomes:
         rows.append((f"{AT_PUBLISHED}, here", f"{outcomes[AT_PUBLISHED].measured['log-likelihood']:.1f}", "-"))
     for model in reversed(MODELS):
-        found = outcomes.get(f"in sample, {model}")
-        if found is not None:
-            measured = found.measured
-            rows.append(
-                (f"{TITLES[model]}, fitted", f"{measured['log-likelihood']:.1f}", f"{measured['seconds']:.0f} s")
-            )
+        if (outcome := outcomes.get(f"in sample, {model}")) is not None:
+            likelihood, seconds = outcome.measured["log-likelihood"], outcome.measured["seconds"]
+            rows.append((f"{TITLES[model]}, fitted", f"{likelihood:.1f}", f"{seconds:.0f} s"))
     return TextTable(
         "Log-likelihood of all 1,832 trips, in sample: four attributes, four parameters.",
         ("", "log-likelihood", "processor time"),
@@ -113,31 +105,30 @@ def _likelihoods(outcomes: Outcomes) -> TextTable:
 
 
 def _parameters(outcomes: Outcomes, model: str) -> TextTable:
-    found = outcomes.get(f"in sample, {model}")
-    parameters = [] if found is None else [Parameter(**one) for one in found.facts["parameters"]]
+    outcome = outcomes.get(f"in sample, {model}")
+    parameters = [] if outcome is None else [Parameter(**one) for one in outcome.facts["parameters"]]
     head: tuple[str, ...] = ("", "estimate", "s.e.", "robust s.e.", "t-test")
-    body = [
+    body: list[tuple[str, ...]] = [
         (one.name, f"{one.estimate:.3f}", f"{one.standard_error:.3f}", f"{one.robust_error:.3f}", f"{one.t_test:.1f}")
         for one in parameters
     ]
-    about = (
-        "estimate, standard error from the inverse Hessian, robust standard error (sandwich), t-test with the latter"
-    )
-    lines: list[tuple[str, ...]] = list(body)
     if model == "soft":
         head = (*head, "published")
-        lines = [(*line, f"{-weight:.3f}") for line, weight in zip(body, PUBLISHED_WEIGHTS, strict=False)]
-    return TextTable(f"Utility, {TITLES[model]}: {about}.", head, tuple(lines))
+        body = [(*line, f"{-weight:.3f}") for line, weight in zip(body, PUBLISHED_WEIGHTS, strict=False)]
+    return TextTable(
+        f"Utility, {TITLES[model]}: estimate, standard error from the inverse Hessian, robust standard error"
+        " (sandwich), t-test with the latter.",
+        head,
+        tuple(body),
+    )
 
 
 def _splits(outcomes: Outcomes) -> TextTable:
     body = []
     for model in MODELS:
-        found = [outcomes[name] for split in range(SPLITS) if (name := _held_out(split, model)) in outcomes]
-        if found:
-            trips = [f"{one.measured['per trip']:.3f}" for one in found]
-            mean = mean_and_spread([one.measured["per trip"] for one in found])
-            body.append((TITLES[model], *trips, *[""] * (SPLITS - len(trips)), mean))
+        if values := _per_trip(outcomes, model):
+            empty = [""] * (SPLITS - len(values))
+            body.append((TITLES[model], *(f"{value:.3f}" for value in values), *empty, mean_and_spread(values)))
     head = ("", *(f"split {split}" for split in range(SPLITS)), "mean ± s.d.")
     return TextTable(
         "Log-probability of a held-out trip (higher is better): fitted to a random 80 % of the trips, tested on the"
@@ -147,16 +138,14 @@ def _splits(outcomes: Outcomes) -> TextTable:
     )
 
 
+def _per_trip(outcomes: Outcomes, model: str) -> list[float]:
+    """The log-probability of a held-out trip in each split that was computed."""
+    return measured_of(outcomes, (_held_out(split, model) for split in range(SPLITS)), "per trip")
+
+
 def figures(outcomes: Outcomes) -> Sequence[CaptionedFigure]:
     """The held-out trips of every split."""
-    series = {
-        TITLES[model]: [
-            outcomes[_held_out(split, model)].measured["per trip"]
-            for split in range(SPLITS)
-            if _held_out(split, model) in outcomes
-        ]
-        for model in MODELS
-    }
+    series = {TITLES[model]: _per_trip(outcomes, model) for model in MODELS}
     if not all(series.values()):
         return ()
     caption = (

@@ -1,6 +1,6 @@
 """One cell: demonstrations -> automaton -> training -> test.
 
-What is finished is not done again, what was killed goes on.
+What is finished is not computed again, and what was killed resumes.
 """
 
 import time
@@ -26,13 +26,11 @@ from wfairl.worlds.task import Task
 
 @dataclass(frozen=True)
 class Learned:
-    """What there is to test.
+    """What a cell tests.
 
     Attributes:
-        policies: by the name of the way to act, the first of which stands for the cell, for each task to be tested on.
-        validation: the mean return on validation scenes, None if nothing had to be chosen there.
-        facts: what else there is to say of the training.
-        recovery: of the rule, where an automaton was learned.
+        policies: for each task to be tested on, policies by name, the first of which represents the cell.
+        validation, facts, recovery: see `CellResult`.
     """
 
     policies: Mapping[str, Mapping[str, Policy]]
@@ -47,38 +45,41 @@ def run_cell(cell: Cell, protocol: Protocol, directory: Path) -> None:
         return
     begun = time.process_time()
     suite, task = find_suite(protocol.suite), find_task(cell.task)
-    place = run_directory(directory, cell, protocol)
+    run = run_directory(directory, cell, protocol)
     is_reference = cell.method in REFERENCES
     learned = _reference(suite, task, cell) if is_reference else _learn(suite, task, cell, protocol, directory)
     trials = []
-    for tested_on, policies in learned.policies.items():
-        found, scenes = find_task(tested_on), protocol.test_seeds
-        tested = {name: evaluate(found, policy, scenes, n_jobs=1) for name, policy in policies.items()}
-        trials += [Trial.of(name, evaluation, i == 0) for i, (name, evaluation) in enumerate(tested.items())]
-        if tested_on == cell.task:
-            # The name of the run, not the path of whichever directory it was computed in.
-            named = {name: one if is_reference else replace(one, policy=place.name) for name, one in tested.items()}
-            write_evaluations({_name_in_run(cell, name): one for name, one in named.items()}, place / EVALUATION)
-    TIMES.write(place / TIMING, {"seconds": time.process_time() - begun})
+    for name, policies in learned.policies.items():
+        tested = {
+            variant: evaluate(find_task(name), policy, protocol.test_seeds, n_jobs=1)
+            for variant, policy in policies.items()
+        }
+        trials += [Trial.of(variant, evaluation, i == 0) for i, (variant, evaluation) in enumerate(tested.items())]
+        if name == cell.task:
+            if not is_reference:  # the name of the run, not the path of the directory that it was computed in
+                tested = {
+                    _name_in_run(cell, variant): replace(evaluation, policy=run.name)
+                    for variant, evaluation in tested.items()
+                }
+            write_evaluations(tested, run / EVALUATION)
+    TIMES.write(run / TIMING, {"seconds": time.process_time() - begun})
     key = suite.key(cell, protocol)
-    CellResult(cell, key, tuple(trials), learned.validation, learned.facts, learned.recovery).save(place / RESULT)
+    CellResult(key, tuple(trials), learned.validation, learned.facts, learned.recovery).save(run / RESULT)
 
 
-def _name_in_run(cell: Cell, way: str) -> str:
-    """What the run's own page calls a policy that was tested."""
-    if cell.method in REFERENCES:
-        return way
-    return next(iter(learned_names({CHOSEN if way in (CHOSEN, cell.variant) else way: None})))
+def _name_in_run(cell: Cell, variant: str) -> str:
+    """What the run's own page calls a tested policy."""
+    return next(iter(learned_names({CHOSEN if variant in (CHOSEN, cell.variant) else variant: None})))
 
 
 def stored_result(cell: Cell, protocol: Protocol, directory: Path) -> CellResult | None:
-    """The result of a cell that has been computed."""
+    """The result of a cell, None if it has not been computed."""
     key = find_suite(protocol.suite).key(cell, protocol)
-    return CellResult.load(run_directory(directory, cell, protocol) / RESULT, cell, key)
+    return CellResult.load(run_directory(directory, cell, protocol) / RESULT, key)
 
 
-def gather(task: str, data: str, seed: int, protocol: Protocol, directory: Path) -> None:
-    """Collect the demonstrations that cells share, unless they are there."""
+def collect_demonstrations(task: str, data: str, seed: int, protocol: Protocol, directory: Path) -> None:
+    """Collect the demonstrations that cells share, unless they exist."""
     path = demonstrations_file(directory, task, data, seed, protocol)
     if not path.exists():
         suite = find_suite(protocol.suite)
@@ -94,19 +95,19 @@ def first_successes(dataset: Dataset, number: int) -> Dataset:
 
 
 def _reference(suite: Suite, task: Task, cell: Cell) -> Learned:
-    """A policy that learns nothing; the expert is the one of the data set of the highest temperature."""
+    """A policy that learns nothing; the expert is that of the data set of the highest temperature."""
     temperature = max(data.temperature for data in suite.data_sets.values())
     return Learned({task.name: {cell.method: REFERENCE_POLICIES[cell.method](task, temperature)}})
 
 
 def _learn(suite: Suite, task: Task, cell: Cell, protocol: Protocol, directory: Path) -> Learned:
     shared = demonstrations_file(directory, cell.task, cell.data, cell.seed, protocol)
-    place, method = run_directory(directory, cell, protocol), find_method(suite.entries[cell.method].method)
+    run, method = run_directory(directory, cell, protocol), find_method(suite.entries[cell.method].method)
     task_model = learn_task(cell, protocol, directory) if method.needs_task_model else None
     request = TrainingRequest(
         task=task,
         dataset=first_successes(load(shared, cell.task), cell.successes),
-        directory=place,
+        directory=run,
         settings=suite.settings_of(cell, protocol),
         task_model=task_model,
         origin={"demonstrations": [shared.name], "successes": cell.successes},
@@ -114,31 +115,30 @@ def _learn(suite: Suite, task: Task, cell: Cell, protocol: Protocol, directory: 
         n_jobs=1,
     )
     trained: Trained = method.train(request)
-    policies = {task.name: _policies(suite, task, cell, place)}
-    for other in suite.transfers_of(cell, protocol):
-        policies[other] = _policies(suite, find_task(other), cell, place)
+    tested_on = (task.name, *suite.transfers_of(cell, protocol))
+    policies = {name: _policies(suite, find_task(name), cell, run) for name in tested_on}
     recovery = None if task_model is None else recovery_of(task, task_model.finite)
     return Learned(policies, trained.validation_return, trained.facts, recovery)
 
 
-def _policies(suite: Suite, task: Task, cell: Cell, place: Path) -> dict[str, Policy]:
-    """What was learned, ready to act in a task, by the name of the way to act.
+def _policies(suite: Suite, task: Task, cell: Cell, run: Path) -> dict[str, Policy]:
+    """The learned policies for a task, by the names of the ways to act.
 
     Raises:
-        BadInputError: it was learned for other worlds than this task's.
+        BadInputError: they were learned for other worlds than this task's.
     """
     entry = suite.entries[cell.method]
     method = find_method(entry.method)
     ways = method.ways_to_act(suite.data_sets[cell.data].temperature)
     return {
-        cell.variant if way == CHOSEN and cell.variant else way: method.load(place, task, temperature)
+        cell.variant if way == CHOSEN and cell.variant else way: method.load(run, task, temperature)
         for way, temperature in ways.items()
         if entry.acts in (None, way)
     }
 
 
 def learn_task(cell: Cell, protocol: Protocol, directory: Path) -> TaskModel:
-    """The automaton of a cell by the learner of its entry, learned once for all cells that share it."""
+    """The automaton of a cell, learned once for all cells that share it."""
     path = task_model_file(directory, cell, protocol)
     if not path.exists():
         shared = demonstrations_file(directory, cell.task, cell.data, cell.seed, protocol)

@@ -17,7 +17,7 @@ SCORES = {
         "the success weighted by cost: the least true cost of a scene by that of the episode, 0 if the rule was broken",
     ),
 }
-"""What a score is, in short and as a sentence: where a suite measures rules and costs, and where it does not."""
+"""What a score is, in short and as a sentence: for a suite that measures rules and costs, and for others."""
 
 
 @dataclass(frozen=True)
@@ -26,10 +26,10 @@ class Compared:
 
     Attributes:
         data: the data set that entries learned from.
-        method: which of them.
-        tasks: on how many tasks both were tested.
+        method: the entry or reference policy.
+        tasks: the number of tasks on which both were tested.
         mean: interquartile mean of its scores.
-        beside: how the suite's first entry, learned from the same data set, does beside it; None for that entry itself.
+        beside: the suite's first entry, learned from the same data set, compared with it; None for that entry itself.
     """
 
     data: str
@@ -41,9 +41,7 @@ class Compared:
 
 def comparisons_of(suite: Suite, protocol: Protocol, results: Sequence[CellResult]) -> tuple[Compared, ...]:
     """Every entry and reference policy beside the first entry, for each data set that it learned from."""
-    scores = _scores(suite, protocol, results)
-    found = []
-    first = protocol.methods[0]
+    scores, first, compared = _scores(suite, protocol, results), protocol.methods[0], []
     for data in filter(suite.entries[first].learns_from, protocol.data_sets):
         ours = scores.get((data, first), {})
         for method in (*protocol.methods, *REFERENCES):
@@ -53,31 +51,31 @@ def comparisons_of(suite: Suite, protocol: Protocol, results: Sequence[CellResul
                 continue
             beside = compare([ours[task] for task in tasks], [others[task] for task in tasks])
             mean = interquartile_mean([others[task] for task in tasks])
-            found.append(Compared(data, method, len(tasks), mean, None if method == first else beside))
-    return tuple(found)
+            compared.append(Compared(data, method, len(tasks), mean, None if method == first else beside))
+    return tuple(compared)
 
 
 def _scores(
     suite: Suite, protocol: Protocol, results: Sequence[CellResult]
 ) -> dict[tuple[str, str], dict[str, NDArray[np.float64]]]:
-    """By data set and method, for each task the scores [training seeds, scenes] of the way that stands for it."""
+    """By data set and method, for each task the scores [training seeds, scenes] of the chosen trials."""
     least = least_costs(results)
-    found: dict[tuple[str, str], dict[str, list[list[float]]]] = {}
+    scores: dict[tuple[str, str], dict[str, list[list[float]]]] = {}
     for result in best_variants(results):
         cell = result.cell
         if cell.method not in REFERENCES and cell.successes != protocol.successes:
             continue
         for trial in result.trials:
             if trial.chosen and trial.task == cell.task:
-                tasks = found.setdefault((cell.data, cell.method), {})
+                tasks = scores.setdefault((cell.data, cell.method), {})
                 tasks.setdefault(cell.task, []).append(_score(trial, least if suite.metrics else None))
-    return {key: {task: np.array(rows) for task, rows in tasks.items()} for key, tasks in found.items()}
+    return {key: {task: np.array(rows) for task, rows in tasks.items()} for key, tasks in scores.items()}
 
 
 def _score(trial: Trial, least: Mapping[str, Sequence[float]] | None) -> list[float]:
     if least is None:
         return list(trial.returns)
     if trial.task not in least:
-        return [float(kept) for kept in trial.successes]
+        return [float(success) for success in trial.successes]
     figures = zip(trial.costs, trial.successes, least[trial.task], strict=True)
-    return [best / cost if kept and np.isfinite(best) else 0.0 for cost, kept, best in figures]
+    return [best / cost if success and np.isfinite(best) else 0.0 for cost, success, best in figures]

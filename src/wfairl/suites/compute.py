@@ -10,6 +10,7 @@ killed resumes: a suite that is started again ends with the same tables.
 import hashlib
 from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,12 +23,13 @@ from wfairl.public_data.trajectories import load_trajectories
 from wfairl.report.figures import write_figures
 from wfairl.report.page import check_page_file, write_page
 from wfairl.report.provenance import provenance
-from wfairl.suites.cell import gather, learn_task, run_cell, stored_result
+from wfairl.suites.cell import collect_demonstrations, learn_task, run_cell, stored_result
 from wfairl.suites.comparisons import comparisons_of
 from wfairl.suites.data_results import DataResults, read_data_results
 from wfairl.suites.data_suite import OUTCOME_VERSION, DataSuite, Fit, Outcome
 from wfairl.suites.directory import (
     FIGURES,
+    FITS,
     REPORT,
     RESULTS,
     TIMING,
@@ -127,6 +129,7 @@ def reproduce_on_data(
     fits = [(fit, _key(fit, digest)) for fit in suite.fits(quick)]
 
     def jobs() -> list[Job]:
+        (directory / FITS).mkdir(exist_ok=True)  # tells the kind of suite, even if every fit fails
         return [
             Job(fit.name, fit.seconds, partial(_run_fit, suite.name, fit, key, file.parent), (file,))
             for fit, key in fits
@@ -185,18 +188,17 @@ def write_report(directory: Path, output: Path | None = None) -> Path:
 
 
 def _collections(protocol: Protocol, directory: Path) -> list[Job]:
-    """What has to be demonstrated before anything can be learned."""
-    return [
-        Job(f"{task} {data}, seed {seed}", COLLECTION_SECONDS, partial(gather, task, data, seed, protocol))
-        for task in protocol.tasks
-        for data in protocol.data_sets
-        for seed in range(protocol.seeds)
-        if not demonstrations_file(directory, task, data, seed, protocol).exists()
-    ]
+    """The demonstrations that have not been collected."""
+    jobs = []
+    for task, data, seed in product(protocol.tasks, protocol.data_sets, range(protocol.seeds)):
+        if not demonstrations_file(directory, task, data, seed, protocol).exists():
+            work = partial(collect_demonstrations, task, data, seed, protocol)
+            jobs.append(Job(f"{task} {data}, seed {seed}", COLLECTION_SECONDS, work))
+    return jobs
 
 
 def _automata(protocol: Protocol, directory: Path) -> list[Job]:
-    """The automata that cells share, of which each is learned once."""
+    """The automata that cells share and that have not been learned."""
     suite = find_suite(protocol.suite)
     jobs: dict[Path, Job] = {}
     for cell in suite.cells(protocol):
@@ -249,7 +251,7 @@ def _tables(protocol: Protocol, directory: Path, command: str, failures: Mapping
 
 
 def _seconds_of(run: Path) -> float:
-    """Processor time of a training and its test, without what an attempt before took that was killed."""
+    """Processor time of a training and its test, without earlier attempts that were killed."""
     return TIMES.read(run / TIMING).seconds if (run / TIMING).exists() else 0.0
 
 

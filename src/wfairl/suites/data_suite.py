@@ -1,13 +1,13 @@
-"""The contract of a suite on public data: a list of fits, what they measure, and figures published elsewhere.
+"""The contract of a suite on recorded data: independent fits, what they measure, and published figures.
 
     suite = find_data_suite("borlange")
     wfairl reproduce --suite borlange --data DIR
 
-A fit is one estimation and its test, independent of the others. What comes of it is a record of numbers; tables and
-figures are made of these records alone, so that a page can be written again without the data.
+A fit is one estimation and its test. Its outcome is a record of numbers; tables and figures are made from these records
+alone, so that a page can be written again without the data.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,17 +28,17 @@ from wfairl.suites.suite import add_suite, load_suite
 ARRAYS_FORMAT = "wfairl-fit"
 
 OUTCOME_VERSION = 1
-"""Of what fits keep: an outcome of another version is computed again."""
+"""An outcome of another version is computed again."""
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What came of a fit.
+    """The result of a fit.
 
     Attributes:
         measured: numbers by name, such as `bits` or `edit distance`.
-        facts: what else there is to say, as plain JSON.
-        arrays: what figures are drawn of.
+        facts: further facts, as plain JSON.
+        arrays: for figures.
     """
 
     measured: Mapping[str, float]
@@ -53,7 +53,7 @@ class Outcome:
 
     @classmethod
     def load(cls, path: Path, key: Mapping[str, Any] | None = None) -> "Outcome | None":
-        """The stored outcome; None if there is none, or it is not of this key.
+        """The stored outcome; None if there is none, or only one of another key.
 
         Raises:
             BrokenResultsError: the file holds something else.
@@ -72,7 +72,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class _Stored:
-    """An `Outcome` on disk, with whether it has arrays."""
+    """An `Outcome` on disk; `arrays` tells whether it has any."""
 
     key: Mapping[str, Any]
     measured: Mapping[str, Whole | float]
@@ -88,8 +88,8 @@ class Fit:
     """One estimation and its test.
 
     Attributes:
-        name: what people and files call it; no two of a suite are the same.
-        work: does it; a function of a module, with `settings` for its keyword arguments.
+        name: unique within the suite.
+        work: a function of a module, whose keyword arguments are `settings`.
         settings: plain JSON: other settings are another fit.
         seconds: how long it may take, as a first guess.
     """
@@ -110,14 +110,14 @@ Outcomes = Mapping[str, Outcome]
 
 @dataclass(frozen=True)
 class DataSuite:
-    """A published protocol on public data.
+    """A published protocol on recorded data.
 
     Attributes:
-        name: what the command line calls it.
+        name: on the command line.
         title: of its page.
         summary: one line about it.
         source: where the data come from.
-        fits: what to compute, in full or as a quick look.
+        fits: from whether it is a quick look to what to compute.
         tables: from outcomes to tables, ours beside published figures.
         figures: from outcomes to figures.
         notes: paragraphs of the page: the protocol, and what may be claimed.
@@ -134,11 +134,7 @@ class DataSuite:
 
 
 def find_data_suite(name: str) -> DataSuite:
-    """The suite on recorded data of a name.
-
-    Raises:
-        BadInputError: there is none.
-    """
+    """The suite on recorded data of a name; an unknown name is a `BadInputError`."""
     suite = load_suite(name)
     if not isinstance(suite, DataSuite):
         raise BadInputError(f"the suite {name} does not measure on recorded data")
@@ -146,7 +142,7 @@ def find_data_suite(name: str) -> DataSuite:
 
 
 def register_data_suite(suite: DataSuite) -> DataSuite:
-    """Make a suite of your own and its data known by their names, in a file that `--tasks` names or that is run.
+    """Register a suite of your own and its data, in a file that `--tasks` names or in the program that runs it.
 
     Raises:
         BadInputError: a name is taken.
@@ -160,8 +156,14 @@ def register_data_suite(suite: DataSuite) -> DataSuite:
     return suite
 
 
+def measured_of(outcomes: Outcomes, names: Iterable[str], quantity: str) -> list[float]:
+    """A measured quantity of those of some fits that have it."""
+    records = [outcomes[name].measured for name in names if name in outcomes]
+    return [measured[quantity] for measured in records if quantity in measured]
+
+
 def mean_and_spread(values: Sequence[float], digits: int = 3) -> str:
-    """The mean over splits and its standard deviation: `0.187 ± 0.002`; one value alone as it is."""
+    """The mean over splits and its standard deviation: `0.187 ± 0.002`; a single value without the latter."""
     if not values:
         return "-"
     mean = f"{np.mean(values):.{digits}f}"

@@ -1,4 +1,4 @@
-"""Where the results of a suite are kept: the only place that knows the names in its directory."""
+"""The files in the directory of a suite; no other module knows their names."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ RESULTS, CSV, MARKDOWN = "results.json", "results.csv", "results.md"
 REPORT = "report.html"
 FIGURES = "figures"
 RESULT, TIMING = "result.json", "timing.json"
-"""Files of a cell, in its directory. A result is the same wherever it is computed; times are kept apart from it."""
+"""Files of a cell, in its directory. Times are apart from the result, which is the same wherever it is computed."""
 
 MADE = "made.json"
 """When, on what and with which versions the tables were made: apart from them, since they are the same every time."""
@@ -24,7 +24,7 @@ FITS = "fits"
 
 
 class UnfinishedReproductionError(BadInputError):
-    """A suite was stopped before it had its results."""
+    """A suite was stopped before it had results."""
 
     def __init__(self, directory: Path):
         super().__init__(
@@ -34,7 +34,7 @@ class UnfinishedReproductionError(BadInputError):
 
 
 def is_reproduction(directory: Path) -> bool:
-    """Whether a directory is that of a reproduction, finished or not."""
+    """Whether a directory is that of a suite of either kind, finished or not."""
     demonstrations = f"{DEMONSTRATIONS}/*-[0-9]*-[0-9]*-[0-9]*.safetensors"
     cells = f"{RUNS}/*-[0-9]*-[0-9]*-{'[0-9a-f]' * DIGITS}"
     return any(next(directory.glob(pattern), None) is not None for pattern in (RESULTS, demonstrations, cells, FITS))
@@ -46,11 +46,7 @@ def is_on_data(directory: Path) -> bool:
 
 
 def check_free(directory: Path) -> None:
-    """Refuse the directory of a run, where a reproduction would be mixed with it.
-
-    Raises:
-        BadInputError: there is a run.
-    """
+    """Refuse the directory of a run, which is a `BadInputError`."""
     check_directory(directory)
     if any((directory / name).exists() for name in (CONFIG, EXPERIMENT, CHECKPOINT)):
         raise BadInputError(
@@ -61,10 +57,8 @@ def check_free(directory: Path) -> None:
 def run_directory(directory: Path, cell: Cell, protocol: Protocol) -> Path:
     """The directory of a cell: a run as `wfairl train` makes it, with the results of its test.
 
-    Cells that differ in any setting have different directories, so that a reproduction with other settings goes
-    beside the one that is there.
+    The digest keeps cells apart that differ in any setting, such as variants.
     """
-    # The digest tells variants apart.
     key = find_suite(protocol.suite).key(cell, protocol)
     parts = (cell.task, cell.data, cell.method, str(cell.successes), str(cell.seed), digest(key))
     return directory / RUNS / "-".join(part for part in parts if part)
@@ -73,17 +67,13 @@ def run_directory(directory: Path, cell: Cell, protocol: Protocol) -> Path:
 def demonstrations_file(directory: Path, task: str, data: str, seed: int, protocol: Protocol) -> Path:
     """The demonstrations that the cells of a task, data set and seed share."""
     failures = find_suite(protocol.suite).failures_of(data, protocol)
-    name = f"{task}-{data}-{protocol.successes}-{failures}-{seed}.safetensors"
-    return directory / DEMONSTRATIONS / name
+    return directory / DEMONSTRATIONS / f"{task}-{data}-{protocol.successes}-{failures}-{seed}.safetensors"
 
 
 def shared_files(cell: Cell, protocol: Protocol) -> tuple[Path, Path]:
-    """What a cell learns from, relative to the directory: demonstrations, and the automaton if its method has one."""
-    here = Path()
-    return (
-        demonstrations_file(here, cell.task, cell.data, cell.seed, protocol),
-        task_model_file(here, cell, protocol),
-    )
+    """The inputs of a cell, relative to the directory: demonstrations, and the automaton if its method has one."""
+    demonstrations = demonstrations_file(Path(), cell.task, cell.data, cell.seed, protocol)
+    return demonstrations, task_model_file(Path(), cell, protocol)
 
 
 def task_model_file(directory: Path, cell: Cell, protocol: Protocol) -> Path:

@@ -1,6 +1,6 @@
-"""How a long computation shows itself: what runs, what is done, how long is left.
+"""Progress of a long computation: running and finished jobs, and the time left.
 
-On a terminal it is a bar that redraws itself; elsewhere, as in a log, one line for each job that ends.
+On a terminal it is a bar that redraws itself; otherwise, as in a log, one line for each job that ends.
 """
 
 import sys
@@ -16,10 +16,10 @@ from rich.text import Text
 
 
 class Display:
-    """The state of jobs, for people; on standard error.
+    """The state of jobs, on standard error.
 
     Args:
-        title: what the jobs are.
+        title: of the jobs.
         expected: seconds that each job may take, by its name; only their ratios matter once some have ended.
         workers: how many jobs run at once; it may change.
     """
@@ -28,7 +28,7 @@ class Display:
         self.title, self.expected, self.workers = title, expected, workers
         self.running: dict[str, float] = {}
         self.ended: set[str] = set()
-        self.seen = self.guessed = 0.0
+        self.elapsed_of_ended = self.expected_of_ended = 0.0
         self.console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
         self.bar = Progress(
             TextColumn("{task.description}"),
@@ -51,15 +51,15 @@ class Display:
         self.live.stop()
 
     def started(self, name: str) -> None:
-        """A job runs; said again, it changes nothing."""
+        """A job runs; may be called again."""
         self.running.setdefault(name, time.monotonic())
 
     def finished(self, name: str, seconds: float, failure: str | None) -> None:
         """A job ends."""
-        self.running.pop(name, None)  # a cluster does not say what runs
+        self.running.pop(name, None)  # a cluster does not report what runs
         self.ended.add(name)
-        self.seen += seconds
-        self.guessed += self.expected[name]
+        self.elapsed_of_ended += seconds
+        self.expected_of_ended += self.expected[name]
         self.bar.update(self.meter, completed=len(self.ended))
         if failure is not None:
             self.console.print(f"failed: {name}: {failure}")
@@ -68,13 +68,13 @@ class Display:
             sys.stderr.write(f"{self.title} {count}: {name}: {format_seconds(seconds)}; {self.left()} left\n")
 
     def left(self) -> str:
-        """The time until all is done, by how the guesses have borne out so far."""
-        pace = self.seen / self.guessed if self.guessed > 0 else 1.0
+        """The time until all is done, by the ratio of actual to expected times so far."""
+        pace = self.elapsed_of_ended / self.expected_of_ended if self.expected_of_ended > 0 else 1.0
         waiting = sum(
             seconds for name, seconds in self.expected.items() if name not in self.ended and name not in self.running
         )
-        begun = [(pace * self.expected[name], time.monotonic() - since) for name, since in self.running.items()]
-        rest = [max(whole - so_far, 0.0) for whole, so_far in begun]
+        now = time.monotonic()
+        rest = [max(pace * self.expected[name] - (now - since), 0.0) for name, since in self.running.items()]
         return "about " + format_seconds(
             max((sum(rest) + pace * waiting) / max(1, self.workers), max(rest, default=0.0))
         )
@@ -90,7 +90,7 @@ class Display:
 
 
 def format_seconds(seconds: float) -> str:
-    """A duration as people say it: 8 s, 3 min 20 s, 2 h 5 min."""
+    """A duration such as 8 s, 3 min 20 s or 2 h 5 min."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

@@ -35,20 +35,20 @@ from wfairl.report.preference import NoPreferenceError, check_preference
 from wfairl.report.text import counted
 from wfairl.suites.cell import stored_result
 from wfairl.suites.directory import demonstrations_file, run_directory
-from wfairl.suites.metrics import METRICS, walks_of
-from wfairl.suites.results import best_variants
+from wfairl.suites.metrics import METRICS, probe_labels
+from wfairl.suites.results import Row, best_variants
 from wfairl.suites.scope import is_comparable
 from wfairl.suites.suite import REFERENCES, Protocol, Suite
 from wfairl.suites.tables import Tables
 from wfairl.worlds.registry import find_task
 
 SHOWN_SEED = 0
-"""The training seed whose runs the pictures are of."""
+"""The training seed whose runs the figures show."""
 
 
 @dataclass(frozen=True)
 class Figures:
-    """What could be drawn, and for what could not, by its name, a sentence that says why."""
+    """The figures, and for each that could not be drawn, by its name, a sentence that says why."""
 
     drawn: tuple[CaptionedFigure, ...]
     missing: dict[str, str]
@@ -57,7 +57,7 @@ class Figures:
 def draw_figures(tables: Tables, directory: Path) -> Figures:
     """Draw everything that the results allow."""
     drawn, missing = [], {}
-    for name, draw in _figures(Source(tables, directory)).items():
+    for name, draw in _figures(FigureSource(tables, directory)).items():
         try:
             drawn.append(draw(name))
         except NoUnseenWordError as error:
@@ -70,8 +70,8 @@ def draw_figures(tables: Tables, directory: Path) -> Figures:
 
 
 @dataclass(frozen=True)
-class Source:
-    """What figures are drawn from: the tables, and the runs that pictures are of."""
+class FigureSource:
+    """What figures are drawn from: the tables, and the runs behind them."""
 
     tables: Tables
     directory: Path
@@ -86,12 +86,8 @@ class Source:
         """What it is a protocol of."""
         return self.tables.suite
 
-    def title(self, entry: str) -> str:
-        """What the suite calls an entry."""
-        return self.suite.entries[entry].title
-
     def planner(self) -> str | None:
-        """The first entry whose runs hold an automaton and a cost, of which pictures are drawn."""
+        """The first entry whose runs hold an automaton and a cost."""
         for entry in self.protocol.methods:
             method = find_method(self.suite.entries[entry].method)
             if method.learns_cost and method.needs_task_model:
@@ -100,7 +96,7 @@ class Source:
 
     @property
     def noisy(self) -> str:
-        """The data set of the highest temperature that most entries learn from: what pictures are of."""
+        """The data set of the highest temperature that most entries learn from."""
         sets, entries = self.suite.data_sets, [self.suite.entries[one] for one in self.protocol.methods]
 
         def rank(data: str) -> tuple[float, int]:
@@ -110,11 +106,11 @@ class Source:
 
     @property
     def scene(self) -> int:
-        """The test scene that pictures are of."""
+        """The test scene that figures show."""
         return self.protocol.test_seeds[0]
 
-    def place(self, task: str, data: str, method: str) -> Path:
-        """The directory of a run: of the variant that stands for the method.
+    def run_directory(self, task: str, data: str, method: str) -> Path:
+        """The directory of a run, of the method's best variant.
 
         Raises:
             BadInputError: it was not computed.
@@ -136,20 +132,22 @@ class Source:
         entry = self.planner()
         if entry is None:
             raise BadInputError("no method with an automaton was computed")
-        return load_run(self.place(task, data, entry))
+        return load_run(self.run_directory(task, data, entry))
 
     def policies(self, task: str, data: str) -> dict[str, Policy]:
-        """What each method has learned of a task, by the method's name, and the expert; those that were computed."""
-        found: dict[str, Policy] = {}
+        """The learned policies of a task that were computed, by the title of the method, and the expert."""
+        policies: dict[str, Policy] = {}
         for method in self.protocol.methods:
             try:
-                found[self.title(method)] = load_policy(self.place(task, data, method), find_task(task))
+                policies[self.tables.title(method)] = load_policy(
+                    self.run_directory(task, data, method), find_task(task)
+                )
             except WfairlError:
-                continue  # the table says that it is missing
-        return {**found, "expert": expert_policy(find_task(task), self.suite.data_sets[data].temperature)}
+                continue  # it is missing in the table too
+        return {**policies, "expert": expert_policy(find_task(task), self.suite.data_sets[data].temperature)}
 
 
-def _figures(source: Source) -> dict[str, Callable[[str], CaptionedFigure]]:
+def _figures(source: FigureSource) -> dict[str, Callable[[str], CaptionedFigure]]:
     """How to draw each figure, by its name, in the order of the report."""
     if source.suite.metrics:
         return _figures_of_rules_and_costs(source)
@@ -176,7 +174,7 @@ def _figures(source: Source) -> dict[str, Callable[[str], CaptionedFigure]]:
     return figures
 
 
-def _figures_of_rules_and_costs(source: Source) -> dict[str, Callable[[str], CaptionedFigure]]:
+def _figures_of_rules_and_costs(source: FigureSource) -> dict[str, Callable[[str], CaptionedFigure]]:
     """How to draw each figure of a suite that measures rules and costs."""
     protocol, data = source.protocol, source.noisy
     priced = [task for task in protocol.tasks if find_task(task).true_cost is not None]
@@ -196,77 +194,73 @@ def _figures_of_rules_and_costs(source: Source) -> dict[str, Callable[[str], Cap
     return figures
 
 
-def _automaton_beside_rule(source: Source, task: str, data: str, name: str) -> CaptionedFigure:
+def _automaton_beside_rule(source: FigureSource, task: str, data: str, name: str) -> CaptionedFigure:
     rule = find_task(task).rule
     if isinstance(rule, GuardedAutomaton):
-        rule = restrict(rule, {label for walk in walks_of(task) for label in walk})
+        rule = restrict(rule, {label for probe in probe_labels(task) for label in probe})
     drawn = draw_automata(source.run(task, data).task_model, rule, name)
-    return _with_note(drawn, f"The demonstrations are those of {taught_by(data, task)}.")
+    return _with_note(drawn, f"The demonstrations are those of {describe_data(data, task)}.")
 
 
-def _true_costs(source: Source, task: str, name: str) -> CaptionedFigure:
-    found = find_task(task)
-    return draw_cost_maps(found, source.scene, found.rule, true_cost(found), name=name, kind="true")
+def _true_costs(source: FigureSource, task_name: str, name: str) -> CaptionedFigure:
+    task = find_task(task_name)
+    return draw_cost_maps(task, source.scene, task.rule, true_cost(task), name=name, kind="true")
 
 
-def _metric_curve(source: Source, task: str, metric: str, name: str) -> CaptionedFigure:
-    protocol = source.protocol
+def _metric_curve(source: FigureSource, task: str, metric: str, name: str) -> CaptionedFigure:
     values = {"kept": lambda row: row.success_rate, "regret": lambda row: row.regret}
     points = [
-        Point(source.title(row.method), row.successes, value, 0.0)
-        for row in source.tables.rows
-        if (row.task, row.data, row.variant) == (task, protocol.fewer_data, CHOSEN)
-        and row.method in protocol.fewer_methods
-        and (value := values[metric](row)) is not None
+        Point(source.tables.title(row.method), row.successes, value, 0.0)
+        for row in _curve_rows(source, task)
+        if (value := values[metric](row)) is not None
     ]
     drawn = draw_demonstration_curve(points, title=task, name=name, metric=METRICS[metric].title)
-    seeds = counted(protocol.seeds, "training seed")
-    return _with_note(drawn, f"The demonstrations are of data set {protocol.fewer_data}, the means over {seeds}.")
+    return _with_note(drawn, _curve_note(source.protocol))
 
 
-def _trajectory(source: Source, task: str, data: str, name: str) -> CaptionedFigure:
+def _trajectory(source: FigureSource, task: str, data: str, name: str) -> CaptionedFigure:
     run = source.run(task, data)
     drawn = draw_trajectory(find_task(task), source.scene, run.task_model.finite, run.cost.as_cost(), name)
-    return _with_note(drawn, f"Automaton and cost were learned from {taught_by(data, task)}.")
+    return _with_note(drawn, f"Automaton and cost were learned from {describe_data(data, task)}.")
 
 
-def _automaton(source: Source, task: str, data: str, name: str) -> CaptionedFigure:
+def _automaton(source: FigureSource, task: str, data: str, name: str) -> CaptionedFigure:
     drawn = draw_automaton(source.run(task, data).task_model, name)
-    return _with_note(drawn, f"The words are those of {taught_by(data, task)}.")
+    return _with_note(drawn, f"The words are those of {describe_data(data, task)}.")
 
 
-def _costs(source: Source, task: str, data: str, name: str) -> CaptionedFigure:
-    run, found = source.run(task, data), find_task(task)
+def _costs(source: FigureSource, task: str, data: str, name: str) -> CaptionedFigure:
+    run = source.run(task, data)
     automaton, cost = run.task_model.finite, run.cost.as_cost()
-    check_preference(found, source.protocol.test_seeds, automaton, cost)
-    drawn = draw_cost_maps(found, source.scene, automaton, cost, name=name)
-    return _with_note(drawn, f"Automaton and cost were learned from {taught_by(data, task)}.")
+    check_preference(find_task(task), source.protocol.test_seeds, automaton, cost)
+    drawn = draw_cost_maps(find_task(task), source.scene, automaton, cost, name=name)
+    return _with_note(drawn, f"Automaton and cost were learned from {describe_data(data, task)}.")
 
 
-def _unseen_word(source: Source, task: str, data: str, name: str) -> CaptionedFigure:
+def _unseen_word(source: FigureSource, task: str, data: str, name: str) -> CaptionedFigure:
     dataset = load(demonstrations_file(source.directory, task, data, SHOWN_SEED, source.protocol))
     pair = find_unseen_word(find_task(task), learn_from_fewer(dataset), source.protocol.test_seeds)
     drawn = draw_unseen_word(find_task(task), pair, name)
-    return _with_note(drawn, f"These demonstrations are the first of {taught_by(data, task)}.")
+    return _with_note(drawn, f"These demonstrations are the first of {describe_data(data, task)}.")
 
 
-def _policies(source: Source, task: str, data: str, name: str) -> CaptionedFigure:
+def _policies(source: FigureSource, task: str, data: str, name: str) -> CaptionedFigure:
     drawn = draw_policies(find_task(task), source.policies(task, data), source.scene, name=name)
-    return _with_note(drawn, f"All that learned did so from {taught_by(data, task)}.")
+    return _with_note(drawn, f"All that learned did so from {describe_data(data, task)}.")
 
 
-def _training(source: Source, data: str, name: str) -> CaptionedFigure:
+def _training(source: FigureSource, data: str, name: str) -> CaptionedFigure:
     histories = {
-        f"{source.title(method)}, {task}": history
+        f"{source.tables.title(method)}, {task}": history
         for method in source.protocol.methods
         for task in source.protocol.tasks
-        if (history := read_history(source.place(task, data, method)))
+        if (history := read_history(source.run_directory(task, data, method)))
     }
-    return _with_note(draw_curves(histories, name), f"All learned from {taught_by(data)}.")
+    return _with_note(draw_curves(histories, name), f"All learned from {describe_data(data)}.")
 
 
-def taught_by(data: str, task: str = "") -> str:
-    """What the runs on the page were trained on, as text."""
+def describe_data(data: str, task: str = "") -> str:
+    """The training data of the runs on the page, as text."""
     return f"data set {data}{f' of {task}' if task else ''}, training seed {SHOWN_SEED}"
 
 
@@ -274,36 +268,40 @@ def _with_note(drawn: CaptionedFigure, note: str) -> CaptionedFigure:
     return replace(drawn, caption=f"{drawn.caption} {note}")
 
 
-def _return_rows(source: Source) -> list[ReturnRow]:
+def _return_rows(source: FigureSource) -> list[ReturnRow]:
     tables, protocol = source.tables, source.protocol
-    titles = {entry: source.title(entry) for entry in protocol.methods}
-    wanted = [("", method) for method in REFERENCES]
-    wanted += [(data, method) for data in protocol.data_sets for method in protocol.methods]
-    rows = [tables.row(task, data, method) for task in protocol.tasks for data, method in wanted]
+    bars = [("", method) for method in REFERENCES]
+    bars += [(data, method) for data in protocol.data_sets for method in protocol.methods]
+    rows = [tables.row(task, data, method) for task in protocol.tasks for data, method in bars]
     return [
-        ReturnRow(
-            row.task, row.data, titles.get(row.method, row.method), row.mean_return, row.standard_error, row.published
-        )
+        ReturnRow(row.task, row.data, tables.title(row.method), row.mean_return, row.standard_error, row.published)
         for row in rows
         if row is not None
     ]
 
 
-def _curve(source: Source, task: str, name: str) -> CaptionedFigure:
-    tables, protocol = source.tables, source.protocol
+def _curve(source: FigureSource, task: str, name: str) -> CaptionedFigure:
+    tables = source.tables
     points = [
-        Point(source.title(row.method), row.successes, row.mean_return, row.standard_error)
-        for row in tables.rows
+        Point(tables.title(row.method), row.successes, row.mean_return, row.standard_error)
+        for row in _curve_rows(source, task)
+    ]
+    references = (tables.row(task, "", policy) for policy in ("optimal", "expert"))
+    optimal, expert = (None if row is None else row.mean_return for row in references)
+    return _with_note(draw_demonstration_curve(points, optimal, expert, task, name), _curve_note(source.protocol))
+
+
+def _curve_rows(source: FigureSource, task: str) -> list[Row]:
+    """The rows of a task for each number of demonstrations."""
+    protocol = source.protocol
+    return [
+        row
+        for row in source.tables.rows
         if (row.task, row.data, row.variant) == (task, protocol.fewer_data, CHOSEN)
         and row.method in protocol.fewer_methods
     ]
-    optimal, expert = tables.row(task, "", "optimal"), tables.row(task, "", "expert")
-    drawn = draw_demonstration_curve(
-        points,
-        None if optimal is None else optimal.mean_return,
-        None if expert is None else expert.mean_return,
-        task,
-        name,
-    )
+
+
+def _curve_note(protocol: Protocol) -> str:
     seeds = counted(protocol.seeds, "training seed")
-    return _with_note(drawn, f"The demonstrations are of data set {protocol.fewer_data}, the means over {seeds}.")
+    return f"The demonstrations are of data set {protocol.fewer_data}, the means over {seeds}."

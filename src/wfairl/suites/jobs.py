@@ -1,11 +1,11 @@
-"""Independent jobs in other processes, under a display that says what runs and how long is left.
+"""Independent jobs in other processes, with a display of running jobs and the time left.
 
     with open_workers("local", n_jobs=2, prepare=worker_setup()) as workers:
         failures = run_jobs(jobs, directory, workers, "automata")
 
-A job reads and writes files of one directory. Where workers share no disk with whoever asks, what it reads travels to
-a directory there and what it wrote comes back, so that the directory holds the same whatever ran the jobs. A job that
-fails does not stop the others.
+A job reads and writes files of one directory. Where workers share no disk with the caller, its inputs are sent to a
+directory there and its outputs come back, so that the directory holds the same whatever ran the jobs. A job that fails
+does not stop the others.
 """
 
 import time
@@ -24,25 +24,25 @@ from wfairl.suites.display import Display
 from wfairl.worlds.workers import Sources, portable_sources, set_up
 
 AHEAD = 2
-"""Jobs that are submitted for each worker: one to do and one to go on with."""
+"""Jobs that are submitted for each worker: one to run and one to follow."""
 
 WRITERS = 4
-"""Threads that write what came back from workers without a disk in common."""
+"""Threads that write the outputs of workers that share no disk."""
 
 REFRESH_SECONDS = 0.5
-"""How often the display learns which jobs run."""
+"""How often the display is updated."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """Something to do once.
+    """A unit of work.
 
     Attributes:
-        name: what the display calls it.
-        seconds: how long it may take, as a first guess; the display corrects it by what it sees.
-        work: a function that can travel to another process; given a directory, it leaves its result in files there.
-        inputs: the files that it reads, relative to the directory, where one that is missing it makes itself; or
-            somewhere else, with the whole path, of which those that travel arrive in the directory.
+        name: for the display.
+        seconds: how long it may take, as a first guess; the display corrects it by actual times.
+        work: a function that can be pickled; given a directory, it leaves its result in files there.
+        inputs: the files that it reads: relative to the directory, where it makes missing ones itself; or absolute, in
+            which case they are sent to the directory of a worker that shares no disk.
     """
 
     name: str
@@ -56,9 +56,9 @@ class JobOutcome:
     """How a job ended.
 
     Attributes:
-        seconds: that it took.
+        seconds: how long it ran.
         reason: why it failed; None if it did not.
-        files: what it wrote where no disk is shared, by the path in its directory; what tells that it is done is last.
+        files: its outputs where no disk is shared, by the path in its directory; the file that marks it done is last.
     """
 
     seconds: float
@@ -67,27 +67,17 @@ class JobOutcome:
 
 
 def run_jobs(jobs: Sequence[Job], directory: Path, workers: Workers, title: str) -> dict[str, str]:
-    """Do all jobs, the longest first.
-
-    Args:
-        jobs: what to do, in any order: they must not depend on each other.
-        directory: what they read and write in.
-        workers: what does them.
-        title: what the jobs are, for people.
-
-    Returns:
-        Why jobs failed, by their names.
-    """
+    """Run independent jobs in a directory, the longest first; returns why jobs failed, by their names."""
     if not jobs:
         return {}
     waiting = sorted(jobs, key=lambda job: -job.seconds)
     submitted: dict[Future[JobOutcome], Job] = {}
     storing: dict[Future[None], tuple[Job, JobOutcome]] = {}
     failures, counted = dict[str, str](), -REFRESH_SECONDS
-    # Files that came back are written beside: a disk is slow, and workers should not wait for it.
+    # Outputs are written in threads: a disk is slow, and workers should not wait for it.
     with Display(title, {job.name: job.seconds for job in jobs}) as display, ThreadPoolExecutor(WRITERS) as writers:
         while waiting or submitted or storing:
-            if time.monotonic() - counted >= REFRESH_SECONDS:  # a cluster is asked over the network
+            if time.monotonic() - counted >= REFRESH_SECONDS:  # a cluster answers over the network
                 display.workers, counted = workers.count(), time.monotonic()
             while waiting and len(submitted) < AHEAD * max(1, display.workers):
                 job = waiting.pop(0)
@@ -116,13 +106,13 @@ def _store(outcome: JobOutcome, directory: Path) -> None:
 
 def _submit(job: Job, directory: Path, workers: Workers) -> Future[JobOutcome]:
     if workers.share_disk:
-        return workers.executor.submit(_do, job, directory)
+        return workers.executor.submit(_run, job, directory)
     files = {
         path.name if path.is_absolute() else str(path): (directory / path).read_bytes()
         for path in job.inputs
         if (directory / path).exists()
     }
-    return workers.executor.submit(_do_elsewhere, job, files, portable_sources())
+    return workers.executor.submit(_run_remotely, job, files, portable_sources())
 
 
 def _outcome(future: Future[JobOutcome]) -> JobOutcome:
@@ -136,8 +126,8 @@ def _outcome(future: Future[JobOutcome]) -> JobOutcome:
         return JobOutcome(0.0, f"{type(error).__name__}: {error}")
 
 
-def _do(job: Job, directory: Path) -> JobOutcome:
-    """Do the job; errors come back as text, since not every exception can travel."""
+def _run(job: Job, directory: Path) -> JobOutcome:
+    """Run the job; errors come back as text, since not every exception can be pickled."""
     begun, reason = time.monotonic(), None
     try:
         job.work(directory)
@@ -148,17 +138,17 @@ def _do(job: Job, directory: Path) -> JobOutcome:
     return JobOutcome(time.monotonic() - begun, reason)
 
 
-def _do_elsewhere(job: Job, files: Mapping[str, bytes], sources: Sources) -> JobOutcome:
-    """On a worker of a cluster: do the job in a directory of its own."""
+def _run_remotely(job: Job, files: Mapping[str, bytes], sources: Sources) -> JobOutcome:
+    """Run the job on a worker of a cluster, in a temporary directory."""
     from wfairl.suites.directory import RESULT  # with torch: for jobs that need it anyway
 
     with TemporaryDirectory(prefix="wfairl-") as name:
-        place = Path(name)
+        directory = Path(name)
         set_up(sources)
         for path, content in files.items():
-            (place / path).parent.mkdir(parents=True, exist_ok=True)
-            (place / path).write_bytes(content)
-        outcome = _do(job, place)
-        written = sorted((path for path in place.rglob("*") if path.is_file()), key=lambda path: path.name == RESULT)
-        contents = {str(path.relative_to(place)): path.read_bytes() for path in written}
+            (directory / path).parent.mkdir(parents=True, exist_ok=True)
+            (directory / path).write_bytes(content)
+        outcome = _run(job, directory)
+        written = sorted(filter(Path.is_file, directory.rglob("*")), key=lambda path: path.name == RESULT)
+        contents = {str(path.relative_to(directory)): path.read_bytes() for path in written}
         return replace(outcome, files={path: one for path, one in contents.items() if files.get(path) != one})

@@ -1,4 +1,4 @@
-"""Mice in a labyrinth: what they do is learned as an automaton, what they care about as a cost, and DIRL is beside."""
+"""Mice in a labyrinth: their task as an automaton, their preferences as a cost, compared with DIRL."""
 
 from collections.abc import Sequence
 
@@ -29,11 +29,11 @@ COUNTS = "counts"
 def fits(quick: bool) -> Sequence[Fit]:
     """What to compute; a quick look has three rows."""
     entries = ("ours", "unit", "no-automaton") if quick else tuple(ENTRIES)
-    found = []
+    listed = []
     for mice in MICE:
-        found += [Fit(f"{entry}, {mice}", learn, {"entry": entry, "mice": mice}, 15) for entry in entries]
-        found.append(Fit(f"{COUNTS}, {mice}", count, {"mice": mice}, 5))
-    return found
+        listed += [Fit(f"{entry}, {mice}", learn, {"entry": entry, "mice": mice}, 15) for entry in entries]
+        listed.append(Fit(f"{COUNTS}, {mice}", count, {"mice": mice}, 5))
+    return listed
 
 
 COLUMNS = {
@@ -51,12 +51,10 @@ def tables(outcomes: Outcomes) -> Sequence[TextTable]:
 def _scores(outcomes: Outcomes, mice: str) -> TextTable:
     published = ((title, figures[MICE.index(mice)]) for title, figures in PUBLISHED.items())
     body: list[tuple[str, ...]] = [(title, f"{figure:.3f}", "", "", "") for title, figure in published]
-    for entry, row in ENTRIES.items():
-        found = outcomes.get(f"{entry}, {mice}")
-        if found is not None:
-            body.append(_line(row.title, found))
-    if f"{COUNTS}, {mice}" in outcomes:
-        body.append(_line("counts by automaton state and node, no planning", outcomes[f"{COUNTS}, {mice}"]))
+    titles = {entry: row.title for entry, row in ENTRIES.items()}
+    for entry, title in {**titles, COUNTS: "counts by automaton state and node, no planning"}.items():
+        if (outcome := outcomes.get(f"{entry}, {mice}")) is not None:
+            body.append(_line(title, outcome))
     return TextTable(
         f"Water-{mice} mice: log-likelihood of the authors' validation set in bits per decision (0 is certainty, -2 a"
         " guess), over all steps as the authors take it; then without the padding at the end; then of where a step led,"
@@ -74,28 +72,28 @@ def _line(title: str, outcome: Outcome) -> tuple[str, ...]:
 def _automata(outcomes: Outcomes) -> TextTable:
     body = []
     for mice in MICE:
-        found = outcomes.get(f"ours, {mice}")
-        if found is not None:
-            facts = found.facts
+        if (outcome := outcomes.get(f"ours, {mice}")) is not None:
+            facts = outcome.facts
             body.append((mice, "; ".join(facts["rule"]), f"{facts['look wrong']} of {len(facts['words'])}"))
-    about = (
-        "The automata, learned from the training trajectories, and how many of these follow no task by their account."
+    return TextTable(
+        "The automata, learned from the training trajectories, and how many of these follow no task by their account.",
+        ("", "rule", "follow none"),
+        tuple(body),
     )
-    return TextTable(about, ("", "rule", "follow none"), tuple(body))
 
 
 def figures(outcomes: Outcomes) -> Sequence[CaptionedFigure]:
     """The automata, and the cost on the tree in every state of the automaton."""
     drawn = []
     for mice in MICE:
-        found = outcomes.get(f"ours, {mice}")
-        if found is None:
+        outcome = outcomes.get(f"ours, {mice}")
+        if outcome is None:
             continue
-        words = [tuple(frozenset(label) for label in word) for word in found.facts["words"]]
-        automaton = GuardedAutomaton.from_document(found.facts["automaton"])
-        model = TaskModel.of_automaton(automaton, RATIONAL, words, [1.0] * len(words), sentences=found.facts["rule"])
+        facts, arrays = outcome.facts, outcome.arrays
+        words = [tuple(frozenset(label) for label in word) for word in facts["words"]]
+        automaton = GuardedAutomaton.from_document(facts["automaton"])
+        model = TaskModel.of_automaton(automaton, RATIONAL, words, [1.0] * len(words), sentences=facts["rule"])
         drawn.append(draw_automaton(model, f"automaton-{mice}"))
-        arrays = found.arrays
         panels = {
             f"automaton state {state}": costs
             for state, costs in zip(arrays["automaton states"], arrays["costs"], strict=True)

@@ -1,8 +1,8 @@
 """How automaton and cost of mice are learned and tested; `labyrinth` has the protocol.
 
-The automaton is learned from the training trajectories by the rational learner, at unit cost; padding (stay at home, at
-the end) is cut off for that, and scored like everything else afterwards. Costs are fitted to all training steps. The
-penalty of a table is chosen on fifths of the training trajectories that are held out in turn.
+The rational learner learns the automaton from the training trajectories at unit cost, without their padding (stay at
+home, at the end); the test scores padding too. Costs are fitted to all training steps. The penalty of a table is chosen
+on fifths of the training trajectories that are held out in turn.
 """
 
 import time
@@ -21,7 +21,7 @@ from wfairl.learning.choice_models import ChoiceModel, ExactChoice, SoftChoice
 from wfairl.learning.estimation import CostEstimate, CostFamily, choose_penalty, fit, flat_estimate
 from wfairl.learning.task_choices import After, TaskGraph, task_graph
 from wfairl.logic.learners import RATIONAL
-from wfairl.logic.rational import RationalLearner
+from wfairl.logic.rational import NothingExplainedError, RationalLearner
 from wfairl.logic.scenes import scenes_of
 from wfairl.planning.policy import probabilities
 from wfairl.public_data.labyrinth import HOME, STAY
@@ -31,10 +31,12 @@ from wfairl.suites.data_suite import Outcome
 MODELS: dict[str, ChoiceModel] = {"exact": ExactChoice(n_jobs=1), "soft": SoftChoice()}
 
 STATE_NODE_CONTROL, NODE_CONTROL, NODE, UNIT = "state, node and control", "node and control", "node", "nothing"
-"""What the cost of a step may depend on; the state is the automaton's, the node of a cost on nodes the one entered."""
+"""What the cost of a step may depend on: the automaton's state, the node, the control; or only the next node."""
 
 GO_HOME = GuardedAutomaton(((Edge(Guard(frozenset({"home"})), 1),), ()), np.array([False, True]))
-"""The goal that a planner without a learned automaton has: home, over and over."""
+"""The task of a planner without a learned automaton: home, over and over."""
+
+HOME_ASSUMED = "0 -home-> done, assumed: no automaton explains them better than chance"
 
 
 @dataclass(frozen=True)
@@ -42,9 +44,9 @@ class FitEntry:
     """A row of the table.
 
     Attributes:
-        title: what the table calls it.
+        title: in the table.
         model: exact or soft.
-        learned: whether it has the learned automaton; otherwise it wants to go home, and forgets that it was there.
+        learned: whether it has the learned automaton; otherwise it has `GO_HOME`, again and again.
         cost: what a step's cost may depend on.
     """
 
@@ -67,15 +69,15 @@ ENTRIES = {
 PENALTIES = (0.1, 0.3, 1.0, 3.0, 10.0)
 
 SMOOTHING = (0.03, 0.1, 0.3, 1.0)
-"""Choices of each control that counts are begun with; chosen as penalties are."""
+"""Pseudo-counts of each control; chosen as penalties are."""
 
 FOLDS = 5
 
 START = 3.0
-"""What a step costs at the start of a fit; high enough for the soft model to exist."""
+"""Initial cost of a step, high enough for the soft model to exist."""
 
 DRAWN_SHARE = 0.05
-"""The cost is drawn for automaton states in which at least this part of the training steps begins."""
+"""The cost is drawn for automaton states in which at least this fraction of the training steps begins."""
 
 
 def learn(data: TrajectorySet, entry: str, mice: str) -> Outcome:
@@ -97,10 +99,8 @@ def learn(data: TrajectorySet, entry: str, mice: str) -> Outcome:
     seconds = time.process_time() - begun
     steps = [data.steps(i) for i in tested]
     likelihood = model.log_probabilities(graph.choices(steps), estimate.costs)
-    acts = np.concatenate([np.arange(len(states)) < length_of(states, controls) for states, controls in steps])
     measured = {
-        "bits": bits_per_decision(likelihood),
-        "bits without padding": bits_per_decision(likelihood[acts]),
+        **_bits(data, tested, likelihood),
         "bits, copies of controls counted as one": bits_per_decision(_distinct(data, graph, estimate, model, steps)),
         "training bits": estimate.log_likelihood / len(choices) / np.log(2),
         "seconds": seconds,
@@ -117,7 +117,7 @@ def learn(data: TrajectorySet, entry: str, mice: str) -> Outcome:
 
 
 def count(data: TrajectorySet, mice: str) -> Outcome:
-    """Smoothed frequencies of controls in each node and state of the learned automaton: memory without any planning."""
+    """Smoothed frequencies of controls in each node and state of the learned automaton: memory without planning."""
     begun = time.process_time()
     trained, tested = data.split(f"{mice} train"), data.split(f"{mice} validation")
     graph = task_graph(data.world(int(trained[0])), learn_task(data, trained).finite)
@@ -131,31 +131,39 @@ def count(data: TrajectorySet, mice: str) -> Outcome:
     chosen = max(held_out, key=lambda one: held_out[one])
     seconds = time.process_time() - begun
     likelihood = _frequencies(data, graph, trained, tested, chosen)
+    return Outcome({**_bits(data, tested, likelihood), "seconds": seconds}, {"smoothing": chosen})
+
+
+def _bits(data: TrajectorySet, tested: NDArray[np.int64], likelihood: NDArray[np.float64]) -> dict[str, float]:
+    """Bits per decision over all steps of the tested trajectories, and without their padding."""
     acts = np.concatenate([np.arange(len(data.steps(i)[0])) < _length(data, i) for i in tested])
-    bits = {"bits": bits_per_decision(likelihood), "bits without padding": bits_per_decision(likelihood[acts])}
-    return Outcome({**bits, "seconds": seconds}, {"smoothing": chosen})
+    return {"bits": bits_per_decision(likelihood), "bits without padding": bits_per_decision(likelihood[acts])}
 
 
 def _frequencies(
     data: TrajectorySet, graph: TaskGraph, trained: NDArray[np.int64], tested: NDArray[np.int64], smoothing: float
 ) -> NDArray[np.float64]:
-    """log of how often each choice was made at its node in training, with some choices of each control added."""
-    seen, asked = (graph.choices([data.steps(i) for i in numbers]) for numbers in (trained, tested))
+    """log of the smoothed training frequency of each tested choice at its node, shape [tested steps]."""
+    training, test = (graph.choices([data.steps(i) for i in numbers]) for numbers in (trained, tested))
     counts = np.full(graph.successors.shape, smoothing)
-    np.add.at(counts, (seen.nodes, seen.controls), 1.0)
-    return np.log(counts / counts.sum(axis=1, keepdims=True))[asked.nodes, asked.controls]
+    np.add.at(counts, (training.nodes, training.controls), 1.0)
+    return np.log(counts / counts.sum(axis=1, keepdims=True))[test.nodes, test.controls]
 
 
 def learn_task(data: TrajectorySet, numbers: NDArray[np.int64]) -> TaskModel:
-    """The automaton under which trajectories look most rational, padding cut off."""
+    """The automaton under which trajectories without padding are most rational; `GO_HOME` if none beats chance."""
     demonstrations = [data.demonstration(int(i), _length(data, i)) for i in numbers]
     world = data.world(int(numbers[0]))
     labels, scenes = scenes_of(demonstrations, lambda _: world, n_jobs=1)
-    result = RationalLearner().fit(labels, scenes)
-    wrong = np.flatnonzero(result.outlier_probabilities >= 0.5).tolist()
     words = [one.word for one in demonstrations]
+    try:
+        result = RationalLearner().fit(labels, scenes)
+        automaton, text = result.automaton, result.text
+        wrong = np.flatnonzero(result.outlier_probabilities >= 0.5).tolist()
+    except NothingExplainedError:
+        automaton, text, wrong = GO_HOME, HOME_ASSUMED, list(range(len(words)))
     return TaskModel.of_automaton(
-        result.automaton, RATIONAL, words, [1.0] * len(words), sentences=(result.text,), facts={"look wrong": wrong}
+        automaton, RATIONAL, words, [1.0] * len(words), sentences=(text,), facts={"look wrong": wrong}
     )
 
 
@@ -164,50 +172,50 @@ def _length(data: TrajectorySet, number: int) -> int:
 
 
 def length_of(states: NDArray[np.int64], controls: NDArray[np.int64]) -> int:
-    """The number of steps before the padding, which is a run of stay at home at the end; at least 1."""
+    """The number of steps before the padding, which is stay at home up to the end; at least 1."""
     acts = np.flatnonzero((states != HOME) | (controls != STAY))
     return int(acts[-1]) + 1 if len(acts) else 1
 
 
 def family_of(data: TrajectorySet, graph: TaskGraph, cost: str) -> CostFamily:
-    """A step cost times a factor that depends on what the cost may depend on."""
+    """A step cost times a factor for each value of what the cost may depend on."""
     available = graph.successors != UNAVAILABLE
     features = available[:, :, None].astype(np.float64)
     if cost == UNIT:
         return CostFamily(features, ("step",))
     nodes, controls = data.table.successors.shape
     control = np.arange(controls)
-    at, reading = graph.world_states[:, None], graph.automaton_states[:, None]
-    kind = {
-        STATE_NODE_CONTROL: (reading * nodes + at) * controls + control,
-        NODE_CONTROL: at * controls + control,
+    node, automaton_state = graph.world_states[:, None], graph.automaton_states[:, None]
+    value = {
+        STATE_NODE_CONTROL: (automaton_state * nodes + node) * controls + control,
+        NODE_CONTROL: node * controls + control,
         NODE: data.table.successors[graph.world_states].astype(np.int64),
     }[cost]
     entries = np.full(available.shape, -1)
-    entries[:-1][available[:-1]] = np.unique(kind[available[:-1]], return_inverse=True)[1]
+    entries[:-1][available[:-1]] = np.unique(value[available[:-1]], return_inverse=True)[1]
     return CostFamily(features, ("step",), entries)
 
 
 def _distinct(
     data: TrajectorySet, graph: TaskGraph, estimate: CostEstimate, model: ChoiceModel, steps: Sequence[Any]
 ) -> NDArray[np.float64]:
-    """log probability of where each step led, whatever control led there: copies of a control count as one."""
+    """log probability of the next node of each step, under any control: equivalent controls count as one."""
     choices = graph.choices(steps)
     Q = model.control_cost_to_go(graph.successors, estimate.costs, graph.goal)
     policy = probabilities(Q[choices.nodes], 1.0)
-    ahead = data.table.successors[graph.world_states[choices.nodes]]
-    same = ahead == ahead[np.arange(len(choices)), choices.controls][:, None]
-    return np.log((policy * same).sum(axis=1))
+    next_node = data.table.successors[graph.world_states[choices.nodes]]
+    is_same = next_node == next_node[np.arange(len(choices)), choices.controls][:, None]
+    return np.log((policy * is_same).sum(axis=1))
 
 
 def _map(
     data: TrajectorySet, graph: TaskGraph, visited: NDArray[np.int64], estimate: CostEstimate
 ) -> dict[str, NDArray[Any]]:
-    """The costs of moves, one row for each automaton state that matters."""
+    """The costs of moves, one row for each frequent automaton state."""
     assert data.table.positions is not None
     state, control = np.nonzero(data.table.successors != np.arange(len(data.table.successors))[:, None])
-    reading = graph.automaton_states[visited]
-    drawn = [one for one in np.unique(reading[reading < reading.max()]) if (reading == one).mean() >= DRAWN_SHARE]
+    visits = graph.automaton_states[visited]
+    drawn = [one for one in np.unique(visits[visits < visits.max()]) if (visits == one).mean() >= DRAWN_SHARE]
     rows = []
     for one in drawn:
         nodes = np.full(len(data.table.successors), -1)

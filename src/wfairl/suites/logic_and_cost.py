@@ -1,13 +1,13 @@
-"""Tasks where the logic and the cost matter: the world enforces neither, and only demonstrations tell them.
+"""Tasks where the logic and the cost matter: the world enforces neither, only demonstrations show them.
 
-    offices         something before something else, and decorations that end the task in failure
-    ordered-pickup  three balls in an order that nothing but the demonstrations tells
+    offices         one place before another, and decorations that end the task in failure
+    ordered-pickup  three balls in an order that only the demonstrations show
     errand          a corner before the goal
-    terrain         floor whose colour hides what a step on it costs; what was learned on maps of 8x8 cells is tested
-                    on maps of 16x16 cells too
+    terrain         floor with a hidden cost per colour; what was learned on maps of 8x8 cells is tested on maps of
+                    16x16 cells too
 
 An agent that learned neither reaches the goal and breaks the rule, or pays too much. All planners act greedily: the
-question is what they have learned, not how noisy the demonstrator was.
+question is what they learned, not how noisy the demonstrator was.
 """
 
 from wfairl.methods.planners import GREEDY
@@ -33,7 +33,7 @@ WITH_FAILURES = ("D1", "D2")
 
 COST = {"epochs": 40, "batch_size": 4, "learning_rate": 1e-2, "weight_decay": 0.3, "held_out": 0.0}
 """How planners learn the cost, chosen on validation scenes of `terrain`: 32 demonstrations are too few to hold some
-out (the epoch that eight of them choose has three times the regret of the last one)."""
+out (the epoch that eight of them choose has three times the regret of the last epoch)."""
 
 ENTRIES = {
     "rational": Entry("wfa-irl", "rational", "rational", COST, acts=GREEDY, transferred=WITH_FAILURES),
@@ -49,7 +49,7 @@ ENTRIES = {
         acts=GREEDY,
         transferred=("D2",),
     ),
-    # The dear ones; failures are of no use to them.
+    # These are expensive, and do not use failures.
     "bc": Entry("bc", "behavioural cloning", data_sets=("D2",)),
     "gail": Entry("gail", "GAIL", data_sets=("D2",)),
 }

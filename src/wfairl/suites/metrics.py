@@ -1,12 +1,13 @@
-"""What is measured beside the return: whether the rule is kept, at what cost, and whether the rule was found.
+"""What is measured beside the return: whether the rule is kept, at what cost, and whether the rule was recovered.
 
-    rule kept   part of the test episodes that fulfil the task's true rule
-    no plan     part of the test scenes in which the learned automaton leaves no way to succeed
+    rule kept   fraction of the test episodes that fulfil the task's true rule
+    no plan     fraction of the test scenes in which the learned automaton has no plan
     regret      true cost of an episode that keeps the rule / least true cost of its scene - 1
-    agreement   part of the walks in new scenes that the learned and the true automaton judge alike
+    agreement   fraction of the probe trajectories that the learned and the true automaton classify alike
     states      of the learned automaton, and of the smallest one of the true rule
 
-An episode that breaks the rule has no regret: it counts in the rate.
+An episode that breaks the rule has no regret: it counts in the rate. Probe trajectories are in new scenes: of experts,
+from optimal to careless, of an agent that only wants the goal, and random.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -29,25 +30,23 @@ from wfairl.worlds.task import Task
 if TYPE_CHECKING:
     from wfairl.suites.results import Row
 
-FIRST_WALK_SEED = 6_000
-"""The scenes of the walks: neither trained nor tested on, nor looked at in validation."""
+FIRST_PROBE_SEED = 6_000
+"""The scenes of probe trajectories: not used for training, validation or test."""
 
-WALK_SCENES = 16
-"""Each has one walk of every kind."""
+PROBE_SCENES = 16
+"""Each has one probe trajectory of every kind."""
 
-WALK_TEMPERATURES = (0.0, 0.5, 2.0)
-"""Of experts whose walks are judged; the last succeeds late if at all."""
-
-Walk = tuple[Label, ...]
+PROBE_TEMPERATURES = (0.0, 0.5, 2.0)
+"""Of the experts; the last succeeds late if at all."""
 
 
 @dataclass(frozen=True)
 class Recovery:
-    """How much of the rule was found.
+    """How much of the rule was recovered.
 
     Attributes:
-        agreement: part of the walks that the learned and the true automaton judge alike.
-        states: of the learned automaton, its accepting one among them.
+        agreement: see `agreement`.
+        states: of the learned automaton, including its accepting one.
         least_states: of the smallest automaton of the true rule.
     """
 
@@ -57,60 +56,52 @@ class Recovery:
 
 
 def recovery_of(task: Task, automaton: Automaton) -> Recovery:
-    """Compare a learned automaton with the true rule of a task, on walks in scenes not used for training."""
-    walks = walks_of(task.name)
-    labels = sorted({label for walk in walks for label in walk}, key=sorted)
-    return Recovery(agreement(automaton, task.rule, walks), automaton.states, least_states(task.rule, labels))
+    """Compare a learned automaton with the true rule of a task, on probe trajectories."""
+    probes = probe_labels(task.name)
+    labels = sorted({label for probe in probes for label in probe}, key=sorted)
+    return Recovery(agreement(automaton, task.rule, probes), automaton.states, least_states(task.rule, labels))
 
 
-def agreement(one: Automaton, other: Automaton, walks: Sequence[Walk]) -> float:
-    """The part of the walks that both automata accept for the first time at the same step, or not at all.
+def agreement(one: Automaton, other: Automaton, probes: Sequence[Sequence[Label]]) -> float:
+    """The fraction of label sequences that both automata accept for the first time at the same step, or not at all.
 
-    What happens after the first acceptance does not matter: the episode is over.
+    Later steps do not count: the episode is over.
     """
-    return float(np.mean([one.fulfilled_at(walk) == other.fulfilled_at(walk) for walk in walks]))
+    return float(np.mean([one.fulfilled_at(probe) == other.fulfilled_at(probe) for probe in probes]))
 
 
 def least_states(rule: Automaton, labels: Sequence[Label]) -> int:
-    """The fewest live states of an automaton that accepts for the first time where a rule does.
-
-    Args:
-        rule: when a word counts as success.
-        labels: what words are made of.
-    """
-    lost, done = rule.states, rule.states + 1
+    """The fewest live states of an automaton over an alphabet that accepts for the first time where a rule does."""
+    dead, done = rule.states, rule.states + 1
     after = np.array([rule.column(label) for label in labels], np.int32).reshape(len(labels), rule.states).T
-    after = np.where(after == DEAD, lost, np.where(rule.accepting[after], done, after))
-    ends = np.array([[lost], [done]], np.int32).repeat(len(labels), axis=1)
+    after = np.where(after == DEAD, dead, np.where(rule.accepting[after], done, after))
+    ends = np.array([[dead], [done]], np.int32).repeat(len(labels), axis=1)
     table = TransitionTable(np.vstack([after, ends]).astype(np.int32), np.arange(rule.states + 2) == done)
     return to_finite(minimal(table), tuple(labels)).states
 
 
 @cache
-def walks_of(task: str) -> tuple[Walk, ...]:
-    """Walks in new scenes: of experts, from optimal to careless, of one who only wants the goal, and at random."""
-    found = find_task(task)
-    policies: list[Policy] = [expert_policy(found, temperature) for temperature in WALK_TEMPERATURES]
-    goal = goal_alone(found.rule, found.propositions)
-    policies += [PlannedPolicy("goal alone", goal, true_cost(found), 0.0), RandomPolicy()]
-    scenes = range(FIRST_WALK_SEED, FIRST_WALK_SEED + WALK_SCENES)
+def probe_labels(name: str) -> tuple[tuple[Label, ...], ...]:
+    """The labels of the probe trajectories of a task."""
+    task = find_task(name)
+    policies: list[Policy] = [expert_policy(task, temperature) for temperature in PROBE_TEMPERATURES]
+    goal = goal_alone(task.rule, task.propositions)
+    policies += [PlannedPolicy("goal alone", goal, true_cost(task), 0.0), RandomPolicy()]
+    scenes = range(FIRST_PROBE_SEED, FIRST_PROBE_SEED + PROBE_SCENES)
     return tuple(
-        roll_out(found, policy, seed, np.random.default_rng([kind, seed])).labels
+        roll_out(task, policy, seed, np.random.default_rng([kind, seed])).labels
         for kind, policy in enumerate(policies)
         for seed in scenes
     )
 
 
-def regrets(costs: Sequence[float], kept: Sequence[bool], least: Sequence[float]) -> list[float]:
-    """The regret of each episode that keeps the rule.
+def regrets(costs: Sequence[float], successes: Sequence[bool], least: Sequence[float]) -> list[float]:
+    """The regret of each episode that keeps the rule; the least true cost of a scene is inf where it is unknown.
 
-    Args:
-        costs: true cost of the episodes, [scenes].
-        kept: whether each keeps the rule, [scenes].
-        least: the least true cost in each scene, inf where it cannot be told; [scenes].
+    All arguments are of shape [scenes].
     """
-    triples = zip(costs, kept, least, strict=True)
-    return [cost / best - 1 for cost, is_kept, best in triples if is_kept and np.isfinite(best)]
+    triples = zip(costs, successes, least, strict=True)
+    return [cost / best - 1 for cost, is_success, best in triples if is_success and np.isfinite(best)]
 
 
 @dataclass(frozen=True)
@@ -120,7 +111,7 @@ class Metric:
     Attributes:
         title: of its table.
         explanation: what it is, as a sentence.
-        text: of a row, for people; nothing if the row has no such figure.
+        text: of a row; empty if the row has no such figure.
     """
 
     title: str
@@ -129,7 +120,7 @@ class Metric:
 
 
 def percent(value: float | None, digits: int = 0) -> str:
-    """A part as people read it; nothing for None."""
+    """A fraction in percent; empty for None."""
     return "" if value is None else f"{100 * value:.{digits}f} %"
 
 

@@ -15,7 +15,7 @@ from wfairl.report.recording import record_episode
 from wfairl.report.tables import Column, Table, TableCell
 from wfairl.report.text import Code, Text, counted, number, with_error
 from wfairl.suites.data_results import DataResults
-from wfairl.suites.figures import Figures, Source, taught_by
+from wfairl.suites.figures import Figures, FigureSource, describe_data
 from wfairl.suites.metrics import METRICS
 from wfairl.suites.reproduction import Reproduction, TextTable
 from wfairl.suites.results import Row
@@ -35,7 +35,7 @@ def reproduction_page(tables: Tables, figures: Figures, directory: Path) -> Page
         tables,
         f"{suite.summary}. Here: {included(tables.protocol)}{beside}.",
         *(_metric_sections(tables, figures) if suite.metrics else [_returns_section(tables, figures)]),
-        *_player_sections(Source(tables, directory)),
+        *_player_sections(FigureSource(tables, directory)),
         *([_automata_section(tables, figures)] if tables.automata and not suite.metrics else []),
         _figures_section("What was learned", ("trajectory", "unseen-word", "policies"), figures),
         _figures_section("The cost", _starting(figures, "costs-"), figures),
@@ -72,15 +72,15 @@ def _page(results: Tables | DataResults, subtitle: str, *sections: Section) -> P
 
 
 def _metric_sections(tables: Tables, figures: Figures) -> list[Section]:
-    """What the suite measures, and the rules that were learned beside the true ones."""
+    """The suite's metrics, and the learned rules beside the true ones."""
     rules = {METRICS[name].title for name in tables.suite.automaton_metrics}
-    shown: dict[bool, list[Block]] = {False: [], True: []}
+    blocks: dict[bool, list[Block]] = {False: [], True: []}
     for table in tables.metric_tables():
-        about_rules = any(table.title.lower().startswith(title) for title in rules)
-        shown[about_rules].append(table.to_block())
+        is_about_rules = any(table.title.lower().startswith(title) for title in rules)
+        blocks[is_about_rules].append(table.to_block())
     return [
-        Section("Results", (*shown[False], *_blocks(tables.comparison_tables()), *_failure_blocks(tables))),
-        Section("The rules", (*_figure_blocks(_starting(figures, "automaton-"), figures), *shown[True])),
+        Section("Results", (*blocks[False], *_blocks(tables.comparison_tables()), *_failure_blocks(tables))),
+        Section("The rules", (*_figure_blocks(_starting(figures, "automaton-"), figures), *blocks[True])),
     ]
 
 
@@ -138,9 +138,9 @@ def _return_cell(row: Row | None, best: Sequence[Row], tables: Tables) -> TableC
 
 
 def _best(tables: Tables) -> list[Row]:
-    """The best row of each task and data set, including other ways to act or to train."""
+    """The best rows of each task and data set, including those of variants."""
     protocol = tables.protocol
-    found = []
+    best_rows = []
     for task in protocol.tasks:
         for data in protocol.data_sets:
             rows = [
@@ -150,15 +150,13 @@ def _best(tables: Tables) -> list[Row]:
                 if (row := tables.row(task, data, method, variant)) is not None
             ]
             best = max((row.mean_return for row in rows), default=0.0)
-            found += [row for row in rows if math.isclose(row.mean_return, best)]
-    return found
+            best_rows += [row for row in rows if math.isclose(row.mean_return, best)]
+    return best_rows
 
 
-def _player_sections(source: Source) -> list[Section]:
-    """One player per task: what every method has learned from the last data set, in the same scenes."""
-    data = source.noisy
-    sections = []
-    played = source.suite.played
+def _player_sections(source: FigureSource) -> list[Section]:
+    """One player per task: the policy that every method learned, in the same scenes."""
+    data, played, sections = source.noisy, source.suite.played, []
     for task in source.protocol.tasks:
         if played is not None and task not in played:
             continue
@@ -167,7 +165,9 @@ def _player_sections(source: Source) -> list[Section]:
             for name, policy in source.policies(task, data).items()
             for seed in source.protocol.test_seeds[:PLAYED_SCENES]
         ]
-        words = f"Episodes of every method, learned from {taught_by(data)}, in the same scenes: what it saw, how likely"
+        words = (
+            f"Episodes of every method, learned from {describe_data(data)}, in the same scenes: what it saw, how likely"
+        )
         words += " each control was, and for those that plan, where their automaton stood."
         sections.append(Section(f"Watch {find_task(task).title}", (prose(words), EpisodePlayer(tuple(recordings)))))
     return sections
@@ -208,10 +208,10 @@ def _starting(figures: Figures, prefix: str) -> tuple[str, ...]:
 
 
 def _provenance_section(results: Reproduction, *facts: tuple[str, Text]) -> Section:
-    made = results.provenance
+    provenance = results.provenance
     text = "Started again, the command computes only what is missing, and ends with the same tables:"
-    system = (("Date", made["date"]), ("Machine", made["machine"]), *made["versions"].items())
-    return Section("How it was made", (prose(text), Command(made["command"]), Facts((*facts, *system))))
+    system = (("Date", provenance["date"]), ("Machine", provenance["machine"]), *provenance["versions"].items())
+    return Section("How it was made", (prose(text), Command(provenance["command"]), Facts((*facts, *system))))
 
 
 def _protocol_facts(protocol: Protocol) -> list[tuple[str, Text]]:

@@ -1,8 +1,9 @@
-"""What came out: the results of cells, and the rows of the tables that follow from them."""
+"""The results of cells, and the rows of tables that follow from them."""
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, fields
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -25,12 +26,12 @@ class BrokenResultsError(BadInputError):
 
 @dataclass(frozen=True)
 class Trial:
-    """One way in which what was learned acts, and how well.
+    """The test of one policy of a cell.
 
     Attributes:
         task: what it was tested on: what it was trained on, or another task that the suite tests it on too.
-        variant: the way, for people: greedy, at 0.5, ...
-        chosen: whether it is the one that stands for the cell.
+        variant: how the policy acts: greedy, at 0.5, ...
+        chosen: whether it represents the cell.
         returns: of the test scenes, in their order.
         successes: whether the true rule was kept in each scene.
         without_plan: whether there was no plan for a scene.
@@ -51,7 +52,7 @@ class Trial:
 
     @classmethod
     def of(cls, variant: str, evaluation: Evaluation, chosen: bool) -> Self:
-        """What is kept of an evaluation."""
+        """The trial of an evaluation."""
         episodes = evaluation.episodes
         return cls(
             task=evaluation.task,
@@ -65,50 +66,8 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class CellResult:
-    """What came of a cell.
-
-    Attributes:
-        cell: which one.
-        key: everything that the result follows from.
-        trials: the ways in which it was tested; one is chosen.
-        validation: mean return on scenes for validation, by which variants of a method are chosen; None for a method
-            without variants.
-        facts: what else there is to say of the training.
-        recovery: of the rule, where an automaton was learned.
-    """
-
-    cell: Cell
-    key: Mapping[str, Any]
-    trials: tuple[Trial, ...]
-    validation: float | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    recovery: Recovery | None = None
-
-    def save(self, path: Path) -> None:
-        """Write it as JSON."""
-        fields = asdict(self)
-        del fields["cell"]  # the key has it
-        FORM.write(path, fields)
-
-    @classmethod
-    def load(cls, path: Path, cell: Cell, key: Mapping[str, Any]) -> Self | None:
-        """The stored result, or None if there is none of this key.
-
-        Raises:
-            BrokenResultsError: the file holds something else.
-        """
-        if not path.exists():
-            return None
-        stored = FORM.read(path)
-        if stored.key != key:
-            return None
-        return cls(cell, key, stored.trials, stored.validation, stored.facts, stored.recovery)
-
-
-@dataclass(frozen=True)
 class _Facts:
-    """What is read of the facts of a training; there may be others."""
+    """The facts of a training that tables need; there may be others."""
 
     rank: Count | None = None
     rows: Count | None = None
@@ -116,8 +75,17 @@ class _Facts:
 
 
 @dataclass(frozen=True)
-class _Stored:
-    """A `CellResult` on disk."""
+class CellResult:
+    """The result of a cell.
+
+    Attributes:
+        key: everything that the result follows from, the fields of the cell among it.
+        trials: the tests of its policies; one is chosen.
+        validation: mean return on validation scenes, by which variants of a method are chosen; None for a method
+            without variants.
+        facts: further facts about the training.
+        recovery: of the rule, where an automaton was learned.
+    """
 
     key: Mapping[str, Any]
     trials: tuple[Trial, ...]
@@ -126,10 +94,28 @@ class _Stored:
     recovery: Recovery | None
 
     def __post_init__(self) -> None:
-        numbers = {name: self.facts[name] for name in ("rank", "rows", "cols") if name in self.facts}
-        parse(_Facts, numbers)
+        parse(_Facts, {one.name: self.facts[one.name] for one in fields(_Facts) if one.name in self.facts})
         if len({len(trial.returns) for trial in self.trials if trial.task == self.trials[0].task}) > 1:
             raise ValueError("trials of different numbers of scenes")
+
+    @cached_property
+    def cell(self) -> Cell:
+        """Whose result it is."""
+        return Cell(**{one.name: self.key[one.name] for one in fields(Cell)})
+
+    def save(self, path: Path) -> None:
+        """Write it as JSON."""
+        FORM.write(path, asdict(self))
+
+    @staticmethod
+    def load(path: Path, key: Mapping[str, Any]) -> "CellResult | None":
+        """The stored result, or None if there is none of this key.
+
+        Raises:
+            BrokenResultsError: the file holds something else.
+        """
+        stored = FORM.read(path) if path.exists() else None
+        return stored if stored is not None and stored.key == key else None
 
 
 @dataclass(frozen=True)
@@ -141,7 +127,7 @@ class _Times:
 
 AGAIN = "remove it, and the same `wfairl reproduce` computes it again"
 
-FORM = Form("wfairl-cell", "the result of a cell", 2, _Stored, BrokenResultsError, AGAIN, {None: unchanged})
+FORM = Form("wfairl-cell", "the result of a cell", 2, CellResult, BrokenResultsError, AGAIN, {None: unchanged})
 
 TIMES = Form("wfairl-times", "the times of a cell", 2, _Times, BrokenResultsError, AGAIN, {None: unchanged})
 
@@ -155,15 +141,15 @@ class Row:
         data: the data set; nothing for a reference policy.
         method: the entry that learned, or which reference policy.
         successes: demonstrations that it learned from.
-        variant: how it acts; `CHOSEN` for the way that the method settled on.
+        variant: how it acts; `CHOSEN` for what the method chose.
         mean_return: over training seeds and test scenes.
         standard_error: of that mean, for other scenes and other training seeds.
         spread: standard deviation of the training seeds' means.
-        success_rate: part of the episodes that kept the true rule.
+        success_rate: fraction of the episodes that kept the true rule.
         seeds: number of training seeds.
-        published: the figure that was published elsewhere.
-        no_plan_rate: part of the scenes without a plan.
-        regret: mean over the episodes that kept the rule of what they cost beyond the least; None if none did.
+        published: the published figure.
+        no_plan_rate: fraction of the scenes without a plan.
+        regret: mean over the episodes that kept the rule; None if none did.
         agreement: with the true automaton, mean over training seeds; None where no automaton was learned.
         states: of the learned automaton, mean over training seeds; None likewise.
         least_states: of the smallest automaton of the true rule; None likewise.
@@ -190,28 +176,26 @@ class Row:
 def rows_of(suite: Suite, results: Sequence[CellResult], table_successes: int) -> list[Row]:
     """One row per entry, task, data set and number of demonstrations; and one for each variant beside it.
 
-    Args:
-        suite: what was computed.
-        results: of all training seeds.
-        table_successes: the number of demonstrations of the main table, which published figures belong to alone.
+    Only rows of the main table, with `table_successes` demonstrations, have published figures.
     """
-    groups: dict[tuple[str, str, str, int, str], list[_Tested]] = {}
+    groups: dict[tuple[str, str, str, int, str], list[tuple[Trial, Recovery | None]]] = {}
     chosen = best_variants(results)
     for result in results:
         cell = result.cell
         for trial in result.trials:
-            stands_for_method = trial.chosen and result in chosen
-            for variant in dict.fromkeys((CHOSEN, trial.variant) if stands_for_method else (trial.variant,)):
+            represents_method = trial.chosen and result in chosen
+            recovery = result.recovery if trial.task == cell.task else None  # of the training task alone
+            for variant in dict.fromkeys((CHOSEN, trial.variant) if represents_method else (trial.variant,)):
                 key = (trial.task, cell.data, cell.method, cell.successes, variant)
-                recovery = result.recovery if trial.task == cell.task else None  # it is about what was learned
-                groups.setdefault(key, []).append(_Tested(trial, recovery))
+                groups.setdefault(key, []).append((trial, recovery))
     least = least_costs(results)
     rows = []
     for (task, data, method, successes, variant), group in groups.items():
-        trials = [one.trial for one in group]
+        trials = [trial for trial, _ in group]
         returns = np.array([trial.returns for trial in trials])
-        comparable = variant == CHOSEN and (successes == table_successes or method in REFERENCES)
-        found = [one.recovery for one in group if one.recovery is not None]
+        is_published = variant == CHOSEN and (successes == table_successes or method in REFERENCES)
+        recoveries = [recovery for _, recovery in group if recovery is not None]
+        least_here = least.get(task, (math.inf,) * returns.shape[1])
         rows.append(
             Row(
                 task=task,
@@ -224,34 +208,24 @@ def rows_of(suite: Suite, results: Sequence[CellResult], table_successes: int) -
                 spread=_deviation(returns.mean(axis=1)),
                 success_rate=float(np.mean([trial.successes for trial in trials])),
                 seeds=len(group),
-                published=suite.published(method, task, data) if comparable else None,
+                published=suite.published(method, task, data) if is_published else None,
                 no_plan_rate=float(np.mean([trial.without_plan for trial in trials])),
-                regret=_mean([one for trial in trials for one in _regrets(trial, least.get(task))]),
-                agreement=_mean([recovery.agreement for recovery in found]),
-                states=_mean([recovery.states for recovery in found]),
-                least_states=found[0].least_states if found else None,
+                regret=_mean([one for trial in trials for one in regrets(trial.costs, trial.successes, least_here)]),
+                agreement=_mean([recovery.agreement for recovery in recoveries]),
+                states=_mean([recovery.states for recovery in recoveries]),
+                least_states=recoveries[0].least_states if recoveries else None,
             )
         )
     return rows
 
 
-@dataclass(frozen=True)
-class _Tested:
-    trial: Trial
-    recovery: Recovery | None
-
-
 def least_costs(results: Sequence[CellResult]) -> dict[str, tuple[float, ...]]:
-    """The least true cost in each test scene of a task: what the plan with the true rule and the true cost costs."""
+    """The least true cost in each test scene of a task: the cost of the optimal policy; inf where it fails."""
     optimal = [trial for result in results if result.cell.method == OPTIMAL for trial in result.trials]
     return {
-        one.task: tuple(cost if kept else math.inf for cost, kept in zip(one.costs, one.successes, strict=True))
+        one.task: tuple(cost if success else math.inf for cost, success in zip(one.costs, one.successes, strict=True))
         for one in optimal
     }
-
-
-def _regrets(trial: Trial, least: Sequence[float] | None) -> list[float]:
-    return [] if least is None else regrets(trial.costs, trial.successes, least)
 
 
 def _mean(values: Sequence[float]) -> float | None:
@@ -259,7 +233,7 @@ def _mean(values: Sequence[float]) -> float | None:
 
 
 def best_variants(results: Sequence[CellResult]) -> list[CellResult]:
-    """For each training the variant that did best on scenes for validation; the first of equals.
+    """For each training the variant that did best on validation scenes; the first of equals.
 
     Raises:
         FailedRunError: a variant cannot be compared with another.
@@ -273,14 +247,14 @@ def best_variants(results: Sequence[CellResult]) -> list[CellResult]:
 
 def _validated(result: CellResult) -> float:
     if result.validation is None:
-        raise FailedRunError(f"{result.cell.name}: no return on scenes for validation, so no variant can be chosen")
+        raise FailedRunError(f"{result.cell.name}: no return on validation scenes, so no variant can be chosen")
     return result.validation
 
 
 def standard_error(returns: NDArray[np.float64]) -> float:
     """The standard error of the mean of returns [training seeds, scenes], with scenes and seeds both drawn at random.
 
-    Every training seed is tested on the same scenes, so that means over seeds share the luck of the scenes and means
+    Every training seed is tested on the same scenes, so that means over seeds share the noise of the scenes and means
     over scenes that of the seeds: the two variances add up,
 
         var(mean) = var(scene means) / scenes + var(seed means) / seeds,

@@ -1,4 +1,4 @@
-"""What was computed of a suite, in words: all of it, or less, and then what is smaller.
+"""What was computed of a suite, in words: all of it, or what is smaller.
 
 The reader of a quick look must not mistake a method that was little trained for one that fails.
 """
@@ -14,7 +14,7 @@ from wfairl.worlds.registry import find_task
 
 BUDGETS = ("epochs", "networks", "pretraining", "iterations")
 SCENES = ("fresh_scenes", "validation_scenes")
-"""Settings that say how much is trained, and on how many scenes."""
+"""Settings of how much is trained, and on how many scenes."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class ChangedSetting:
 
     @property
     def is_less(self) -> bool:
-        """Whether it is less of the same training, and not another one."""
+        """Whether it is less of the same training."""
         return self.name in (*BUDGETS, *SCENES) and self.value < self.default
 
     @property
@@ -38,7 +38,7 @@ class ChangedSetting:
 
     @property
     def text(self) -> str:
-        """For people."""
+        """The setting in words."""
         usual = "the task's own" if self.default is None else self.default
         return f"{self.name.replace('_', ' ')} {self.value} instead of {usual}"
 
@@ -76,16 +76,15 @@ def is_comparable(protocol: Protocol) -> bool:
 
 def changed_settings(protocol: Protocol) -> list[ChangedSetting]:
     """The settings of all methods of a protocol that are not the methods' defaults."""
-    suite, found = find_suite(protocol.suite), []
+    entries, settings = find_suite(protocol.suite).entries, []
     for entry in protocol.methods:
-        method = find_method(suite.entries[entry].method)
-        changed = method.changed_settings(protocol.settings.get(entry, {}))
-        found += [ChangedSetting(entry, name, value, default) for name, (value, default) in changed.items()]
-    return found
+        changed = find_method(entries[entry].method).changed_settings(protocol.settings.get(entry, {}))
+        settings += [ChangedSetting(entry, name, value, default) for name, (value, default) in changed.items()]
+    return settings
 
 
 def _narrowed(protocol: Protocol) -> list[str]:
-    """What was chosen of the suite's tasks, data sets and methods, where not all were."""
+    """The tasks, data sets and methods that were computed, where not all were."""
     full, methods = find_suite(protocol.suite).full, _entry_titles(protocol, protocol.methods)
     chosen = [
         (_titles(protocol.tasks), set(protocol.tasks) < set(full.tasks)),
@@ -96,7 +95,7 @@ def _narrowed(protocol: Protocol) -> list[str]:
 
 
 def _fewer(protocol: Protocol) -> list[str]:
-    """Numbers that are smaller than in the full protocol."""
+    """The numbers that are smaller than in the full protocol."""
     full = find_suite(protocol.suite).full
     numbers = (
         (protocol.seeds, full.seeds, "training seed"),

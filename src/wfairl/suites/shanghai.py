@@ -1,11 +1,11 @@
 """Taxis in Shanghai: the authors' five splits, learning from 100, 1,000 and 10,000 routes.
 
-A model is tested on the split's own test routes, and once more on those between an origin and a destination that no
-training route has. Everything is fitted to training routes; the penalty of a table is chosen on a fifth of them that is
-held out.
+A model is tested on the test routes of the split, and once more on those between an origin and a destination that no
+training route has. Everything is fitted to training routes; a held-out fifth of them chooses the penalty of a table.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from wfairl.public_data.shanghai import SHANGHAI, SIZES, SPLITS, test_split, tra
 from wfairl.public_data.trajectories import TrajectorySet
 from wfairl.report.figures.captioned import CaptionedFigure
 from wfairl.report.figures.estimates import draw_learning_curves, draw_network_costs
-from wfairl.suites.data_suite import DataSuite, Fit, Outcome, Outcomes, mean_and_spread
+from wfairl.suites.data_suite import DataSuite, Fit, Outcome, Outcomes, mean_and_spread, measured_of
 from wfairl.suites.reproduction import TextTable
 
 MODELS: dict[str, ChoiceModel] = {"exact": ExactChoice(n_jobs=1), "soft": SoftChoice()}
@@ -35,15 +35,15 @@ ENTRIES = {
 SHORTEST = "shortest length"
 
 MAPPED = ("linear", "transition")
-"""Whose cost is drawn on the map."""
+"""Entries whose cost is drawn on the map."""
 
 START = 2.0
-"""Where all weights start: high enough for the soft model to exist."""
+"""Initial weights, high enough for the soft model to exist."""
 
 PENALTIES = (1.0, 3.0, 10.0, 30.0)
 
 TOLERANCE = 1e-6
-"""Nats per step that an iteration of a fit with a table has to gain."""
+"""Of a fit with a table, in nats per step."""
 
 CLONING, CLONING_ROUTES = (0.229, 0.726, -4.897), 10_000
 """Edit distance, BLEU and log-probability on split 0 of the cloning network in the authors' repository, evaluated on
@@ -55,13 +55,17 @@ PARTS = {"": "all test routes", "unseen ": "routes between unseen pairs"}
 def fits(quick: bool) -> Sequence[Fit]:
     """What to compute; a quick look has the first split, and at most 1,000 routes."""
     splits, sizes = (SPLITS[:1], SIZES[:2]) if quick else (SPLITS, SIZES)
-    found = [Fit(f"{SHORTEST}, split {split}", shortest, {"split": split}, 10) for split in splits]
-    for size in sizes:
-        for split in splits:
-            for entry in ENTRIES:
-                settings = {"entry": entry, "size": size, "split": split}
-                found.append(Fit(_name(entry, size, split), learn, settings, _seconds(entry, size)))
-    return found
+    listed = [Fit(f"{SHORTEST}, split {split}", shortest, {"split": split}, 10) for split in splits]
+    for size, split, entry in product(sizes, splits, ENTRIES):
+        settings = {"entry": entry, "size": size, "split": split}
+        listed.append(Fit(_name(entry, size, split), learn, settings, _seconds(entry, size)))
+    return listed
+
+
+def _titled_names() -> Iterator[tuple[str, list[str]]]:
+    """For each entry and number of routes its title, and the names of its fits to the splits."""
+    for size, (entry, title) in product(SIZES, ENTRIES.items()):
+        yield f"{title}, {size:,} routes", [_name(entry, size, split) for split in SPLITS]
 
 
 def _name(entry: str, size: int, split: int) -> str:
@@ -73,7 +77,7 @@ def _seconds(entry: str, size: int) -> float:
 
 
 def shortest(data: TrajectorySet, split: int) -> Outcome:
-    """Routes of least length; nothing is learned, and no log-probability follows."""
+    """Routes of least length: nothing is learned, and there is no log-probability."""
     family = CostFamily.linear(data.table)
     by_length = np.array([1.0 if "length" in name else 0.0 for name in family.names])
     tested = data.split(test_split(split))
@@ -111,7 +115,7 @@ def learn(data: TrajectorySet, entry: str, size: int, split: int) -> Outcome:
 
 
 def choices_of(data: TrajectorySet, numbers: NDArray[np.int64]) -> Choices:
-    """The steps of some routes, each on its way to its last link."""
+    """The steps of some routes, each towards its last link."""
     return Choices.of_trajectories(data.table.successors, [data.steps(i) for i in numbers], data.goals[numbers])
 
 
@@ -131,9 +135,9 @@ def _route_scores(
     data: TrajectorySet, model: ChoiceModel, costs: NDArray[np.float64], numbers: NDArray[np.int64], part: str
 ) -> dict[str, float]:
     successors, pairs = data.table.successors, [_pair(data, number) for number in numbers]
-    ahead = {goal: model.control_cost_to_go(successors, costs, goal) for goal in sorted({goal for _, goal in pairs})}
+    Q = {goal: model.control_cost_to_go(successors, costs, goal) for goal in sorted({goal for _, goal in pairs})}
     true: list[Route] = [data.route(number) for number in numbers]
-    scores = score_routes(true, greedy_routes(successors, ahead, pairs))
+    scores = score_routes(true, greedy_routes(successors, Q, pairs))
     return {
         f"{part}edit distance": scores.edit_distance,
         f"{part}BLEU": scores.bleu,
@@ -152,7 +156,7 @@ def _map(data: TrajectorySet, estimate: CostEstimate) -> dict[str, NDArray[Any]]
 
 
 def tables(outcomes: Outcomes) -> Sequence[TextTable]:
-    """Mean and spread over splits of everything, and split 0 beside the authors' network."""
+    """Split 0 beside the authors' network, and mean and spread over splits."""
     return _first_split(outcomes), *(_means(outcomes, part, title) for part, title in PARTS.items()), _times(outcomes)
 
 
@@ -183,29 +187,22 @@ def _first_split(outcomes: Outcomes) -> TextTable:
 def _means(outcomes: Outcomes, part: str, title: str) -> TextTable:
     body = []
     rows = [(SHORTEST, [f"{SHORTEST}, split {split}" for split in SPLITS])] if not part else []
-    rows += [
-        (f"{name}, {size:,} routes", [_name(entry, size, split) for split in SPLITS])
-        for size in SIZES
-        for entry, name in ENTRIES.items()
-    ]
-    for row, names in rows:
-        found = [outcomes[name].measured for name in names if name in outcomes]
-        if found:
-            columns = ([one[part + what] for one in found if part + what in one] for what in NUMBERS)
-            body.append((row, *(mean_and_spread(values) for values in columns)))
+    for row, names in (*rows, *_titled_names()):
+        if any(name in outcomes for name in names):
+            columns = (measured_of(outcomes, names, part + quantity) for quantity in NUMBERS)
+            body.append((row, *map(mean_and_spread, columns)))
     about = f"{title[0].upper()}{title[1:]}, mean ± standard deviation over the splits."
     return TextTable(about, ("", *NUMBERS), tuple(body))
 
 
 def _times(outcomes: Outcomes) -> TextTable:
     body = []
-    for size in SIZES:
-        for entry, title in ENTRIES.items():
-            found = [outcomes[name] for split in SPLITS if (name := _name(entry, size, split)) in outcomes]
-            if found:
-                chosen = [f"{one.facts['penalty']:g}" for one in found if "penalty" in one.facts]
-                seconds = mean_and_spread([one.measured["seconds"] for one in found], 1)
-                body.append((f"{title}, {size:,} routes", seconds, ", ".join(chosen) or "-"))
+    for title, names in _titled_names():
+        facts = [outcomes[name].facts for name in names if name in outcomes]
+        if facts:
+            penalties = [f"{one['penalty']:g}" for one in facts if "penalty" in one]
+            seconds = mean_and_spread(measured_of(outcomes, names, "seconds"), 1)
+            body.append((title, seconds, ", ".join(penalties) or "-"))
     return TextTable(
         "Processor seconds of a fit without choosing the penalty, and penalties as chosen on held-out training routes.",
         ("", "seconds", "penalty of each split"),
@@ -215,22 +212,12 @@ def _times(outcomes: Outcomes) -> TextTable:
 
 def figures(outcomes: Outcomes) -> Sequence[CaptionedFigure]:
     """Log-probability against the number of routes, and the map of the learned cost."""
-    found = []
-    curves = {
-        title: {
-            size: values
-            for size in SIZES
-            if (
-                values := [
-                    outcomes[name].measured["log-probability"]
-                    for split in SPLITS
-                    if (name := _name(entry, size, split)) in outcomes
-                ]
-            )
-        }
-        for entry, title in ENTRIES.items()
-    }
-    curves = {title: curve for title, curve in curves.items() if curve}
+    drawn = []
+    curves: dict[str, dict[int, list[float]]] = {}
+    for (entry, title), size in product(ENTRIES.items(), SIZES):
+        names = [_name(entry, size, split) for split in SPLITS]
+        if values := measured_of(outcomes, names, "log-probability"):
+            curves.setdefault(title, {})[size] = values
     if curves:
         caption = (
             "Log-probability of a test trip against the number of routes learned from, mean and standard deviation over"
@@ -238,21 +225,21 @@ def figures(outcomes: Outcomes) -> Sequence[CaptionedFigure]:
             " routes (split 0)."
         )
         line = {"cloning, 10,000 routes": CLONING[2]}
-        found.append(
+        drawn.append(
             draw_learning_curves("routes", curves, line, "training routes", "log-probability of a trip", caption)
         )
     largest = max((size for size in SIZES if _name("transition", size, 0) in outcomes), default=0)
-    names = {entry: _name(entry, largest, 0) for entry in MAPPED}
-    if all(name in outcomes for name in names.values()):
-        arrays = {ENTRIES[entry]: outcomes[name].arrays for entry, name in names.items()}
+    maps = {ENTRIES[entry]: outcomes.get(_name(entry, largest, 0)) for entry in MAPPED}
+    arrays = {title: outcome.arrays for title, outcome in maps.items() if outcome is not None}
+    if len(arrays) == len(MAPPED):
         one = next(iter(arrays.values()))
         caption = (
             f"What a step from one link to the next costs, learned from {largest:,} routes of split 0: linear in"
             " length, road class and turns, and with a cost of its own for each step. Lines join the middles of links."
         )
         panels = {title: arrays_of["costs"] for title, arrays_of in arrays.items()}
-        found.append(draw_network_costs("map", panels, one["positions"], one["edges"], caption))
-    return found
+        drawn.append(draw_network_costs("map", panels, one["positions"], one["edges"], caption))
+    return drawn
 
 
 SHANGHAI_SUITE = DataSuite(

@@ -1,4 +1,4 @@
-"""The contract of a suite: tasks x data sets x methods, what is measured, and figures published elsewhere.
+"""The contract of a suite: tasks x data sets x methods, what is measured, and published figures.
 
 A suite is a value; `wfairl reproduce --suite NAME` computes it. Its protocol is a list of cells, each of which is one
 training and its test.
@@ -30,10 +30,10 @@ SUITES: dict[str, Any] = {
 OPTIMAL = "optimal"
 
 REFERENCES = (OPTIMAL, "expert", "random")
-"""Policies that learn nothing, which every suite has for comparison."""
+"""Policies that learn nothing, which every suite includes for comparison."""
 
 Published = Callable[[str, str, str], float | None]
-"""From an entry or a reference policy, a task and a data set (nothing for a reference) to a published figure."""
+"""From an entry or a reference policy, a task and a data set (empty for a reference) to a published figure."""
 
 
 @dataclass(frozen=True)
@@ -51,18 +51,18 @@ class DataSet:
 
 @dataclass(frozen=True)
 class Entry:
-    """What is compared: a method, and how it is set.
+    """What is compared: a method and its settings.
 
     Attributes:
         method: the name of the method.
-        title: what a table calls it.
-        learner: what learns the automaton, for a method that needs one.
-        settings: settings that differ from the method's defaults.
-        variants: ways to train it, by their settings. All are computed and shown; the one that does best on
-            validation scenes stands for the entry.
+        title: in tables.
+        learner: of the automaton, for a method that needs one.
+        settings: those that differ from the method's defaults.
+        variants: settings of variants by name. All are computed and shown; the one that does best on validation scenes
+            represents the entry.
         data_sets: the only data sets that it learns from; all of the protocol if None.
-        acts: the only way to act that is tested, of those that its method has; all of them if None.
-        transferred: data sets from which what it learned is tested on the suite's transfers too.
+        acts: the only way to act that is tested, of those of its method; all of them if None.
+        transferred: data sets for which it is tested on the suite's transfers too.
     """
 
     method: str
@@ -75,7 +75,7 @@ class Entry:
     transferred: tuple[str, ...] = ()
 
     def learns_from(self, data: str) -> bool:
-        """Whether a data set is one of its own."""
+        """Whether it learns from a data set."""
         return self.data_sets is None or data in self.data_sets
 
 
@@ -85,11 +85,11 @@ class Cell:
 
     Attributes:
         task: the name of the task.
-        data: the data set; nothing for a reference policy, which learns nothing.
+        data: the data set; empty for a reference policy.
         method: the name of the suite's entry, or of a reference policy.
         seed: of the collection and of the training.
         successes: demonstrations of the expert to learn from.
-        variant: which of the entry's variants; nothing for one without any.
+        variant: which of the entry's variants; empty for one without any.
     """
 
     task: str
@@ -101,7 +101,7 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """For the display and messages."""
         if self.method in REFERENCES:
             return f"{self.task} {self.method}"
         variant = f" ({self.variant})" if self.variant else ""
@@ -119,7 +119,7 @@ class Protocol:
         successes, failures: demonstrations in a data set.
         test_scenes: scenes to test on, from `FIRST_TEST_SEED` on.
         fewer: smaller numbers of successes, for the curve of return against demonstrations.
-        fewer_tasks, fewer_methods, fewer_data: what the curve is of.
+        fewer_tasks, fewer_methods, fewer_data: what the curve shows.
         settings: for an entry, settings that differ from the suite's.
     """
 
@@ -152,20 +152,20 @@ class Suite:
     """Tasks x data sets x methods.
 
     Attributes:
-        name: what the command line calls it.
+        name: on the command line.
         title: of its page.
         summary: one line about it.
         tasks: the names of its tasks.
         data_sets: by name.
         entries: what is compared, by name.
         full: the whole protocol.
-        quick: a look at everything in minutes.
-        source: where published figures are from, such as "the paper"; empty if there are none.
+        quick: a protocol that takes minutes.
+        source: of the published figures, such as "the paper"; empty if there are none.
         published: the figures.
         published_automaton: rank, rows and cols by task and data set; None where nothing was published.
-        metrics: what a table shows of each task in place of the return: names of `metrics.METRICS`.
-        automaton_metrics: likewise for the table of what was learned of the rule.
-        transfers: other tasks on which what was learned of a task is tested too.
+        metrics: in place of the return in tables: names of `metrics.METRICS`.
+        automaton_metrics: likewise for the table of learned rules.
+        transfers: for a task, other tasks on which its policies are tested too.
         played: tasks whose episodes the page plays; all if None.
     """
 
@@ -186,7 +186,7 @@ class Suite:
     played: tuple[str, ...] | None = None
 
     def tested_tasks(self, protocol: Protocol) -> tuple[str, ...]:
-        """All tasks that something is tested on: those of the protocol, and those that transfers lead to."""
+        """All tasks that policies are tested on: those of the protocol, and their transfers."""
         return tuple(dict.fromkeys(one for task in protocol.tasks for one in (task, *self.transfers.get(task, ()))))
 
     def transfers_of(self, cell: Cell, protocol: Protocol) -> tuple[str, ...]:
@@ -201,37 +201,34 @@ class Suite:
         Raises:
             BadInputError: names the first, and what there is.
         """
-        for what, given, known in (
+        for noun, names, ours in (
             ("task", (*protocol.tasks, *protocol.fewer_tasks), self.tasks),
             ("data set", protocol.data_sets, tuple(self.data_sets)),
             ("method", (*protocol.methods, *protocol.fewer_methods), tuple(self.entries)),
         ):
-            unknown = [name for name in given if name not in known]
+            unknown = [name for name in names if name not in ours]
             if unknown:
-                raise BadInputError(f"the suite {self.name} has no {what} {unknown[0]!r}; it has {', '.join(known)}")
+                raise BadInputError(f"the suite {self.name} has no {noun} {unknown[0]!r}; it has {', '.join(ours)}")
         return protocol
 
     def cells(self, protocol: Protocol) -> Iterator[Cell]:
         """All cells: reference policies, then those of the tables, then those of the curve that are not among them."""
-        for task in self.tested_tasks(protocol):
-            for method in REFERENCES:
-                yield Cell(task, "", method, 0, 0)
-        for task, data, method, seed in product(
-            protocol.tasks, protocol.data_sets, protocol.methods, range(protocol.seeds)
-        ):
-            if not self.entries[method].learns_from(data):
-                continue
-            for variant in self.entries[method].variants:
-                yield Cell(task, data, method, seed, protocol.successes, variant)
+        seeds = range(protocol.seeds)
+        for task, method in product(self.tested_tasks(protocol), REFERENCES):
+            yield Cell(task, "", method, 0, 0)
+        for task, data, method, seed in product(protocol.tasks, protocol.data_sets, protocol.methods, seeds):
+            if self.entries[method].learns_from(data):
+                for variant in self.entries[method].variants:
+                    yield Cell(task, data, method, seed, protocol.successes, variant)
         if protocol.fewer_data in protocol.data_sets:
             methods = [method for method in protocol.fewer_methods if method in protocol.methods]
             tasks = [task for task in protocol.fewer_tasks if task in protocol.tasks]
-            for task, method, successes, seed in product(tasks, methods, protocol.fewer, range(protocol.seeds)):
+            for task, method, successes, seed in product(tasks, methods, protocol.fewer, seeds):
                 variant = next(iter(self.entries[method].variants))
                 yield Cell(task, protocol.fewer_data, method, seed, successes, variant)
 
     def settings_of(self, cell: Cell, protocol: Protocol) -> dict[str, Any]:
-        """All settings of the training of a cell, those that are left at the method's defaults too."""
+        """All settings of the training of a cell, including the method's defaults."""
         if cell.method in REFERENCES:
             return {}
         entry = self.entries[cell.method]
@@ -265,31 +262,23 @@ DIGITS = 8
 """Of a digest."""
 
 RESULT_VERSION = 3
-"""Of what is kept of a cell: a result of another version is computed again."""
+"""A result of another version is computed again."""
 
 
 def digest(key: Mapping[str, Any]) -> str:
-    """A short name for a key, another one for another key."""
+    """A short name for a key."""
     return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:DIGITS]
 
 
 def load_suite(name: str) -> Any:
-    """The `Suite` or `DataSuite` of a name.
-
-    Raises:
-        BadInputError: there is none.
-    """
+    """The `Suite` or `DataSuite` of a name; an unknown name is a `BadInputError`."""
     if name not in SUITES:
         raise BadInputError(f"unknown suite {name!r}; known are {', '.join(SUITES)}")
     return resolve_name(SUITES[name]) if isinstance(SUITES[name], str) else SUITES[name]
 
 
 def find_suite(name: str) -> Suite:
-    """The suite of experiments of a name.
-
-    Raises:
-        BadInputError: there is none.
-    """
+    """The suite of experiments of a name; an unknown name is a `BadInputError`."""
     suite = load_suite(name)
     if not isinstance(suite, Suite):
         raise BadInputError(f"the suite {name} measures on recorded data, and has no experiments")
@@ -297,7 +286,7 @@ def find_suite(name: str) -> Suite:
 
 
 def register_suite(suite: Suite) -> Suite:
-    """Make a suite of your own known by its name, in a file that `--tasks` names or that is run itself.
+    """Register a suite of your own, in a file that `--tasks` names or in the program that runs it.
 
     Raises:
         BadInputError: the name is taken, or a protocol has what the suite lacks.
@@ -328,7 +317,7 @@ def narrowed(
     chosen = {"tasks": tasks, "data_sets": data_sets, "methods": methods, "seeds": seeds}
     changes: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
     if cost is not None:
-        find_cost_model(cost)  # refused now rather than in every cell
+        find_cost_model(cost)  # an unknown one is refused now rather than in every cell
         learners = {
             name: {**protocol.settings.get(name, {}), "cost": cost}
             for name, entry in suite.entries.items()

@@ -260,7 +260,7 @@ class Tables(Reproduction):
         return find_row(self.rows, task, data, method, self.protocol.successes, variant)
 
     def variants(self, method: str, data: str) -> tuple[str, ...]:
-        """The ways to train or act that were tested, without one that is the method's own choice everywhere."""
+        """The tested variants of an entry, without one that equals the chosen one on every task."""
         names = dict.fromkeys(
             row.variant
             for row in self.rows
