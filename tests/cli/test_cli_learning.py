@@ -110,7 +110,7 @@ def test_a_typing_error_in_the_directory_to_resume_is_not_passed_over(wfairl, de
     arguments = ("--method", "bc", "--epochs", 0, "--networks", 2, "--resume")
     code, _, err = wfairl("train", demos, *arguments, "-o", tmp_path / "ruin")
     assert code == 0
-    assert "ruin: there is no run to go on with; a new one begins" in err
+    assert "ruin: there is no run to resume; starting a new one" in err
 
 
 def test_a_run_is_not_put_into_a_file(wfairl, demos, tmp_path):
@@ -127,7 +127,7 @@ def test_a_run_is_not_put_into_a_reproduction(wfairl, demos, tmp_path):
     (tmp_path / "all" / "results.json").write_text("{}")
     for command in (("train", demos, "--method", "bc"), ("run", "doorkey")):
         code, _, err = wfairl(*command, "-o", tmp_path / "all")
-        assert (code, "all: there is a reproduction; a run needs another directory" in err) == (2, True)
+        assert (code, "all: this directory holds the results of a suite; give a run another one" in err) == (2, True)
     assert [path.name for path in (tmp_path / "all").iterdir()] == ["results.json"]
 
 

@@ -93,7 +93,7 @@ def fit_recurrent_task(
     read = [tuple(word) if keep_repeats else compress(word) for word in words]
     shown, shown_scores = with_optional_start(read, scores) if optional_start else (read, list(scores))
     learner = (learner or RecurrentLearner()).fit(shown, shown_scores, track)
-    return read_off_task(
+    return extract_task(
         learner,
         words,
         scores,
@@ -104,7 +104,7 @@ def fit_recurrent_task(
     )
 
 
-def read_off_task(
+def extract_task(
     learner: RecurrentLearner,
     words: Sequence[Word],
     scores: Sequence[float],

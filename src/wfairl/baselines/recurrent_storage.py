@@ -37,7 +37,7 @@ class _Header:
 
 
 @dataclass(frozen=True, eq=False)
-class KeptNetwork:
+class StoredNetwork:
     """A network with how it reads words.
 
     Attributes:
@@ -69,7 +69,7 @@ class KeptNetwork:
         write_arrays(path, FORMAT, VERSION, header, arrays)
 
     @classmethod
-    def load(cls, path: Path) -> "KeptNetwork":
+    def load(cls, path: Path) -> "StoredNetwork":
         """Read a network.
 
         Raises:
