@@ -19,7 +19,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from wfairl.baselines.gail import GailConfig, train_gail, training
+from wfairl.baselines.gail import GailConfig, adversarial, train_gail
 from wfairl.demonstrations import collect
 from wfairl.learning.threads import one_torch_thread
 from wfairl.worlds import Task
@@ -52,19 +52,19 @@ def measure(task: Task, iterations: int) -> dict[str, float]:
     dataset = collect(task, 32, 0, 0.0, 0, n_jobs=1)
     config = replace(GailConfig(), rewards=("minus-log-1-d",), iterations=iterations, validate_every=iterations)
     clock = Clock()
-    originals = training.clone, training.validate, training._Training.iterate
-    judge, learn = training._Training._judge, training.make_ppo
-    training.clone = clock.timed("cloning", training.clone)
-    training.validate = clock.timed("validation", training.validate)
-    training._Training.iterate = clock.timed("iterations", training._Training.iterate)  # type: ignore[method-assign]
-    training._Training._judge = clock.timed("discriminator", judge)  # type: ignore[method-assign]
-    training.make_ppo = clock.parts(learn)
+    originals = adversarial.clone, adversarial.validate, adversarial._Training.iterate
+    judge, learn = adversarial._Training._train_discriminator, adversarial.make_ppo
+    adversarial.clone = clock.timed("cloning", adversarial.clone)
+    adversarial.validate = clock.timed("validation", adversarial.validate)
+    adversarial._Training.iterate = clock.timed("iterations", adversarial._Training.iterate)  # type: ignore[method-assign]
+    adversarial._Training._train_discriminator = clock.timed("discriminator", judge)  # type: ignore[method-assign]
+    adversarial.make_ppo = clock.parts(learn)
     try:
         with tempfile.TemporaryDirectory() as directory:
             clock.timed("all", train_gail)(task, dataset, config, Path(directory))
     finally:
-        training.clone, training.validate, training._Training.iterate = originals  # type: ignore[method-assign]
-        training._Training._judge, training.make_ppo = judge, learn  # type: ignore[method-assign]
+        adversarial.clone, adversarial.validate, adversarial._Training.iterate = originals  # type: ignore[method-assign]
+        adversarial._Training._train_discriminator, adversarial.make_ppo = judge, learn  # type: ignore[method-assign]
     # `iterations` holds the last validation, which a long training does far less often.
     iterating = clock.seconds["iterations"] - clock.seconds["validation"] / 2
     rate = config.steps / iterating

@@ -169,10 +169,10 @@ def test_too_few_successes_are_refused_and_leave_nothing_behind(dataset, tmp_pat
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"networks": 1}, "2 networks"),
+        ({"networks": 1}, "networks must be at least 2"),
         ({"dropouts": (1.0,)}, "dropout"),
         ({"dropouts": ()}, "dropout"),
-        ({"learning_rate": 0.0}, "learning rate"),
+        ({"learning_rate": 0.0}, "learning_rate must be above 0"),
         ({"epochs": -1}, "epochs"),
         ({"seed": 2**63}, "seed"),
     ],

@@ -160,7 +160,10 @@ def bad_inputs(tmp_path, demos, task_model):
         "not a model": ((demos, "--task-model", demos), "not"),
         "cost model": ((demos, "--task-model", task_model, "--cost", "magic"), "unknown cost model 'magic'"),
         "activation": ((demos, "--task-model", task_model, "--activation", "tanh"), "unknown activation"),
-        "seed": ((demos, "--task-model", task_model, "--seed", 10**23), "the seed of a training must lie"),
+        "seed": (
+            (demos, "--task-model", task_model, "--seed", 10**23),
+            "seed must be at least 0 and at most 9,223",
+        ),
         "temperature": ((demos, "--task-model", task_model, "--temperature", 0), "above zero"),
         "method": ((demos, "--method", "magic"), "unknown method 'magic'"),
         "no task model": ((demos,), "plans with a task model (--task-model)"),
