@@ -12,7 +12,6 @@ included, compilation left out; memory is the peak of the process. With `--resul
 it is done, and a run that was stopped goes on there.
 """
 
-import argparse
 import json
 import resource
 import statistics
@@ -22,8 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from minigrid.utils.baby_ai_bot import BabyAIBot
-from rich.console import Console
-from rich.table import Table
+from reporting import make_parser, report, rows_table
 
 from wfairl.planning.cost import unit_cost
 from wfairl.planning.focused import FocusedPlanner
@@ -45,8 +43,7 @@ LEVELS = (
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser = make_parser(__doc__)
     parser.add_argument("--scenes", type=int, default=500, help="scenes of each level, from seed 0 on")
     parser.add_argument("--level", action="append", help="only this level; may be given several times")
     parser.add_argument("--max-nodes", type=int, default=DEFAULT_MAX_NODES, help="give up on a scene beyond this")
@@ -55,13 +52,7 @@ def main() -> None:
     levels = [level for level in LEVELS if arguments.level is None or level.name in arguments.level]
     planner = FocusedPlanner(arguments.max_nodes)
     rows = [summarize(level, measure(level, planner, arguments.scenes, arguments.results)) for level in levels]
-    if arguments.json:
-        print(json.dumps({"levels": rows}))
-        return
-    table = Table(*rows[0])
-    for row in rows:
-        table.add_row(*(f"{value:.4g}" if isinstance(value, float) else str(value) for value in row.values()))
-    Console(width=200).print(table)
+    report({"levels": rows}, arguments.json, rows_table(rows), width=200)
 
 
 def measure(

@@ -8,15 +8,9 @@ for less: SciPy's Dijkstra for the cost-to-go of all goals alone, and a sparse s
 recursive logit's own code does it (measured on some of the goals).
 """
 
-import argparse
-import json
-import time
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
-from rich.table import Table
+from reporting import fastest, figures_table, make_parser, report
 from scipy.sparse import csc_array, csr_array, eye_array
 from scipy.sparse.csgraph import dijkstra
 from scipy.sparse.linalg import spsolve
@@ -28,20 +22,14 @@ SIDE, GOALS, STEPS, SAMPLED_GOALS = 86, 466, 37_000, 20
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--repeats", type=int, default=5, help="runs of each, of which the fastest counts")
+    parser = make_parser(__doc__, repeats=5)
     arguments = parser.parse_args()
     figures = measure(arguments.repeats)
-    if arguments.json:
-        print(json.dumps(figures))
-        return
-    table = Table("what", "seconds of one evaluation", title="466 goals on 7,396 links")
-    for name, seconds in figures["seconds"].items():
-        table.add_row(name, f"{seconds:.3f}")
-    Console().print(table)
-    for name, ratio in figures["ratios"].items():
-        Console().print(f"{name}: {ratio:.2f}")
+    tables = [
+        figures_table(figures["seconds"], "seconds of one evaluation, 466 goals on 7,396 links"),
+        figures_table(figures["ratios"], "ratios"),
+    ]
+    report(figures, arguments.json, *tables)
 
 
 def measure(repeats: int) -> dict[str, dict[str, float]]:
@@ -90,15 +78,6 @@ def solve_each(links: csc_array, goals: NDArray[np.int64]) -> None:
         arrived = np.zeros(nodes)
         arrived[goal] = 1.0
         spsolve((eye_array(nodes) - links).tocsc(), arrived)
-
-
-def fastest(work: Callable[[], object], repeats: int) -> float:
-    times = []
-    for _ in range(repeats):
-        begun = time.process_time()
-        work()
-        times.append(time.process_time() - begun)
-    return min(times)
 
 
 if __name__ == "__main__":

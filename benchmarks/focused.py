@@ -10,8 +10,6 @@ Growth: scenes of BabyAI's GoTo, nine rooms, with 2 to 20 objects: CPU time and 
 the peak memory of a process of its own that plans in all these scenes; `--parts` chooses what to measure.
 """
 
-import argparse
-import json
 import multiprocessing
 import resource
 import statistics
@@ -22,8 +20,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from rich.console import Console
-from rich.table import Table
+from reporting import make_parser, report, rows_table
 
 from wfairl.demonstrations.collection import collect
 from wfairl.learning.grid_costs import LocalCost
@@ -42,8 +39,7 @@ PARTS = ("growth", "plans", "training")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser = make_parser(__doc__)
     parser.add_argument("--scenes", type=int, default=20, help="scenes of each measurement")
     parser.add_argument("--demonstrations", type=int, default=32, help="demonstrations of the training")
     parser.add_argument("--figure", type=Path, help="draw the growth into this file")
@@ -60,14 +56,7 @@ def main() -> None:
         tables["training on T3"] = [measure_training(arguments.demonstrations)]
     if arguments.figure is not None:
         draw_growth(tables["growth"], arguments.figure)
-    if arguments.json:
-        print(json.dumps(tables))
-        return
-    for title, rows in tables.items():
-        table = Table(*rows[0], title=title)
-        for row in rows:
-            table.add_row(*(f"{value:.4g}" if isinstance(value, float) else str(value) for value in row.values()))
-        Console(width=160).print(table)
+    report(tables, arguments.json, *(rows_table(rows, title) for title, rows in tables.items()), width=160)
 
 
 def measure_plans(kind: str, scenes: int) -> dict[str, Any]:

@@ -7,8 +7,6 @@ A training with the default settings is cut short after a few iterations, the fi
 500,000 steps within 15 minutes on two cores; GAIL uses one.
 """
 
-import argparse
-import json
 import tempfile
 import time
 from collections.abc import Callable
@@ -16,8 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
+from reporting import make_parser, report, rows_table
 
 from wfairl.baselines.gail import GailConfig, adversarial, train_gail
 from wfairl.demonstrations import collect
@@ -30,21 +27,15 @@ LIMIT_MINUTES = 15.0
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser = make_parser(__doc__)
     parser.add_argument("--iterations", type=int, default=12, help="iterations to measure")
     arguments = parser.parse_args()
     tasks = {task.name: measure(task, arguments.iterations) for task in TASKS}
     slowest = max(row["minutes_for_500000_steps"] for row in tasks.values())
     figures = {"tasks": tasks, "slowest_minutes": slowest, "limit_minutes": LIMIT_MINUTES}
-    if arguments.json:
-        print(json.dumps(figures))
-        return
-    names = list(next(iter(tasks.values())))
-    table = Table("figure", *tasks, title=f"GAIL on one core (limit: {LIMIT_MINUTES:g} minutes for {STEPS:,} steps)")
-    for name in names:
-        table.add_row(name, *(f"{row[name]:,.2f}" for row in tasks.values()))
-    Console().print(table)
+    rows = [{"task": name, **row} for name, row in tasks.items()]
+    title = f"GAIL on one core (limit: {LIMIT_MINUTES:g} minutes for {STEPS:,} steps)"
+    report(figures, arguments.json, rows_table(rows, title, ",.2f"))
 
 
 @one_torch_thread()

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
+from reporting import make_parser, report
 from rich.table import Table
 
 from wfairl.automata.task_model import TaskModel
@@ -51,7 +51,7 @@ KEPT, NO_PLAN, BROKEN = "k", "n", "b"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__)
     parser.add_argument("--tasks", nargs="+", default=[*OFFICES, *OTHERS])
     parser.add_argument("--numbers", nargs="+", type=int, default=list(NUMBERS))
     parser.add_argument(
@@ -60,7 +60,6 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--scenes", type=int, default=SCENES, help="test scenes of each task, at most")
     parser.add_argument("--results", type=Path, help="append rows to this file, and go on with what it has")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--figure", type=Path, help="draw FILE.png, FILE-broken.png and FILE-return.png")
     parser.add_argument("--prices", nargs="+", type=float, default=[DEFAULT_PRICE], help="of a failure, for caution")
     parser.add_argument("--validation", action="store_true", help="other collections and scenes, to choose settings on")
@@ -76,10 +75,7 @@ def main() -> None:
         for what, axis in DRAWN.items():
             stem = arguments.figure.stem + ("" if what == "kept" else f"-{what}")
             draw(rows, what, axis, arguments.figure.with_stem(stem))
-    if arguments.json:
-        print(json.dumps({"rows": rows}))
-    else:
-        show(rows)
+    report({"rows": rows}, arguments.json, summary_table(rows), width=150)
 
 
 def known_rows(path: Path | None) -> list[dict[str, Any]]:
@@ -182,7 +178,7 @@ def grouped(rows: Iterable[dict[str, Any]]) -> dict[tuple[str, str, int], list[d
     return groups
 
 
-def show(rows: list[dict[str, Any]]) -> None:
+def summary_table(rows: list[dict[str, Any]]) -> Table:
     table = Table("task", "demonstrations", "learner", *SHOWN, "beside memorised", "states", "s of processor")
     for (task, learner, number), group in grouped(rows).items():
         means = [f"{mean(group, name):.3f}" for name in SHOWN]
@@ -193,7 +189,7 @@ def show(rows: list[dict[str, Any]]) -> None:
         group = [row for row in rows if (row["learner"], row["number"]) == (learner, number)]
         means = [f"{mean(group, name):.4f}" for name in SHOWN]
         table.add_row("all", str(number), learner, *means, f"{beside_memorised(group, rows):.4f}", "", "")
-    Console(width=150).print(table)
+    return table
 
 
 SHOWN = ("kept", "no_plan", "broken", "regret", "return")

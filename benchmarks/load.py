@@ -14,7 +14,6 @@ command that scores a single word by the model that was learned. --largest 0.1 s
 Kernels are compiled before anything is measured.
 """
 
-import argparse
 import json
 import math
 import os
@@ -26,8 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
+from reporting import make_parser, report, rows_table
 
 from wfairl.automata.words import ScoredWords, write_jsonl
 from wfairl.demonstrations import Dataset, Demonstration, save
@@ -45,8 +43,7 @@ SECONDS = 900
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser = make_parser(__doc__)
     parser.add_argument("--largest", type=float, default=1.0, help="part of the largest sizes to stop at")
     parser.add_argument("--parts", default=",".join(SIZES))
     parser.add_argument("--learner", default="shortest", help="of `wfairl learn-task`")
@@ -66,14 +63,7 @@ def main() -> None:
             three["exponent of memory"] = exponent(row, two, three, "learn, MB")
     if arguments.image:
         draw(rows, arguments.image)
-    if arguments.json:
-        print(json.dumps(rows))
-        return
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    table = Table(*names, title="large inputs")
-    for row in rows:
-        table.add_row(*(shown(row.get(name)) for name in names))
-    Console(width=160).print(table)
+    report(rows, arguments.json, rows_table(rows, "large inputs", ".2f"), width=160)
 
 
 def measure(part: str, size: int, place: Path, learner: str) -> dict[str, Any]:
@@ -130,10 +120,6 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
         axis.grid(alpha=0.3)
     axes[0].legend(frameon=False)
     figure.savefig(path, dpi=110)
-
-
-def shown(value: Any) -> str:
-    return "" if value is None else f"{value:.2f}" if isinstance(value, float) else str(value)
 
 
 def drawn_words(rng: np.random.Generator, count: int, length: int, alphabet: list[frozenset[str]]) -> list[Any]:

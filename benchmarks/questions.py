@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
-from rich.console import Console
+from reporting import make_parser, report
 from rich.table import Table
 
 from wfairl.automata.automaton import ACCEPTED, Automaton, Label
@@ -64,7 +64,7 @@ class Row:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__)
     parser.add_argument("--tasks", nargs="+", default=list(TASKS), choices=TASKS)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--scenes", type=int, default=SCENES, help="new scenes to plan in")
@@ -72,7 +72,6 @@ def main() -> None:
     parser.add_argument("--demonstrate", action="store_true", help="also choose scenes to demonstrate")
     parser.add_argument("--first", type=int, default=4, help="demonstrations to begin with")
     parser.add_argument("--more", nargs="+", type=int, default=[6, 8, 12, 16], help="numbers of demonstrations")
-    parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     rows = []
     for name in arguments.tasks:
@@ -80,10 +79,7 @@ def main() -> None:
             for row in _rows(name, seed, arguments):
                 rows.append(row)
                 sys.stderr.write(json.dumps(asdict(row)) + "\n")
-    if arguments.json:
-        print(json.dumps([asdict(row) for row in rows]))
-    else:
-        Console().print(_table(rows))
+    report([asdict(row) for row in rows], arguments.json, _table(rows))
 
 
 def _rows(name: str, seed: int, arguments: argparse.Namespace) -> Iterator[Row]:

@@ -6,9 +6,7 @@ Demonstrators act at temperature 0.5 and only successes are shown. `learners.py`
 demonstrations. What is kept is measured in 64 test scenes, planned in cautiously and greedily.
 """
 
-import argparse
 import cProfile
-import json
 import pstats
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -17,8 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
+from reporting import make_parser, report, rows_table
 
 from wfairl.automata.automaton import DEAD, Guard
 from wfairl.automata.guarded import Edge, GuardedAutomaton
@@ -53,20 +50,12 @@ def main() -> None:
         "minigrid": minigrid,
         "growth": growth,
     }
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__)
     parser.add_argument("--parts", nargs="+", default=list(parts), choices=list(parts))
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()
-    found = {name: list(parts[name](arguments.seeds)) for name in arguments.parts}
-    if arguments.json:
-        print(json.dumps(found))
-        return
-    for name, rows in found.items():
-        table = Table(*rows[0], title=name)
-        for row in rows:
-            table.add_row(*(f"{value:.3g}" if isinstance(value, float) else str(value) for value in row.values()))
-        Console(width=160).print(table)
+    figures = {name: list(parts[name](arguments.seeds)) for name in arguments.parts}
+    report(figures, arguments.json, *(rows_table(rows, name, ".3g") for name, rows in figures.items()), width=160)
 
 
 def diss(seeds: int) -> Iterable[dict[str, Any]]:

@@ -14,7 +14,6 @@ holds the next frame. Beside them is the browser of before, in which frames are 
 The limits: 100 ms for a key at the 95th percentile; 2 s for a demonstration of T1.
 """
 
-import argparse
 import asyncio
 import json
 import os
@@ -36,7 +35,7 @@ import httpx
 import numpy as np
 import websockets
 from playwright.sync_api import Browser, Page, sync_playwright
-from rich.console import Console
+from reporting import make_parser, report
 from rich.table import Table
 
 from wfairl.planning.cost import unit_cost
@@ -86,8 +85,7 @@ window.demonstrate = async (keys, number, pause) => {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser = make_parser(__doc__)
     parser.add_argument("--keys", type=int, default=300, help="key presses to measure alone")
     parser.add_argument("--sessions", type=int, default=20, help="people at the same time")
     arguments = parser.parse_args()
@@ -117,7 +115,7 @@ def main() -> None:
             "learn_limit": LEARN_LIMIT,
         }
         browser.close()
-    print(json.dumps(figures)) if arguments.json else show(figures)
+    report(figures, arguments.json, *tables(figures))
 
 
 @contextmanager
@@ -311,7 +309,7 @@ def resident_megabytes(pid: int) -> float:
     return float(found[1]) / 1024 if found else float("nan")
 
 
-def show(figures: dict[str, Any]) -> None:
+def tables(figures: dict[str, Any]) -> tuple[Table, str]:
     table = Table("what", "median", "95%", "largest", "of", "limit", title="seconds that a person waits")
     names = {
         "key_alone": ("key press to new frame", KEY_LIMIT),
@@ -324,9 +322,7 @@ def show(figures: dict[str, Any]) -> None:
         one = figures[key]
         numbers = [f"{one[part]:.3f}" for part in ("median", "percentile_95", "largest")]
         table.add_row(name, *numbers, str(one["count"]), f"{limit:g}")
-    console = Console()
-    console.print(table)
-    console.print(
+    return table, (
         f"{figures['cores']} cores, load {figures['load']:.1f} with what else runs here; with "
         f"{figures['sessions']} sessions the server takes {figures['server_share_of_a_processor']:.0%} of a processor "
         f"and {figures['server_megabytes']:.0f} MB"

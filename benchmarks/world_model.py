@@ -11,17 +11,13 @@ Stepping is one step after the other, with labels, against `MiniGridEnv.step`, w
 Memory is the growth of this process's peak from after the imports to after the first exploration, compiler included.
 """
 
-import argparse
-import json
 import resource
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from minigrid.minigrid_env import MiniGridEnv
-from rich.console import Console
-from rich.table import Table
+from reporting import fastest, figures_table, make_parser, report
 
 from wfairl.automata.automaton import ACCEPTED
 from wfairl.automata.rules import visit_in_order
@@ -34,20 +30,12 @@ REAL_STEPS = 4_000
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--repeats", type=int, default=5, help="runs of ours, of which the fastest counts")
+    parser = make_parser(__doc__, repeats=5)
     arguments = parser.parse_args()
     task = find_task("blocked-unlock-pickup")
     world = task.make_world(seed=1)
     figures = {**measure_exploration(world, arguments.repeats), **measure_stepping(task, world, arguments.repeats)}
-    if arguments.json:
-        print(json.dumps(figures))
-        return
-    table = Table("figure", "value", title="the compiled MiniGrid")
-    for name, value in figures.items():
-        table.add_row(name, f"{value:,.3f}" if isinstance(value, float) else f"{value:,}")
-    Console().print(table)
+    report(figures, arguments.json, figures_table(figures, "the compiled MiniGrid"))
 
 
 def measure_exploration(world: MiniGridWorld, repeats: int) -> dict[str, Any]:
@@ -87,15 +75,6 @@ def measure_stepping(task: Any, world: MiniGridWorld, repeats: int) -> dict[str,
         "stepping_speedup": theirs / ours,
         "stepping_speedup_without_observations": bare / ours,
     }
-
-
-def fastest(work: Callable[[], Any], repeats: int) -> float:
-    times = []
-    for _ in range(repeats):
-        started = time.process_time()
-        work()
-        times.append(time.process_time() - started)
-    return min(times)
 
 
 def explore_in_python(world: MiniGridWorld) -> int:

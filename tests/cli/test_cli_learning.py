@@ -118,7 +118,7 @@ def test_a_run_is_not_put_into_a_file(wfairl, demos, tmp_path):
     for command in (("train", demos, "--method", "bc"), ("run", "doorkey"), ("reproduce", "--quick")):
         code, _, err = wfairl(*command, "-o", tmp_path / "file")
         assert (code, err.count("\n")) == (2, 1)
-    assert (code, "file: a file; a directory is needed" in err) == (2, True)
+    assert (code, "file: this is a file; give a directory" in err) == (2, True)
     assert (tmp_path / "file").read_text() == "mine"
 
 
