@@ -117,13 +117,13 @@ class _SupportedPlan:
 
     Attributes:
         plan: the plan.
-        effort: see `Solution`.
+        statistics: of the search; see `Solution`.
         untested_steps: steps that read a label whose transition no demonstration tests.
         leaves_at: the first step that no demonstrated word continues with; None if there is none.
     """
 
     plan: "Plan"
-    effort: dict[str, int]
+    statistics: dict[str, int]
     untested_steps: Sequence[int] = ()
     leaves_at: int | None = None
 
@@ -165,14 +165,14 @@ def _plan_cautiously(
 
     doubt = LARGEST_DOUBT if largest_doubt is None else largest_doubt
     automaton, priced = CautiousPolicy("plan", model, cost, 0.0, horizon=horizon, largest_doubt=doubt).choose(world)
-    cautious, effort = _plan(world, automaton, priced, planner)
+    cautious, statistics = _plan(world, automaton, priced, planner)
     path = walk_path(world, model.finite, cautious.path.controls, world.initial_state)
     costs = cost(states_alone(world, path.states[:-1]))
     total = float(sum(costs[step, control] for step, control in enumerate(path.controls)))
     plan = Plan(path, total, total - (cautious.cost - cautious.lower_bound))
     words = demonstrated_words(model)
     leaves_at = None if words is None else words.leaves_at(path.labels)
-    return _SupportedPlan(plan, effort, untested_steps(model, path), leaves_at)
+    return _SupportedPlan(plan, statistics, untested_steps(model, path), leaves_at)
 
 
 def _document(world: Any, found: _SupportedPlan, refined: "RefinedPath | None") -> dict[str, Any]:
@@ -188,7 +188,7 @@ def _document(world: Any, found: _SupportedPlan, refined: "RefinedPath | None") 
         "cost": plan.cost,
         "lower_bound": plan.lower_bound,
         "steps": len(path.controls),
-        **found.effort,
+        **found.statistics,
         "untested_steps": list(found.untested_steps),
         "leaves_at": found.leaves_at,
     }
@@ -204,7 +204,7 @@ def _print(world: Any, found: _SupportedPlan, refined: "RefinedPath | None", out
     proof = "" if plan.is_optimal else f"; not proven optimal: the lower bound is {plan.lower_bound:g}"
     out.print(f"cost  {plan.cost:g} in {len(path.controls)} steps{proof}")
     out.print(f"word  {format_word(compress(path.labels))}")
-    out.print(", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in found.effort.items()))
+    out.print(", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in found.statistics.items()))
     if output is not None:
         out.print(f"wrote {output}")
     if refined is not None:
