@@ -2,14 +2,13 @@
 
     python benchmarks/babyai.py [--json] [--scenes 500] [--level babyai-goto ...] [--results scenes.jsonl]
 
-For each scene: the plan of the focused planner under the rule read from the level's instruction, carried out in the
-real environment until its verifier says success; and minigrid's `BabyAIBot` in the same scene. The bot sees only what
-the agent sees and explores the rest, the planner knows the scene: a plan that is longer than the bot's would be a
-mistake. Where the bot raises an error or runs out of the level's own time, it counts as failed and the scene is
-compared no further. A scene is impossible if the planner has proved that no plan exists: in some scenes of Unlock the
-key lies behind the door that it unlocks. Times are CPU time of this process for one plan, making and reading the scene
-included, compilation left out; memory is the peak of the process. With `--results` every scene is written to a file as
-it is done, and a run that was stopped goes on there.
+In each scene, the focused planner plans under the rule of the level's instruction, and the plan is executed in the real
+environment until its verifier reports success; minigrid's `BabyAIBot` acts in the same scene. The bot sees only what
+the agent sees and explores the rest, while the planner knows the scene: a plan longer than the bot's would be a
+mistake. A bot that raises an error or exceeds the level's time limit has failed, and the scene is not compared. A scene
+is impossible if the planner has proved that no plan exists: in some scenes of Unlock the key lies behind the door that
+it unlocks. Times are CPU times of one plan, with the creation of the scene and without compilation; memory is the peak
+of the process. With `--results` every finished scene is written to a file, from which an interrupted run continues.
 """
 
 import json

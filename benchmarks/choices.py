@@ -1,11 +1,11 @@
-"""The likelihood of choices on the way to hundreds of goals, and its gradient: time of one evaluation.
+"""The time of one evaluation of the likelihood of route choices to hundreds of goals, and of its gradient.
 
     python benchmarks/choices.py [--json] [--repeats 5]
 
-A network of the size of Borlange's (7,288 links, 466 goals, 37,000 steps), made at random on a grid. Ours is the whole
-evaluation: cost-to-go, policy and gradient with respect to the cost of every transition, on one thread. The peers solve
-for less: SciPy's Dijkstra for the cost-to-go of all goals alone, and a sparse solve per goal for the soft one, as the
-recursive logit's own code does it (measured on some of the goals).
+The network is a random grid of the size of Borlange's (7,288 links, 466 goals, 37,000 steps). Ours is the whole
+evaluation: cost-to-go, policy and gradient with respect to the cost of every transition, on one thread. The peers
+compute less: SciPy's Dijkstra only the cost-to-go of all goals, and a sparse solve per goal only the soft one, as in
+the recursive logit's own code (measured on some of the goals).
 """
 
 import numpy as np

@@ -1,13 +1,13 @@
-"""Suites on a cluster: what it costs beyond local processes, and how busy it keeps many workers.
+"""Suites on a cluster: the overhead over local processes, and the utilisation of many workers.
 
     python benchmarks/cluster.py [--json] [--cells 1000] [--workers 64]
 
-Jobs sleep, so that two cores can stand for a cluster; each takes a data set along and brings a run back, as cells do.
+Jobs sleep, so that two cores can simulate a cluster; like cells, each receives a data set and returns a run.
 
-overhead  eight cells of ten seconds on a Dask cluster of two workers, processes of their own beside a scheduler,
-          against two local processes
-busy      a thousand cells of five to fifteen seconds: the share of the time for which the workers slept, and where the
-          rest went: until a worker began, between two of its cells, and after its last one
+overhead  eight cells of ten seconds on a Dask cluster of two worker processes and a scheduler, against two local
+          processes
+busy      a thousand cells of five to fifteen seconds: the fraction of the time that workers spent in jobs, and of the
+          rest before a worker's first job, between jobs and after its last one
 """
 
 import json
@@ -52,7 +52,7 @@ if __name__ == "__main__":
 def main() -> None:
     parser = make_parser(__doc__)
     parser.add_argument("--cells", type=int, default=1000)
-    parser.add_argument("--seconds", type=float, default=10.0, help="that a cell takes, on average")
+    parser.add_argument("--seconds", type=float, default=10.0, help="mean duration of a cell")
     parser.add_argument("--part", choices=("overhead", "busy"), help="only this")
     parser.add_argument("--workers", type=int, default=64)
     arguments = parser.parse_args()

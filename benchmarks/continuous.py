@@ -1,16 +1,16 @@
-"""Worlds without cells: what is learned from demonstrations on a floor plan, beside OMPL, and how it grows.
+"""Worlds without cells: learning from demonstrations on a floor plan, a comparison with OMPL, and growth.
 
     python benchmarks/continuous.py [recorded|walks|ompl|gap|growth|curves|pictures ...] [--json] [--images docs/images]
 
 recorded 16 demonstrations of `workshop`, no failures, three seeds: rule and prices are learned, and 64 new scenes are
          planned on a roadmap and refined. Demonstrations are recorded paths: planned on another floor (welding larger,
          stations smaller: people keep a margin), with noise of 3 cm, and snapped.
-walks    the same from 16 walks of the expert over the roadmap, at a temperature of 0.2 m.
-ompl     OMPL's BIT* in the same 64 scenes: it knows the true rule and the true prices and has the same time, or more.
-gap      the true rule and prices on roadmaps of 150 to 9,600 samples: the cost above the best that is known.
-growth   10^3 to 10^6 edges: seconds to draw a roadmap and to plan on it, bytes of the table.
+walks    the same from 16 paths of the expert on the roadmap, at a temperature of 0.2 m.
+ompl     OMPL's BIT* in the same 64 scenes, with the true rule, the true prices and at least the same time.
+gap      the true rule and prices on roadmaps of 150 to 9,600 samples: the cost above the best known one.
+growth   10^3 to 10^6 edges: seconds to sample a roadmap and to plan on it, bytes of the table.
 curves   roadmaps of cars, by OMPL's Dubins and Reeds-Shepp curves.
-pictures of a plan and of a path that was snapped; with --images.
+pictures of a plan and of a snapped path; with --images.
 """
 
 import json

@@ -1,17 +1,17 @@
-"""Rules hidden in event logs: how often each learner finds them, how that grows, and what completion is worth.
+"""Rules hidden in event logs: how often each learner finds them, the growth of the time, and the error of completion.
 
     python benchmarks/event_logs.py [--json] [--seeds 5] [--largest 1000000] [--edsm]
 
 A rule is a conjunction of two to four constraints: b only after a, a happens, if a happens then b happens too. Logs
 are 2,000 words of about 12 events out of 15, most of them incidental, and 3 % of the flags are wrong. `right` is the
-share of 2,000 other logs whose flag before noise is told; `states` is the learned automaton's number of live states
-beside that of the rule's own minimal one; `said` tells whether the sentences are those of the rule.
+fraction of 2,000 other logs whose flag, before noise, is predicted; `states` is the number of live states of the
+learned automaton, beside that of the rule's minimal one; `said` tells whether the sentences are those of the rule.
 
 Peers: a decision tree on "a comes before b", which gives no automaton, and with `--edsm` that learner of AALpy (the
 extra `automata`), on the first 200 logs only: on 2,000 it takes many minutes. Growth is of `declare` on words up to
-`--largest`; `exponent` is the slope of log(seconds) against log(words) from 10^4 words on. Completion is given half of
-the words of random functions of low rank; its mean squared error on the other half stands beside that of the table
-with zeros, as it is or cut to the rank, whichever is less.
+`--largest`; `exponent` is the slope of log(seconds) against log(words) from 10^4 words on. Completion learns from half
+of the words of random functions of low rank; its mean squared error on the other half stands beside that of the table
+filled with zeros, whole or of the given rank, whichever is less.
 """
 
 import math

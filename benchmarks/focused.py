@@ -1,13 +1,13 @@
-"""The focused planner against the exact one on T3, and its growth with loose objects.
+"""The focused planner against the exact one on T3, and its growth with the number of loose objects.
 
     python benchmarks/focused.py [--json] [--scenes 20] [--demonstrations 32] [--parts growth plans training]
         [--figure growth.png]
 
 One plan: CPU time of the exact planner (product, cost-to-go, plan) and of the focused one in the same scenes of
 `blocked-unlock-pickup`, under unit cost and under a random cost of features. Training: CPU time of log likelihood and
-gradient of all demonstrations under a random local cost, once everything that is kept between epochs is there.
-Growth: scenes of BabyAI's GoTo, nine rooms, with 2 to 20 objects: CPU time and nodes of the product for one plan, and
-the peak memory of a process of its own that plans in all these scenes; `--parts` chooses what to measure.
+gradient of all demonstrations under a random local cost, when everything kept between epochs has been computed. Growth:
+scenes of BabyAI's GoTo, nine rooms, with 2 to 20 objects: CPU time and product nodes of one plan, and the peak memory
+of a separate process that plans in all these scenes. `--parts` chooses what to measure.
 """
 
 import multiprocessing
@@ -81,7 +81,7 @@ def measure_plans(kind: str, scenes: int) -> dict[str, Any]:
 
 def measure_training(demonstrations: int) -> dict[str, Any]:
     task = find_task("blocked-unlock-pickup")
-    shown = collect(task, demonstrations, 0, temperature=0.5, seed=0, n_jobs=1).demonstrations
+    collected = collect(task, demonstrations, 0, temperature=0.5, seed=0, n_jobs=1).demonstrations
     torch.manual_seed(0)
     model = LocalCost()
     with torch.no_grad():
@@ -89,7 +89,7 @@ def measure_training(demonstrations: int) -> dict[str, Any]:
             parameter.add_(0.1 * torch.randn_like(parameter))
     took, likelihoods = {}, {}
     for planner in ("exact", "focused"):
-        scenes = prepare_scenes(shown, task.make_world, task.rule, 0.5, 1, planner).scenes
+        scenes = prepare_scenes(collected, task.make_world, task.rule, 0.5, 1, planner).scenes
         examples = _view_scenes(model, scenes)
         for _ in range(2):  # the first compiles, and meets what is kept
             began = time.process_time()

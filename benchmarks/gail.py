@@ -1,10 +1,10 @@
-"""GAIL's speed: environment steps per second on each task, where the time goes, and what 500,000 steps take.
+"""GAIL's speed: environment steps per second on each task, the shares of its parts, and the time of 500,000 steps.
 
     python benchmarks/gail.py [--json] [--iterations 12]
 
-A training with the default settings is cut short after a few iterations, the first of which are slower than later ones
-(a generator that knows little sees more different states). Times are of the processor, on one thread. The limit is
-500,000 steps within 15 minutes on two cores; GAIL uses one.
+A training with the default settings is stopped after a few iterations, the first of which are slower than later ones
+(an untrained generator visits more distinct states). Times are of the processor, on one thread. The limit is 500,000
+steps within 15 minutes on two cores; GAIL uses one.
 """
 
 import tempfile

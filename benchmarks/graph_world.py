@@ -1,10 +1,10 @@
-"""Worlds as arrays: how fast they are explored and planned in, beside MiniGrid's own compiled search.
+"""Worlds as arrays: the speed of exploring and planning in them, beside MiniGrid's own compiled search.
 
     python benchmarks/graph_world.py [--json] [--side 1000] [--repeats 5]
 
-A plain-Python grid of side x side cells with four moves is explored once into a `GraphWorld`; from then on products
-are explored and costs-to-go computed at compiled speed. Beside it stands the exploration of `blocked-unlock-pickup`
-per transition, in the same run. Last, many destinations on one table: what a scene takes by itself.
+A plain-Python grid of side x side cells with four moves becomes a `GraphWorld` once; then products are explored
+and costs-to-go computed at compiled speed. The exploration of `blocked-unlock-pickup`, per transition, is measured in
+the same run. Last, many destinations share one table: the memory of one scene.
 """
 
 import sys

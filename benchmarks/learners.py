@@ -1,17 +1,16 @@
-"""Learners of logic against the number of demonstrations: rules kept, rules broken, scenes without a plan, regret.
+"""Task learners by the number of demonstrations: rules kept, rules broken, scenes without a plan, regret.
 
     python benchmarks/learners.py [--tasks random-office-coffee ...] [--numbers 1 2 4 8 16 32] [--seeds 3]
                                   [--results FILE.jsonl] [--figure FILE.png] [--json]
 
 Demonstrators act at temperature 0.5. `rational` learns from successes alone, and plans cautiously or plainly; the other
-learners get 128 failures besides. All know what transitions cost, and plan greedily in test scenes that nobody trained
-on. Regret is of the episodes that keep the rule: their cost over the least possible, minus 1. `broken` are episodes in
-which there was a plan and the rule was not kept in time; `beside memorised` counts them only in scenes in which the
-memorised automaton (`spectral`), learned from the same demonstrations, has a plan too.
+learners also get 128 failures. All know the true costs, and plan greedily in unseen test scenes. Regret is of episodes
+that keep the rule: their cost over the least possible, minus 1. `broken` are episodes in which there was a plan and the
+rule was not kept in time; `beside memorised` counts them only in scenes in which the memorised automaton (`spectral`),
+learned from the same demonstrations, has a plan too.
 
-With --results, every cell is appended to a file as soon as it is known, and those that are there already are not
-measured again: stop it and start it again as you like. Collections come one after the other, so that the first one of
-all tasks is there first.
+With --results, every finished cell is appended to a file, and cells in the file are not measured again, so that an
+interrupted run continues. All tasks are measured on one collection before the next.
 """
 
 import argparse
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from regret import mean_regret
 from reporting import make_parser, report
 from rich.table import Table
 
@@ -135,7 +135,7 @@ def measure(
             "learner": policy.name,
             "scenes": became,
             **{name: became.count(letter) / len(became) for name, letter in LETTERS.items()},
-            "regret": regret(tested, optimal),
+            "regret": mean_regret(tested, optimal),
             "return": tested.mean_return,
             "optimal_return": optimal.mean_return,
             "states": automaton.states,
@@ -158,13 +158,6 @@ def some(everything: Dataset, number: int, learner: str) -> Dataset:
     successes = [one for one in everything if one.is_success][:number]
     failures = [one for one in everything if not one.is_success] if learner in WITH_FAILURES else []
     return Dataset(everything.task, (*successes, *failures), everything.temperature)
-
-
-def regret(tested: Evaluation, optimal: Evaluation) -> float | None:
-    """The mean over kept episodes of their cost over the least possible, minus 1."""
-    best = {one.seed: one.cost for one in optimal.episodes if one.success}
-    ratios = [one.cost / best[one.seed] - 1 for one in tested.episodes if one.success and one.seed in best]
-    return float(np.mean(ratios)) if ratios else None
 
 
 def said(model: TaskModel) -> str:

@@ -2,16 +2,15 @@
 
     python benchmarks/load.py [--json] [--largest 1.0] [--parts words,labels] [--learner spectral] [--image FILE.png]
 
-words           many words of a few labels, as an event log has them; the largest is 10^6
+words           many words of a few labels, as in an event log; at most 10^6
 long            20 words that grow to 10^4 labels each
 labels          2,000 words over an alphabet that grows to 2,000 labels
 propositions    2,000 words whose labels are random sets of up to 64 propositions
-demonstrations  recorded walks in a small world, up to 10^5
+demonstrations  recorded paths in a small world, up to 10^5
 
-Each row is a command in a process of its own, its start included. `exponent` is the slope of the logarithm of time (of
-memory) against that of the size, between two sizes, after what every command takes: 1 is linear. `score one` is the
-command that scores a single word by the model that was learned. --largest 0.1 stops at a tenth of these sizes.
-Kernels are compiled before anything is measured.
+Each row is a command in its own process, with its start. `exponent` is the slope of the logarithm of time (of memory)
+against that of the size, between two sizes, without the constant part: 1 is linear. `score one` scores a single word
+with the learned model. --largest 0.1 stops at a tenth of these sizes. Kernels are compiled beforehand.
 """
 
 import json
@@ -39,7 +38,7 @@ SIZES = {
 }
 
 SECONDS = 900
-"""Processor time after which a command is given up."""
+"""Processor time after which a command is stopped."""
 
 
 def main() -> None:

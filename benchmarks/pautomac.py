@@ -4,7 +4,7 @@
 
 DIR holds N.pautomac.train, N.pautomac.test and N.pautomac_solution.txt. The score of a model q is
 2 ** (-sum_i p_i log2 q_i) over the test words, p and q each normalised; lower is better, and p itself
-has the lowest. One setting for all problems; test words are looked at for the score alone.
+has the lowest. One setting for all problems; test words are used for the score only.
 
 `splearn` is scikit-splearn 1.2.1 at its best over ranks 5-40, its rank picked with the test words.
 `spectral` is `SpectralLearner` (trigram smoothing, rank and statistic by held-out words),

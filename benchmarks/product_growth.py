@@ -3,9 +3,9 @@
     python benchmarks/product_growth.py [--json] [--quick]
 
 DoorKey from 8x8 to 64x64 and MultiRoom from 2 to 8 rooms, each with an automaton of the one word of its optimal
-plan (`word`: the product stays small) and, up to where memory allows, with its rule (`rule`: the key may lie
-anywhere, doors may close again). Memory is what the process takes at its peak beyond what it had before.
-The last lines give the largest over the smallest figure for products of 100,000 transitions and more.
+plan (`word`: the product stays small) and, as far as memory allows, with its rule (`rule`: the key may lie
+anywhere, doors may close again). Memory is the growth of the process's peak.
+The second table gives the largest over the smallest figure for products of 100,000 transitions and more.
 """
 
 import ctypes

@@ -1,22 +1,22 @@
-"""The weighted automaton against the recurrent network, from the same words: what each makes of words it was not shown.
+"""The weighted automaton against the recurrent network, learned from the same words and judged on others.
 
     python benchmarks/recurrent.py [--json] [--tasks doorkey ...] [--sizes 4 8 ...] [--seeds 3] [--scenes 16]
 
-Words are those of demonstrations: half of them successes of the expert at temperature 0.5 (D2), half random walks that
-fail. Each learner gets the same ones, compressed, with the empty label at the beginning optional. They are judged on
+Words are those of demonstrations: half of them successes of the expert at temperature 0.5 (D2), half failed random
+walks. Each learner gets the same words, compressed, with an optional empty label at the beginning. They are judged on
 256 + 256 words of other scenes:
 
-    right       share of these words that are judged rightly, at the threshold 0.5; successes and failures apart
-    unseen      the same for words that are not among those learned from
-    early       share of held-out successes of which a proper beginning is accepted: an agent would stop there
+    right       fraction of these words that are judged correctly, at the threshold 0.5; successes and failures apart
+    unseen      the same for words that are not among the training words
+    early       fraction of held-out successes with an accepted proper prefix, after which an agent would stop
     error       loss of eq. (2) on these words
-    seconds     of learning (the automaton that is read off the network included), after a first fit that does not count
+    seconds     of learning (with the extraction of the automaton), after a first fit that does not count
     return      of an agent that plans with the finite automaton and unit cost, minus that of the optimal one, on
                 validation scenes of the task; an automaton that cannot be planned with has the return 0
 
 `wfa` is `--learner spectral`, `wfa select` chooses rank and basis on held-out words, `gru` is `--learner gru`, and
-`gru words` the same network without the beginnings of words as failures. For a network, words are judged by the
-network itself; the last column of the table says how often its automaton says the same.
+`gru words` the same network without prefixes as failures. A network judges words itself; the last column of the table
+is its agreement with its automaton.
 """
 
 import argparse

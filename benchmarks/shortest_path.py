@@ -4,10 +4,10 @@
 
 The first table is the whole product of `blocked-unlock-pickup` and its rule (508,144 states), costs uniform in
 [0.5, 1.5]. Ours is the whole call: V, Q of every control and the best control, from the graph reversed once.
-The peers get their graph ready-made and solve for V, SciPy also for predecessors. The limit is a breadth-first
-sweep of the same reversed graph, compiled, in the product's own numbering; also shown is the sweep in our
-numbering, which is what the search itself walks, and a sweep forwards over all states.
-Two threads are compared with what they give to arithmetic alone: on a busy machine that is little.
+The peers get their graph ready-made and solve for V, SciPy also for predecessors. The lower limit is a compiled
+breadth-first sweep of the same reversed graph, in the product's own numbering; also measured are the sweep in our
+numbering, which the search uses, and a forward sweep over all states.
+The speed-up of two threads is compared with that of pure arithmetic, which is small on a busy machine.
 The second table has the product of every task with its rule and with the automaton of the words of its optimal plans.
 """
 

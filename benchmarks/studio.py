@@ -1,15 +1,15 @@
-"""How long a person waits in the studio: key press to new frame, demonstration to automaton; alone, and with others.
+"""Response times of the studio: key press to new frame, demonstration to automaton; with one user and with many.
 
     python benchmarks/studio.py [--json] [--keys 300] [--sessions 20]
 
-A server in a process of its own. Alone, a real browser (Chromium): a key is pressed in the page, and time runs until
-the canvas shows the state that follows and the browser is about to paint it. A demonstration of T1 (doorkey) ends with
-the key that reaches the goal, and time runs until the page shows what was understood from it.
+The server runs in its own process. One user acts in a real browser (Chromium): the time from a key press until the
+canvas shows the next state and the browser is about to paint it. A demonstration of T1 (doorkey) ends with the key that
+reaches the goal: the time until the page shows the automaton learned from it.
 
-With others, so many people demonstrate T1 at the same time, each in a session of their own, four keys a second. They
-are plain clients that speak the pages' own protocol (HTTP, then Socket.IO over a websocket) and draw nothing, so that
-the figures tell about the server and not about twenty browsers on its cores: time runs from the key to the view that
-holds the next frame. Beside them is the browser of before, in which frames are drawn: what a person sees meanwhile.
+Many users demonstrate T1 at the same time, each in their own session, with four keys per second. They are plain clients
+that speak the pages' own protocol (HTTP, then Socket.IO over a websocket) and draw nothing, so that the figures measure
+the server and not twenty browsers on its cores: the time from the key to the view with the next frame. The real browser
+runs beside them, to measure what a user experiences meanwhile.
 
 The limits: 100 ms for a key at the 95th percentile; 2 s for a demonstration of T1.
 """

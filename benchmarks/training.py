@@ -1,12 +1,12 @@
-"""Training the cost: an epoch against a straightforward version, and where the time goes.
+"""Training the cost: the time of an epoch and of its parts, against a straightforward implementation.
 
     python benchmarks/training.py [--json] [--task blocked-unlock-pickup] [--cost paper] [--epochs 5]
 
 The data are the paper's D2: 32 demonstrations at temperature 0.5, the automaton learned from them and 128 failures.
-The straightforward version does for every scene what one would write first: the network on every transition of the
-product, each with its own concatenated input (the convolution is shared by the controls of a node, to be fair), SciPy's
-Dijkstra, and automatic differentiation of the sum of costs along every path. It is measured on a few scenes, ours on
-all of them and on the same few; both give the same loss and gradient, which is checked.
+The straightforward implementation evaluates, for every scene, the network on every transition of the product, each with
+its own concatenated input (to be fair, the controls of a node share the convolution), then SciPy's Dijkstra, and
+automatic differentiation of the sum of costs along every path. It is measured on a few scenes, ours on all of them and
+on the same few; the benchmark checks that both give the same loss and gradient.
 """
 
 import argparse

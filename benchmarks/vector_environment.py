@@ -2,10 +2,10 @@
 
     python benchmarks/vector_environment.py [--json] [--environments 64] [--repeats 5]
 
-Both take the same random controls, begin a new episode where one has ended (which counts, for both: the real one
-builds its next scene then, ours draws one from a pool that was compiled before), and show what a network needs: the
-real ones the full grid by MiniGrid's own FullyObsWrapper, ours the number of the grid in a bank of distinct ones.
-Shown too is MiniGrid without that wrapper, as it comes. Times are of the processor, fastest of the repeats.
+Both take the same random controls, and start a new episode when one has ended (which is measured, too: the real
+environment builds its next scene, ours draws one from a precompiled pool). Both return what a network needs: the real
+ones the full grid by MiniGrid's FullyObsWrapper, ours the index of the grid in a bank of distinct ones. MiniGrid is
+also measured without that wrapper. Times are of the processor, the fastest of the repeats.
 """
 
 import time

@@ -4,7 +4,7 @@
 
 Words are drawn from a random Markov chain, lengths geometric with mean 8; rows = cols = 3, at most
 1,000 prefixes and suffixes, rank 8. `exponent` is the slope of log(seconds) against log(words) from
-10^4 words on: 1 is linear. Each fit runs in a process of its own, so that its peak memory is its own.
+10^4 words on: 1 is linear. Each fit runs in its own process, so that its peak memory is its own.
 """
 
 import math

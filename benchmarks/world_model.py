@@ -4,11 +4,11 @@
 
 Exploration is of `blocked-unlock-pickup` until the box is picked up: 508,144 states, 3.05 million transitions,
 each with its label. The peer is the same search in plain Python, below: the same rules for any scene of doors,
-keys, balls and boxes, tuples for states, a dict for what is known. Times are of the processor, not of the clock:
-both run on one thread, and other work on the machine then counts for neither.
-Stepping is one step after the other, with labels, against `MiniGridEnv.step`, which also makes an observation
-(shown too is MiniGrid with that part taken out, which no user can do).
-Memory is the growth of this process's peak from after the imports to after the first exploration, compiler included.
+keys, balls and boxes, with tuples as states and a dict of the states found. Times are of the processor: both run on one
+thread, and other work on the machine does not affect them.
+Stepping, one step after the other with labels, is compared with `MiniGridEnv.step`, which also creates an observation
+(MiniGrid is also measured without that part, which no user can leave out).
+Memory is the growth of this process's peak from after the imports to after the first exploration, with the compiler.
 """
 
 import resource
@@ -131,18 +131,18 @@ class PlainScene:
             return agent, (direction + 1) % 4, carried, places, doors
         move = self.MOVES[direction]
         front = (agent[0] + move[0], agent[1] + move[1])
-        thing = places.index(front) if front in places else None
+        item = places.index(front) if front in places else None
         door = self.door_at.get(front)
         if control == "forward":
-            if front in self.walls or thing is not None or (door is not None and doors[door] != "open"):
+            if front in self.walls or item is not None or (door is not None and doors[door] != "open"):
                 return state
             return front, direction, carried, places, doors
         if control == "pickup":
-            if carried is not None or thing is None:
+            if carried is not None or item is None:
                 return state
-            return agent, direction, thing, replaced(places, thing, None), doors
+            return agent, direction, item, replaced(places, item, None), doors
         if control == "drop":
-            if carried is None or front in self.walls or thing is not None or door is not None:
+            if carried is None or front in self.walls or item is not None or door is not None:
                 return state
             return agent, direction, None, replaced(places, carried, front), doors
         if door is not None:
@@ -151,8 +151,8 @@ class PlainScene:
             if carried is None or self.kinds[carried] != self.KEY or self.colors[carried] != self.door_colors[door]:
                 return state
             return agent, direction, carried, places, replaced(doors, door, "open")
-        if thing is not None and self.kinds[thing] == self.BOX:
-            return agent, direction, carried, replaced(places, thing, None), doors
+        if item is not None and self.kinds[item] == self.BOX:
+            return agent, direction, carried, replaced(places, item, None), doors
         return state
 
     def label(self, state: Any) -> frozenset[str]:
