@@ -31,7 +31,7 @@ browser:  ## for the tests of pages, which are skipped where there is none and n
 		echo "no chromium, and none could be installed: the tests of pages in a browser are skipped"
 
 bench: $(INSTALLED)  ## speed and growth, one table each; PAUTOMAC=DIR adds the benchmark of that name
-	for name in world_model graph_world collection words_growth event_logs shortest_path product_growth training vector_environment learned_taste rational choices; do \
+	for name in world_model graph_world collection words_growth event_logs shortest_path product_growth training vector_environment hidden_cost rational choices; do \
 		$(BIN)/python benchmarks/$$name.py || exit 1; done
 	test -z "$(PAUTOMAC)" || $(BIN)/python benchmarks/pautomac.py $(PAUTOMAC)
 

@@ -2,17 +2,15 @@
 
     python benchmarks/babyai.py [--json] [--scenes 500] [--level babyai-goto ...] [--results scenes.jsonl]
 
-For each scene: the plan of the focused planner under the rule read from the level's instruction, carried out in the
-real environment until its verifier says success; and minigrid's `BabyAIBot` in the same scene. The bot sees only what
-the agent sees and explores the rest, the planner knows the scene: a plan that is longer than the bot's would be a
-mistake. Where the bot raises an error or runs out of the level's own time, it counts as failed and the scene is
-compared no further. A scene is impossible if the planner has proved that no plan exists: in some scenes of Unlock the
-key lies behind the door that it unlocks. Times are CPU time of this process for one plan, making and reading the scene
-included, compilation left out; memory is the peak of the process. With `--results` every scene is written to a file as
-it is done, and a run that was stopped goes on there.
+In each scene, the focused planner plans under the rule of the level's instruction, and the plan is executed in the real
+environment until its verifier reports success; minigrid's `BabyAIBot` acts in the same scene. The bot sees only what
+the agent sees and explores the rest, while the planner knows the scene: a plan longer than the bot's would be a
+mistake. A bot that raises an error or exceeds the level's time limit has failed, and the scene is not compared. A scene
+is impossible if the planner has proved that no plan exists: in some scenes of Unlock the key lies behind the door that
+it unlocks. Times are CPU times of one plan, with the creation of the scene and without compilation; memory is the peak
+of the process. With `--results` every finished scene is written to a file, from which an interrupted run continues.
 """
 
-import argparse
 import json
 import resource
 import statistics
@@ -22,8 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from minigrid.utils.baby_ai_bot import BabyAIBot
-from rich.console import Console
-from rich.table import Table
+from reporting import make_parser, report, rows_table
 
 from wfairl.planning.cost import unit_cost
 from wfairl.planning.focused import FocusedPlanner
@@ -45,8 +42,7 @@ LEVELS = (
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser = make_parser(__doc__)
     parser.add_argument("--scenes", type=int, default=500, help="scenes of each level, from seed 0 on")
     parser.add_argument("--level", action="append", help="only this level; may be given several times")
     parser.add_argument("--max-nodes", type=int, default=DEFAULT_MAX_NODES, help="give up on a scene beyond this")
@@ -55,13 +51,7 @@ def main() -> None:
     levels = [level for level in LEVELS if arguments.level is None or level.name in arguments.level]
     planner = FocusedPlanner(arguments.max_nodes)
     rows = [summarize(level, measure(level, planner, arguments.scenes, arguments.results)) for level in levels]
-    if arguments.json:
-        print(json.dumps({"levels": rows}))
-        return
-    table = Table(*rows[0])
-    for row in rows:
-        table.add_row(*(f"{value:.4g}" if isinstance(value, float) else str(value) for value in row.values()))
-    Console(width=200).print(table)
+    report({"levels": rows}, arguments.json, rows_table(rows), width=200)
 
 
 def measure(

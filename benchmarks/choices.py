@@ -1,22 +1,16 @@
-"""The likelihood of choices on the way to hundreds of goals, and its gradient: time of one evaluation.
+"""The time of one evaluation of the likelihood of route choices to hundreds of goals, and of its gradient.
 
     python benchmarks/choices.py [--json] [--repeats 5]
 
-A network of the size of Borlange's (7,288 links, 466 goals, 37,000 steps), made at random on a grid. Ours is the whole
-evaluation: cost-to-go, policy and gradient with respect to the cost of every transition, on one thread. The peers solve
-for less: SciPy's Dijkstra for the cost-to-go of all goals alone, and a sparse solve per goal for the soft one, as the
-recursive logit's own code does it (measured on some of the goals).
+The network is a random grid of the size of Borlange's (7,288 links, 466 goals, 37,000 steps). Ours is the whole
+evaluation: cost-to-go, policy and gradient with respect to the cost of every transition, on one thread. The peers
+compute less: SciPy's Dijkstra only the cost-to-go of all goals, and a sparse solve per goal only the soft one, as in
+the recursive logit's own code (measured on some of the goals).
 """
-
-import argparse
-import json
-import time
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console
-from rich.table import Table
+from reporting import fastest, figures_table, make_parser, report
 from scipy.sparse import csc_array, csr_array, eye_array
 from scipy.sparse.csgraph import dijkstra
 from scipy.sparse.linalg import spsolve
@@ -28,20 +22,14 @@ SIDE, GOALS, STEPS, SAMPLED_GOALS = 86, 466, 37_000, 20
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--repeats", type=int, default=5, help="runs of each, of which the fastest counts")
+    parser = make_parser(__doc__, repeats=5)
     arguments = parser.parse_args()
     figures = measure(arguments.repeats)
-    if arguments.json:
-        print(json.dumps(figures))
-        return
-    table = Table("what", "seconds of one evaluation", title="466 goals on 7,396 links")
-    for name, seconds in figures["seconds"].items():
-        table.add_row(name, f"{seconds:.3f}")
-    Console().print(table)
-    for name, ratio in figures["ratios"].items():
-        Console().print(f"{name}: {ratio:.2f}")
+    tables = [
+        figures_table(figures["seconds"], "seconds of one evaluation, 466 goals on 7,396 links"),
+        figures_table(figures["ratios"], "ratios"),
+    ]
+    report(figures, arguments.json, *tables)
 
 
 def measure(repeats: int) -> dict[str, dict[str, float]]:
@@ -90,15 +78,6 @@ def solve_each(links: csc_array, goals: NDArray[np.int64]) -> None:
         arrived = np.zeros(nodes)
         arrived[goal] = 1.0
         spsolve((eye_array(nodes) - links).tocsc(), arrived)
-
-
-def fastest(work: Callable[[], object], repeats: int) -> float:
-    times = []
-    for _ in range(repeats):
-        begun = time.process_time()
-        work()
-        times.append(time.process_time() - begun)
-    return min(times)
 
 
 if __name__ == "__main__":

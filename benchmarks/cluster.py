@@ -1,16 +1,15 @@
-"""Suites on a cluster: what it costs beyond local processes, and how busy it keeps many workers.
+"""Suites on a cluster: the overhead over local processes, and the utilisation of many workers.
 
     python benchmarks/cluster.py [--json] [--cells 1000] [--workers 64]
 
-Jobs sleep, so that two cores can stand for a cluster; each takes a data set along and brings a run back, as cells do.
+Jobs sleep, so that two cores can simulate a cluster; like cells, each receives a data set and returns a run.
 
-overhead  eight cells of ten seconds on a Dask cluster of two workers, processes of their own beside a scheduler,
-          against two local processes
-busy      a thousand cells of five to fifteen seconds: the share of the time for which the workers slept, and where the
-          rest went: until a worker began, between two of its cells, and after its last one
+overhead  eight cells of ten seconds on a Dask cluster of two worker processes and a scheduler, against two local
+          processes
+busy      a thousand cells of five to fifteen seconds: the fraction of the time that workers spent in jobs, and of the
+          rest before a worker's first job, between jobs and after its last one
 """
 
-import argparse
 import json
 import subprocess
 import sys
@@ -25,8 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
+from reporting import figures_table, make_parser, report
 
 from wfairl.executors import LOCAL, open_workers
 from wfairl.suites.jobs import Job, run_jobs
@@ -42,20 +40,19 @@ from distributed import LocalCluster
 # Many workers share the cores of one machine here, and each would look at its own stack every 10 ms.
 dask.config.set({"distributed.worker.profile.enabled": False, "distributed.admin.system-monitor.interval": "5s"})
 if __name__ == "__main__":
-    processes, workers, told = sys.argv[1] == "processes", int(sys.argv[2]), sys.argv[3]
+    processes, workers, address_file = sys.argv[1] == "processes", int(sys.argv[2]), sys.argv[3]
     settings = {"threads_per_worker": 1, "processes": processes, "protocol": "tcp://", "dashboard_address": None}
     settings["memory_limit"] = 0  # the workers of one process share its memory
     with LocalCluster(n_workers=workers, **settings) as cluster:
-        open(told, "w").write(cluster.scheduler_address + "\\n")
+        open(address_file, "w").write(cluster.scheduler_address + "\\n")
         sys.stdin.read()  # until nobody needs it
 """
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser = make_parser(__doc__)
     parser.add_argument("--cells", type=int, default=1000)
-    parser.add_argument("--seconds", type=float, default=10.0, help="that a cell takes, on average")
+    parser.add_argument("--seconds", type=float, default=10.0, help="mean duration of a cell")
     parser.add_argument("--part", choices=("overhead", "busy"), help="only this")
     parser.add_argument("--workers", type=int, default=64)
     arguments = parser.parse_args()
@@ -63,13 +60,7 @@ def main() -> None:
         figures = {} if arguments.part == "busy" else overhead(Path(name))
         if arguments.part != "overhead":
             figures |= busy(Path(name), arguments.cells, arguments.workers, arguments.seconds)
-    if arguments.json:
-        print(json.dumps(figures))
-        return
-    table = Table("figure", "value", title="suites on a cluster")
-    for what, value in figures.items():
-        table.add_row(what, f"{value:,.3f}" if isinstance(value, float) else f"{value:,}")
-    Console().print(table)
+    report(figures, arguments.json, figures_table(figures, "suites on a cluster"))
 
 
 def overhead(directory: Path) -> dict[str, Any]:
@@ -129,21 +120,22 @@ def time_of(seconds: list[float], directory: Path, executor: str, workers: int) 
 def sleep(name: str, seconds: float, directory: Path) -> None:
     start = time.time()
     time.sleep(seconds)
-    told = {"worker": threading.get_ident(), "start": start, "end": time.time()}
-    (directory / name).write_bytes(json.dumps(told).encode().ljust(RUN, b"\0"))
+    times = {"worker": threading.get_ident(), "start": start, "end": time.time()}
+    (directory / name).write_bytes(json.dumps(times).encode().ljust(RUN, b"\0"))
 
 
 @contextmanager
 def started_cluster(kind: str, workers: int, directory: Path) -> Iterator[str]:
     """The address of a cluster in processes that are not this one."""
-    script, told = directory / "cluster.py", directory / f"address-{kind}"
+    script, address_file = directory / "cluster.py", directory / f"address-{kind}"
     script.write_text(CLUSTER)
-    process = subprocess.Popen([sys.executable, str(script), kind, str(workers), str(told)], stdin=subprocess.PIPE)
+    command = [sys.executable, str(script), kind, str(workers), str(address_file)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE)
     try:
-        while not told.exists() or not told.read_text().endswith("\n"):
+        while not address_file.exists() or not address_file.read_text().endswith("\n"):
             assert process.poll() is None, "the cluster did not start"
             time.sleep(0.1)
-        yield "dask://" + told.read_text().strip().rpartition("/")[2]
+        yield "dask://" + address_file.read_text().strip().rpartition("/")[2]
     finally:
         process.communicate()
 

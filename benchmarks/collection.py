@@ -1,18 +1,14 @@
-"""Collecting the paper's data sets, 32 successes and 128 failures each: how long it takes, and on what.
+"""The time of collecting the paper's data sets, 32 successes and 128 failures each.
 
     python benchmarks/collection.py [--json] [--jobs 2] [--tasks NAME ...]
 
-Times are of the clock, on as many cores as there are jobs, and of the processor, which other work on the machine does
-not count for.
+Times are of the clock, with one core per job, and of the processor, which other work on the machine does not affect.
 """
 
-import argparse
-import json
 import time
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
+from reporting import make_parser, report, rows_table
 
 from wfairl.demonstrations import collect
 from wfairl.suites.paper import TASKS
@@ -22,22 +18,15 @@ DATA_SETS = {"D1": 0.0, "D2": 0.5}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--jobs", type=int, default=2, help="scenes to work on at once")
-    parser.add_argument("--tasks", nargs="+", default=TASKS, help="the paper's unless told")
+    parser = make_parser(__doc__)
+    parser.add_argument("--jobs", type=int, default=2, help="number of scenes in parallel")
+    parser.add_argument("--tasks", nargs="+", default=TASKS, help="by default the paper's")
     arguments = parser.parse_args()
     tasks = [find_task(name) for name in arguments.tasks]
     for task in tasks:
         collect(task, 1, 1, 0.5, seed=1)  # compiles
     rows = [measure(task, name, arguments.jobs) for task in tasks for name in DATA_SETS]
-    if arguments.json:
-        print(json.dumps({"collections": rows}))
-        return
-    table = Table(*rows[0], title="collecting 160 demonstrations")
-    for row in rows:
-        table.add_row(*(f"{value:.1f}" if isinstance(value, float) else str(value) for value in row.values()))
-    Console().print(table)
+    report({"collections": rows}, arguments.json, rows_table(rows, "collecting 160 demonstrations", ".1f"))
 
 
 def measure(task: Any, data_set: str, jobs: int) -> dict[str, Any]:

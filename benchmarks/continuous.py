@@ -1,19 +1,18 @@
-"""Worlds without cells: what is learned from demonstrations on a floor plan, beside OMPL, and how it grows.
+"""Worlds without cells: learning from demonstrations on a floor plan, a comparison with OMPL, and growth.
 
     python benchmarks/continuous.py [recorded|walks|ompl|gap|growth|curves|pictures ...] [--json] [--images docs/images]
 
 recorded 16 demonstrations of `workshop`, no failures, three seeds: rule and prices are learned, and 64 new scenes are
          planned on a roadmap and refined. Demonstrations are recorded paths: planned on another floor (welding larger,
          stations smaller: people keep a margin), with noise of 3 cm, and snapped.
-walks    the same from 16 walks of the expert over the roadmap, at a temperature of 0.2 m.
-ompl     OMPL's BIT* in the same 64 scenes: it knows the true rule and the true prices and has the same time, or more.
-gap      the true rule and prices on roadmaps of 150 to 9,600 samples: the cost above the best that is known.
-growth   10^3 to 10^6 edges: seconds to draw a roadmap and to plan on it, bytes of the table.
+walks    the same from 16 paths of the expert on the roadmap, at a temperature of 0.2 m.
+ompl     OMPL's BIT* in the same 64 scenes, with the true rule, the true prices and at least the same time.
+gap      the true rule and prices on roadmaps of 150 to 9,600 samples: the cost above the best known one.
+growth   10^3 to 10^6 edges: seconds to sample a roadmap and to plan on it, bytes of the table.
 curves   roadmaps of cars, by OMPL's Dubins and Reeds-Shepp curves.
-pictures of a plan and of a path that was snapped; with --images.
+pictures of a plan and of a snapped path; with --images.
 """
 
-import argparse
 import json
 import sys
 import tempfile
@@ -37,8 +36,7 @@ from continuous_scenes import (
     three_stations,
 )
 from ompl_planning import NoPathError, SafeOmpl
-from rich.console import Console
-from rich.table import Table
+from reporting import make_parser, report, rows_table
 
 from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations.demonstration import Dataset
@@ -72,7 +70,7 @@ GROWTH = (45, 130, 400, 1100, 3000, 8500, 24000)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__)
     parts: dict[str, Callable[[], Any]] = {
         "recorded": recorded,
         "walks": walks,
@@ -83,22 +81,17 @@ def main() -> None:
         "pictures": pictures,
     }
     parser.add_argument("parts", nargs="*", choices=[*parts, []], help="what to measure; all of it if none is named")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--images", type=Path, help="write the figures of what is measured into this folder")
     arguments = parser.parse_args()
     figures = {name: parts[name]() for name in arguments.parts or parts}
     if arguments.images is not None:
         draw(figures, arguments.images)
-    if arguments.json:
-        print(json.dumps(figures))
-        return
-    for name, rows in figures.items():
-        shown = list(dict.fromkeys(key for row in rows for key in row if key not in ("path", "costs", "walk")))
-        table = Table(*shown, title=name)
-        for row in rows:
-            values = [row.get(key, "") for key in shown]
-            table.add_row(*(f"{value:,.3f}" if isinstance(value, float) else str(value) for value in values))
-        Console().print(table)
+    tables = [rows_table([without_points(row) for row in rows], name, ",.3f") for name, rows in figures.items()]
+    report(figures, arguments.json, *tables)
+
+
+def without_points(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name not in ("path", "costs", "walk")}
 
 
 def recorded() -> list[dict[str, Any]]:
@@ -138,7 +131,7 @@ def learn_and_plan(source: str, demonstrate: Callable[[int], tuple[Dataset, floa
         "seconds a scene": seconds / TESTS,
         "costs": costs,
     }
-    print({name: value for name, value in row.items() if name != "costs"}, file=sys.stderr, flush=True)
+    print(without_points(row), file=sys.stderr, flush=True)
     return row
 
 
@@ -177,7 +170,7 @@ def ompl() -> list[dict[str, Any]]:
                 "costs": costs.tolist(),
             }
         )
-        print({name: value for name, value in rows[-1].items() if name != "costs"}, file=sys.stderr, flush=True)
+        print(without_points(rows[-1]), file=sys.stderr, flush=True)
     return rows
 
 

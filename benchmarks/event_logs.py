@@ -1,28 +1,25 @@
-"""Rules hidden in event logs: how often each learner finds them, how that grows, and what completion is worth.
+"""Rules hidden in event logs: how often each learner finds them, the growth of the time, and the error of completion.
 
     python benchmarks/event_logs.py [--json] [--seeds 5] [--largest 1000000] [--edsm]
 
 A rule is a conjunction of two to four constraints: b only after a, a happens, if a happens then b happens too. Logs
 are 2,000 words of about 12 events out of 15, most of them incidental, and 3 % of the flags are wrong. `right` is the
-share of 2,000 other logs whose flag before noise is told; `states` is the learned automaton's number of live states
-beside that of the rule's own minimal one; `said` tells whether the sentences are the rule's.
+fraction of 2,000 other logs whose flag, before noise, is predicted; `states` is the number of live states of the
+learned automaton, beside that of the rule's minimal one; `said` tells whether the sentences are those of the rule.
 
 Peers: a decision tree on "a comes before b", which gives no automaton, and with `--edsm` that learner of AALpy (the
 extra `automata`), on the first 200 logs only: on 2,000 it takes many minutes. Growth is of `declare` on words up to
-`--largest`; `exponent` is the slope of log(seconds) against log(words) from 10^4 words on. Completion is given half of
-the words of random functions of low rank; its mean squared error on the other half stands beside that of the table
-with zeros, as it is or cut to the rank, whichever is less.
+`--largest`; `exponent` is the slope of log(seconds) against log(words) from 10^4 words on. Completion learns from half
+of the words of random functions of low rank; its mean squared error on the other half stands beside that of the table
+filled with zeros, whole or of the given rank, whichever is less.
 """
 
-import argparse
-import json
 import math
 import time
 from itertools import product as words_over
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table as Printed
+from reporting import make_parser, report, rows_table
 from sklearn.tree import DecisionTreeClassifier
 
 from wfairl.automata.completion import complete
@@ -43,22 +40,27 @@ EXAMPLE = (("precedence", EVENTS[0], EVENTS[1]), ("existence", EVENTS[2]), ("res
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--largest", type=int, default=1_000_000)
     parser.add_argument("--edsm", action="store_true")
-    parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     sizes = [10**k for k in range(3, int(math.log10(arguments.largest)) + 1)]
     warm_up()
     growth = [measure_growth(size) for size in sizes]
-    report = {
+    figures = {
         "rules": [row for seed in range(arguments.seeds) for row in measure_rule(seed, arguments.edsm)],
         "growth": growth,
         "exponent": exponent(growth),
         "completion": [measure_completion(seed) for seed in range(2 * arguments.seeds)],
     }
-    print(json.dumps(report)) if arguments.json else print_report(report)
+    rules = [{name: value for name, value in row.items() if name != "rule"} for row in figures["rules"]]
+    tables = [
+        rows_table(rules, "rules"),
+        rows_table(growth, f"growth: time grows as words ** {figures['exponent'] or math.nan:.2f}", ".2f"),
+        rows_table(figures["completion"], "completion", ".2e"),
+    ]
+    report(figures, arguments.json, *tables)
 
 
 def warm_up() -> None:
@@ -113,7 +115,13 @@ def judge_edsm(words: list, flags: np.ndarray, other: list, truth: np.ndarray) -
     seconds = time.perf_counter() - started
     said = np.array([edsm_accepts(model, word) for word in other])
     right = float((said == truth).mean())
-    return {"learner": "EDSM (AALpy)", "right": right, "states": len(model.states), "said": False, "seconds": seconds}
+    return {
+        "learner": "EDSM (AALpy)",
+        "right": right,
+        "states": len(model.states),
+        "said": False,
+        "seconds": seconds,
+    }
 
 
 def edsm_accepts(model: object, word: tuple) -> bool:
@@ -221,36 +229,6 @@ def draw_function(rng: np.random.Generator, rank: int, labels: int) -> WeightedA
     transitions = rng.normal(size=(labels, rank, rank))
     transitions /= np.linalg.norm(transitions, ord=2, axis=(1, 2), keepdims=True)
     return WeightedAutomaton(ALPHABET[:labels], rng.normal(size=rank), rng.normal(size=rank), transitions)
-
-
-def print_report(report: dict) -> None:
-    console = Console()
-    rules = Printed("seed", "learner", "right", "states", "rule's", "said", "s")
-    for row in report["rules"]:
-        states = "-" if row["states"] is None else str(row["states"])
-        said = "yes" if row["said"] else "no"
-        rules.add_row(
-            str(row["seed"]),
-            row["learner"],
-            f"{row['right']:.4f}",
-            states,
-            str(row["rule_states"]),
-            said,
-            f"{row['seconds']:.2f}",
-        )
-    console.print(rules)
-    growth = Printed("words", "declare s", "said")
-    for row in report["growth"]:
-        growth.add_row(f"{row['words']:,}", f"{row['seconds']:.2f}", "yes" if row["said"] else "no")
-    console.print(growth)
-    if report["exponent"] is not None:
-        console.print(f"time grows as words ** {report['exponent']:.2f}")
-    completion = Printed("rank", "found", "labels", "words", "error", "zero-filled", "ratio", "s")
-    for row in report["completion"]:
-        counts = (str(row[key]) for key in ("rank", "found_rank", "labels", "words"))
-        errors = (f"{row[key]:.2e}" for key in ("error", "zero_filled_error", "ratio"))
-        completion.add_row(*counts, *errors, f"{row['seconds']:.2f}")
-    console.print(completion)
 
 
 if __name__ == "__main__":

@@ -1,17 +1,15 @@
-"""The focused planner against the exact one on T3, and its growth with loose objects.
+"""The focused planner against the exact one on T3, and its growth with the number of loose objects.
 
     python benchmarks/focused.py [--json] [--scenes 20] [--demonstrations 32] [--parts growth plans training]
         [--figure growth.png]
 
 One plan: CPU time of the exact planner (product, cost-to-go, plan) and of the focused one in the same scenes of
 `blocked-unlock-pickup`, under unit cost and under a random cost of features. Training: CPU time of log likelihood and
-gradient of all demonstrations under a random local cost, once everything that is kept between epochs is there.
-Growth: scenes of BabyAI's GoTo, nine rooms, with 2 to 20 objects: CPU time and nodes of the product for one plan, and
-the peak memory of a process of its own that plans in all these scenes; `--parts` chooses what to measure.
+gradient of all demonstrations under a random local cost, when everything kept between epochs has been computed. Growth:
+scenes of BabyAI's GoTo, nine rooms, with 2 to 20 objects: CPU time and product nodes of one plan, and the peak memory
+of a separate process that plans in all these scenes. `--parts` chooses what to measure.
 """
 
-import argparse
-import json
 import multiprocessing
 import resource
 import statistics
@@ -22,8 +20,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from rich.console import Console
-from rich.table import Table
+from reporting import make_parser, report, rows_table
 
 from wfairl.demonstrations.collection import collect
 from wfairl.learning.grid_costs import LocalCost
@@ -42,8 +39,7 @@ PARTS = ("growth", "plans", "training")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser = make_parser(__doc__)
     parser.add_argument("--scenes", type=int, default=20, help="scenes of each measurement")
     parser.add_argument("--demonstrations", type=int, default=32, help="demonstrations of the training")
     parser.add_argument("--figure", type=Path, help="draw the growth into this file")
@@ -60,14 +56,7 @@ def main() -> None:
         tables["training on T3"] = [measure_training(arguments.demonstrations)]
     if arguments.figure is not None:
         draw_growth(tables["growth"], arguments.figure)
-    if arguments.json:
-        print(json.dumps(tables))
-        return
-    for title, rows in tables.items():
-        table = Table(*rows[0], title=title)
-        for row in rows:
-            table.add_row(*(f"{value:.4g}" if isinstance(value, float) else str(value) for value in row.values()))
-        Console(width=160).print(table)
+    report(tables, arguments.json, *(rows_table(rows, title) for title, rows in tables.items()), width=160)
 
 
 def measure_plans(kind: str, scenes: int) -> dict[str, Any]:
@@ -92,7 +81,7 @@ def measure_plans(kind: str, scenes: int) -> dict[str, Any]:
 
 def measure_training(demonstrations: int) -> dict[str, Any]:
     task = find_task("blocked-unlock-pickup")
-    shown = collect(task, demonstrations, 0, temperature=0.5, seed=0, n_jobs=1).demonstrations
+    collected = collect(task, demonstrations, 0, temperature=0.5, seed=0, n_jobs=1).demonstrations
     torch.manual_seed(0)
     model = LocalCost()
     with torch.no_grad():
@@ -100,7 +89,7 @@ def measure_training(demonstrations: int) -> dict[str, Any]:
             parameter.add_(0.1 * torch.randn_like(parameter))
     took, likelihoods = {}, {}
     for planner in ("exact", "focused"):
-        scenes = prepare_scenes(shown, task.make_world, task.rule, 0.5, 1, planner).scenes
+        scenes = prepare_scenes(collected, task.make_world, task.rule, 0.5, 1, planner).scenes
         examples = _view_scenes(model, scenes)
         for _ in range(2):  # the first compiles, and meets what is kept
             began = time.process_time()

@@ -1,14 +1,12 @@
-"""GAIL's speed: environment steps per second on each task, where the time goes, and what 500,000 steps take.
+"""GAIL's speed: environment steps per second on each task, the shares of its parts, and the time of 500,000 steps.
 
     python benchmarks/gail.py [--json] [--iterations 12]
 
-A training with the default settings is cut short after a few iterations, the first of which are slower than later ones
-(a generator that knows little sees more different states). Times are of the processor, on one thread. The limit is
-500,000 steps within 15 minutes on two cores; GAIL uses one.
+A training with the default settings is stopped after a few iterations, the first of which are slower than later ones
+(an untrained generator visits more distinct states). Times are of the processor, on one thread. The limit is 500,000
+steps within 15 minutes on two cores; GAIL uses one.
 """
 
-import argparse
-import json
 import tempfile
 import time
 from collections.abc import Callable
@@ -16,10 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
+from reporting import make_parser, report, rows_table
 
-from wfairl.baselines.gail import GailConfig, train_gail, training
+from wfairl.baselines.gail import GailConfig, adversarial, train_gail
 from wfairl.demonstrations import collect
 from wfairl.learning.threads import one_torch_thread
 from wfairl.worlds import Task
@@ -30,21 +27,15 @@ LIMIT_MINUTES = 15.0
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser = make_parser(__doc__)
     parser.add_argument("--iterations", type=int, default=12, help="iterations to measure")
     arguments = parser.parse_args()
     tasks = {task.name: measure(task, arguments.iterations) for task in TASKS}
     slowest = max(row["minutes_for_500000_steps"] for row in tasks.values())
     figures = {"tasks": tasks, "slowest_minutes": slowest, "limit_minutes": LIMIT_MINUTES}
-    if arguments.json:
-        print(json.dumps(figures))
-        return
-    names = list(next(iter(tasks.values())))
-    table = Table("figure", *tasks, title=f"GAIL on one core (limit: {LIMIT_MINUTES:g} minutes for {STEPS:,} steps)")
-    for name in names:
-        table.add_row(name, *(f"{row[name]:,.2f}" for row in tasks.values()))
-    Console().print(table)
+    rows = [{"task": name, **row} for name, row in tasks.items()]
+    title = f"GAIL on one core (limit: {LIMIT_MINUTES:g} minutes for {STEPS:,} steps)"
+    report(figures, arguments.json, rows_table(rows, title, ",.2f"))
 
 
 @one_torch_thread()
@@ -52,19 +43,19 @@ def measure(task: Task, iterations: int) -> dict[str, float]:
     dataset = collect(task, 32, 0, 0.0, 0, n_jobs=1)
     config = replace(GailConfig(), rewards=("minus-log-1-d",), iterations=iterations, validate_every=iterations)
     clock = Clock()
-    originals = training.clone, training.validate, training._Training.iterate
-    judge, learn = training._Training._judge, training.make_ppo
-    training.clone = clock.timed("cloning", training.clone)
-    training.validate = clock.timed("validation", training.validate)
-    training._Training.iterate = clock.timed("iterations", training._Training.iterate)  # type: ignore[method-assign]
-    training._Training._judge = clock.timed("discriminator", judge)  # type: ignore[method-assign]
-    training.make_ppo = clock.parts(learn)
+    originals = adversarial.clone, adversarial.validate, adversarial._Training.iterate
+    judge, learn = adversarial._Training._train_discriminator, adversarial.make_ppo
+    adversarial.clone = clock.timed("cloning", adversarial.clone)
+    adversarial.validate = clock.timed("validation", adversarial.validate)
+    adversarial._Training.iterate = clock.timed("iterations", adversarial._Training.iterate)  # type: ignore[method-assign]
+    adversarial._Training._train_discriminator = clock.timed("discriminator", judge)  # type: ignore[method-assign]
+    adversarial.make_ppo = clock.parts(learn)
     try:
         with tempfile.TemporaryDirectory() as directory:
             clock.timed("all", train_gail)(task, dataset, config, Path(directory))
     finally:
-        training.clone, training.validate, training._Training.iterate = originals  # type: ignore[method-assign]
-        training._Training._judge, training.make_ppo = judge, learn  # type: ignore[method-assign]
+        adversarial.clone, adversarial.validate, adversarial._Training.iterate = originals  # type: ignore[method-assign]
+        adversarial._Training._train_discriminator, adversarial.make_ppo = judge, learn  # type: ignore[method-assign]
     # `iterations` holds the last validation, which a long training does far less often.
     iterating = clock.seconds["iterations"] - clock.seconds["validation"] / 2
     rate = config.steps / iterating

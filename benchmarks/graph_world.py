@@ -1,22 +1,18 @@
-"""Worlds as arrays: how fast they are explored and planned in, beside MiniGrid's own compiled search.
+"""Worlds as arrays: the speed of exploring and planning in them, beside MiniGrid's own compiled search.
 
     python benchmarks/graph_world.py [--json] [--side 1000] [--repeats 5]
 
-A plain-Python grid of side x side cells with four moves is explored once into a `GraphWorld`; from then on products
-are explored and costs-to-go computed at compiled speed. Beside it stands the exploration of `blocked-unlock-pickup`
-per transition, in the same run. Last, many destinations on one table: what a scene takes by itself.
+A plain-Python grid of side x side cells with four moves becomes a `GraphWorld` once; then products are explored
+and costs-to-go computed at compiled speed. The exploration of `blocked-unlock-pickup`, per transition, is measured in
+the same run. Last, many destinations share one table: the memory of one scene.
 """
 
-import argparse
-import json
 import sys
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
+from reporting import fastest, figures_table, make_parser, report
 
 from wfairl.automata.rules import visit_in_order
 from wfairl.planning import build_product, cost_to_go
@@ -52,19 +48,11 @@ class Plain:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser = make_parser(__doc__, repeats=5)
     parser.add_argument("--side", type=int, default=1000, help="cells of a side of the grid")
-    parser.add_argument("--repeats", type=int, default=5, help="runs, of which the fastest counts")
     arguments = parser.parse_args()
     figures = measure(arguments.side, arguments.repeats)
-    if arguments.json:
-        print(json.dumps(figures))
-        return
-    table = Table("figure", "value", title="worlds as arrays")
-    for name, value in figures.items():
-        table.add_row(name, f"{value:,.3f}" if isinstance(value, float) else f"{value:,}")
-    Console().print(table)
+    report(figures, arguments.json, figures_table(figures, "worlds as arrays"))
 
 
 def measure(side: int, repeats: int) -> dict[str, Any]:
@@ -94,16 +82,6 @@ def measure(side: int, repeats: int) -> dict[str, Any]:
         "bytes of a scene beside the shared table": float(np.mean(own)),
         "bytes of the table": int(world.table.successors.nbytes + world.table.label_index.nbytes),
     }
-
-
-def fastest(work: Callable[[], object], repeats: int) -> float:
-    """Processor time of the fastest of some runs."""
-    times = []
-    for _ in range(repeats):
-        begun = time.process_time()
-        work()
-        times.append(time.process_time() - begun)
-    return min(times)
 
 
 if __name__ == "__main__":

@@ -1,17 +1,16 @@
-"""Learners of logic against the number of demonstrations: rules kept, rules broken, scenes without a plan, regret.
+"""Task learners by the number of demonstrations: rules kept, rules broken, scenes without a plan, regret.
 
     python benchmarks/learners.py [--tasks random-office-coffee ...] [--numbers 1 2 4 8 16 32] [--seeds 3]
                                   [--results FILE.jsonl] [--figure FILE.png] [--json]
 
 Demonstrators act at temperature 0.5. `rational` learns from successes alone, and plans cautiously or plainly; the other
-learners get 128 failures besides. All know what transitions cost, and plan greedily in test scenes that nobody trained
-on. Regret is of the episodes that keep the rule: their cost over the least possible, minus 1. `broken` are episodes in
-which there was a plan and the rule was not kept in time; `beside memorised` counts them only in scenes in which the
-memorised automaton (`spectral`), learned from the same demonstrations, has a plan too.
+learners also get 128 failures. All know the true costs, and plan greedily in unseen test scenes. Regret is of episodes
+that keep the rule: their cost over the least possible, minus 1. `broken` are episodes in which there was a plan and the
+rule was not kept in time; `beside memorised` counts them only in scenes in which the memorised automaton (`spectral`),
+learned from the same demonstrations, has a plan too.
 
-With --results, every cell is appended to a file as soon as it is known, and those that are there already are not
-measured again: stop it and start it again as you like. Collections come one after the other, so that the first one of
-all tasks is there first.
+With --results, every finished cell is appended to a file, and cells in the file are not measured again, so that an
+interrupted run continues. All tasks are measured on one collection before the next.
 """
 
 import argparse
@@ -22,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
+from regret import mean_regret
+from reporting import make_parser, report
 from rich.table import Table
 
 from wfairl.automata.task_model import TaskModel
@@ -51,7 +51,7 @@ KEPT, NO_PLAN, BROKEN = "k", "n", "b"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__)
     parser.add_argument("--tasks", nargs="+", default=[*OFFICES, *OTHERS])
     parser.add_argument("--numbers", nargs="+", type=int, default=list(NUMBERS))
     parser.add_argument(
@@ -60,7 +60,6 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--scenes", type=int, default=SCENES, help="test scenes of each task, at most")
     parser.add_argument("--results", type=Path, help="append rows to this file, and go on with what it has")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--figure", type=Path, help="draw FILE.png, FILE-broken.png and FILE-return.png")
     parser.add_argument("--prices", nargs="+", type=float, default=[DEFAULT_PRICE], help="of a failure, for caution")
     parser.add_argument("--validation", action="store_true", help="other collections and scenes, to choose settings on")
@@ -76,10 +75,7 @@ def main() -> None:
         for what, axis in DRAWN.items():
             stem = arguments.figure.stem + ("" if what == "kept" else f"-{what}")
             draw(rows, what, axis, arguments.figure.with_stem(stem))
-    if arguments.json:
-        print(json.dumps({"rows": rows}))
-    else:
-        show(rows)
+    report({"rows": rows}, arguments.json, summary_table(rows), width=150)
 
 
 def known_rows(path: Path | None) -> list[dict[str, Any]]:
@@ -139,7 +135,7 @@ def measure(
             "learner": policy.name,
             "scenes": became,
             **{name: became.count(letter) / len(became) for name, letter in LETTERS.items()},
-            "regret": regret(tested, optimal),
+            "regret": mean_regret(tested, optimal),
             "return": tested.mean_return,
             "optimal_return": optimal.mean_return,
             "states": automaton.states,
@@ -164,13 +160,6 @@ def some(everything: Dataset, number: int, learner: str) -> Dataset:
     return Dataset(everything.task, (*successes, *failures), everything.temperature)
 
 
-def regret(tested: Evaluation, optimal: Evaluation) -> float | None:
-    """The mean over kept episodes of their cost over the least possible, minus 1."""
-    best = {one.seed: one.cost for one in optimal.episodes if one.success}
-    ratios = [one.cost / best[one.seed] - 1 for one in tested.episodes if one.success and one.seed in best]
-    return float(np.mean(ratios)) if ratios else None
-
-
 def said(model: TaskModel) -> str:
     return model.sentences[0] if model.sentences else ""
 
@@ -182,7 +171,7 @@ def grouped(rows: Iterable[dict[str, Any]]) -> dict[tuple[str, str, int], list[d
     return groups
 
 
-def show(rows: list[dict[str, Any]]) -> None:
+def summary_table(rows: list[dict[str, Any]]) -> Table:
     table = Table("task", "demonstrations", "learner", *SHOWN, "beside memorised", "states", "s of processor")
     for (task, learner, number), group in grouped(rows).items():
         means = [f"{mean(group, name):.3f}" for name in SHOWN]
@@ -193,7 +182,7 @@ def show(rows: list[dict[str, Any]]) -> None:
         group = [row for row in rows if (row["learner"], row["number"]) == (learner, number)]
         means = [f"{mean(group, name):.4f}" for name in SHOWN]
         table.add_row("all", str(number), learner, *means, f"{beside_memorised(group, rows):.4f}", "", "")
-    Console(width=150).print(table)
+    return table
 
 
 SHOWN = ("kept", "no_plan", "broken", "regret", "return")

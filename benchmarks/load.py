@@ -2,19 +2,17 @@
 
     python benchmarks/load.py [--json] [--largest 1.0] [--parts words,labels] [--learner spectral] [--image FILE.png]
 
-words           many words of a few labels, as an event log has them; the largest is 10^6
+words           many words of a few labels, as in an event log; at most 10^6
 long            20 words that grow to 10^4 labels each
 labels          2,000 words over an alphabet that grows to 2,000 labels
 propositions    2,000 words whose labels are random sets of up to 64 propositions
-demonstrations  recorded walks in a small world, up to 10^5
+demonstrations  recorded paths in a small world, up to 10^5
 
-Each row is a command in a process of its own, its start included. `exponent` is the slope of the logarithm of time (of
-memory) against that of the size, between two sizes, after what every command takes: 1 is linear. `score one` is the
-command that scores a single word by the model that was learned. --largest 0.1 stops at a tenth of these sizes.
-Kernels are compiled before anything is measured.
+Each row is a command in its own process, with its start. `exponent` is the slope of the logarithm of time (of memory)
+against that of the size, between two sizes, without the constant part: 1 is linear. `score one` scores a single word
+with the learned model. --largest 0.1 stops at a tenth of these sizes. Kernels are compiled beforehand.
 """
 
-import argparse
 import json
 import math
 import os
@@ -26,8 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
+from reporting import make_parser, report, rows_table
 
 from wfairl.automata.words import ScoredWords, write_jsonl
 from wfairl.demonstrations import Dataset, Demonstration, save
@@ -41,12 +38,11 @@ SIZES = {
 }
 
 SECONDS = 900
-"""Processor time after which a command is given up."""
+"""Processor time after which a command is stopped."""
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser = make_parser(__doc__)
     parser.add_argument("--largest", type=float, default=1.0, help="part of the largest sizes to stop at")
     parser.add_argument("--parts", default=",".join(SIZES))
     parser.add_argument("--learner", default="shortest", help="of `wfairl learn-task`")
@@ -66,14 +62,7 @@ def main() -> None:
             three["exponent of memory"] = exponent(row, two, three, "learn, MB")
     if arguments.image:
         draw(rows, arguments.image)
-    if arguments.json:
-        print(json.dumps(rows))
-        return
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    table = Table(*names, title="large inputs")
-    for row in rows:
-        table.add_row(*(shown(row.get(name)) for name in names))
-    Console(width=160).print(table)
+    report(rows, arguments.json, rows_table(rows, "large inputs", ".2f"), width=160)
 
 
 def measure(part: str, size: int, place: Path, learner: str) -> dict[str, Any]:
@@ -130,10 +119,6 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
         axis.grid(alpha=0.3)
     axes[0].legend(frameon=False)
     figure.savefig(path, dpi=110)
-
-
-def shown(value: Any) -> str:
-    return "" if value is None else f"{value:.2f}" if isinstance(value, float) else str(value)
 
 
 def drawn_words(rng: np.random.Generator, count: int, length: int, alphabet: list[frozenset[str]]) -> list[Any]:

@@ -1,8 +1,7 @@
 """The peer of `continuous.py`: OMPL's own planners, for visiting regions of a floor in order at least cost.
 
-A whole motion is checked and priced by one compiled call of ours, exactly. The planners of the wheel of OMPL 2.0.1 now
-and then end the process (BIT*) or do not come back when their time is over (PRM*, SORRT*), so they run in a process of
-their own.
+Our compiled code checks and prices a whole motion exactly, in one call. The planners in OMPL 2.0.1's wheel sometimes
+crash the process (BIT*) or do not return when their time is over (PRM*, SORRT*), so they run in a separate process.
 """
 
 from __future__ import annotations

@@ -4,22 +4,19 @@
 
 DIR holds N.pautomac.train, N.pautomac.test and N.pautomac_solution.txt. The score of a model q is
 2 ** (-sum_i p_i log2 q_i) over the test words, p and q each normalised; lower is better, and p itself
-has the lowest. One setting for all problems; test words are looked at for the score alone.
+has the lowest. One setting for all problems; test words are used for the score only.
 
 `splearn` is scikit-splearn 1.2.1 at its best over ranks 5-40, its rank picked with the test words.
 `spectral` is `SpectralLearner` (trigram smoothing, rank and statistic by held-out words),
 `refined` is `DistributionLearner`.
 """
 
-import argparse
-import json
 import time
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
+from reporting import figures_table, make_parser, report, rows_table
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import svds
 
@@ -34,23 +31,23 @@ REPEATS = 20
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__)
     parser.add_argument("directory", type=Path, metavar="DIR")
     parser.add_argument("--problems", type=int, nargs="+", default=list(SPLEARN))
     parser.add_argument(
         "--spectral-only", action="store_true", help="leave out the refined automata, which take minutes"
     )
     parser.add_argument("--speed-only", action="store_true", help="only the time of the fit, on the first problem")
-    parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     problems = [] if arguments.speed_only else arguments.problems
-    report = {
+    figures = {
         "perplexity": [
             measure_problem(arguments.directory, problem, not arguments.spectral_only) for problem in problems
         ],
         "fit": measure_fit(arguments.directory, arguments.problems[0]),
     }
-    print(json.dumps(report)) if arguments.json else print_report(report)
+    tables = rows_table(figures["perplexity"], "perplexity", ".3f"), figures_table(figures["fit"], "spectral fit")
+    report(figures, arguments.json, *tables, width=120)
 
 
 def measure_problem(directory: Path, problem: int, refine: bool) -> dict:
@@ -71,6 +68,8 @@ def measure_problem(directory: Path, problem: int, refine: bool) -> dict:
         row["refined_seconds"] = time.perf_counter() - started
         row["refined"] = perplexity(truth, refined.log_probability(judged))
         row["refined_states"] = refined.states_
+    if row["splearn"] is not None:
+        row["relative_to_splearn"] = row.get("refined", row["spectral"]) / row["splearn"] - 1
     return row
 
 
@@ -161,33 +160,6 @@ def value(initial, final, transitions, word):
     for label in word:
         initial = initial @ transitions[label]
     return initial @ final
-
-
-def print_report(report: dict) -> None:
-    console = Console(width=max(110, Console().width))
-    if report["perplexity"]:
-        table = Table("problem", "minimum", "splearn", "spectral", "rank", "s", "refined", "states", "s", "vs splearn")
-        for row in report["perplexity"]:
-            best = row.get("refined", row["spectral"])
-            table.add_row(
-                str(row["problem"]),
-                f"{row['minimum']:.3f}",
-                str(row["splearn"]),
-                f"{row['spectral']:.3f}",
-                str(row["spectral_rank"]),
-                f"{row['spectral_seconds']:.1f}",
-                f"{row['refined']:.3f}" if "refined" in row else "",
-                str(row.get("refined_states", "")),
-                f"{row['refined_seconds']:.1f}" if "refined" in row else "",
-                "" if row["splearn"] is None else f"{100 * (best / row['splearn'] - 1):+.2f} %",
-            )
-        console.print(table)
-    fit = report["fit"]
-    console.print(
-        f"word statistic, rows = cols = 4, rank 12, {fit['words']} words of problem {fit['problem']}: "
-        f"{fit['seconds'] * 1e3:.0f} ms; with dictionaries {fit['dictionary_seconds'] * 1e3:.0f} ms, "
-        f"{fit['ratio']:.1f} times as long; same values: {fit['same_values']}"
-    )
 
 
 if __name__ == "__main__":

@@ -3,15 +3,13 @@
     python benchmarks/product_growth.py [--json] [--quick]
 
 DoorKey from 8x8 to 64x64 and MultiRoom from 2 to 8 rooms, each with an automaton of the one word of its optimal
-plan (`word`: the product stays small) and, up to where memory allows, with its rule (`rule`: the key may lie
-anywhere, doors may close again). Memory is what the process takes at its peak beyond what it had before.
-The last lines give the largest over the smallest figure for products of 100,000 transitions and more.
+plan (`word`: the product stays small) and, as far as memory allows, with its rule (`rule`: the key may lie
+anywhere, doors may close again). Memory is the growth of the process's peak.
+The second table gives the largest over the smallest figure for products of 100,000 transitions and more.
 """
 
-import argparse
 import ctypes
 import gc
-import json
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,8 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
+from reporting import figures_table, make_parser, report, rows_table
 
 from wfairl.automata.automaton import Automaton
 from wfairl.automata.rules import visit_in_order
@@ -70,8 +67,7 @@ class Case:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser = make_parser(__doc__)
     parser.add_argument("--quick", action="store_true", help="only what takes less than a second each")
     arguments = parser.parse_args()
     measure(Case("doorkey", 8, "rule"))  # compiles
@@ -79,21 +75,8 @@ def main() -> None:
     spread = {
         name: spread_of(rows, name) for name in ("build ns", "solve ns", "total ns", "bytes held", "bytes at peak")
     }
-    if arguments.json:
-        print(json.dumps({"cases": rows, "spread": spread}))
-        return
-    table = Table(*rows[0], title="for each transition")
-    for row in rows:
-        table.add_row(
-            *(
-                f"{value:,.1f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else value
-                for value in row.values()
-            )
-        )
-    console = Console(width=140)
-    console.print(table)
-    for name, figure in spread.items():
-        console.print(f"{name}: largest / smallest = {figure:.2f}")
+    tables = rows_table(rows, "for each transition", ",.1f"), figures_table(spread, "largest / smallest", ".2f")
+    report({"cases": rows, "spread": spread}, arguments.json, *tables, width=140)
 
 
 def cases(quick: bool) -> Iterator[Case]:

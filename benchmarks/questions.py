@@ -1,13 +1,13 @@
-"""What an answer is worth, in demonstrations: rules kept after answered questions, and after more demonstrations.
+"""The value of answers, compared with demonstrations: rules kept after answered questions and more demonstrations.
 
     python benchmarks/questions.py [--json] [--validation] [--demonstrate] [--tasks coffee mail ...] [--seeds 3]
 
-Offices drawn anew for each scene; demonstrators act at temperature 0.5, no failures are given. An answerer knows the
-true rule. From 4 demonstrations (--first) on, either questions are answered one after the other or more demonstrations
-are given, with --demonstrate also those in scenes that `find_scene` chooses.
+Every scene is a new random office; demonstrators act at temperature 0.5, and there are no failures. The answers follow
+the true rule. After 4 demonstrations (--first), either questions are answered one by one or more demonstrations are
+given, with --demonstrate also in scenes that `find_scene` chooses.
 
-    kept      share of 64 new scenes in which the greedy plan keeps the true rule, mean over tasks and seeds
-    cautious  the same for the cautious policy, which is what agents follow by default
+    kept      fraction of 64 new scenes in which the greedy plan keeps the true rule, mean over tasks and seeds
+    cautious  the same for the cautious policy, the default of agents
     regret    of the cautious policy, where it keeps the rule: cost over the least possible, minus 1
     exact     how many of the learned automata read all labels as the true one does
 
@@ -21,7 +21,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
-from rich.console import Console
+from regret import mean_regret
+from reporting import make_parser, report
 from rich.table import Table
 
 from wfairl.automata.automaton import ACCEPTED, Automaton, Label
@@ -29,7 +30,7 @@ from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations.collection import collect
 from wfairl.demonstrations.demonstration import SUCCESS_SCORE, Dataset, replay
 from wfairl.demonstrations.expert import solve
-from wfairl.evaluation import Evaluation, PlannedPolicy, evaluate, expert_policy
+from wfairl.evaluation import PlannedPolicy, evaluate, expert_policy
 from wfairl.logic.caution import CautiousPolicy
 from wfairl.logic.learners import RationalTaskLearner
 from wfairl.logic.proposals import find_scene
@@ -58,13 +59,13 @@ class Row:
     answers: int
     kept: float
     cautious: float
-    regret: float
+    regret: float | None
     exact: bool
     automaton: str
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__)
     parser.add_argument("--tasks", nargs="+", default=list(TASKS), choices=TASKS)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--scenes", type=int, default=SCENES, help="new scenes to plan in")
@@ -72,7 +73,6 @@ def main() -> None:
     parser.add_argument("--demonstrate", action="store_true", help="also choose scenes to demonstrate")
     parser.add_argument("--first", type=int, default=4, help="demonstrations to begin with")
     parser.add_argument("--more", nargs="+", type=int, default=[6, 8, 12, 16], help="numbers of demonstrations")
-    parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     rows = []
     for name in arguments.tasks:
@@ -80,10 +80,7 @@ def main() -> None:
             for row in _rows(name, seed, arguments):
                 rows.append(row)
                 sys.stderr.write(json.dumps(asdict(row)) + "\n")
-    if arguments.json:
-        print(json.dumps([asdict(row) for row in rows]))
-    else:
-        Console().print(_table(rows))
+    report([asdict(row) for row in rows], arguments.json, _table(rows))
 
 
 def _rows(name: str, seed: int, arguments: argparse.Namespace) -> Iterator[Row]:
@@ -107,7 +104,7 @@ def _rows(name: str, seed: int, arguments: argparse.Namespace) -> Iterator[Row]:
             answers=len(dataset.answers),
             kept=evaluate(task, plain, scenes, n_jobs=1).success_rate,
             cautious=tested.success_rate,
-            regret=_regret(tested, optimal),
+            regret=mean_regret(tested, optimal),
             exact=_reads(model.finite) == _reads(task.rule),
             automaton=model.sentences[0],
         )
@@ -156,11 +153,6 @@ def _demonstrate(
             return replace(dataset, demonstrations=(*dataset.demonstrations, shown))
 
 
-def _regret(tested: Evaluation, optimal: Evaluation) -> float:
-    best = {one.seed: one.cost for one in optimal.episodes if one.success}
-    return float(np.mean([one.cost / best[one.seed] - 1 for one in tested.episodes if one.success]))
-
-
 def _reads(automaton: Automaton) -> bytes:
     """The automaton over the labels of the office, in canonical form."""
     columns = np.stack([automaton.column(label) for label in LABELS], axis=1)
@@ -187,7 +179,7 @@ def _table(rows: Sequence[Row]) -> Table:
             f"{np.mean([row.answers for row in group]):.3g}",
             f"{np.mean([row.kept for row in group]):.3f} (least {min(row.kept for row in group):.3f})",
             f"{np.mean([row.cautious for row in group]):.3f} (least {min(row.cautious for row in group):.3f})",
-            f"{np.mean([row.regret for row in group]):.1%}",
+            f"{np.mean([row.regret for row in group if row.regret is not None]):.1%}",
             f"{sum(row.exact for row in group)}/{len(group)}",
         )
     return table

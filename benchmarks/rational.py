@@ -2,30 +2,28 @@
 
     python benchmarks/rational.py [--parts diss outliers cost minigrid growth] [--seeds 3] [--json]
 
-Demonstrators act at temperature 0.5 and only successes are shown. `learners.py` has the curves against the number of
-demonstrations. What is kept is measured in 64 test scenes, planned in cautiously and greedily.
+Demonstrators act at temperature 0.5, and there are only successes. `learners.py` has the curves by the number of
+demonstrations. `kept` is the fraction of 64 test scenes in which the greedy cautious plan keeps the rule.
 """
 
-import argparse
 import cProfile
-import json
 import pstats
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
+from regret import mean_regret
+from reporting import make_parser, report, rows_table
 
 from wfairl.automata.automaton import DEAD, Guard
 from wfairl.automata.guarded import Edge, GuardedAutomaton
 from wfairl.automata.rules import visit_in_order
 from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations import Dataset, Demonstration, collect, replay
-from wfairl.evaluation import Evaluation, evaluate, expert_policy
+from wfairl.evaluation import evaluate, expert_policy
 from wfairl.learning.run_directory import PlannerSettings
 from wfairl.logic import CautiousPolicy, RationalSettings, learn_logic_and_cost
 from wfairl.logic.learners import RationalTaskLearner, find_learner
@@ -53,20 +51,12 @@ def main() -> None:
         "minigrid": minigrid,
         "growth": growth,
     }
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__)
     parser.add_argument("--parts", nargs="+", default=list(parts), choices=list(parts))
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
     arguments = parser.parse_args()
-    found = {name: list(parts[name](arguments.seeds)) for name in arguments.parts}
-    if arguments.json:
-        print(json.dumps(found))
-        return
-    for name, rows in found.items():
-        table = Table(*rows[0], title=name)
-        for row in rows:
-            table.add_row(*(f"{value:.3g}" if isinstance(value, float) else str(value) for value in row.values()))
-        Console(width=160).print(table)
+    figures = {name: list(parts[name](arguments.seeds)) for name in arguments.parts}
+    report(figures, arguments.json, *(rows_table(rows, name, ".3g") for name, rows in figures.items()), width=160)
 
 
 def diss(seeds: int) -> Iterable[dict[str, Any]]:
@@ -284,16 +274,10 @@ def kept(task: Task, model: TaskModel, cost: Cost = unit_cost) -> dict[str, floa
     optimal = evaluate(task, expert_policy(task, 0.0), TEST_SEEDS, n_jobs=1)
     return {
         "kept": tested.success_rate,
-        "regret": regret(tested, optimal),
+        "regret": mean_regret(tested, optimal),
         "return": tested.mean_return,
         "optimal": optimal.mean_return,
     }
-
-
-def regret(tested: Evaluation, optimal: Evaluation) -> float:
-    best = {one.seed: one.cost for one in optimal.episodes if one.success}
-    ratios: Sequence[float] = [one.cost / best[one.seed] - 1 for one in tested.episodes if one.success]
-    return float(np.mean(ratios)) if ratios else float("nan")
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, float]:

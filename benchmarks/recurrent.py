@@ -1,34 +1,34 @@
-"""The weighted automaton against the recurrent network, from the same words: what each makes of words it was not shown.
+"""The weighted automaton against the recurrent network, learned from the same words and judged on others.
 
     python benchmarks/recurrent.py [--json] [--tasks doorkey ...] [--sizes 4 8 ...] [--seeds 3] [--scenes 16]
 
-Words are those of demonstrations: half of them successes of the expert at temperature 0.5 (D2), half random walks that
-fail. Each learner gets the same ones, compressed, with the empty label at the beginning optional. They are judged on
+Words are those of demonstrations: half of them successes of the expert at temperature 0.5 (D2), half failed random
+walks. Each learner gets the same words, compressed, with an optional empty label at the beginning. They are judged on
 256 + 256 words of other scenes:
 
-    right       share of these words that are judged rightly, at the threshold 0.5; successes and failures apart
-    unseen      the same for words that are not among those learned from
-    early       share of held-out successes of which a proper beginning is accepted: an agent would stop there
+    right       fraction of these words that are judged correctly, at the threshold 0.5; successes and failures apart
+    unseen      the same for words that are not among the training words
+    early       fraction of held-out successes with an accepted proper prefix, after which an agent would stop
     error       loss of eq. (2) on these words
-    seconds     of learning (the automaton that is read off the network included), after a first fit that does not count
+    seconds     of learning (with the extraction of the automaton), after a first fit that does not count
     return      of an agent that plans with the finite automaton and unit cost, minus that of the optimal one, on
                 validation scenes of the task; an automaton that cannot be planned with has the return 0
 
 `wfa` is `--learner spectral`, `wfa select` chooses rank and basis on held-out words, `gru` is `--learner gru`, and
-`gru words` the same network without the beginnings of words as failures. For a network, words are judged by the
-network itself; the last column of the table says how often its automaton says the same.
+`gru words` the same network without prefixes as failures. A network judges words itself; the last column of the table
+is its agreement with its automaton.
 """
 
 import argparse
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 import numpy as np
-from rich.console import Console
+from reporting import make_parser, report, rows_table
 from rich.table import Table
 
 from wfairl.automata.finite import FiniteAutomaton
@@ -77,13 +77,12 @@ class HeldOut:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__)
     parser.add_argument("--tasks", nargs="+", default=TASKS, choices=TASKS)
     parser.add_argument("--sizes", nargs="+", type=int, default=SIZES)
     parser.add_argument("--learners", nargs="+", default=list(LEARNERS), choices=list(LEARNERS))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--scenes", type=int, default=16, help="0: nobody acts")
-    parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     rows = []
     for name in arguments.tasks:
@@ -93,8 +92,8 @@ def main() -> None:
             for size in arguments.sizes
             for learner in arguments.learners
         ]
-    report = {"rows": rows, "seeds": arguments.seeds, "scenes": arguments.scenes}
-    print(json.dumps(report)) if arguments.json else print_report(report)
+    figures = {"rows": rows, "seeds": arguments.seeds, "scenes": arguments.scenes}
+    report(figures, arguments.json, *tables(rows), width=150)
 
 
 def measure_task(task: Task, arguments: argparse.Namespace) -> list[dict[str, Any]]:
@@ -229,47 +228,14 @@ def mean_of(runs: list[dict[str, Any]]) -> dict[str, Any]:
     return row
 
 
-def print_report(report: dict[str, Any]) -> None:
-    columns = ("right", "successes_accepted", "failures_rejected", "unseen_successes_accepted", "early")
-    table = Table(
-        "task",
-        "words",
-        "learner",
-        "right",
-        "+ succ.",
-        "- fail.",
-        "+ unseen",
-        "early",
-        "error",
-        "return",
-        "seconds",
-        "states",
-        "agree",
-    )
-    for row in report["rows"]:
-        table.add_row(
-            row["task"],
-            str(row["words"]),
-            row["learner"],
-            *("" if row[column] is None else f"{row[column]:.3f}" for column in columns),
-            f"{row['error']:.4f}",
-            "" if row["return_minus_optimal"] is None else f"{row['return_minus_optimal']:+.3f}",
-            f"{row['seconds']:.3f}",
-            "-" if row["states"] is None else f"{row['states']:.0f}",
-            f"{row['agreement']:.3f}",
-            end_section=row["learner"] == report["rows"][-1]["learner"],
-        )
-    console = Console(width=150)
-    console.print(table)
-    seconds = {
-        name: np.array([row["seconds"] for row in report["rows"] if row["learner"] == name]) for name in LEARNERS
-    }
-    if not len(seconds["gru"]) == len(seconds["wfa"]) > 0:
-        return
-    ratio = float(np.exp(np.mean(np.log(seconds["gru"] / seconds["wfa"]))))
-    console.print(
-        f"learning takes the network {ratio:,.0f} times as long as the automaton (geometric mean of the rows)"
-    )
+def tables(rows: list[dict[str, Any]]) -> Iterator[Table | str]:
+    columns = ("right", "successes_accepted", "failures_rejected", "unseen_successes_accepted", "early", "error")
+    columns = ("task", "words", "learner", *columns, "return_minus_optimal", "seconds", "states", "agreement")
+    yield rows_table([{name: row[name] for name in columns} for row in rows])
+    seconds = {name: np.array([row["seconds"] for row in rows if row["learner"] == name]) for name in LEARNERS}
+    if len(seconds["gru"]) == len(seconds["wfa"]) > 0:
+        ratio = float(np.exp(np.mean(np.log(seconds["gru"] / seconds["wfa"]))))
+        yield f"learning takes the network {ratio:,.0f} times as long as the automaton (geometric mean of the rows)"
 
 
 if __name__ == "__main__":

@@ -4,15 +4,13 @@
 
 The first table is the whole product of `blocked-unlock-pickup` and its rule (508,144 states), costs uniform in
 [0.5, 1.5]. Ours is the whole call: V, Q of every control and the best control, from the graph reversed once.
-The peers get their graph ready-made and solve for V, SciPy also for predecessors. The limit is a breadth-first
-sweep of the same reversed graph, compiled, in the product's own numbering; also shown is the sweep in our
-numbering, which is what the search itself walks, and a sweep forwards over all states.
-Two threads are compared with what they give to arithmetic alone: on a busy machine that is little.
+The peers get their graph ready-made and solve for V, SciPy also for predecessors. The lower limit is a compiled
+breadth-first sweep of the same reversed graph, in the product's own numbering; also measured are the sweep in our
+numbering, which the search uses, and a forward sweep over all states.
+The speed-up of two threads is compared with that of pure arithmetic, which is small on a busy machine.
 The second table has the product of every task with its rule and with the automaton of the words of its optimal plans.
 """
 
-import argparse
-import json
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -23,8 +21,7 @@ import numpy as np
 import rustworkx
 from numba import njit
 from numpy.typing import NDArray
-from rich.console import Console
-from rich.table import Table
+from reporting import figures_table, make_parser, report, rows_table
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, dijkstra
 
@@ -44,27 +41,24 @@ ARITHMETIC = 1_000_000
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--repeats", type=int, default=15, help="runs of each, of which the fastest counts")
+    parser = make_parser(__doc__, repeats=15)
     arguments = parser.parse_args()
     full = measure_full_graph(arguments.repeats)
     products = [row for task in TASKS for row in measure_task(task, arguments.repeats)]
     searches = [row for task in TASKS for row in measure_a_star(task)]
-    if arguments.json:
-        print(json.dumps({"full_graph": full, "products": products, "a_star": searches}))
-        return
-    console = Console(width=160)
-    for title, figures in (("milliseconds, whole product of T3", full["milliseconds"]), ("ratios", full["ratios"])):
-        rows = [{"what": name, "figure": figure} for name, figure in figures.items()]
-        console.print(dict_table(title, rows))
-    console.print(dict_table("products: milliseconds of a whole call", products))
-    console.print(dict_table("A*: expansions with cost 1", searches))
+    tables = [
+        figures_table(full["milliseconds"], "milliseconds, whole product of T3", ",.3g"),
+        figures_table(full["ratios"], "ratios", ",.3g"),
+        rows_table(products, "products: milliseconds of a whole call", ",.3g"),
+        rows_table(searches, "A*: expansions with cost 1", ",.3g"),
+    ]
+    figures = {"full_graph": full, "products": products, "a_star": searches}
+    report(figures, arguments.json, *tables, width=160)
 
 
 def measure_full_graph(repeats: int) -> dict[str, Any]:
     task = find_task("blocked-unlock-pickup")
-    product = build_product(task.make_world(3), rule_automaton(task))
+    product = build_product(task.make_world(3), task.rule)
     costs = np.random.default_rng(0).uniform(0.5, 1.5, product.successors.shape)
     other_costs = np.random.default_rng(1).uniform(0.5, 1.5, product.successors.shape)
     graph, matrix = product.graph, reversed_matrix(product, costs)
@@ -117,7 +111,7 @@ def measure_full_graph(repeats: int) -> dict[str, Any]:
 
 def measure_task(task: Task, repeats: int) -> list[dict[str, Any]]:
     rows = []
-    for name, automaton in (("rule", rule_automaton(task)), ("learned", learned_automaton(task))):
+    for name, automaton in (("rule", task.rule), ("learned", learned_automaton(task))):
         product = build_product(task.make_world(1_000), automaton)
         costs = np.random.default_rng(0).uniform(0.5, 1.5, product.successors.shape)
         graph, matrix = product.graph, reversed_matrix(product, costs)
@@ -140,7 +134,7 @@ def measure_task(task: Task, repeats: int) -> list[dict[str, Any]]:
 def measure_a_star(task: Task) -> list[dict[str, Any]]:
     """Dijkstra from the start expands every state that is nearer than acceptance."""
     rows = []
-    for name, automaton in (("rule", rule_automaton(task)), ("learned", learned_automaton(task))):
+    for name, automaton in (("rule", task.rule), ("learned", learned_automaton(task))):
         for seed in SEARCH_SEEDS:
             world = task.make_world(1_000 + seed)
             product = build_product(world, automaton)
@@ -167,15 +161,11 @@ def measure_a_star(task: Task) -> list[dict[str, Any]]:
     return rows
 
 
-def rule_automaton(task: Task) -> Automaton:
-    return task.rule
-
-
 def learned_automaton(task: Task) -> Automaton:
     """Learned from the words of optimal plans as successes and of their unfinished beginnings as failures."""
     words = []
     for seed in LEARNING_SEEDS:
-        product = build_product(task.make_world(seed), rule_automaton(task))
+        product = build_product(task.make_world(seed), task.rule)
         words.append(find_plan(product, unit_cost(product)).path.word)
     scored = [(word, 1.0) for word in words] + [(word[:-1], 0.0) for word in words]
     return fit_task_model(*zip(*scored, strict=True), optional_start=True).finite
@@ -263,18 +253,6 @@ def fastest(calls: dict[str, Callable[[], Any]], repeats: int) -> dict[str, floa
             call()
             times[name].append(1e3 * (time.perf_counter() - began))
     return {name: min(each) for name, each in times.items()}
-
-
-def dict_table(title: str, rows: list[dict[str, Any]]) -> Table:
-    table = Table(*rows[0], title=title)
-    for row in rows:
-        table.add_row(
-            *(
-                f"{value:,.3g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else value
-                for value in row.values()
-            )
-        )
-    return table
 
 
 if __name__ == "__main__":

@@ -1,20 +1,19 @@
-"""Response times of the studio: key press to new frame, demonstration to automaton; alone, and with other sessions.
+"""Response times of the studio: key press to new frame, demonstration to automaton; with one user and with many.
 
     python benchmarks/studio.py [--json] [--keys 300] [--sessions 20]
 
-The server has a process of its own. Alone, a real browser (Chromium) measures the time from a key press until the
-canvas shows the next state and the browser is about to paint it, and the time from the last key of a demonstration of
-T1 (doorkey) until the page shows the inferred task.
+The server runs in its own process. One user acts in a real browser (Chromium): the time from a key press until the
+canvas shows the next state and the browser is about to paint it. A demonstration of T1 (doorkey) ends with the key that
+reaches the goal: the time until the page shows the automaton learned from it.
 
-With others, that many people demonstrate T1 at the same time, each in a session of their own, at four keys per second.
-They are plain clients that speak the protocol of the pages (HTTP, then Socket.IO over a websocket) and draw nothing, so
-that the figures measure the server and not twenty browsers on its cores: the time from a key to the view with the next
-frame. The browser of before measures beside them what a person sees meanwhile.
+Many users demonstrate T1 at the same time, each in their own session, with four keys per second. They are plain clients
+that speak the pages' own protocol (HTTP, then Socket.IO over a websocket) and draw nothing, so that the figures measure
+the server and not twenty browsers on its cores: the time from the key to the view with the next frame. The real browser
+runs beside them, to measure what a user experiences meanwhile.
 
 The limits: 100 ms for a key at the 95th percentile; 2 s for a demonstration of T1.
 """
 
-import argparse
 import asyncio
 import json
 import os
@@ -36,7 +35,7 @@ import httpx
 import numpy as np
 import websockets
 from playwright.sync_api import Browser, Page, sync_playwright
-from rich.console import Console
+from reporting import make_parser, report
 from rich.table import Table
 
 from wfairl.planning.cost import unit_cost
@@ -86,8 +85,7 @@ window.demonstrate = async (keys, number, pause) => {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser = make_parser(__doc__)
     parser.add_argument("--keys", type=int, default=300, help="key presses to measure alone")
     parser.add_argument("--sessions", type=int, default=20, help="sessions at the same time")
     arguments = parser.parse_args()
@@ -117,7 +115,7 @@ def main() -> None:
             "learn_limit": LEARN_LIMIT,
         }
         browser.close()
-    print(json.dumps(figures)) if arguments.json else show(figures)
+    report(figures, arguments.json, *tables(figures))
 
 
 @contextmanager
@@ -311,8 +309,8 @@ def resident_megabytes(pid: int) -> float:
     return float(found[1]) / 1024 if found else float("nan")
 
 
-def show(figures: dict[str, Any]) -> None:
-    table = Table("measurement", "median", "95%", "largest", "of", "limit", title="response times in seconds")
+def tables(figures: dict[str, Any]) -> tuple[Table, str]:
+    table = Table("what", "median", "95%", "largest", "of", "limit", title="seconds that a person waits")
     names = {
         "key_alone": ("key press to new frame", KEY_LIMIT),
         "demonstration_of_T1": ("demonstration of T1 to automaton", LEARN_LIMIT),
@@ -324,11 +322,9 @@ def show(figures: dict[str, Any]) -> None:
         one = figures[key]
         numbers = [f"{one[part]:.3f}" for part in ("median", "percentile_95", "largest")]
         table.add_row(name, *numbers, str(one["count"]), f"{limit:g}")
-    console = Console()
-    console.print(table)
-    console.print(
-        f"{figures['cores']} cores, load {figures['load']:.1f}; with "
-        f"{figures['sessions']} sessions the server uses {figures['server_share_of_a_processor']:.0%} of a processor "
+    return table, (
+        f"{figures['cores']} cores, load {figures['load']:.1f} with what else runs here; with "
+        f"{figures['sessions']} sessions the server takes {figures['server_share_of_a_processor']:.0%} of a processor "
         f"and {figures['server_megabytes']:.0f} MB"
     )
 

@@ -1,16 +1,15 @@
-"""Training the cost: an epoch against a straightforward version, and where the time goes.
+"""Training the cost: the time of an epoch and of its parts, against a straightforward implementation.
 
     python benchmarks/training.py [--json] [--task blocked-unlock-pickup] [--cost paper] [--epochs 5]
 
 The data are the paper's D2: 32 demonstrations at temperature 0.5, the automaton learned from them and 128 failures.
-The straightforward version does for every scene what one would write first: the network on every transition of the
-product, each with its own concatenated input (the convolution is shared by the controls of a node, to be fair), SciPy's
-Dijkstra, and automatic differentiation of the sum of costs along every path. It is measured on a few scenes, ours on
-all of them and on the same few; both give the same loss and gradient, which is checked.
+The straightforward implementation evaluates, for every scene, the network on every transition of the product, each with
+its own concatenated input (to be fair, the controls of a node share the convolution), then SciPy's Dijkstra, and
+automatic differentiation of the sum of costs along every path. It is measured on a few scenes, ours on all of them and
+on the same few; the benchmark checks that both give the same loss and gradient.
 """
 
 import argparse
-import json
 import resource
 import time
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from reporting import make_parser, report
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 from torch import Tensor
@@ -63,12 +63,11 @@ def main() -> None:
     figures["peak_gigabytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     if isinstance(model, PaperCost):
         figures |= compare(model, scenes[: arguments.scenes], len(scenes))
-    print(json.dumps(figures) if arguments.json else table(figures))
+    report(figures, arguments.json, table(figures))
 
 
 def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser = make_parser(__doc__)
     parser.add_argument("--task", default="blocked-unlock-pickup")
     parser.add_argument("--cost", default="paper", choices=("paper", "local"))
     parser.add_argument("--epochs", type=int, default=5, help="of ours")

@@ -2,14 +2,12 @@
 
     python benchmarks/vector_environment.py [--json] [--environments 64] [--repeats 5]
 
-Both take the same random controls, begin a new episode where one has ended (which counts, for both: the real one
-builds its next scene then, ours draws one from a pool that was compiled before), and show what a network needs: the
-real ones the full grid by MiniGrid's own FullyObsWrapper, ours the number of the grid in a bank of distinct ones.
-Shown too is MiniGrid without that wrapper, as it comes. Times are of the processor, fastest of the repeats.
+Both take the same random controls, and start a new episode when one has ended (which is measured, too: the real
+environment builds its next scene, ours draws one from a precompiled pool). Both return what a network needs: the real
+ones the full grid by MiniGrid's FullyObsWrapper, ours the index of the grid in a bank of distinct ones. MiniGrid is
+also measured without that wrapper. Times are of the processor, the fastest of the repeats.
 """
 
-import argparse
-import json
 import time
 from collections.abc import Callable
 from typing import Any
@@ -18,8 +16,7 @@ import gymnasium
 import numpy as np
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from minigrid.wrappers import FullyObsWrapper
-from rich.console import Console
-from rich.table import Table
+from reporting import fastest, make_parser, report, rows_table
 
 from wfairl.worlds.minigrid.rules import CONTROLS
 from wfairl.worlds.minigrid.tasks import TASKS, MiniGridTask
@@ -32,10 +29,8 @@ REQUIRED_RATIO = 50.0
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser = make_parser(__doc__, repeats=5)
     parser.add_argument("--environments", type=int, default=64, help="episodes at a time")
-    parser.add_argument("--repeats", type=int, default=5, help="runs, of which the fastest counts")
     arguments = parser.parse_args()
     tasks = {task.name: measure(task, arguments.environments, arguments.repeats) for task in TASKS}
     figures = {
@@ -44,20 +39,8 @@ def main() -> None:
         "least_ratio": min(row["ratio"] for row in tasks.values()),
         "required_ratio": REQUIRED_RATIO,
     }
-    if arguments.json:
-        print(json.dumps(figures))
-        return
-    table = Table(title=f"steps per second, {arguments.environments} environments (at least {REQUIRED_RATIO:g} times)")
-    for column in ("task", "ours", "MiniGrid", "full grid", "ratio", "full", "compiling"):
-        table.add_column(column, justify="left" if column == "task" else "right")
-    for name, row in tasks.items():
-        table.add_row(
-            name,
-            *(f"{row[rate]:,.0f}" for rate in ("ours", "minigrid", "minigrid_full_grid")),
-            *(f"{row[ratio]:,.0f}" for ratio in ("ratio", "ratio_full_grid")),
-            f"{1e3 * row['compile_seconds_per_scene']:.1f} ms",
-        )
-    Console().print(table)
+    title = f"steps per second, {arguments.environments} environments (at least {REQUIRED_RATIO:g} times)"
+    report(figures, arguments.json, rows_table([{"task": name, **row} for name, row in tasks.items()], title))
 
 
 def measure(task: MiniGridTask, count: int, repeats: int) -> dict[str, float]:
@@ -91,13 +74,7 @@ def rate(environment: Any, steps: int, repeats: int) -> float:
     controls = np.random.default_rng(0).integers(len(CONTROLS), size=(steps, environment.num_envs))
     environment.reset(seed=0)
     environment.step(controls[0])  # compiles, or loads what was compiled
-    times = []
-    for _ in range(repeats):
-        started = time.process_time()
-        for row in controls:
-            environment.step(row)
-        times.append(time.process_time() - started)
-    return controls.size / min(times)
+    return controls.size / fastest(lambda: [environment.step(row) for row in controls], repeats)
 
 
 if __name__ == "__main__":

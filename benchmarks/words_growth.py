@@ -4,11 +4,9 @@
 
 Words are drawn from a random Markov chain, lengths geometric with mean 8; rows = cols = 3, at most
 1,000 prefixes and suffixes, rank 8. `exponent` is the slope of log(seconds) against log(words) from
-10^4 words on: 1 is linear. Each fit runs in a process of its own, so that its peak memory is its own.
+10^4 words on: 1 is linear. Each fit runs in its own process, so that its peak memory is its own.
 """
 
-import argparse
-import json
 import math
 import resource
 import time
@@ -16,8 +14,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
+from reporting import figures_table, make_parser, report, rows_table
 
 from wfairl.automata.spectral import SpectralLearner
 
@@ -27,15 +24,14 @@ BATCH = 1_000
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = make_parser(__doc__)
     parser.add_argument("--largest", type=int, default=1_000_000)
-    parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     sizes = [10**k for k in range(3, int(math.log10(arguments.largest)) + 1)]
     rows = [measure_alone(words, labels) for labels in ALPHABETS for words in sizes]
     exponents = {labels: exponent([row for row in rows if row["labels"] == labels]) for labels in ALPHABETS}
-    report = {"fits": rows, "exponents": exponents}
-    print(json.dumps(report)) if arguments.json else print_report(report)
+    slopes = figures_table(exponents, "exponent of the time by labels", ".2f")
+    report({"fits": rows, "exponents": exponents}, arguments.json, rows_table(rows), slopes)
 
 
 def measure_alone(words: int, labels: int) -> dict:
@@ -84,23 +80,6 @@ def exponent(rows: list) -> float:
     if len(large) < 2:
         return math.nan
     return float(np.polyfit(*(np.log([row[key] for row in large]) for key in ("words", "fit_seconds")), 1)[0])
-
-
-def print_report(report: dict) -> None:
-    table = Table("labels", "words", "fit s", "predict s", "sample MB", "extra MB")
-    for row in report["fits"]:
-        table.add_row(
-            str(row["labels"]),
-            f"{row['words']:,}",
-            f"{row['fit_seconds']:.3f}",
-            f"{row['predict_seconds']:.3f}",
-            f"{row['sample_megabytes']:.0f}",
-            f"{row['extra_megabytes']:.0f}",
-        )
-    console = Console()
-    console.print(table)
-    for labels, slope in report["exponents"].items():
-        console.print(f"{labels} labels: time grows as words ** {slope:.2f}")
 
 
 if __name__ == "__main__":

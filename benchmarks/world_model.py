@@ -4,24 +4,20 @@
 
 Exploration is of `blocked-unlock-pickup` until the box is picked up: 508,144 states, 3.05 million transitions,
 each with its label. The peer is the same search in plain Python, below: the same rules for any scene of doors,
-keys, balls and boxes, tuples for states, a dict for what is known. Times are of the processor, not of the clock:
-both run on one thread, and other work on the machine then counts for neither.
-Stepping is one step after the other, with labels, against `MiniGridEnv.step`, which also makes an observation
-(shown too is MiniGrid with that part taken out, which no user can do).
-Memory is the growth of this process's peak from after the imports to after the first exploration, compiler included.
+keys, balls and boxes, with tuples as states and a dict of the states found. Times are of the processor: both run on one
+thread, and other work on the machine does not affect them.
+Stepping, one step after the other with labels, is compared with `MiniGridEnv.step`, which also creates an observation
+(MiniGrid is also measured without that part, which no user can leave out).
+Memory is the growth of this process's peak from after the imports to after the first exploration, with the compiler.
 """
 
-import argparse
-import json
 import resource
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from minigrid.minigrid_env import MiniGridEnv
-from rich.console import Console
-from rich.table import Table
+from reporting import fastest, figures_table, make_parser, report
 
 from wfairl.automata.automaton import ACCEPTED
 from wfairl.automata.rules import visit_in_order
@@ -34,20 +30,12 @@ REAL_STEPS = 4_000
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--repeats", type=int, default=5, help="runs of ours, of which the fastest counts")
+    parser = make_parser(__doc__, repeats=5)
     arguments = parser.parse_args()
     task = find_task("blocked-unlock-pickup")
     world = task.make_world(seed=1)
     figures = {**measure_exploration(world, arguments.repeats), **measure_stepping(task, world, arguments.repeats)}
-    if arguments.json:
-        print(json.dumps(figures))
-        return
-    table = Table("figure", "value", title="the compiled MiniGrid")
-    for name, value in figures.items():
-        table.add_row(name, f"{value:,.3f}" if isinstance(value, float) else f"{value:,}")
-    Console().print(table)
+    report(figures, arguments.json, figures_table(figures, "the compiled MiniGrid"))
 
 
 def measure_exploration(world: MiniGridWorld, repeats: int) -> dict[str, Any]:
@@ -87,15 +75,6 @@ def measure_stepping(task: Any, world: MiniGridWorld, repeats: int) -> dict[str,
         "stepping_speedup": theirs / ours,
         "stepping_speedup_without_observations": bare / ours,
     }
-
-
-def fastest(work: Callable[[], Any], repeats: int) -> float:
-    times = []
-    for _ in range(repeats):
-        started = time.process_time()
-        work()
-        times.append(time.process_time() - started)
-    return min(times)
 
 
 def explore_in_python(world: MiniGridWorld) -> int:
@@ -152,18 +131,18 @@ class PlainScene:
             return agent, (direction + 1) % 4, carried, places, doors
         move = self.MOVES[direction]
         front = (agent[0] + move[0], agent[1] + move[1])
-        thing = places.index(front) if front in places else None
+        item = places.index(front) if front in places else None
         door = self.door_at.get(front)
         if control == "forward":
-            if front in self.walls or thing is not None or (door is not None and doors[door] != "open"):
+            if front in self.walls or item is not None or (door is not None and doors[door] != "open"):
                 return state
             return front, direction, carried, places, doors
         if control == "pickup":
-            if carried is not None or thing is None:
+            if carried is not None or item is None:
                 return state
-            return agent, direction, thing, replaced(places, thing, None), doors
+            return agent, direction, item, replaced(places, item, None), doors
         if control == "drop":
-            if carried is None or front in self.walls or thing is not None or door is not None:
+            if carried is None or front in self.walls or item is not None or door is not None:
                 return state
             return agent, direction, None, replaced(places, carried, front), doors
         if door is not None:
@@ -172,8 +151,8 @@ class PlainScene:
             if carried is None or self.kinds[carried] != self.KEY or self.colors[carried] != self.door_colors[door]:
                 return state
             return agent, direction, carried, places, replaced(doors, door, "open")
-        if thing is not None and self.kinds[thing] == self.BOX:
-            return agent, direction, carried, replaced(places, thing, None), doors
+        if item is not None and self.kinds[item] == self.BOX:
+            return agent, direction, carried, replaced(places, item, None), doors
         return state
 
     def label(self, state: Any) -> frozenset[str]:

@@ -1,7 +1,7 @@
-"""A choice model of your own: how likely choices are, given what transitions cost.
+"""Your own choice model: the probability of choices, given the costs of transitions.
 
-Drivers here look at the next road alone: pi(u | s) ~ exp(-c(s, u)), wherever it leads. Fitted to trips of drivers who
-plan, it tells what planning is worth.
+These drivers consider only the next road: pi(u | s) ~ exp(-c(s, u)), wherever it leads. Fitted to trips of drivers who
+plan ahead, the model shows how much planning explains.
 """
 
 from dataclasses import dataclass
@@ -32,8 +32,8 @@ class MyopicChoice:
         return Likelihood(float(self.log_probabilities(choices, costs).sum()), gradient)
 
     def information(self, choices, costs, features):
-        policy, seen = np.exp(self._log_policy(choices, costs)), features[choices.asked.nodes]
-        excess = seen - (policy[:, :, None] * seen).sum(axis=1, keepdims=True)
+        policy, phi = np.exp(self._log_policy(choices, costs)), features[choices.asked.nodes]
+        excess = phi - (policy[:, :, None] * phi).sum(axis=1, keepdims=True)
         own = -excess[choices.asked.of_step, choices.controls]
         scores = np.array([own[choices.trips == trip].sum(axis=0) for trip in np.unique(choices.trips)])
         return Information(scores, -np.einsum("sv,su,sui,suj->ij", choices.asked.counts, policy, excess, excess))
@@ -46,7 +46,7 @@ class MyopicChoice:
 if __name__ == "__main__":
     family, rng, steps = CostFamily.linear(ROADS.table), np.random.default_rng(0), []
     successors, costs = ROADS.table.successors, family.costs(np.array([2.0, 3.0]), np.zeros(0))
-    for trip in range(40):  # of drivers who know the cost of the best way on, and mostly take it
+    for trip in range(40):  # of drivers who know the cost-to-go, and mostly take the best road
         node, goal = rng.choice(len(successors), 2, replace=False)
         policy = np.exp(log_softmax(-ExactChoice().control_cost_to_go(successors, costs, goal), axis=1))
         while node != goal:

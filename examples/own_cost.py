@@ -1,10 +1,10 @@
-"""A cost model of your own: which transitions are alike to it, and one number for each kind of them.
+"""Your own cost model: which transitions it treats alike, and one cost for each kind.
 
     wfairl --tasks examples/own_cost.py train demos.safetensors --task-model task.json --cost fee -o runs/fee
 
-`inputs_of` says what the model sees of the transitions of a product, `preactivation` gives one unbounded number per
-distinct row, differentiably. Everything else (the floor, the gradient through the planner, training) follows. This one
-has a single weight per control, as a table of fees.
+`inputs_of` gives the model's inputs for the transitions of a product, `preactivation` one unbounded number per distinct
+row, differentiably. Everything else (the floor, the gradient through the planner, training) follows. This model has a
+single weight per control, like a table of fees.
 """
 
 import numpy as np
@@ -32,17 +32,17 @@ class FeeCost(CostModel):
         return cls(len(products[0].world.controls), **settings)
 
     def inputs_of(self, product):
-        return NodeInputs(np.zeros(len(product), np.int32), len(self.fees), ())  # all nodes are alike to it
+        return NodeInputs(np.zeros(len(product), np.int32), len(self.fees), ())  # all nodes are alike
 
     def preactivation(self, inputs, rows):
         return self.fees[rows]
 
 
-register_cost_model(FeeCost)  # from here on `--cost fee` knows it, and files of it are read
+register_cost_model(FeeCost)  # for `--cost fee`, and for reading its files
 
 if __name__ == "__main__":
     moves, _, bumps = range(3)
-    expert = feature_cost(lambda features: 3 - 2 * features[:, moves] - 2 * features[:, bumps])  # grabbing costs it 3
+    expert = feature_cost(lambda features: 3 - 2 * features[:, moves] - 2 * features[:, bumps])  # grabbing costs 3
     dataset = collect(TASK, successes=24, failures=0, temperature=0.5, seed=0, cost=expert)
     scenes = prepare_scenes(dataset.demonstrations, TASK.make_world, TASK.rule, threshold=0.5).scenes
     model = FeeCost.for_products([scene.product for scene in scenes])

@@ -1,4 +1,4 @@
-"""A suite on recorded data of your own, as those on public data are: a reader, some estimations, a table.
+"""Your own suite on recorded data, like those on public data: a reader, some estimations, a table.
 
 wfairl --tasks examples/own_data_suite.py data deliveries FOLDER -o data
 wfairl --tasks examples/own_data_suite.py reproduce --suite deliveries --data data
@@ -25,7 +25,7 @@ def read(folder):
 
 
 def learn(data, features):
-    """What roads cost the drivers, by some features, and how likely that makes new routes."""
+    """Estimate the costs of roads from some features, and the log-likelihood of new routes."""
     family = CostFamily.linear(data.table)
     kept = [family.names.index(name) for name in features]
     steps = [data.steps(route) for route in range(len(data))]
@@ -37,7 +37,7 @@ def learn(data, features):
 
 
 def tables(outcomes):
-    """What the page and the command show."""
+    """The tables of the report and of the command."""
     body = tuple((name, f"{one.measured['bits']:.2f}") for name, one in outcomes.items())
     return [TextTable("Bits per decision on new routes; 0 is certainty.", ("explained by", "bits"), body)]
 

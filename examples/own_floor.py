@@ -1,9 +1,9 @@
-"""A floor of your own, without cells: obstacles, regions that mean something, and a zone in which a metre costs more.
+"""Your own floor plan, without cells: obstacles, labelled regions, and a zone in which a metre costs more.
 
     wfairl --tasks examples/own_floor.py plan serve --seed 0 --refine -o plan.png
 
-A waiter fetches at the kitchen what the table of the scene has asked for. The carpet takes three times the effort of
-the plain floor. The floor is drawn once as a roadmap; every scene says which region is the table, and where it starts.
+A waiter fetches an order from the kitchen and brings it to the table of the scene. A metre of carpet costs three times
+as much as a metre of plain floor. All scenes share one roadmap; each has its own table and start.
 """
 
 from functools import cache
@@ -24,7 +24,7 @@ PRICES = np.array([1.0, 3.0])  # of a metre on the plain floor, and on the carpe
 
 @cache
 def roadmap():
-    """The floor as a graph; with steering=reeds_shepp(0.5), of `ompl_steering`, for a waiter on wheels."""
+    """The floor as a graph; for a waiter on wheels add steering=reeds_shepp(0.5), from `ompl_steering`."""
     return draw_roadmap(PLAN, samples=100)
 
 

@@ -1,8 +1,8 @@
-"""A format of automata of your own: this one writes a Mermaid diagram, which Markdown pages show as a picture.
+"""Your own format of automata: this one writes a Mermaid diagram, which Markdown renders as an image.
 
     wfairl --tasks examples/own_format.py export task.json --as mermaid
 
-A format that also reads has a function `read` from a text to an automaton; `wfairl import` then knows it, too.
+A format with a function `read`, from a text to an automaton, also works in `wfairl import`.
 """
 
 from own_world import TASK  # noqa: F401 (a file of --tasks has a task)
@@ -11,7 +11,7 @@ from wfairl.automata.formats import FORMATS, Format
 
 
 def to_mermaid(automaton, edge_counts):
-    """What `wfairl export` writes; how often edges were taken is of no use here."""
+    """The text that `wfairl export` writes; this format does not show the edge counts."""
     lines = ["stateDiagram-v2", "    direction LR", "    [*] --> 0"]
     for arrow in automaton.arrows():
         target = arrow.target if arrow.target >= 0 else "lost"

@@ -1,9 +1,9 @@
-"""A learner of tasks of your own: from demonstrations, and the worlds they happened in, to a task model.
+"""Your own task learner: from demonstrations and their worlds to a task model.
 
     wfairl --tasks examples/own_learner.py run corridor --learner common-order
 
-This one is simple: the task is whatever all successes show, in the order in which it first comes true. (`rational`, the
-default, also asks which of it the demonstrators went out of their way for.)
+This one is simple: the task is to make true all propositions that all successes share, in the order in which they
+first hold. (`rational`, the default, keeps only those for which the demonstrators made a detour.)
 """
 
 import numpy as np
@@ -14,12 +14,12 @@ from wfairl.logic import register_learner
 
 
 class CommonOrder:
-    """What all successes show; a `TaskLearner` has one method."""
+    """Visits what all successes share; a `TaskLearner` has one method."""
 
     def learn(self, dataset, task, cost=unit_cost, n_jobs=2):
-        shown = [first_times(one.labels) for one in dataset if one.is_success]
-        common = set.intersection(*(set(times) for times in shown))
-        order = sorted(common, key=lambda name: np.mean([times[name] for times in shown]))
+        successes = [first_times(one.labels) for one in dataset if one.is_success]
+        common = set.intersection(*(set(times) for times in successes))
+        order = sorted(common, key=lambda name: np.mean([times[name] for times in successes]))
         automaton = visit_in_order(*order)
         return TaskModel.of_automaton(automaton, "common-order", dataset.words, dataset.scores, sentences=order)
 

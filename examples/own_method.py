@@ -1,8 +1,8 @@
-"""A method of your own beside the others: trained, stored, loaded and evaluated as they are.
+"""Your own method: trained, stored, loaded and evaluated like the others.
 
     wfairl --tasks examples/own_method.py train demos.safetensors --method small-rule -o runs/rule
 
-This one plans with a small automaton of the demonstrations' words, and takes every control to cost 1.
+This one plans with a small automaton of the demonstrations' words, and with cost 1 for every control.
 """
 
 from dataclasses import asdict, dataclass
@@ -21,7 +21,7 @@ class SmallRuleSettings:
     """They become options of `wfairl train`, with these defaults.
 
     Attributes:
-        learner: what learns the automaton.
+        learner: of the automaton.
     """
 
     learner: str = "merging"
@@ -36,10 +36,10 @@ class SmallRule(Method):
         return SmallRuleSettings
 
     def train(self, request):
-        settings, shown = self.make_settings(request.settings), request.dataset
-        config = RunConfig(self.name, shown.task, shown.temperature, asdict(settings), seen_tests(shown))
+        settings, dataset = self.make_settings(request.settings), request.dataset
+        config = RunConfig(self.name, dataset.task, dataset.temperature, asdict(settings), seen_tests(dataset))
         check_free(request.directory, config, request.resume)
-        model = find_word_learner(settings.learner).fit(shown.words, shown.scores).model
+        model = find_word_learner(settings.learner).fit(dataset.words, dataset.scores).model
         write_config(request.directory, config)
         model.save(request.directory / "task.json")
         return Trained({"states": model.finite.states}, [("automaton", f"{model.finite.states} states")])

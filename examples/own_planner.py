@@ -1,8 +1,8 @@
-"""A planner of your own: another way to find the cost-to-go. Here the minimum over controls is soft (maximum entropy):
+"""Your own planner, with another cost-to-go. Here the minimum over controls is soft (maximum entropy):
 
     V(s) = -eta log sum_u exp(-Q(s, u) / eta),    Q(s, u) = c(s, u) + V(s')
 
-A policy over this Q prefers places with many good ways on. `exact` plans with the hard minimum, as the paper does.
+A policy over this Q prefers states with many good continuations. `exact` plans with the hard minimum, as in the paper.
 """
 
 import numpy as np
@@ -32,7 +32,7 @@ class SoftPlanner:
 
 
 class SoftSolution:
-    """What a planner has found out: Q wherever an agent comes to stand."""
+    """The result of a planner: Q in every product state."""
 
     def __init__(self, product, control_values):
         self.product, self.control_values = product, control_values

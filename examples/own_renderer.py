@@ -1,9 +1,9 @@
-"""A renderer of your own: two methods, `render` and `locate`, and every picture and report shows your world.
+"""Your own renderer: with two methods, `render` and `locate`, every image and report shows your world.
 
     wfairl --tasks examples/own_renderer.py plan two-tanks --seed 0 -o plan.png
 
-The world is not a grid: two tanks of water with three valves. `render` gives an image of a state, shape [height, width,
-3]; `locate` says where in it the "agent" is, for pictures of whole trajectories.
+The world is not a grid: two water tanks with three valves. `render` returns an image of a state, shape [height, width,
+3]; `locate` returns the position of the "agent" in it, for images of whole trajectories.
 """
 
 import numpy as np

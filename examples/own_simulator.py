@@ -1,9 +1,9 @@
-"""A simulator of your own: what the agent acts in is not what it plans with. Here the floor is slippery.
+"""Your own simulator: the agent acts in another world than it plans with. Here the floor is slippery.
 
     wfairl --tasks examples/own_simulator.py run slippery-corridor
 
-The agent plans in the model, where every control does what it says. In the simulator the wheels spin in one step of
-five. After each step the agent is told where it really is. On a robot, `step` would send the command and read sensors.
+The agent plans in the model, where every control succeeds. In the simulator the wheels spin in one step of five. After
+each step the agent observes its true state. On a robot, `step` would send the command and read the sensors.
 """
 
 import numpy as np

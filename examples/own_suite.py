@@ -1,8 +1,8 @@
-"""A suite of your own: tasks x data sets x methods, computed, compared and shown as the paper's is.
+"""Your own suite: tasks x data sets x methods, computed, compared and shown like the paper's.
 
     wfairl --tasks examples/own_suite.py reproduce --suite corridor -o runs/corridor
 
-Cells are computed in processes of their own; started again, a suite goes on where it was stopped.
+Each cell runs in its own process; an interrupted suite continues when you start it again.
 """
 
 from pathlib import Path

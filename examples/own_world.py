@@ -1,4 +1,4 @@
-"""A world of your own: a robot in a corridor fetches a parcel at one end and brings it to the other.
+"""Your own world: a robot in a corridor fetches a parcel at one end and brings it to the other.
 
 wfairl --tasks examples/own_world.py run corridor
 """
@@ -9,7 +9,7 @@ from wfairl import ModelTask, check_world, visit_in_order
 
 
 class Corridor:
-    """States are (cell, has parcel); anything hashable will do."""
+    """States are (cell, has parcel); any hashable value can be a state."""
 
     controls = ("left", "right", "grab")
     propositions = ("parcel", "home")

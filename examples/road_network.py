@@ -1,7 +1,7 @@
 """A road network: hundreds of destinations on one graph, which they all share.
 
-A node of the graph is a crossing, an edge a road with a length and a price for its traffic. Every destination is a
-scene of its own that adds one mark to the same arrays; exploring and planning cost what differs.
+A node of the graph is a crossing, an edge a road with a length and a price for its traffic. Every destination is its
+own scene, which adds one mark to the shared arrays.
 """
 
 import networkx as nx

@@ -1,9 +1,9 @@
-"""A warehouse of 30 x 40 cells in plain Python: pick something up, have it scanned, bring it to the dock.
+"""A warehouse of 30 x 40 cells in plain Python: pick up a parcel, have it scanned, bring it to the dock.
 
     wfairl --tasks examples/warehouse.py run warehouse
 
-Shelves stand in rows with aisles between them; some aisles are crowded, and a step there costs a driver four times as
-much. Nothing tells the learner so: neither the order of the stations nor the price of a crowd.
+Shelves stand in rows with aisles between them. Some aisles are crowded, and a step there costs a driver four times as
+much. The learner knows neither the order of the stations nor the cost of a crowd.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ LABELS = {"P": "pick", "S": "scan", "D": "dock", "B": "charger"}
 
 
 class Warehouse:
-    """A state is a cell (row, column); the seed draws stations, crowds and where the vehicle starts."""
+    """A state is a cell (row, column); the seed draws stations, crowds and the start."""
 
     controls = tuple(MOVES)
     propositions = tuple(LABELS.values())

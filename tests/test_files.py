@@ -38,7 +38,7 @@ def stopped_holder(tmp_path):
 
 def test_a_directory_is_held_by_one_process_until_it_ends_in_whatever_way(stopped_holder):
     directory, process = stopped_holder
-    with pytest.raises(BadInputError, match="another process works there"), hold(directory):
+    with pytest.raises(BadInputError, match="another process works in this directory"), hold(directory):
         pass
     (left,) = directory.iterdir()
     assert left.name.endswith(PARTIAL)  # what the other one is writing stays
@@ -108,5 +108,5 @@ def test_a_directory_in_which_nothing_was_written_is_not_left_behind(tmp_path):
 
 def test_a_file_in_the_place_of_a_directory_is_refused(tmp_path: Path):
     (tmp_path / "run").write_text("")
-    with pytest.raises(BadInputError, match="a directory is needed"), hold(tmp_path / "run"):
+    with pytest.raises(BadInputError, match="give a directory"), hold(tmp_path / "run"):
         pass

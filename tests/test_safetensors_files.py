@@ -38,5 +38,5 @@ def test_a_flipped_bit_anywhere_is_noticed(path):
 def test_another_format_and_another_version_are_named(path):
     with pytest.raises(BadInputError, match="not of the format other"):
         read_arrays(path, "other", (3,), BadInputError)
-    with pytest.raises(BadInputError, match="format version 3, and this wfairl reads version 1, 2"):
+    with pytest.raises(BadInputError, match="format version 3, but this wfairl reads version 1, 2"):
         read_arrays(path, "test", (1, 2), BadInputError)

@@ -1,11 +1,11 @@
-"""JSON documents that this package writes and reads again: of a named form and version, and sealed with a digest.
+"""JSON documents of this package, each with a format, a version and a digest:
 
     {"format": "wfairl-run", "version": 3, ..., "digest": "5f70..."}
 
-A schema is a frozen dataclass: what is read is checked against its annotations, strictly (`true` is no number, `"1"`
-neither, no field is missing or unknown, numbers are finite), before anything is made of it. The digest is the SHA-256
-of name, version and all other fields as canonical JSON (sorted keys, no spaces), so that a changed figure is noticed
-and a changed line break is not. Documents of the first versions have none, and are still read.
+A schema is a frozen dataclass. A document is checked strictly against its annotations before it is used: `true` and
+`"1"` are no numbers, no field is missing or unknown, numbers are finite. The digest is the SHA-256 of format, version
+and all other fields as canonical JSON (sorted keys, no spaces), so that it depends on values but not on line breaks.
+Documents of the first versions have no digest, and are still read.
 """
 
 import hashlib
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 DIGEST = "digest"
 
-CHANGED = "its contents do not match its digest: changed by hand, or broken"
+CHANGED = "its contents do not match its digest: it was edited by hand, or is damaged"
 
 Count = Annotated[int, Ge(0), Le(2**53)]
-"""How many; the bound is that of whole numbers in JSON."""
+"""A count, within the exact integers of JSON."""
 
 Whole = Annotated[int, Ge(-(2**53)), Le(2**53)]
 NotNegative = Annotated[float, Ge(0)]
@@ -39,7 +39,7 @@ Name = Annotated[str, MinLen(1)]
 Content = TypeVar("Content")
 
 Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
-"""From the fields of an older version to those of the present one."""
+"""Converts the fields of an older version to those of the current one."""
 
 
 class OtherKindError(BadInputError):
@@ -48,17 +48,16 @@ class OtherKindError(BadInputError):
 
 @dataclass(frozen=True)
 class Form(Generic[Content]):
-    """A kind of documents.
+    """A format of documents.
 
     Attributes:
-        name: what documents call it.
-        what: what people call it, such as "a task model".
+        name: in the documents.
+        what: in messages, such as "a task model".
         version: of the documents that are written.
         schema: a dataclass of their fields.
-        error: what to raise for a file that is not such a document.
-        advice: what to do about such a file.
-        older: the versions that are still read, the first of them without digest; None is the one that had neither name
-            nor version.
+        error: the error for a file that is not such a document.
+        advice: for such a file.
+        older: the older versions that are still read; None is the one without name and version.
     """
 
     name: str
@@ -76,7 +75,7 @@ class Form(Generic[Content]):
         write_json(path, {"format": self.name, "version": self.version, **plain, DIGEST: digest})
 
     def read(self, path: Path) -> Content:
-        """The content of a document; raises `error`, which names the file and what is wrong with it."""
+        """The content of a document; raises `error` with the file and the problem."""
         try:
             text = read_text(path)
         except BadInputError as problem:
@@ -94,7 +93,7 @@ class Form(Generic[Content]):
         fields = {key: value for key, value in document.items() if key not in ("format", "version", DIGEST)}
         version = document.get("version")
         if type(version) not in (int, type(None)) or version not in {self.version, *self.older}:
-            raise BadInputError(f"version {version!r} of {self.what}, where {self.version} is read")
+            raise BadInputError(f"version {version!r} of {self.what}; this wfairl reads version {self.version}")
         if (version is None) == ("format" in document):
             raise BadInputError(f"not {self.what} (its format or its version is missing)")
         is_sealed = version == self.version or DIGEST in document
@@ -104,29 +103,29 @@ class Form(Generic[Content]):
             return parse(self.schema, fields if version == self.version else self.older[version](fields))
         except (BadInputError, KeyError, TypeError, AttributeError) as problem:
             reason = f"no {problem}" if isinstance(problem, KeyError) else problem
-            raise BadInputError(f"not {self.what} that can be read ({reason})") from None
+            raise BadInputError(f"not a readable document of the format {self.name} ({reason})") from None
 
     def _digest(self, text: str, version: int | None = None) -> str:
         return _sha256(f"{self.name}\n{version or self.version}\n{text}")
 
 
 def unchanged(fields: dict[str, Any]) -> dict[str, Any]:
-    """The upgrade from a version that differs from the present one in its digest alone."""
+    """The upgrade from a version that differs only in its digest."""
     return fields
 
 
 def parse(schema: Any, content: Any, *, finite: bool = True) -> Any:
-    """What plain JSON says, as a value of a type.
+    """Plain JSON as a value of a type.
 
     Args:
-        schema: a dataclass, or any type that is made of such and of plain ones.
+        schema: a dataclass, or any type composed of dataclasses and plain types.
         content: the JSON.
         finite: whether numbers must be finite.
 
     Raises:
-        BadInputError: says where the content is not of that type.
+        BadInputError: names the place where the content is not of that type.
     """
-    from pydantic import ValidationError  # a tenth of a second, for those who read a document
+    from pydantic import ValidationError  # here, because its import takes a tenth of a second
 
     try:
         return _adapter(schema, finite).validate_json(f"[{_text(content, finite)}]")[0]
@@ -140,13 +139,13 @@ def parse(schema: Any, content: Any, *, finite: bool = True) -> Any:
 def _adapter(schema: Any, finite: bool) -> "TypeAdapter[tuple[Any]]":
     from pydantic import ConfigDict, TypeAdapter
 
-    # Within a tuple, since pydantic takes no settings for a dataclass itself.
+    # In a tuple, because pydantic accepts no settings for a dataclass itself.
     config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=not finite)
     return TypeAdapter(tuple[schema], config=config)
 
 
 def canonical(content: Any, *, finite: bool = True) -> str:
-    """The one text of a JSON document, whatever the order of its keys.
+    """The canonical text of a JSON document, independent of the order of its keys.
 
     Raises:
         BadInputError: it holds a number that is not finite, or is nested too deeply.
@@ -164,7 +163,7 @@ def _text(content: Any, finite: bool, sort_keys: bool = False) -> str:
 
 
 def write_lines(path: Path, entries: Sequence[Mapping[str, Any]]) -> None:
-    """Write one JSON object a line, atomically; each has the digest of all, so that none can be lost or changed."""
+    """Write one JSON object per line, atomically; each holds the digest of all, which detects lost or changed lines."""
     digest = _digest_of_lines(json.loads(json.dumps(entries)))
     write_atomically(path, "".join(json.dumps({**entry, DIGEST: digest}) + "\n" for entry in entries))
 
@@ -172,12 +171,12 @@ def write_lines(path: Path, entries: Sequence[Mapping[str, Any]]) -> None:
 def read_lines(path: Path, schema: Any, error: type[BadInputError], beside: Path) -> tuple[Any, ...]:
     """The objects that `write_lines` wrote.
 
-    Lines without any digest, as an older version wrote them, are read too, unless the document `beside` them has one.
+    Lines of older versions, without any digest, are read too, unless the document `beside` them has one.
 
     Raises:
-        error: names the file and what is wrong with it.
+        error: names the file and the problem.
     """
-    entries, digests, found = [], [], []
+    entries, digests, parsed = [], [], []
     for number, line in enumerate(read_text(path).splitlines(), start=1):
         try:
             entry = parse_json(line)
@@ -185,13 +184,13 @@ def read_lines(path: Path, schema: Any, error: type[BadInputError], beside: Path
                 raise BadInputError("not an object")
             digests.append(entry.pop(DIGEST, None))
             entries.append(entry)
-            found.append(parse(schema, entry, finite=False))
+            parsed.append(parse(schema, entry, finite=False))
         except BadInputError as problem:
             raise error(f"{path}: line {number}: {problem}") from None
     is_sealed = any(digest is not None for digest in digests) or (beside.exists() and has_digest(beside))
     if is_sealed and digests != [_digest_of_lines(entries)] * len(entries):
         raise error(f"{path}: {CHANGED}")
-    return tuple(found)
+    return tuple(parsed)
 
 
 def has_digest(path: Path) -> bool:

@@ -1,18 +1,17 @@
-"""The two ways in which a call can end badly, each with its exit code on the command line.
+"""The two kinds of errors, each with its exit code on the command line.
 
-Every named error of the package derives from one of them, says what happened in one sentence,
-and where there is something to do about it, says that in a second one.
+Every error of the package derives from one of them. Its message says what happened and, if possible, what to do.
 """
 
 
 class WfairlError(Exception):
-    """Anything that this package reports to its user; never raised itself."""
+    """The base class of all errors of this package; never raised itself."""
 
     exit_code = 1
 
 
 class BadInputError(WfairlError, ValueError):
-    """What was given cannot be used: a file, a setting, a name, a world."""
+    """The input cannot be used: a file, a setting, a name, a world."""
 
     exit_code = 2
 
@@ -25,25 +24,14 @@ class MissingExtraError(BadInputError):
 
 
 class FailedRunError(WfairlError, RuntimeError):
-    """The input was fine and the computation could not reach its end."""
+    """The input was valid, but the computation failed."""
 
     exit_code = 1
 
 
-def check_minimum(settings: object, least: float, *names: str) -> None:
-    """Refuse settings with a named attribute below its minimum.
-
-    Raises:
-        BadInputError: names the attribute.
-    """
-    for name in names:
-        if getattr(settings, name) < least:
-            raise BadInputError(f"{name} is {getattr(settings, name)}; give at least {least}")
-
-
-NO_MEMORY = "out of memory; take fewer jobs at once (--jobs 1), fewer demonstrations or a smaller world"
+NO_MEMORY = "out of memory; try fewer parallel jobs (--jobs 1), fewer demonstrations or a smaller world"
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error says that there is no memory left; torch has no class of its own for that."""
+    """Whether an error means that there is no memory left; torch has no class for that."""
     return isinstance(error, MemoryError) or "allocate memory" in str(error)

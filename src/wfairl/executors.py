@@ -4,7 +4,7 @@
     with open_workers("dask://scheduler:8786") as workers:      # those of a Dask cluster (extra `cluster`)
     with open_workers("mpi") as workers:                        # those that mpiexec or srun started (mpi4py)
 
-Workers of a cluster share no disk with whoever asks: what a job reads travels with it.
+Workers of a cluster share no disk with this process: the files that a job reads are sent with it.
 """
 
 import multiprocessing
@@ -28,14 +28,13 @@ from wfairl.errors import BadInputError, MissingExtraError
 LOCAL, DASK, MPI = "local", "dask://", "mpi"
 
 SECONDS_TO_ANSWER = 10
-"""How long a scheduler may take to answer."""
-
+"""How long to wait for a scheduler's answer."""
 
 ATTEMPTS = 3
-"""Processes that may die of one job."""
+"""How often a job is tried whose process dies."""
 
 SECONDS_TO_END = 0.02
-"""How long to wait for processes that were told to end before they are told again."""
+"""How long to wait for processes to end before they are terminated again."""
 
 
 class WorkerDiedError(Exception):
@@ -44,12 +43,12 @@ class WorkerDiedError(Exception):
 
 @dataclass(frozen=True)
 class Workers:
-    """An executor, and what has to be known to use it well.
+    """An executor and the properties of its workers.
 
     Attributes:
-        executor: what jobs are submitted to.
+        executor: to submit jobs to.
         share_disk: whether workers see the files of this process.
-        count: how many there are now.
+        count: the current number of workers.
     """
 
     executor: Executor
@@ -63,8 +62,8 @@ def open_workers(address: str = LOCAL, n_jobs: int = 1, prepare: Callable[[], No
 
     Args:
         address: `local`, `dask://HOST:PORT` or `mpi`.
-        n_jobs: local processes; a cluster has its own number.
-        prepare: what a local process does first. It must be able to travel there.
+        n_jobs: number of local processes; a cluster has its own number of workers.
+        prepare: a function that each local process calls first; it must be picklable.
 
     Raises:
         BadInputError: there is no such kind of workers, or none answer.
@@ -81,7 +80,7 @@ def open_workers(address: str = LOCAL, n_jobs: int = 1, prepare: Callable[[], No
             try:
                 yield Workers(executor, share_disk=False, count=lambda: sum(client.nthreads().values()))
             finally:
-                executor.shutdown(wait=False)  # what still runs is no longer needed
+                executor.shutdown(wait=False)  # jobs that still run are no longer needed
     elif address == MPI:
         with _mpi_pool() as pool:
             yield Workers(pool, share_disk=False, count=lambda: pool.num_workers)
@@ -92,9 +91,9 @@ def open_workers(address: str = LOCAL, n_jobs: int = 1, prepare: Callable[[], No
 class LocalProcesses(Executor):
     """Processes of this machine, started when they are needed.
 
-    One that dies is replaced by another, which does its job again; a job that killed `ATTEMPTS` of them fails alone,
-    where a plain pool would be broken for all. If this process is killed, they end too: nothing goes on writing behind
-    the back of whoever starts it again.
+    A process that dies is replaced by another, which repeats its job; a job that kills `ATTEMPTS` processes fails
+    alone, where a `ProcessPoolExecutor` would fail as a whole. If this process is killed, they end too, so that they do
+    not write into the files of a restarted one.
     """
 
     def __init__(self, n_jobs: int, prepare: Callable[[], None] | None = None):
@@ -123,19 +122,19 @@ class LocalProcesses(Executor):
             thread.join()
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None:  # such as Ctrl-C: do not wait for what runs
+        if kind is not None:  # such as Ctrl-C: do not wait for running jobs
             self._is_stopped = True
             self.shutdown(wait=False, cancel_futures=True)
-            while any(thread.is_alive() for thread in self._threads):  # one may just be starting its process
+            while any(thread.is_alive() for thread in self._threads):  # a thread may still start its process
                 for process in multiprocessing.active_children():
                     process.terminate()
                 time.sleep(SECONDS_TO_END)
         self.shutdown(wait=True)
 
     def _serve(self) -> None:
-        """In a thread: one call after the other, in a process of its own."""
-        # Inherited by the process: Ctrl-C reaches all, and this side alone answers it. Whoever starts the resource
-        # tracker has its signals unblocked afterwards, so that comes first.
+        """The loop of a thread: run one call after the other in the thread's own process."""
+        # The process inherits the blocked signal: Ctrl-C reaches all processes, and only the main one handles it. To
+        # start the resource tracker unblocks signals, so that comes first.
         resource_tracker.ensure_running()
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         process: ProcessPoolExecutor | None = None
@@ -150,7 +149,7 @@ class LocalProcesses(Executor):
                 except BrokenProcessPool:
                     process = None
                     if attempt == ATTEMPTS or self._is_stopped:
-                        future.set_exception(WorkerDiedError("its process was killed; was there memory enough?"))
+                        future.set_exception(WorkerDiedError("its process was killed, perhaps for lack of memory"))
                 except BaseException as error:
                     future.set_exception(error)
                 if future.done():
@@ -159,13 +158,13 @@ class LocalProcesses(Executor):
             process.shutdown()
 
     def _start(self) -> ProcessPoolExecutor:
-        # A fork would copy threads of torch and Numba in the middle of whatever they do.
+        # A fork would copy the state of running threads of torch and Numba.
         context = multiprocessing.get_context("spawn")
         return ProcessPoolExecutor(1, context, initializer=_begin, initargs=(self._prepare,))
 
 
 def _begin(prepare: Callable[[], None] | None) -> None:
-    """In a local process: what its owner wants, and end with the parent."""
+    """Prepare a local process, and let it end with its parent."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if prepare is not None:
         prepare()

@@ -1,4 +1,4 @@
-"""The whole flow for one task, one line per stage: demonstrations -> automaton -> cost -> agents in new scenes."""
+"""The whole pipeline for one task: demonstrations -> automaton -> cost -> agents in new scenes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -30,22 +30,22 @@ from wfairl.worlds.task import Task
 EXPERIMENT, DEMONSTRATIONS, EVALUATION = "experiment.json", "demonstrations.safetensors", "evaluation.json"
 
 METHOD = "wfa-irl"
-"""The method of the whole flow."""
+"""The method of the pipeline."""
 
 
 @dataclass(frozen=True)
 class Config:
-    """Settings of the whole flow; the defaults are the paper's data set D2 and its protocol.
+    """Settings of the pipeline; the defaults are the paper's data set D2 and its protocol.
 
     Attributes:
         task: the name of the task.
         successes: demonstrations of the expert.
-        failures: random walks, for the automaton alone.
+        failures: random walks, used only to learn the automaton.
         temperature: of the expert; 0 is the paper's data set D1.
         seed: of the collection, of the split into held-out demonstrations, and of the training.
-        learner: what learns the automaton; `rational` learns it together with the cost.
-        settings: how the cost is learned, by name; see `PlannerSettings`.
-        test_scenes: scenes to evaluate on, none of which was trained on.
+        learner: of the automaton; `rational` learns it together with the cost.
+        settings: of the cost, by name; see `PlannerSettings`.
+        test_scenes: number of unseen scenes to evaluate on.
     """
 
     task: str
@@ -58,7 +58,7 @@ class Config:
     test_scenes: Count = 64
 
     def __post_init__(self) -> None:
-        # Refuses what cannot be trained, before hours are spent on collecting.
+        # Refuse bad settings now, not after hours of collecting.
         find_method(METHOD).check_settings(self.settings)
         find_learner(self.learner)
         if not 0 <= self.temperature < float("inf"):
@@ -80,7 +80,7 @@ CONFIGURATION = Form(
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """What the flow gives: what was learned, and one evaluation per policy, references first."""
+    """The trained method, and one evaluation per policy, references first."""
 
     trained: Trained
     evaluations: tuple[Evaluation, ...]
@@ -94,14 +94,14 @@ def run(
     n_jobs: int = 2,
     answers: Sequence[Answer] | None = None,
 ) -> Result:
-    """The whole flow for one task, in a directory; everything in it follows from the configuration and the answers.
+    """Run the pipeline in a directory; its contents depend only on the configuration and the answers.
 
     Args:
-        config: what to do.
-        directory: where everything goes.
-        resume: go on with a run of the same configuration that was killed.
-        n_jobs: scenes to work on at once; it changes nothing in the result.
-        answers: what was said of walks in this task, kept with the demonstrations; None for what is kept already.
+        config: the settings.
+        directory: of the run.
+        resume: continue an interrupted run of the same configuration.
+        n_jobs: scenes to process in parallel; it does not change the result.
+        answers: to questions about this task, stored with the demonstrations; None for those already stored.
 
     Raises:
         RunExistsError: a run exists, and `resume` is off.
@@ -120,11 +120,7 @@ def run(
 
 
 def check_cost(task: Task, config: Config) -> None:
-    """See that the cost model can look at the worlds of a task, before time is spent on collecting.
-
-    Raises:
-        BadInputError: it cannot.
-    """
+    """Raise `BadInputError` now, before anything is collected, if the cost model does not fit the task's worlds."""
     settings = find_method(METHOD).make_settings(config.settings).complete(task.default_cost)
     world = task.make_world(seed=0)
     make_cost(settings, [states_alone(world, [world.initial_state])])
@@ -133,7 +129,7 @@ def check_cost(task: Task, config: Config) -> None:
 def gather(
     task: Task, config: Config, directory: Path, resume: bool, n_jobs: int, answers: Sequence[Answer] | None
 ) -> Dataset:
-    """The demonstrations, with answers; those that a killed run has collected already are read again."""
+    """The demonstrations, with answers; read from the directory if an interrupted run has collected them."""
     path = directory / DEMONSTRATIONS
     check_free(config, directory, resume)
     if path.exists():
@@ -143,7 +139,7 @@ def gather(
         return dataset
     dataset = collect(task, config.successes, config.failures, config.temperature, config.seed, n_jobs=n_jobs)
     dataset = replace(dataset, answers=tuple(answers or ()))
-    # First what the demonstrations are, then they: a run that is killed before there are any has decided nothing.
+    # The configuration first: a run without demonstrations may still be started with another one.
     CONFIGURATION.write(directory / EXPERIMENT, asdict(config))
     save(dataset, path)
     return dataset
@@ -164,17 +160,17 @@ def check_free(config: Config, directory: Path, resume: bool) -> None:
 
 
 def read_experiment(directory: Path) -> dict[str, Any]:
-    """The configuration of the whole flow that made a directory.
+    """The configuration of the pipeline in a directory.
 
     Raises:
-        OtherConfigurationError: nothing says what it was.
+        OtherConfigurationError: there is none.
         BrokenRunError: it cannot be read.
     """
     path = directory / EXPERIMENT
     if not path.exists():
         raise OtherConfigurationError(
-            f"{directory}: there is a run, but no {EXPERIMENT} that says what its demonstrations are, so `wfairl run`"
-            " cannot go on with it. Choose another directory"
+            f"{directory}: this run has no {EXPERIMENT} with its configuration, so `wfairl run` cannot resume it."
+            " Choose another directory"
         )
     return asdict(CONFIGURATION.read(path))
 
@@ -198,44 +194,44 @@ def learn_cost(
 
 
 def compare(task: Task, directory: Path, config: Config, n_jobs: int) -> tuple[Evaluation, ...]:
-    """The learned policy beside those that know the truth and the one that knows nothing, on new scenes."""
+    """Evaluate the learned policies and the references in new scenes."""
     seeds = range(FIRST_TEST_SEED, FIRST_TEST_SEED + config.test_scenes)
-    named = {policy.name: policy for policy in references(task, config.temperature)}
-    named |= learned_policies(directory, task, config.temperature)
+    policies = {policy.name: policy for policy in references(task, config.temperature)}
+    policies |= learned_policies(directory, task, config.temperature)
     learned = find_method(METHOD).learned_cost(directory)
     return tuple(
         replace(evaluate(task, policy, seeds, n_jobs=n_jobs, learned=learned), policy=name)
-        for name, policy in named.items()
+        for name, policy in policies.items()
     )
 
 
 def references(task: Task, temperature: float) -> tuple[Policy, ...]:
-    """Optimal, the expert that gave the demonstrations if it is another one, and random."""
+    """The optimal policy, the demonstrating expert if it is not optimal, and the random policy."""
     expert = (expert_policy(task, temperature),) if temperature > 0 else ()
     return (expert_policy(task, 0.0), *expert, RandomPolicy())
 
 
 def learned_policies(directory: Path, task: Task, temperature: float) -> dict[str, Policy]:
-    """The learned policy acting greedily, and at the temperature of the demonstrations if that is another one."""
+    """The greedy learned policy and, if the demonstrations have a temperature above 0, the one at that temperature."""
     method = find_method(METHOD)
     temperatures = (0.0, temperature) if temperature > 0 else (0.0,)
     return {learned_name(one): method.load(directory, task, one) for one in temperatures}
 
 
 def learned_name(temperature: float | None) -> str:
-    """What a learned policy is called beside the references; None for one that acts as its method has chosen."""
+    """The name of a learned policy beside the references; without a temperature, its method has chosen one."""
     if temperature is None:
         return "learned"
     return f"learned, at {temperature:g}" if temperature > 0 else "learned, greedy"
 
 
-def learned_names(ways: Mapping[str, float | None]) -> dict[str, float | None]:
-    """Ways to act, by what they are called beside the references."""
-    return {"learned" if way == CHOSEN else f"learned, {way}": temperature for way, temperature in ways.items()}
+def learned_names(modes: Mapping[str, float | None]) -> dict[str, float | None]:
+    """The temperatures of a method's policies, by their names beside the references."""
+    return {"learned" if mode == CHOSEN else f"learned, {mode}": temperature for mode, temperature in modes.items()}
 
 
 def read_evaluations(directory: Path) -> dict[str, Evaluation]:
-    """The evaluations in a run's directory by the name of the policy; empty if there are none.
+    """The evaluations in a run's directory by policy name; empty if there are none.
 
     Raises:
         BrokenRunError: the file holds something else.
@@ -252,19 +248,18 @@ def read_evaluations(directory: Path) -> dict[str, Evaluation]:
 def save_evaluations(evaluations: Sequence[Evaluation], directory: Path) -> Path:
     """Write evaluations into a run's directory, replacing those of the same names."""
     path = directory / EVALUATION
-    kept = {**read_evaluations(directory), **{one.policy: one for one in evaluations}}
-    write_evaluations(kept, path)
+    write_evaluations({**read_evaluations(directory), **{one.policy: one for one in evaluations}}, path)
     return path
 
 
 def write_evaluations(evaluations: Mapping[str, Evaluation], path: Path) -> None:
-    """Write evaluations by the name of the policy, replacing all existing ones."""
+    """Write evaluations by policy name, replacing all existing ones."""
     EVALUATIONS.write(path, {"policies": {name: one.to_document() for name, one in evaluations.items()}})
 
 
 @dataclass(frozen=True)
 class _Evaluations:
-    """The evaluations of a run on disk, by the name of the policy."""
+    """The evaluations of a run on disk, by policy name."""
 
     policies: Annotated[Mapping[str, Mapping[str, Any]], MinLen(1)]
 

@@ -1,6 +1,6 @@
-"""Files that are either whole or absent: every write goes to a temporary file, then a rename.
+"""Atomic writes (to a temporary file, then a rename), readable errors, and locks on directories.
 
-A directory in which a long computation keeps its state is held by one process at a time.
+One process at a time holds the directory of a long computation.
 """
 
 import fcntl
@@ -18,11 +18,11 @@ from typing import Any
 from wfairl.errors import BadInputError
 
 PARTIAL = ".partial"
-"""The end of the name of a file that is being written."""
+"""The suffix of a file that is being written."""
 
 
 def write_atomically(path: Path, content: bytes | str) -> None:
-    """Write `content` to `path` so that a reader, or a crash, sees the old file or the new one.
+    """Write `content` to `path`; a reader, or a crash, leaves either the old file or the new one.
 
     Raises:
         BadInputError: nothing can be written there.
@@ -50,17 +50,17 @@ def write_atomically(path: Path, content: bytes | str) -> None:
 
 
 def _begin(path: Path) -> tuple[int, Path]:
-    """A temporary file beside a path, open and locked: by the lock others see that its writer lives."""
+    """An open temporary file beside a path, with a lock that tells other processes that its writer lives."""
     while True:
         descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=PARTIAL)
         _lock(descriptor)
         if os.fstat(descriptor).st_nlink:
             return descriptor, Path(name)
-        os.close(descriptor)  # another process swept it before it was locked
+        os.close(descriptor)  # another process removed it before it was locked
 
 
 def _sweep(partial: Iterable[Path]) -> None:
-    """Remove temporary files whose writers were killed."""
+    """Remove temporary files whose writers have been killed."""
     for path in partial:
         with suppress(OSError), path.open("rb") as stream:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -68,7 +68,7 @@ def _sweep(partial: Iterable[Path]) -> None:
 
 
 def _lock(descriptor: int) -> bool:
-    """Take the operating system's lock on what is open; False if another process has it."""
+    """Take the operating system's lock on an open file; False if another process holds it."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -82,11 +82,11 @@ def _lock(descriptor: int) -> bool:
 def hold(directory: Path) -> Iterator[None]:
     """Be the only process that writes in a directory, which is made if there is none.
 
-    What a killed process left half-written there is removed. The lock is the operating system's, on the directory
-    itself: nothing is left of it when its process ends, however that ends.
+    Unfinished files of a killed process are removed. The lock is the operating system's, on the directory itself, and
+    ends with its process.
 
     Raises:
-        BadInputError: another process works there, or the directory cannot be made.
+        BadInputError: another process holds the directory, or it cannot be created.
     """
     check_directory(directory)
     try:
@@ -96,40 +96,40 @@ def hold(directory: Path) -> Iterator[None]:
         raise BadInputError(f"{directory}: cannot be written ({error.strerror})") from None
     try:
         if not _lock(descriptor):
-            raise BadInputError(f"{directory}: another process works there; wait for it, or stop it")
+            raise BadInputError(f"{directory}: another process works in this directory; wait for it, or stop it")
         _sweep(directory.rglob(f".*{PARTIAL}"))
         try:
             yield
         finally:
-            _sweep(directory.rglob(f".*{PARTIAL}"))  # of worker processes that were stopped
+            _sweep(directory.rglob(f".*{PARTIAL}"))  # of stopped worker processes
     finally:
         os.close(descriptor)
         with suppress(OSError):
-            directory.rmdir()  # if it is empty, as after an error that came before anything was written
+            directory.rmdir()  # succeeds if it is empty, as after an early error
 
 
 def write_json(path: Path, document: Any) -> None:
-    """Write a JSON document, atomically, in a form that a person can read."""
+    """Write an indented JSON document, atomically."""
     write_atomically(path, json.dumps(document, indent=2, allow_nan=False) + "\n")
 
 
 def check_ends(path: Path) -> None:
-    """Refuse a pipe or a device, which nobody may ever write to, or which may never end; not what a shell opened.
+    """Refuse a pipe or a device, which may block or never end, unless the shell opened it.
 
     Raises:
-        BadInputError: it is one.
-        OSError: there is nothing there.
+        BadInputError: it is a pipe or a device.
+        OSError: it does not exist.
     """
     mode = path.stat().st_mode
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or str(path).startswith(("/dev/fd/", "/dev/stdin"))):
-        raise BadInputError(f"{path}: not a file, and there may be no end of it")
+        raise BadInputError(f"{path}: not a regular file; reading it may never end")
 
 
 def read_bytes(path: Path) -> bytes:
-    """The content of a file, or an error that names it.
+    """The content of a file.
 
     Raises:
-        BadInputError: the file is missing, is a directory or a device, or cannot be read.
+        BadInputError: names a file that is missing, a directory, a device, or unreadable.
     """
     try:
         check_ends(Path(path))
@@ -143,19 +143,19 @@ def read_bytes(path: Path) -> bytes:
 def check_directory(path: Path) -> None:
     """Refuse a file where a directory is needed."""
     if path.is_file():
-        raise BadInputError(f"{path}: a file; a directory is needed")
+        raise BadInputError(f"{path}: this is a file; give a directory")
 
 
 def read_text(path: Path) -> str:
     """The text of a file, or an error that names it."""
     try:
-        return read_bytes(path).decode("utf-8-sig")  # Windows puts a mark at the beginning
+        return read_bytes(path).decode("utf-8-sig")  # without the byte-order mark of Windows
     except UnicodeDecodeError:
         raise BadInputError(f"{path}: not a text file in UTF-8") from None
 
 
 def read_json(path: Path) -> Any:
-    """The document in a JSON file, or an error that names the file and what is wrong with it."""
+    """The document in a JSON file, or an error with the file and the problem."""
     try:
         return parse_json(read_text(path))
     except NotJsonError as error:
@@ -178,24 +178,24 @@ KINDS = {
     "wfairl-made": "how results of `wfairl reproduce` were made",
     "wfairl-reproduction": "the results of `wfairl reproduce`",
 }
-"""What the formats of this package's files are called, and what writes them."""
+"""Descriptions of the formats of this package's files, for messages."""
 
 LONGEST_START = 100_000
-"""Bytes of a file that are looked at to see what it is."""
+"""Bytes at the beginning of a file that identify its format."""
 
 
 def kind_of(path: Path) -> str:
-    """What a file seems to be, by its beginning, for a message about a wrong one; nothing if that cannot be told."""
+    """A description of a file by its beginning, for a message about a wrong file; "" if it is unknown."""
     try:
-        if not Path(path).is_file():  # to open a pipe is to wait
+        if not Path(path).is_file():  # opening a pipe would block
             return ""
         with Path(path).open("rb") as stream:
             start = stream.read(LONGEST_START)
     except OSError:
         return ""
-    found = re.search(rb'format\\*"\s*:\s*\\*"(wfairl-[a-z-]+)', start)
-    if found:
-        return KINDS.get(found[1].decode(), "")
+    match = re.search(rb'format\\*"\s*:\s*\\*"(wfairl-[a-z-]+)', start)
+    if match:
+        return KINDS.get(match[1].decode(), "")
     if start.startswith(b"HOA:"):
         return "an automaton in HOA, which `wfairl import` reads"
     if re.match(rb'\s*\{[^\n]*"word"\s*:', start):
@@ -212,38 +212,38 @@ def seems(path: Path) -> str:
 
 
 class NotJsonError(BadInputError):
-    """A text that is not JSON, or not such JSON as anybody would write."""
+    """A text that is not JSON, or JSON of an unreasonable kind."""
 
 
 def parse_json(text: str) -> Any:
     """The document in a text.
 
     Raises:
-        NotJsonError: it is not JSON, is nested too deeply, holds a number with thousands of digits, a key twice, or
-            half a character.
+        NotJsonError: it is not JSON, is nested too deeply, or has a number with thousands of digits, a duplicate key,
+            or half of a surrogate pair.
     """
     try:
         document = json.loads(text, object_pairs_hook=_object)
-        if HALF_CHARACTER.search(text):
+        if SURROGATE.search(text):
             json.dumps(document, ensure_ascii=False).encode()
         return document
     except json.JSONDecodeError as error:
         line = f"line {error.lineno}: " if error.lineno > 1 else ""
         raise NotJsonError(f"{line}not JSON ({error.msg})") from None
     except UnicodeEncodeError:
-        raise NotJsonError("half a character, which no text has") from None
+        raise NotJsonError("a character is incomplete (half of a surrogate pair)") from None
     except (ValueError, RecursionError) as error:
         if isinstance(error, NotJsonError):
             raise
         raise NotJsonError("not JSON (nested too deeply, or a number that is too long)") from None
 
 
-HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
-"""Half of an escaped character beyond the first 65,536, perhaps without the other half."""
+SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+"""One half of an escaped surrogate pair, perhaps without the other half."""
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise NotJsonError("an object with the same key twice")
-    return found
+    document = dict(pairs)
+    if len(document) < len(pairs):
+        raise NotJsonError("an object has the same key twice")
+    return document

@@ -1,6 +1,6 @@
-"""A map over independent scenes, in threads of this process, for work that releases the GIL.
+"""A map over independent items in threads, for work that releases the GIL.
 
-Results come in the order of the items, one by one, so that a caller can show progress or stop early.
+It yields the results one by one, in the order of the items, so that a caller can show progress or stop early.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -21,9 +21,9 @@ def map_in_threads(
     """Apply a function that releases the GIL, such as a compiled kernel, to every item.
 
     Args:
-        function: the work for one item.
-        items: what to map over.
-        n_jobs: how many at a time; -1 for one per core, None for what joblib is configured to (1 by default).
+        function: of one item.
+        items: its arguments.
+        n_jobs: number of threads; -1 for one per core, None for joblib's configuration (1 by default).
     """
     if n_jobs == 0:
         raise BadInputError("the number of jobs must not be 0: give 1 or more, or -1 for one per core")
@@ -31,7 +31,7 @@ def map_in_threads(
     if workers == 1:
         yield from map(function, items)
         return
-    # joblib's own threads would do, but it looks for results every 10 ms, longer than most scenes take.
+    # Not joblib's own threads, which look for results only every 10 ms, longer than most scenes take.
     pool = ThreadPoolExecutor(workers)
     try:
         yield from pool.map(function, items)

@@ -1,4 +1,4 @@
-"""Progress bars on standard error, for work that a person waits for."""
+"""Progress bars on standard error."""
 
 import math
 import multiprocessing
@@ -13,41 +13,41 @@ Item = TypeVar("Item")
 
 
 LONG = 2.0
-"""Seconds after which a stage is worth a line at its end, where there is no terminal for a bar."""
+"""Seconds from which on a stage prints a line at its end, if there is no terminal for a bar."""
 
 VERY_LONG = 60.0
-"""Seconds after which a long stage prints a line of its own, so that it does not look stuck."""
+"""Seconds between the lines of a longer stage."""
 
 
 class _StageLines(Progress):
-    """In place of a bar, where standard error is a file or a pipe: a line per stage, more for one of minutes."""
+    """Lines instead of a bar, if standard error is a file or a pipe: one per stage, more if it takes minutes."""
 
     def __init__(self) -> None:
         super().__init__(disable=True, auto_refresh=False)
-        self._told: dict[TaskID, float] = {}
+        self._last_line: dict[TaskID, float] = {}
 
     def advance(self, task_id: TaskID, advance: float = 1) -> None:
         super().advance(task_id, advance)
-        self._tell(task_id)
+        self._write(task_id)
 
     def update(self, task_id: TaskID, **changes: Any) -> None:
         super().update(task_id, **changes)
-        self._tell(task_id)
+        self._write(task_id)
 
-    def _tell(self, task_id: TaskID) -> None:
+    def _write(self, task_id: TaskID) -> None:
         task = self._tasks[task_id]
         done = f"{task.completed:g}" if task.total is None else f"{task.completed:g} of {task.total:g}"
-        elapsed, told = task.elapsed or 0.0, self._told.get(task_id, 0.0)
-        is_over = task.finished and elapsed >= LONG and told < math.inf
-        if is_over or elapsed - told >= VERY_LONG:
+        elapsed, last_line = task.elapsed or 0.0, self._last_line.get(task_id, 0.0)
+        is_over = task.finished and elapsed >= LONG and last_line < math.inf
+        if is_over or elapsed - last_line >= VERY_LONG:
             sys.stderr.write(f"wfairl: {task.description}: {done} after {elapsed:.0f} s\n")
-            self._told[task_id] = math.inf if is_over else elapsed
+            self._last_line[task_id] = math.inf if is_over else elapsed
 
 
 def progress_bar() -> Progress:
-    """A bar with count and time left; lines where standard error is no terminal; silent in a worker process."""
+    """A bar with count and remaining time; lines if standard error is no terminal; nothing in a worker process."""
     console = Console(stderr=True)
-    in_worker = multiprocessing.parent_process() is not None  # whose parent has a display of its own
+    in_worker = multiprocessing.parent_process() is not None  # its parent shows the progress
     if not console.is_terminal and not in_worker:
         return _StageLines()
     return Progress(

@@ -1,8 +1,8 @@
-"""Named arrays with a JSON header in one safetensors file: nothing in it can run code, and damage is noticed.
+"""Named arrays with a JSON header in one safetensors file, which runs no code and detects damage.
 
 The only entry of safetensors' metadata, `wfairl`, is JSON with `format`, `version`, `header` and `digest`, the SHA-256
-of the header and of every array with its name, type and shape. (One entry, because safetensors writes several in
-random order: so the same content gives the same bytes.)
+of the header and of every array with its name, type and shape. (There is only one entry because safetensors writes
+several in random order, and equal content should give equal bytes.)
 """
 
 import hashlib
@@ -21,8 +21,8 @@ from wfairl.files import NotJsonError, parse_json, read_bytes, seems, write_atom
 
 ENTRY = "wfairl"
 
-KINDS = frozenset({"BOOL", "U8", "I8", "U16", "I16", "U32", "I32", "U64", "I64", "F16", "F32", "F64"})
-"""The types that NumPy has, too."""
+DTYPES = frozenset({"BOOL", "U8", "I8", "U16", "I16", "U32", "I32", "U64", "I64", "F16", "F32", "F64"})
+"""The types that NumPy supports, too."""
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -43,25 +43,25 @@ def read_arrays(
         path: the file.
         form: the format that it must be of.
         versions: the versions of the format that are understood.
-        error: what to raise for a file that is cut short, damaged, or of another format or version.
+        error: for a file that is truncated, damaged, or of another format or version.
     """
-    read_bytes(path)  # a missing or unreadable file is named here
+    read_bytes(path)  # raises an error with the name of a missing or unreadable file
     try:
         with safe_open(path, framework="numpy") as file:
             metadata = parse_json((file.metadata() or {}).get(ENTRY, "{}"))
             for name in file.keys():  # noqa: SIM118 - not a mapping
-                kind = file.get_slice(name).get_dtype()
-                if kind not in KINDS:
-                    raise error(f"{path}: {name} is of the type {kind}, which no file of the format {form} has")
+                dtype = file.get_slice(name).get_dtype()
+                if dtype not in DTYPES:
+                    raise error(f"{path}: {name} has the type {dtype}, which the format {form} does not use")
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, NotJsonError) as problem:
-        raise error(f"{path}: cut short, damaged, or not of the format {form} ({problem}){seems(path)}") from None
+        raise error(f"{path}: truncated, damaged, or not of the format {form} ({problem}){seems(path)}") from None
     if not isinstance(metadata, dict) or metadata.get("format") != form:
         raise error(f"{path}: not of the format {form}{seems(path)}")
     version = metadata.get("version")
     if not isinstance(version, int) or isinstance(version, bool) or version not in versions:
-        known = ", ".join(map(str, versions))
-        raise error(f"{path}: format version {version}, and this wfairl reads version {known}; update wfairl")
+        readable = ", ".join(map(str, versions))
+        raise error(f"{path}: format version {version}, but this wfairl reads version {readable}; update wfairl")
     header = metadata.get("header")
     if not isinstance(header, dict) or _digest(header, arrays) != metadata.get("digest"):
         raise error(f"{path}: damaged: its content does not match its digest")

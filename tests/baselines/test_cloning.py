@@ -73,13 +73,14 @@ def test_only_successes_teach_and_of_those_the_steps_that_changed_something(data
     assert sum(map(len, changed)) < sum(map(len, successes))
 
 
-def test_every_demonstration_is_held_out_by_one_network(dataset, finished):
+def test_every_demonstration_is_held_out_by_one_network(dataset, finished, tmp_path):
     _, trained = finished
     batches = imitation_batches(TASK, dataset, trained.run.encoder)
-    trainings = [cloning._Training(batches, trained.run.encoder, SMALL, 0.0, part) for part in range(2)]
+    encoder = trained.run.encoder
+    trainings = [cloning._Training(batches, encoder, SMALL, 0.0, fold, tmp_path) for fold in range(2)]
     assert sorted(map(id, [batch for one in trainings for batch in one.held_out])) == sorted(map(id, batches))
     for training in trainings:
-        assert sorted(map(id, training.kept + training.held_out)) == sorted(map(id, batches))
+        assert sorted(map(id, training.batches + training.held_out)) == sorted(map(id, batches))
 
 
 def test_the_epoch_and_the_dropout_are_those_of_fewest_held_out_errors(finished):
@@ -169,10 +170,10 @@ def test_too_few_successes_are_refused_and_leave_nothing_behind(dataset, tmp_pat
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"networks": 1}, "2 networks"),
+        ({"networks": 1}, "networks must be at least 2"),
         ({"dropouts": (1.0,)}, "dropout"),
         ({"dropouts": ()}, "dropout"),
-        ({"learning_rate": 0.0}, "learning rate"),
+        ({"learning_rate": 0.0}, "learning_rate must be above 0"),
         ({"epochs": -1}, "epochs"),
         ({"seed": 2**63}, "seed"),
     ],

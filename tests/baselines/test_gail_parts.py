@@ -10,15 +10,20 @@ from hypothesis import strategies as st
 from strategies_baselines import ROOM, random_network, room_encoder
 
 from wfairl.automata.rules import visit_in_order
-from wfairl.baselines.encoder import Observations
 from wfairl.baselines.feature_encoder import steps_until
-from wfairl.baselines.gail.absorbing import absorbing_return, absorbing_share
-from wfairl.baselines.gail.discriminator import REWARDS, Discriminator, Transitions, discrimination_loss
+from wfairl.baselines.gail.adversarial import clone
+from wfairl.baselines.gail.discriminator import (
+    REWARDS,
+    Discriminator,
+    Transitions,
+    absorbing_fraction,
+    absorbing_return,
+    discrimination_loss,
+)
 from wfairl.baselines.gail.scenes import NoExpertError, prepare_data
 from wfairl.baselines.gail.settings import BOTH, DEMONSTRATED, FRESH, GailConfig
-from wfairl.baselines.gail.training import clone
 from wfairl.baselines.grid_encoder import AgentEncoder, MapEncoder
-from wfairl.baselines.network import FrozenNetwork
+from wfairl.baselines.network import FrozenNetwork, Observations
 from wfairl.baselines.network_policy import NetworkPolicy
 from wfairl.baselines.validation import FIRST_VALIDATION_SEED, draw_by_gumbel, validate
 from wfairl.demonstrations import Dataset, collect
@@ -97,7 +102,7 @@ def test_the_loss_is_that_of_episodes_filled_up_to_the_horizon(episodes, seed):
     for label in (1.0, 0.0):
         steps = sum(length for length, _ in episodes)
         ended = np.array([length for length, terminated in episodes if terminated], np.int64)
-        side = random_transitions(rng, steps, absorbing_share(steps, ended, horizon))
+        side = random_transitions(rng, steps, absorbing_fraction(steps, ended, horizon))
         sides.append(side)
         logits = [*discriminator(side), *[discriminator.absorbing] * int((horizon - ended).sum())]
         target = label * (1 - smoothing) + (1 - label) * smoothing

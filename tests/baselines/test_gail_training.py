@@ -14,10 +14,10 @@ import torch
 from strategies_baselines import ROOM
 
 from wfairl.automata.rules import visit_in_order
-from wfairl.baselines.encoder import Observations
 from wfairl.baselines.gail import GailConfig, train_gail
 from wfairl.baselines.gail.settings import DEMONSTRATED
 from wfairl.baselines.grid_encoder import MapEncoder
+from wfairl.baselines.network import Observations
 from wfairl.demonstrations import collect
 from wfairl.errors import MissingExtraError
 from wfairl.evaluation import evaluate
@@ -145,16 +145,16 @@ class KilledError(Exception):
 
 
 def kill_after(monkeypatch, iterations):
-    from wfairl.baselines.gail import training
+    from wfairl.baselines.gail import adversarial
 
-    original = training._Training.iterate
+    original = adversarial._Training.iterate
 
     def iterate(self, iteration):
         if iteration == iterations:
             raise KilledError
         return original(self, iteration)
 
-    monkeypatch.setattr(training._Training, "iterate", iterate)
+    monkeypatch.setattr(adversarial._Training, "iterate", iterate)
 
 
 @pytest.mark.parametrize("stop", [pytest.param(3, marks=pytest.mark.slow), 4])

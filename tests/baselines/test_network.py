@@ -5,9 +5,8 @@ import pytest
 import torch
 from strategies_baselines import ROOM, doorkey_world, map_network, random_network, room_encoder
 
-from wfairl.baselines.encoder import Observations, join
 from wfairl.baselines.grid_encoder import GridNetwork, MapEncoder, grid_encoder
-from wfairl.baselines.network import FrozenNetwork
+from wfairl.baselines.network import FrozenNetwork, Observations, join
 from wfairl.baselines.validation import FIRST_VALIDATION_SEED, validation_seeds
 from wfairl.demonstrations import FIRST_TRAINING_SEED, Dataset, Demonstration
 from wfairl.demonstrations.collection import SCENES_PER_COLLECTION

@@ -41,7 +41,7 @@ def networks():
     return [map_network(8, seed).float() for seed in (0, 1)]
 
 
-def test_a_committee_acts_with_the_mean_of_its_members_probabilities(networks):
+def test_a_ensemble_acts_with_the_mean_of_its_members_probabilities(networks):
     world = TASK.make_world(0)
     states = [world.unpack(words) for words in world.explore(max_nodes=100_000).states[:200]]
     batch = ENCODER.for_world(world)(states)

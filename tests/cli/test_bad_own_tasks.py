@@ -195,7 +195,7 @@ def test_a_log_that_does_not_fit_the_world(refused, tmp_path, entry, message):
         (("train", "DEMOS", "--method", "gail", "--cost", "local", "-o", "run"), "the method gail has no --cost"),
         (("run", "corridor", "--cost", "magic"), "unknown cost model 'magic'"),
         (("run", "corridor", "--activation", "tanh"), "unknown activation"),
-        (("run", "corridor", "--learning-rate", -1), "the learning rate must be above zero"),
+        (("run", "corridor", "--learning-rate", -1), "learning_rate must be above 0 and finite, not -1.0"),
         (("run", "corridor", "--cost", "local"), "MiniGrid"),
     ],
 )

@@ -85,7 +85,7 @@ def test_in_a_terminal_the_question_is_put(wfairl, demos, model, tmp_path, monke
     code, output, _ = wfairl("ask", demos, "--task-model", model, "--scenes", "11900000")
     assert code == 0
     assert len(asked) == 1
-    assert "the answer is kept in" in output
+    assert "saved the answer to" in output
     assert not read_answers(tmp_path / "demos.answers.jsonl")[0].is_right
 
 
@@ -94,7 +94,7 @@ def test_a_scene_to_demonstrate_is_proposed_with_reasons_and_a_picture(wfairl, d
     code, output, _ = wfairl("ask", demos, "--task-model", model, "--demonstrate", *SCENES, "-o", picture)
     assert code == 0
     assert "Demonstrate scene 119000" in output
-    assert "then one would do there" in output
+    assert "then an expert would do" in output
     assert picture.exists()
     code, output, _ = wfairl("ask", demos, "--task-model", model, "--demonstrate", *SCENES, "--json")
     assert code == 0

@@ -95,7 +95,7 @@ def test_a_command_that_is_interrupted_says_how_to_go_on(wfairl, monkeypatch):
     monkeypatch.setattr("wfairl.cli.evaluation.evaluate", interrupt)
     result = wfairl("evaluate", "doorkey", "--json")
     assert (result.returncode, result.stdout) == (130, "")
-    assert "interrupted; `train` and `run` go on with --resume, `reproduce` when it is started again" in result.stderr
+    assert "interrupted; continue `train` and `run` with --resume, and `reproduce`" in result.stderr
 
 
 def test_tasks_lists_the_tasks_for_people_and_for_programs(wfairl):
@@ -174,7 +174,7 @@ def test_evaluate_compares_two_policies_scene_by_scene(wfairl):
         (["evaluate", "doorkeys"], "unknown task 'doorkeys'; known are doorkey, multiroom, blocked-unlock-pickup"),
         (
             ["evaluate", "doorkey", "--policy", "best"],
-            "policy 'best' is neither optimal, expert, random nor the folder",
+            "unknown policy 'best': give optimal, expert, random or the directory of a run",
         ),
         (["evaluate", "doorkey", "--seeds", "a:b"], "seeds are A:B or A,B,C, not 'a:b'"),
         (["evaluate", "doorkey", "--seeds", "5:5"], "there are no seeds"),
@@ -183,7 +183,7 @@ def test_evaluate_compares_two_policies_scene_by_scene(wfairl):
         (["evaluate", "doorkey", "--seeds", "0:2", "--jobs", "0"], "the number of jobs must not be 0"),
         (["demos", "doorkey", "--seed", "100000000000000", "-o", "x.safetensors"], "the seed of a collection must lie"),
         (["evaluate", "doorkey", "--seeds", "1000000:1000002"], "is not a test seed"),
-        (["evaluate", "doorkey", "--policy", "optimal", "--temperature", "3"], "has no temperature to choose"),
+        (["evaluate", "doorkey", "--policy", "optimal", "--temperature", "3"], "has no temperature"),
         (["demos", "doorkey", "--successes", "0", "--failures", "0", "-o", "x.safetensors"], "nothing to collect"),
         (["demos-import", "doorkey", __file__, "-o", "x.safetensors"], "a log is a *.jsonl or *.csv file"),
         (["demos", "doorkey", "-o", "x.npz"], "x.npz: demonstrations are written as *.safetensors"),

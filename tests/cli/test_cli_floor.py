@@ -114,7 +114,7 @@ def test_paths_and_refinement_are_for_roadmaps(wfairl, tmp_path):
     result = wfairl("plan", "office-coffee", "--refine")
     assert (result.returncode, "--refine is for plans on a roadmap" in result.stderr) == (2, True)
     result = wfairl("--tasks", FLOOR, "plan", "serve", "--refine", "-o", tmp_path / "plan.gif")
-    assert (result.returncode, "ends in .png" in result.stderr) == (2, True)
+    assert (result.returncode, "must end in .png" in result.stderr) == (2, True)
 
 
 def test_a_film_of_a_roadmap_shows_the_trail(wfairl, tmp_path):

@@ -110,7 +110,7 @@ def test_a_typing_error_in_the_directory_to_resume_is_not_passed_over(wfairl, de
     arguments = ("--method", "bc", "--epochs", 0, "--networks", 2, "--resume")
     code, _, err = wfairl("train", demos, *arguments, "-o", tmp_path / "ruin")
     assert code == 0
-    assert "ruin: there is no run to go on with; a new one begins" in err
+    assert "ruin: there is no run to resume; starting a new one" in err
 
 
 def test_a_run_is_not_put_into_a_file(wfairl, demos, tmp_path):
@@ -118,7 +118,7 @@ def test_a_run_is_not_put_into_a_file(wfairl, demos, tmp_path):
     for command in (("train", demos, "--method", "bc"), ("run", "doorkey"), ("reproduce", "--quick")):
         code, _, err = wfairl(*command, "-o", tmp_path / "file")
         assert (code, err.count("\n")) == (2, 1)
-    assert (code, "file: a file; a directory is needed" in err) == (2, True)
+    assert (code, "file: this is a file; give a directory" in err) == (2, True)
     assert (tmp_path / "file").read_text() == "mine"
 
 
@@ -127,7 +127,7 @@ def test_a_run_is_not_put_into_a_reproduction(wfairl, demos, tmp_path):
     (tmp_path / "all" / "results.json").write_text("{}")
     for command in (("train", demos, "--method", "bc"), ("run", "doorkey")):
         code, _, err = wfairl(*command, "-o", tmp_path / "all")
-        assert (code, "all: there is a reproduction; a run needs another directory" in err) == (2, True)
+        assert (code, "all: this directory holds the results of a suite; give a run another one" in err) == (2, True)
     assert [path.name for path in (tmp_path / "all").iterdir()] == ["results.json"]
 
 
@@ -160,7 +160,10 @@ def bad_inputs(tmp_path, demos, task_model):
         "not a model": ((demos, "--task-model", demos), "not"),
         "cost model": ((demos, "--task-model", task_model, "--cost", "magic"), "unknown cost model 'magic'"),
         "activation": ((demos, "--task-model", task_model, "--activation", "tanh"), "unknown activation"),
-        "seed": ((demos, "--task-model", task_model, "--seed", 10**23), "the seed of a training must lie"),
+        "seed": (
+            (demos, "--task-model", task_model, "--seed", 10**23),
+            "seed must be at least 0 and at most 9,223",
+        ),
         "temperature": ((demos, "--task-model", task_model, "--temperature", 0), "above zero"),
         "method": ((demos, "--method", "magic"), "unknown method 'magic'"),
         "no task model": ((demos,), "plans with a task model (--task-model)"),

@@ -76,10 +76,10 @@ def test_a_page_without_a_result_names_the_command_that_gives_it_one(wfairl, sma
     [
         (["doorkey", "--policy", "expert"], "--policy expert is not one"),
         (["doorkey"], "--policy optimal is not one"),
-        (["multiroom", "--policy", "RUN"], "is a run of doorkey, not multiroom"),
-        (["doorkey", "--policy", "RUN", "--rng-seed", "1"], "--rng-seed 0 alone"),
+        (["multiroom", "--policy", "RUN"], "is a run of doorkey, not of multiroom"),
+        (["doorkey", "--policy", "RUN", "--rng-seed", "1"], "--save needs --rng-seed 0"),
         (["doorkey", "--policy", "EMPTY"], "not the directory of a run"),
-        (["doorkey", "--policy", "RUN", "--seeds", "6000"], "'optimal' of RUN is on others"),
+        (["doorkey", "--policy", "RUN", "--seeds", "6000"], "'optimal' of RUN has others"),
     ],
 )
 def test_only_what_the_page_of_a_run_can_show_is_saved(wfairl, small_run, tmp_path, arguments, message):

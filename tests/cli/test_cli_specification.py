@@ -69,7 +69,7 @@ def test_an_import_replaces_no_model_that_was_not_named(wfairl, task, monkeypatc
     before = task.read_bytes()
     refused = wfairl("import", "--ltlf", "F goal")
     assert (refused.returncode, task.read_bytes()) == (2, before)
-    assert "task.json is there already" in refused.stderr
+    assert "task.json exists already" in refused.stderr
     assert wfairl("import", "--ltlf", "F goal", "-o", "task.json").returncode == 0
 
 
@@ -84,7 +84,7 @@ def test_a_formula_can_be_planned_with(wfairl, tmp_path):
 
 def test_import_warns_of_what_counts_steps_and_of_what_is_done_before_it_begins(wfairl, tmp_path):
     said = wfairl("import", "--ltlf", "G (a -> X[!] b)", "-o", tmp_path / "task.json").stdout
-    assert "how long things take" in said
+    assert "how long a label lasts" in said
     assert "accepts the empty word" in said
 
 
@@ -115,11 +115,11 @@ def test_explain_takes_words_as_they_are_printed_and_as_json(wfairl, task):
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["export"], "say the format with --as"),
+        (["export"], "the format is missing: give it with --as"),
         (["export", "--as", "yaml"], "'yaml' is none of the formats svg"),
         (["export", "--as", "png"], "name a file with -o"),
-        (["export", "--as", "prism"], "name them with --task"),
-        (["export", "--as", "hoa", "--task", "doorkey"], "--task and --cost are of prism"),
+        (["export", "--as", "prism"], "give its task with --task"),
+        (["export", "--as", "hoa", "--task", "doorkey"], "--task and --cost are for the format prism"),
         (["export", "--as", "hoa", "--json"], "--json needs -o"),
         (["explain", "f,,g"], "write a word as"),
         (["explain", "[3]"], "neither a string nor a list"),
@@ -136,7 +136,7 @@ def test_bad_arguments_are_one_line_and_exit_code_two(wfairl, task, arguments, r
 def test_bad_imports_are_one_line_and_exit_code_two(wfairl, tmp_path):
     (tmp_path / "spec.hoa").write_text("HOA: v2")
     for arguments, reason in [
-        ([], "give a file, or a formula"),
+        ([], "give either a file or a formula"),
         (["--ltlf", "F (a"], "its end where ')'"),
         (["--ltlf", "a & !a"], "no word is accepted"),
         ([tmp_path / "spec.hoa"], "spec.hoa: no HOA"),

@@ -66,7 +66,7 @@ def test_a_file_cut_short_anywhere_is_named(path):
     whole = path.read_bytes()
     for length in [0, 4, 8, 100, len(whole) // 2, len(whole) - 1]:
         path.write_bytes(whole[:length])
-        with pytest.raises(BrokenDatasetError, match=r"demos\.safetensors: cut short, damaged"):
+        with pytest.raises(BrokenDatasetError, match=r"demos\.safetensors: truncated, damaged"):
             load(path)
 
 
@@ -94,7 +94,7 @@ def rewrite_metadata(path, **changes):
 
 def test_a_newer_version_asks_for_an_update(path):
     rewrite_metadata(path, version=3)
-    with pytest.raises(BrokenDatasetError, match="format version 3, and this wfairl reads version 1, 2; update"):
+    with pytest.raises(BrokenDatasetError, match="format version 3, but this wfairl reads version 1, 2; update"):
         load(path)
 
 

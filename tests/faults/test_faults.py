@@ -138,7 +138,7 @@ def test_a_second_process_in_a_directory_is_refused_and_the_first_is_not_disturb
         time.sleep(0.001)
     os.kill(first.pid, signal.SIGSTOP)
     second = Attempt((*command.arguments, *command.resume), room, True)
-    assert_refused(second, "another process works there")
+    assert_refused(second, "another process works in this directory")
     os.kill(first.pid, signal.SIGCONT)
     assert first.exit_code() == 0, first.said
     assert digests(room) == workshop.undisturbed[name].results

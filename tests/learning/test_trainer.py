@@ -76,12 +76,12 @@ def test_what_the_demonstrator_avoids_becomes_expensive():
 def test_a_taste_of_the_expert_is_learned_and_not_only_kept_from_the_start():
     """An expert for whom turning left costs four times as much is better explained after training than before."""
 
-    def taste(product):
+    def hidden_cost(product):
         costs = np.ones(product.successors.shape)
         costs[:, 0] = 4.0
         return costs
 
-    scenes = doorkey_scenes(24, taste)
+    scenes = doorkey_scenes(24, hidden_cost)
     result = train(local_cost(), scenes, Settings(epochs=30, learning_rate=1e-2, seed=0))
     assert result.epoch > 0
     before, after = result.history[0].held_out_loss, result.history[result.epoch].held_out_loss

@@ -1,21 +1,17 @@
-"""The contract of an encoder: what networks see of the states of a world.
+"""The contract of an encoder, which turns the states of a world into the input of networks.
 
-    encode = encoder.for_world(world)          one scene:         encode(states) -> Observations
-    batch = encoder.for_batch(environment)     many episodes:     batch.encode(columns) -> columns of `batch.bank`
-    network = encoder.make_network(outputs)    takes what either gives
-
-An observation is a row of integers. The first is a number in a bank of distinct entries (grids, vectors of features),
-each of which a network works through once; the others, if any, are indices into its embeddings.
+encode = encoder.for_world(world)          one scene:         encode(states) -> Observations
+batch = encoder.for_batch(environment)     many episodes:     batch.encode(columns) -> columns of `batch.bank`
+network = encoder.make_network(outputs)    accepts the results of both
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
 import torch
 from torch import Tensor
 
-from wfairl.baselines.network import StateNetwork
+from wfairl.baselines.network import Observations, StateNetwork
 from wfairl.errors import BadInputError
 from wfairl.worlds.scene_pool import Bank, Columns
 from wfairl.worlds.vector_environment import CompiledVectorEnv
@@ -23,72 +19,35 @@ from wfairl.worlds.world import World
 
 
 class OtherWorldError(BadInputError):
-    """A network meets a world that it was not made for."""
-
-
-@dataclass(frozen=True, eq=False)
-class Observations:
-    """States as a `StateNetwork` sees them.
-
-    Attributes:
-        bank: the distinct entries, shape [entries, ...].
-        columns: number of the entry, and further indices; shape [states, columns] of int64.
-    """
-
-    bank: Tensor
-    columns: Tensor
-
-    def __len__(self) -> int:
-        """The number of states."""
-        return len(self.columns)
-
-    def rows(self, chosen: Tensor) -> "Observations":
-        """Some of the states, with the same bank."""
-        return Observations(self.bank, self.columns[chosen])
-
-
-def join(batches: Iterable[Observations]) -> Observations:
-    """Concatenate batches."""
-    banks, columns, count = [], [], 0
-    for batch in batches:
-        shifted = batch.columns.clone()
-        shifted[:, 0] += count
-        banks.append(batch.bank)
-        columns.append(shifted)
-        count += len(batch.bank)
-    return Observations(torch.cat(banks), torch.cat(columns))
+    """A network is used in a world of another kind."""
 
 
 EncodeStates = Callable[[Sequence[Any]], Observations]
-"""The observations of states of one world."""
+"""Encodes states of one world."""
 
 
 class BatchEncoder(Protocol):
-    """How what a batch of episodes shows becomes what networks see.
-
-    Attributes:
-        bank: the entries that the encoded columns number.
-    """
+    """Encodes the observations of a batch of episodes."""
 
     @property
     def bank(self) -> Bank:
-        """The entries that the encoded columns number."""
+        """The entries to which the encoded columns refer."""
         ...
 
     def encode(self, columns: Columns) -> Columns:
-        """The columns that a network takes, from those of the environment."""
+        """The columns of the environment as columns for a network."""
         ...
 
     def clear(self) -> None:
-        """Start anew, after the environment has emptied its bank."""
+        """Empty the bank, after the environment has emptied its own."""
         ...
 
 
 class Encoder(Protocol):
-    """What networks see of the states of a world; a frozen record of plain settings.
+    """Turns the states of a world into the input of networks; a frozen record of plain settings.
 
     Attributes:
-        kind: what files and the command line call it.
+        kind: its name in files and on the command line.
     """
 
     kind: ClassVar[str]
@@ -108,15 +67,15 @@ class Encoder(Protocol):
         ...
 
     def check_parameters(self, tensors: Mapping[str, Tensor]) -> None:
-        """See that parameters are of a network of this size, before one is made.
+        """Check that parameters have the sizes of this encoder's network, before one is created.
 
         Raises:
-            ValueError, KeyError: they are not.
+            ValueError, KeyError: they have not.
         """
         ...
 
     def for_world(self, world: World[Any]) -> EncodeStates:
-        """The encoder of the states of one world.
+        """The encoder of states of one world.
 
         Raises:
             BadInputError: the world is of another kind or size.
@@ -124,9 +83,15 @@ class Encoder(Protocol):
         ...
 
     def for_batch(self, environment: CompiledVectorEnv) -> BatchEncoder:
-        """The encoder of what a batch of episodes shows."""
+        """The encoder of the observations of a batch of episodes."""
         ...
 
     def mirrored(self, observations: Observations, controls: Tensor) -> tuple[Observations, Tensor]:
-        """States, and the controls taken in them, of the scene's mirror image; as they are if the world has none."""
+        """The states and their controls in the scene's mirror image; unchanged if the world has none."""
         ...
+
+
+def blank_network(encoder: Encoder) -> StateNetwork:
+    """A network with one logit per control, for parameters to be loaded; it leaves torch's global generator alone."""
+    with torch.random.fork_rng(devices=[]):
+        return encoder.make_network(len(encoder.controls))

@@ -1,4 +1,4 @@
-"""Which encoder a world gets: grids one of a map, all others that of features."""
+"""The choice of an encoder for a world: the map for grids, features for all others."""
 
 from dataclasses import asdict
 from typing import Any
@@ -10,7 +10,7 @@ from wfairl.errors import BadInputError
 from wfairl.worlds.world import World
 
 VIEWS = (AgentEncoder.kind, MapEncoder.kind)
-"""How a grid can be seen."""
+"""The views of a grid."""
 
 LARGEST_SIZE = 1000
 
@@ -20,7 +20,7 @@ def find_encoder(world: World[Any], view: str, radius: int) -> Encoder:
 
     Args:
         world: one of the scenes.
-        view: how a grid is seen, `agent` or `map`; other worlds are seen by their features.
+        view: of a grid, `agent` or `map`; other worlds are encoded by their features.
         radius: how far the agent sees, in cells or steps.
 
     Raises:
@@ -45,12 +45,12 @@ def encoder_from_document(document: dict[str, Any]) -> Encoder:
     settings = dict(document)
     kind = {one.kind: one for one in (MapEncoder, AgentEncoder, FeatureEncoder)}.get(settings.pop("kind"))
     if kind is None or not all(_is_sane(name, setting) for name, setting in settings.items()):
-        raise ValueError(f"no encoder {document}")
+        raise ValueError(f"unknown encoder {document}")
     return kind(**settings)
 
 
 def _is_sane(name: str, setting: Any) -> bool:
-    """Whether a setting is a list of names, or a number of a size that a network can have."""
+    """Whether a setting is a list of names, or a number that a network can have as its size."""
     if isinstance(setting, list):
         return all(isinstance(one, str) for one in setting)
     return isinstance(setting, int) and (0 if name == "features" else 1) <= setting < LARGEST_SIZE

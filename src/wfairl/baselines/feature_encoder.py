@@ -1,16 +1,16 @@
-"""The encoder of any world but grids: what can be done in a state, what it is like, and what comes into reach by it.
+"""The encoder of any world that is no grid: available controls, features of transitions, and nearby propositions.
 
-A state is seen as one vector. With d_p(x, u) the number of further steps after which proposition p can hold if u is
-taken first (0 if the transition itself shows p), and d_p(x) the least of them, it holds
+A state is encoded as one vector. With d_p(x, u) the number of further steps after which proposition p can hold if u is
+taken first (0 if the transition itself makes p true), and d_p(x) the least of them over u, the vector holds
 
     for each control      whether it is available, whether it leads to another state, and the features phi of the
-                          transition as sign(phi) log(1 + |phi|), so that no scale drowns the others
+                          transition as sign(phi) log(1 + |phi|), so that no scale dominates the others
     for each proposition  near_p(x) = 1 - d_p(x) / (radius + 1)
-    for both              toward_p(x, u) = 2^-(d_p(x, u) - d_p(x)): 1 for the shortest way, 1/2 for one step more
+    for both              toward_p(x, u) = 2^-(d_p(x, u) - d_p(x)): 1 on a shortest path, 1/2 for one step more
 
-with zeros where a control is unavailable, and where p is more than `radius` steps away. It is what the agent's view is
-in MiniGrid: it shows what lies within a few steps and in which direction, and nothing beyond. Nothing in the vector
-names the state, so that what was seen in one scene is known in the next; on the other hand two states with the same
+with zeros for unavailable controls, and for propositions more than `radius` steps away. It is the counterpart of the
+agent's view in MiniGrid: it shows what lies within a few steps and in which direction, and nothing beyond. The vector
+does not identify the state, so that networks generalise from one scene to the next; but two states with the same
 surroundings look the same.
 """
 
@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from wfairl.automata.automaton import UNAVAILABLE
-from wfairl.baselines.encoder import BatchEncoder, EncodeStates, Observations, OtherWorldError
-from wfairl.baselines.network import StateNetwork
+from wfairl.baselines.encoder import BatchEncoder, EncodeStates, OtherWorldError
+from wfairl.baselines.network import Observations, StateNetwork
 from wfairl.learning.grid_network import HIDDEN, Dropout, Head
 from wfairl.worlds.exploring import explore_world
 from wfairl.worlds.graph import GraphWorld
@@ -35,21 +35,21 @@ from wfairl.worlds.vector_environment import CompiledVectorEnv
 from wfairl.worlds.world import World
 
 UNKNOWN = -1
-"""A state that has not been encoded yet."""
+"""The entry of a state that has not been encoded yet."""
 
 Vectors = Callable[[NDArray[np.int64]], NDArray[np.float32]]
-"""The vectors of states of one world, by their numbers."""
+"""Encodes states of one world, given by their numbers."""
 
 
 @dataclass(frozen=True)
 class FeatureEncoder:
-    """What networks see of a world that is no grid.
+    """Encodes the states of a world that is no grid; see `Encoder`.
 
     Attributes:
         controls: the names of its controls.
         propositions: the names of its propositions.
         features: the number of features of a transition.
-        radius: how many steps ahead propositions are seen.
+        radius: how many steps ahead propositions are visible.
     """
 
     controls: tuple[str, ...]
@@ -106,7 +106,7 @@ class FeatureEncoder:
         """See `Encoder`."""
         pool = environment.pool
         if not isinstance(pool, GraphPool):
-            raise OtherWorldError(f"features are encoded for worlds that are graphs, not for a {type(pool).__name__}")
+            raise OtherWorldError(f"the feature encoder needs worlds that are graphs, not a {type(pool).__name__}")
         return _FeatureBatch(self, pool)
 
     def mirrored(self, observations: Observations, controls: Tensor) -> tuple[Observations, Tensor]:
@@ -118,7 +118,7 @@ class FeatureEncoder:
         _check_same("propositions", self.propositions, tuple(world.propositions))
 
     def vectors(self, world: GraphWorld) -> Vectors:
-        """What encodes states of a world by their numbers; errors as in `for_world`."""
+        """The encoder of states of a world by their numbers; errors as in `for_world`."""
         self._check_names(world)
         table = world.table
         _check_same("number of features", self.features, table.features.shape[1])
@@ -140,7 +140,7 @@ class FeatureEncoder:
 
 
 def steps_until(world: GraphWorld, radius: int) -> NDArray[np.int32]:
-    """d of each proposition after each control, `radius` + 1 if it is more; shape [states, controls, propositions]."""
+    """d_p(x, u), at most `radius` + 1; shape [states, controls, propositions]."""
     table, names = world.table, world.propositions
     holds = np.array([[name in label for name in names] for label in table.labels], bool).reshape(-1, len(names))
     marked = np.zeros((len(table.successors), len(names)), bool)
@@ -148,19 +148,19 @@ def steps_until(world: GraphWorld, radius: int) -> NDArray[np.int32]:
         marked[state] = [name in mark for name in names]
     available = (table.successors != UNAVAILABLE)[..., None]
     after = np.where(available[..., 0], table.successors, 0)
-    shown = (holds[table.label_index] | marked[after]) & available
-    steps = np.where(shown, 0, radius + 1).astype(np.int32)
+    reached = (holds[table.label_index] | marked[after]) & available
+    steps = np.where(reached, 0, radius + 1).astype(np.int32)
     for _ in range(radius):
         nearest = steps.min(axis=1)
-        steps = np.where(shown | ~available, steps, np.minimum(1 + nearest[after], radius + 1)).astype(np.int32)
+        steps = np.where(reached | ~available, steps, np.minimum(1 + nearest[after], radius + 1)).astype(np.int32)
     return steps
 
 
 class FeatureNetwork(StateNetwork):
-    """One network scores every control by its own part of the vector; further outputs look at the whole vector.
+    """One network scores every control by its own part of the vector; further outputs depend on the whole vector.
 
-    The logit of u is f(near(x), which u it is, moves(x, u), phi(x, u, x'), toward(x, u)), with layers of the sizes of
-    the paper's network. So what is learned of one control is known of all.
+    The logit of u is f(near(x), one-hot(u), moves(x, u), phi(x, u, x'), toward(x, u)), with the layer sizes of the
+    paper's network. So all controls share what is learned about one.
 
     Args:
         controls, propositions, features: their numbers, as in `FeatureEncoder`.
@@ -207,7 +207,7 @@ class FeatureNetwork(StateNetwork):
 
 
 class _Further(nn.Module):
-    """Outputs that are for no control, such as the value of a state; there may be none."""
+    """Outputs that belong to no control, such as the value of a state; there may be none."""
 
     def __init__(self, size: int, outputs: int):
         super().__init__()
@@ -242,11 +242,11 @@ class _FeatureBatch:
             self._vectors[number] = self._encoder.vectors(world)
         if number not in self._numbers:
             self._numbers[number] = np.full(len(world.table.successors), UNKNOWN, np.int64)
-        known = self._numbers[number]
-        unknown = np.unique(states[known[states] == UNKNOWN])
+        entries = self._numbers[number]
+        unknown = np.unique(states[entries[states] == UNKNOWN])
         if len(unknown):
-            known[unknown] = self.bank.number(self._vectors[number](unknown))
-        return known[states]
+            entries[unknown] = self.bank.number(self._vectors[number](unknown))
+        return entries[states]
 
     def clear(self) -> None:
         self.bank.clear()

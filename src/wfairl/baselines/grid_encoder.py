@@ -1,11 +1,10 @@
-"""Encoders of MiniGrid scenes: the map as it lies, as in the paper, or as the agent sees it.
+"""Encoders of MiniGrid scenes: the fixed map, as in the paper, or the map centred on the agent.
 
-The rules of MiniGrid are the same everywhere and in every direction: a scene that is shifted, turned or mirrored
-behaves as before, with left and right exchanged in a mirror. So a policy loses nothing if the map is shifted and turned
-until the agent stands in the middle and looks up, and gains much: what was seen at one place is known at all others.
-The mirror is left; it makes two demonstrations of one.
+The rules of MiniGrid are invariant under shifts, rotations and reflections, with left and right exchanged by a
+reflection. So a policy loses nothing if the map is shifted and rotated until the agent stands in the middle and faces
+up, and it generalises from one place to all others. The reflection remains: it makes two demonstrations of one.
 
-An observation has three columns: number of the grid, cell * 4 + direction, and what is carried.
+An observation has three columns: index of the grid, cell * 4 + direction, and the carried object.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,8 +16,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from wfairl.baselines.encoder import BatchEncoder, EncodeStates, Observations
-from wfairl.baselines.network import StateNetwork
+from wfairl.baselines.encoder import BatchEncoder, EncodeStates
+from wfairl.baselines.network import Observations, StateNetwork
 from wfairl.learning.grid_network import (
     CARRIED,
     DIRECTION,
@@ -44,11 +43,11 @@ MIRRORED_DIRECTION = (2, 1, 0, 3)
 MIRRORED_CONTROL = tuple({"left": "right", "right": "left"}.get(name, name) for name in CONTROLS)
 
 UNKNOWN = -1
-"""A surrounding that has not been encoded yet."""
+"""The entry of surroundings that have not been encoded yet."""
 
 
 class _GridEncoder:
-    """What the encoders of grids have in common."""
+    """The common part of the encoders of grids."""
 
     columns = grid_batch.COLUMNS
     controls = tuple(CONTROLS)
@@ -77,7 +76,7 @@ class _GridEncoder:
 
 @dataclass(frozen=True)
 class MapEncoder(_GridEncoder):
-    """The whole map as it lies, as in the paper; for maps of one size."""
+    """The whole map, as in the paper; for maps of one size."""
 
     height: int
     width: int
@@ -85,7 +84,7 @@ class MapEncoder(_GridEncoder):
 
     @property
     def size(self) -> tuple[int, int]:  # type: ignore[override]
-        """Height and width of the grids that networks see."""
+        """Height and width of the encoded grids."""
         return self.height, self.width
 
     def for_world(self, world: World[Any]) -> EncodeStates:
@@ -97,9 +96,9 @@ class MapEncoder(_GridEncoder):
         scene = minigrid(world)
         if scene.size != self.size:
             raise OtherMapError(
-                f"the policy was trained on maps of {self.height} x {self.width} cells, and its network fits no other"
-                f" size, such as {' x '.join(map(str, scene.size))}. Evaluate it on the task that it was trained"
-                " for, or train one with the agent's view"
+                f"the policy was trained on maps of {self.height} x {self.width} cells, and this map has"
+                f" {' x '.join(map(str, scene.size))}. Evaluate it on the task that it was trained for, or train one"
+                " with the agent's view"
             )
 
         def encode(states: Sequence[Any]) -> Observations:
@@ -118,9 +117,9 @@ class MapEncoder(_GridEncoder):
 
 @dataclass(frozen=True)
 class AgentEncoder(_GridEncoder):
-    """The map shifted and turned so that the agent stands in the middle and looks up, `radius` cells each way.
+    """The map shifted and rotated so that the agent stands in the middle and faces up, `radius` cells each way.
 
-    Beyond the map there are walls. Any map will do.
+    Cells beyond the map are walls. It encodes maps of any size.
     """
 
     radius: int
@@ -128,12 +127,12 @@ class AgentEncoder(_GridEncoder):
 
     @property
     def size(self) -> tuple[int, int]:  # type: ignore[override]
-        """Height and width of the grids that networks see."""
+        """Height and width of the encoded grids."""
         return 2 * self.radius + 1, 2 * self.radius + 1
 
     @property
     def place(self) -> int:
-        """Where the agent is: in the middle, looking up."""
+        """The place of the agent: in the middle, facing up."""
         return (self.radius * self.size[1] + self.radius) * DIRECTIONS + UP
 
     def for_world(self, world: World[Any]) -> EncodeStates:
@@ -156,18 +155,18 @@ class AgentEncoder(_GridEncoder):
 
 
 def is_grid(world: World[Any]) -> bool:
-    """Whether a world is one that these encoders see."""
+    """Whether these encoders apply to a world."""
     return isinstance(world, MiniGridWorld)
 
 
 def grid_encoder(view: str, world: World[Any], radius: int) -> MapEncoder | AgentEncoder:
-    """The encoder of a view for scenes like this one; the agent sees no farther than the map goes."""
+    """The encoder of a view for scenes like this one; the radius is limited by the size of the map."""
     height, width = minigrid(world).size
     return MapEncoder(height, width) if view == MapEncoder.kind else AgentEncoder(min(radius, max(height, width) - 1))
 
 
 class GridNetwork(StateNetwork):
-    """The network of the paper's appendix without its input for the control; made for maps of one size."""
+    """The network of the paper's appendix without its input for the control; for maps of one size."""
 
     def __init__(self, height: int, width: int, outputs: int):
         super().__init__()
@@ -179,7 +178,7 @@ class GridNetwork(StateNetwork):
         self.head = Head(outputs)
 
     def _weights(self) -> tuple[Tensor, ...]:
-        """The first layer's weights for the grid, the position, the direction and what is carried."""
+        """The first layer's weights for the grid, the position, the direction and the carried object."""
         return self.dense.weight.split((self.convolution.size, POSITION, DIRECTION, CARRIED), dim=1)
 
     def entry_table(self, entries: Tensor, dropout: Dropout | None = None) -> Tensor:
@@ -188,7 +187,7 @@ class GridNetwork(StateNetwork):
         return (features if dropout is None else dropout(features)) @ self._weights()[0].T + self.dense.bias
 
     def index_tables(self) -> tuple[Tensor, ...]:
-        """See `StateNetwork`: cell * 4 + direction, and what is carried."""
+        """See `StateNetwork`: cell * 4 + direction, and the carried object."""
         _, of_position, of_direction, of_carried = self._weights()
         places = pairs(self.position.weight @ of_position.T, self.direction.weight @ of_direction.T)
         return places, self.carried.weight @ of_carried.T
@@ -202,7 +201,7 @@ class GridNetwork(StateNetwork):
         return self.head.from_hidden(hidden)
 
     def available(self, entries: Tensor) -> None:  # noqa: ARG002
-        """See `StateNetwork`: in MiniGrid every control can always be chosen."""
+        """See `StateNetwork`: in MiniGrid every control is always available."""
         return
 
     @staticmethod
@@ -225,7 +224,7 @@ class _MapBatch:
 
 
 class _AgentBatch:
-    """What agents see follows from the grid and their place, and is looked up once it is known."""
+    """The agent's view depends on the grid and its place only; each pair is encoded once."""
 
     def __init__(self, encoder: AgentEncoder, grids: Bank):
         self.bank = Bank(encoder.size, np.uint8)
@@ -236,10 +235,10 @@ class _AgentBatch:
         grids, places = columns[:, grid_batch.GRID], columns[:, grid_batch.PLACE]
         if len(self._grids) > len(self._numbers):
             height, width = self._grids.entries.shape[1:]
-            room = np.full((2 * len(self._grids), height * width * DIRECTIONS), UNKNOWN, np.int32)
+            larger = np.full((2 * len(self._grids), height * width * DIRECTIONS), UNKNOWN, np.int32)
             if len(self._numbers):
-                room[: len(self._numbers)] = self._numbers
-            self._numbers = room
+                larger[: len(self._numbers)] = self._numbers
+            self._numbers = larger
         numbers = self._numbers[grids, places].astype(np.int64)
         unknown = np.flatnonzero(numbers == UNKNOWN)
         if len(unknown):
@@ -256,7 +255,7 @@ class _AgentBatch:
 def surroundings(
     grids: NDArray[np.uint8], numbers: NDArray[np.int64], places: NDArray[np.int64], radius: int
 ) -> NDArray[np.uint8]:
-    """What is around agents, with what is ahead of them up; walls beyond the map.
+    """The cells around agents, rotated so that each agent faces up; walls beyond the map.
 
     Args:
         grids: shape [grids, height, width].
@@ -269,15 +268,15 @@ def surroundings(
     """
     cells, directions = np.divmod(places, DIRECTIONS)
     y, x = np.divmod(cells, grids.shape[2])
-    # Ahead and to the right, for an agent that looks right, down, left and up.
+    # Offsets ahead and to the right, for an agent that faces right, down, left and up.
     ahead = np.array([(0, 1), (1, 0), (0, -1), (-1, 0)])[directions]
     right = np.array([(1, 0), (0, -1), (-1, 0), (0, 1)])[directions]
     reach = np.arange(-radius, radius + 1)
     offsets = -reach[None, :, None, None] * ahead[:, None, None] + reach[None, None, :, None] * right[:, None, None]
     row, column = y[:, None, None] + offsets[..., 0], x[:, None, None] + offsets[..., 1]
     inside = (row >= 0) & (row < grids.shape[1]) & (column >= 0) & (column < grids.shape[2])
-    shown = grids[numbers[:, None, None], np.where(inside, row, 0), np.where(inside, column, 0)]
-    return np.where(inside, shown, np.uint8(WALL))
+    cells_around = grids[numbers[:, None, None], np.where(inside, row, 0), np.where(inside, column, 0)]
+    return np.where(inside, cells_around, np.uint8(WALL))
 
 
 def packed(world: MiniGridWorld, states: Sequence[Any]) -> NDArray[np.uint64]:
@@ -292,5 +291,5 @@ def minigrid(world: World[Any]) -> MiniGridWorld:
         OtherMapError: it is not.
     """
     if not isinstance(world, MiniGridWorld):
-        raise OtherMapError(f"this network sees MiniGrid scenes, not a {type(world).__name__}")
+        raise OtherMapError(f"this network was trained for MiniGrid scenes, not for a {type(world).__name__}")
     return world

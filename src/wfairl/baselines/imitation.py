@@ -1,4 +1,4 @@
-"""Imitation: demonstrations as networks see them, and one epoch of cloning them.
+"""Demonstrations encoded for networks, and one epoch of behavioural cloning:
 
 L(theta) = - mean over demonstrated steps of log pi_theta(u_t | x_t)
 """
@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from wfairl.baselines.encoder import Encoder, Observations, join
-from wfairl.baselines.network import StateNetwork
-from wfairl.demonstrations.demonstration import ContradictionError, Demonstration, follow_controls
+from wfairl.baselines.encoder import Encoder
+from wfairl.baselines.network import Observations, StateNetwork, join
+from wfairl.demonstrations.demonstration import ContradictionError, Demonstration, walk
 from wfairl.learning.adam import Adam
 from wfairl.learning.grid_network import Dropout
 from wfairl.learning.trainer import DivergedError
@@ -21,12 +21,12 @@ from wfairl.worlds.task import Task
 
 @dataclass(frozen=True, eq=False)
 class ImitationBatch:
-    """What is to be imitated, such as the steps of one demonstration.
+    """Steps to imitate, such as those of one demonstration.
 
     Attributes:
         observations: the states.
-        controls: what was done in each, shape [states] of int64.
-        moves: whether that changed the state, shape [states] of bool.
+        controls: the demonstrated control in each, shape [states] of int64.
+        moves: whether the control changed the state, shape [states] of bool.
     """
 
     observations: Observations
@@ -38,11 +38,11 @@ class ImitationBatch:
         return len(self.controls)
 
     def without_idle(self) -> "ImitationBatch":
-        """Only the steps that changed something; all of them if none did."""
-        kept = self.moves.nonzero().squeeze(1)
-        if not len(kept):
+        """Only the steps that changed the state; all of them if none did."""
+        moving = self.moves.nonzero().squeeze(1)
+        if not len(moving):
             return self
-        return ImitationBatch(self.observations.rows(kept), self.controls[kept], self.moves[kept])
+        return ImitationBatch(self.observations.rows(moving), self.controls[moving], self.moves[moving])
 
     def mirrored(self, encoder: Encoder) -> "ImitationBatch":
         """The same steps in the mirror image of the scene."""
@@ -50,25 +50,20 @@ class ImitationBatch:
 
 
 def imitation_batch(task: Task, demonstration: Demonstration, encoder: Encoder) -> ImitationBatch:
-    """A demonstration as networks see it.
-
-    Args:
-        task: the task.
-        demonstration: of one step or more.
-        encoder: what networks see.
+    """Encode a demonstration of one step or more.
 
     Raises:
-        ContradictionError: the world gives other labels than the demonstration has, or cannot follow it.
+        ContradictionError: the world gives other labels than the demonstration, or cannot take its controls.
     """
     world, controls = task.make_world(demonstration.seed), demonstration.controls
     if max(controls) >= len(world.controls):
         raise ContradictionError(f"seed {demonstration.seed}: the world has only {len(world.controls)} controls")
-    states, labels = follow_controls(world, controls, demonstration.seed)
-    for step, (told, found) in enumerate(zip(demonstration.labels, labels, strict=True)):
-        if told != found:
+    states, labels = walk(world, controls, demonstration.seed)
+    for step, (recorded, label) in enumerate(zip(demonstration.labels, labels, strict=True)):
+        if recorded != label:
             raise ContradictionError(
-                f"seed {demonstration.seed}: step {step}: the world gives another label; is it another scene, or"
-                " another version?"
+                f"seed {demonstration.seed}: step {step}: the world gives another label than the demonstration; is it"
+                " another scene or another version of the task?"
             )
     moves = torch.tensor([states[i + 1] != states[i] for i in range(len(controls))])
     return ImitationBatch(encoder.for_world(world)(states[:-1]), torch.tensor(controls), moves)
@@ -91,15 +86,9 @@ def clone_epoch(
     dropout: Dropout | None,
     learning_rate: float,
 ) -> float:
-    """One step of Adam per batch; the mean loss per imitated step, each batch before its step.
+    """Take one Adam step per batch, and return the mean loss per imitated step, before each Adam step.
 
-    Args:
-        network: its first outputs are the logits of controls.
-        adam: its optimizer.
-        batches: what to imitate.
-        controls: the number of controls.
-        dropout: what the hidden layers go through.
-        learning_rate: of Adam.
+    The first `controls` outputs of the network are logits. `dropout` is applied to its hidden layers.
 
     Raises:
         DivergedError: the loss is not a finite number.

@@ -1,11 +1,11 @@
-"""A policy of networks alone: they see the state, and plan nothing.
+"""A policy of networks that act on the state alone, without planning.
 
-Several networks of one training form a committee, which acts with the mean of their probabilities:
+Several networks of one training form an ensemble, which acts with the mean of their probabilities:
 
     p(u | x) = mean over networks of softmax(logits(x))_u,     pi(u | x) proportional to p(u | x)^(1 / temperature)
 
-At temperature 1 it acts as it was trained, at 0 it takes the likeliest control (the first of equals). A control that is
-unavailable has the logit -inf, and the probability 0 at any temperature.
+At temperature 1 it acts as trained, at 0 it takes the most probable control (the first of equals). An unavailable
+control has the logit -inf, and the probability 0 at any temperature.
 """
 
 import math
@@ -30,9 +30,9 @@ class NetworkPolicy:
     """See `evaluation.policies.Policy`.
 
     Attributes:
-        name: what people call it.
+        name: its name in tables.
         networks: one or more, each with one logit per control.
-        encoder: what the networks see.
+        encoder: of the networks' observations.
         temperature: see above.
     """
 
@@ -65,13 +65,13 @@ class NetworkActor:
 
     def probabilities(self) -> NDArray[np.float64]:
         """See `Actor`."""
-        known, state = self._log_probabilities, self._state
-        if state not in known:
+        cache, state = self._log_probabilities, self._state
+        if state not in cache:
             with torch.no_grad():
                 observations = self._encode([state])
                 outputs = [network(observations) for network in self._policy.networks]
-            known[state] = mean_log_probabilities(outputs)[0].numpy()
-        return softmax(known[state], self._policy.temperature)
+            cache[state] = mean_log_probabilities(outputs)[0].numpy()
+        return softmax(cache[state], self._policy.temperature)
 
     def observe(self, state: Any, label: Label) -> Status:  # noqa: ARG002 - it has no logic to keep track of
         """See `Actor`."""
@@ -80,13 +80,13 @@ class NetworkActor:
 
 
 def mean_log_probabilities(logits: Sequence[Tensor]) -> Tensor:
-    """log p(u | x) of a committee, shape [states, controls] of float64, from the logits of its members."""
+    """log p(u | x) of an ensemble, shape [states, controls] of float64, from the logits of its members."""
     log_probabilities = [one.double().log_softmax(dim=1) for one in logits]
     return torch.stack(log_probabilities).logsumexp(dim=0) - math.log(len(logits))
 
 
 def softmax(logits: NDArray[np.float64], temperature: float) -> NDArray[np.float64]:
-    """The probability of each control, shape [..., controls]; at 0 that of the likeliest is 1, the first of equals."""
+    """The probability of each control, shape [..., controls]; at temperature 0 that of the first largest logit is 1."""
     if temperature == 0:
         return np.eye(logits.shape[-1])[logits.argmax(axis=-1)]
     weights = np.exp((logits - logits.max(axis=-1, keepdims=True)) / temperature)

@@ -1,10 +1,10 @@
-"""A run whose result is networks that act: `config.json`, `metrics.jsonl`, `checkpoint/`, `policy.safetensors`.
+"""A run that trains policy networks: `config.json`, `metrics.jsonl`, `checkpoint/`, `policy.safetensors`.
 
-    begin_run(config, directory, resume)                             before anything is trained
+    begin_run(config, directory, resume)                             before training
     finish_run(config, directory, networks, encoder, selection)      writes the policy
-    load_policy_run(directory)                                       reads what `NetworkPolicy` needs
+    load_policy_run(directory)                                       reads it for `NetworkPolicy`
 
-`config.json` holds what training finds, too: the temperature at which the policy acts unless another is given.
+At the end, `config.json` also holds the default temperature of the policy, chosen by validation.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,10 +12,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import torch
 from torch import Tensor
 
-from wfairl.baselines.encoder import Encoder
+from wfairl.baselines.encoder import Encoder, blank_network
 from wfairl.baselines.encoders import encoder_from_document, encoder_to_document
 from wfairl.baselines.network import StateNetwork
 from wfairl.demonstrations.demonstration import Dataset
@@ -36,17 +35,17 @@ POLICY = "policy.safetensors"
 
 
 class BrokenPolicyError(BadInputError):
-    """A file is not a policy, or one that was cut or changed."""
+    """A file is not a policy, or it is truncated or changed."""
 
 
 @dataclass(frozen=True)
 class ModelSelection:
-    """What was chosen on held-out demonstrations and on validation scenes.
+    """The choices made on held-out demonstrations and validation scenes.
 
     Attributes:
-        temperature: at which to act.
-        details: how that and the rest was chosen, as plain JSON; for the reader.
-        validation_return: mean return on validation scenes, None if there were none.
+        temperature: of the policy.
+        details: how it was chosen, as plain JSON; for the reader.
+        validation_return: mean return in validation scenes, None without any.
     """
 
     temperature: float
@@ -56,7 +55,7 @@ class ModelSelection:
 
 @dataclass(frozen=True, eq=False)
 class PolicyRun:
-    """What a policy needs of a run."""
+    """The parts of a run that its policy needs."""
 
     config: RunConfig
     selection: ModelSelection
@@ -65,20 +64,20 @@ class PolicyRun:
 
 
 def run_config(method: str, dataset: Dataset, settings: Any, origin: Mapping[str, Any] | None) -> RunConfig:
-    """The configuration of a run before it has found anything.
+    """The configuration of a run before training.
 
     Args:
         method: the name of the method.
         dataset: the demonstrations.
-        settings: the method's own, a dataclass.
+        settings: a dataclass of the method's settings.
         origin: where the demonstrations came from, for the reader.
     """
-    seen = seen_tests(dataset)
-    return RunConfig(method, dataset.task, dataset.temperature, asdict(settings), seen, dict(origin or {}))
+    settings = asdict(settings)
+    return RunConfig(method, dataset.task, dataset.temperature, settings, seen_tests(dataset), dict(origin or {}))
 
 
 def begin_run(config: RunConfig, directory: Path, resume: bool = False) -> None:
-    """Write down what is about to be trained; errors as in `check_free`."""
+    """Write the configuration before training; errors as in `check_free`."""
     check_free(directory, config, resume)
     if not (directory / POLICY).exists():
         write_config(directory, config)
@@ -87,7 +86,7 @@ def begin_run(config: RunConfig, directory: Path, resume: bool = False) -> None:
 def finish_run(
     config: RunConfig, directory: Path, networks: Sequence[StateNetwork], encoder: Encoder, selection: ModelSelection
 ) -> PolicyRun:
-    """Write the policy, and the temperature at which it acts."""
+    """Write the policy and its temperature."""
     found = {
         "temperature": selection.temperature,
         "selection": selection.details,
@@ -102,7 +101,7 @@ def load_policy_run(directory: Path) -> PolicyRun:
     """Read a finished run.
 
     Raises:
-        BrokenRunError, BrokenPolicyError: says what is missing or broken.
+        BrokenRunError, BrokenPolicyError: names what is missing or broken.
     """
     config = read_config(directory)
     if not (directory / POLICY).exists():
@@ -123,7 +122,7 @@ def save_policy(networks: Sequence[StateNetwork], encoder: Encoder, path: Path) 
 
 
 def load_policy_file(path: Path) -> tuple[tuple[StateNetwork, ...], Encoder]:
-    """Read a policy's networks and what they see.
+    """Read a policy's networks and their encoder.
 
     Raises:
         BrokenPolicyError: names the file and what is wrong with it.
@@ -133,24 +132,20 @@ def load_policy_file(path: Path) -> tuple[tuple[StateNetwork, ...], Encoder]:
         if not tensor.isfinite().all():
             raise BrokenPolicyError(f"{path}: {name} holds numbers that are not finite; train it again")
     try:
-        document = header["sight"] if "sight" in header else header["encoder"]  # older files have the first
+        document = header["sight"] if "sight" in header else header["encoder"]  # "sight" in older files
         encoder, count = encoder_from_document(document), int(header["networks"])
         parts: list[dict[str, Tensor]] = [{} for _ in range(min(count, len(tensors)))]
         for name, tensor in tensors.items():
             number, _, rest = name.partition(".")
             parts[int(number)][rest] = tensor
-        networks = tuple(_network(encoder, part) for part in parts)
+        for part in parts:
+            encoder.check_parameters(part)  # before networks of that size are created
+        networks = tuple(blank_network(encoder) for _ in parts)
+        for network, part in zip(networks, parts, strict=True):
+            network.load_state_dict(part, strict=True)
     except (KeyError, TypeError, ValueError, RuntimeError, IndexError) as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise BrokenPolicyError(f"{path}: a broken policy ({reason}); train it again") from None
     if not networks:
         raise BrokenPolicyError(f"{path}: a broken policy (no network); train it again")
     return networks, encoder
-
-
-def _network(encoder: Encoder, tensors: dict[str, Tensor]) -> StateNetwork:
-    encoder.check_parameters(tensors)  # before a network of that size is made
-    with torch.random.fork_rng(devices=[]):  # the initial parameters are drawn in vain
-        network = encoder.make_network(len(encoder.controls))
-    network.load_state_dict(tensors, strict=True)
-    return network

@@ -1,11 +1,11 @@
-"""RecurrentLearner: a gated recurrent network of words, the alternative to an automaton (paper, section III-A, Fig. 2).
+"""A gated recurrent network of words, the paper's alternative to an automaton (section III-A, Fig. 2).
 
     alpha_{t+1} = g_1(sigma_t, alpha_t, W)    a gated recurrent unit on an embedding of the label
-    h(sigma_0 .. sigma_T) = g_2(alpha_{T+1}, beta)    a line, through a sigmoid where scores lie in [0, 1]
+    h(sigma_0 .. sigma_T) = g_2(alpha_{T+1}, beta)    affine, with a sigmoid if scores lie in [0, 1]
 
-The initial state alpha_0 is learned, too. A batch of words is the tree of their prefixes, whose nodes are evaluated
-one depth at a time: a prefix that many words share is read once, words of all lengths need no padding, and equal
-words are one node that weighs as much as all of them.
+The initial state alpha_0 is learned, too. A batch of words is the tree of their prefixes, whose nodes are evaluated one
+depth at a time: a shared prefix is read once, words of different lengths need no padding, and equal words are one node
+with the weight of all of them.
 """
 
 import copy
@@ -34,7 +34,7 @@ Track = Callable[[Iterable[Any], str, int], Iterable[Any]]
 CROSS_ENTROPY, SQUARED = "cross-entropy", "squared"
 
 PREDICTED_AT_ONCE = 65_536
-"""Words that are evaluated in one tree, so that memory stays bounded."""
+"""Words evaluated in one tree, which bounds the memory."""
 
 
 class DivergedNetworkError(FailedRunError):
@@ -52,33 +52,33 @@ class Epoch:
 class RecurrentLearner(RegressorMixin, BaseEstimator):
     """Learns a recurrent network from scored words, a scikit-learn estimator.
 
-    Some words are held out, and the number of epochs with the lowest loss on them is how long the network is then
-    trained on all words. Too few words to hold any out are learned until the loss is `enough`.
+    A first training holds out some words; the epoch with the lowest loss on them is the number of epochs of a second
+    training on all words. With too few words to hold any out, training stops when the loss is `enough`.
 
     Args:
-        hidden: numbers in a state alpha.
-        embedding: numbers that stand for a label.
+        hidden: size of a state alpha.
+        embedding: size of the embedding of a label.
         learning_rate: of Adam.
         weight_decay: of Adam.
-        max_epochs: passes over the words at most.
+        max_epochs: largest number of passes over the words.
         patience: stop after this many epochs without a lower held-out loss.
-        enough: stop when the loss on the learned words is this low.
-        held_out: share of the words, of successes and of failures, that choose the number of epochs.
-        loss: `cross-entropy`, or `squared` as in eq. (2); None takes the former where all scores lie in [0, 1].
-        prefixes_fail: beginnings of words that are no word themselves count as words of score 0: an execution
-            that ended in success had not succeeded before. It is what an automaton takes of all words unseen.
-        batch_size: words a step.
-        seed: of the initial weights, the words held out and the order of the batches.
+        enough: stop when the training loss is this low.
+        held_out: fraction of the words, of successes and of failures, that choose the number of epochs.
+        loss: `cross-entropy`, or `squared` as in eq. (2); None takes the former if all scores lie in [0, 1].
+        prefixes_fail: proper prefixes that are not among the words count as words of score 0: an execution that ended
+            in success had not succeeded before. (A spectral automaton assumes this of all unseen words.)
+        batch_size: words per Adam step.
+        seed: of the initial weights, the held-out words and the order of the batches.
 
     Attributes:
         network_: the `RecurrentNetwork`.
-        alphabet_: the labels it knows.
+        alphabet_: its labels.
         loss_: the loss that was used.
-        epochs_: passes over all words that it was trained for.
-        choice_: an `Epoch` for each pass over the learned words while held-out words chose; empty without any.
+        epochs_: number of passes over all words.
+        choice_: an `Epoch` for each pass of the first training; empty if no words were held out.
         history_: an `Epoch` for each pass over all words.
-        held_out_: indices of the words that chose.
-        held_out_predictions_: their values when they were not learned yet, at the chosen epoch.
+        held_out_: indices of the held-out words.
+        held_out_predictions_: their values in the first training, at the chosen epoch.
     """
 
     def __init__(
@@ -111,12 +111,7 @@ class RecurrentLearner(RegressorMixin, BaseEstimator):
 
     @one_torch_thread()
     def fit(self, words: Sequence[Word], scores: Scores, track: Track | None = None) -> "RecurrentLearner":
-        """Train the network.
-
-        Args:
-            words: the words.
-            scores: of each word.
-            track: shows progress.
+        """Train the network; `track` shows progress.
 
         Raises:
             BadWordsError: no words, scores that do not fit or are not finite, nothing but zeros.
@@ -124,7 +119,7 @@ class RecurrentLearner(RegressorMixin, BaseEstimator):
         """
         self._check_settings()
         if scores is None:
-            raise BadWordsError("a recurrent network learns from scored words; give the score of each word")
+            raise BadWordsError("a recurrent network needs scored words; give a score for each word")
         corpus, self.alphabet_ = check_words(words, scores)
         self.loss_ = self._choose_loss(corpus.weights)
         self.held_out_ = split(corpus.weights, self.held_out, np.random.default_rng([self.seed, _SPLIT]))
@@ -137,12 +132,12 @@ class RecurrentLearner(RegressorMixin, BaseEstimator):
         return self
 
     def predict(self, words: Sequence[Word]) -> NDArray[np.float64]:
-        """The value of each word, shape [words]; zero for a word with a label never seen."""
+        """The value of each word, shape [words]; zero for a word with an unknown label."""
         check_is_fitted(self, "network_")
-        known = set(self.alphabet_)
-        possible = np.array([known.issuperset(word) for word in words], bool)
-        read = [word if ok else () for word, ok in zip(words, possible, strict=True)]
-        return np.where(possible, self.values_of_corpus(encode(read, self.alphabet_)), 0.0)
+        alphabet = set(self.alphabet_)
+        is_known = np.array([alphabet.issuperset(word) for word in words], bool)
+        known_words = [word if known else () for word, known in zip(words, is_known, strict=True)]
+        return np.where(is_known, self.values_of_corpus(encode(known_words, self.alphabet_)), 0.0)
 
     @one_torch_thread()
     def values_of_corpus(self, corpus: Corpus) -> NDArray[np.float64]:
@@ -157,21 +152,21 @@ class RecurrentLearner(RegressorMixin, BaseEstimator):
         return -float(np.mean((self.predict(words) - np.asarray(scores, np.float64)) ** 2))
 
     def _choose_epochs(self, training_words: "TrainingWords", track: Track | None) -> int:
-        """How many epochs are best for words that are not learned."""
-        learned, judged = training_words.split(self.held_out_)
-        network, self.choice_ = self._train(learned, judged, self.max_epochs, track, "choosing how long")
+        """The number of epochs with the lowest loss on held-out words."""
+        training, held_out = training_words.split(self.held_out_)
+        network, self.choice_ = self._train(training, held_out, self.max_epochs, track, "choosing the epochs")
         self.held_out_predictions_ = self._values(network, _part(training_words.words, self.held_out_))
         return 1 + int(np.argmin(np.array([epoch.held_out_loss for epoch in self.choice_], np.float64)))
 
     def _train(
-        self, corpus: Corpus, judged: Corpus | None, max_epochs: int, track: Track | None, description: str
+        self, corpus: Corpus, held_out: Corpus | None, max_epochs: int, track: Track | None, description: str
     ) -> "tuple[RecurrentNetwork, list[Epoch]]":
-        """Train a network; where words are judged, the network of the epoch that was best for them is returned."""
+        """Train a network, and return it as of the best epoch for the held-out words, or of the last without any."""
         rng = np.random.default_rng([self.seed, _TRAINING])
         network = RecurrentNetwork(len(self.alphabet_), self.embedding, self.hidden, rng)
         adam = Adam(network, self.weight_decay)
         batches = deal_batches(corpus, self.batch_size, rng)
-        judged_batch = Batch.of(judged) if judged is not None else None
+        held_out_batch = Batch.of(held_out) if held_out is not None else None
         history: list[Epoch] = []
         best, best_loss, best_epoch = network, math.inf, 0
         for epoch in track(range(max_epochs), description, max_epochs) if track else range(max_epochs):
@@ -180,13 +175,13 @@ class RecurrentLearner(RegressorMixin, BaseEstimator):
                 loss = self._step(network, adam, batches[i])
                 total += loss * batches[i].total
             held_out_loss = None
-            if judged_batch is not None:
+            if held_out_batch is not None:
                 with torch.no_grad():
-                    held_out_loss = float(self._loss(network, judged_batch))
+                    held_out_loss = float(self._loss(network, held_out_batch))
             history.append(Epoch(total / sum(batch.total for batch in batches), held_out_loss))
             if held_out_loss is not None and held_out_loss < best_loss:
                 best, best_loss, best_epoch = copy.deepcopy(network), held_out_loss, epoch
-            if history[-1].loss <= self.enough or (judged is not None and epoch - best_epoch >= self.patience):
+            if history[-1].loss <= self.enough or (held_out is not None and epoch - best_epoch >= self.patience):
                 break
         return best, history
 
@@ -196,7 +191,7 @@ class RecurrentLearner(RegressorMixin, BaseEstimator):
             raise DivergedNetworkError(
                 f"the loss is {loss.item()} after {adam.steps} steps; lower the learning rate ({self.learning_rate:g})"
             )
-        # Where all words are empty, nothing is read, and what reads has no gradient.
+        # If all words are empty, the recurrent unit is never used, and its parameters have no gradient.
         gradients = torch.autograd.grad(loss, list(adam.parameters.values()), materialize_grads=True)
         norm = torch.sqrt(torch.stack([gradient.square().sum() for gradient in gradients]).sum())
         scale = torch.clamp(LARGEST_GRADIENT / norm, max=1.0)
@@ -246,10 +241,10 @@ class RecurrentLearner(RegressorMixin, BaseEstimator):
 
 
 LARGEST_GRADIENT = 1.0
-"""A longer gradient is shortened to this: through the many steps of long words it can explode."""
+"""The norm to which longer gradients are clipped: they can explode over the many steps of long words."""
 
 _SPLIT, _TRAINING = 0, 1
-"""What the random numbers of a seed are for."""
+"""The random streams of a seed."""
 
 
 class RecurrentNetwork(nn.Module):
@@ -257,10 +252,10 @@ class RecurrentNetwork(nn.Module):
 
     def __init__(self, labels: int, embedding: int, hidden: int, rng: np.random.Generator) -> None:
         super().__init__()
-        reach = 1 / math.sqrt(hidden)
+        bound = 1 / math.sqrt(hidden)
 
         def uniform(*shape: int) -> nn.Parameter:
-            return nn.Parameter(torch.from_numpy(rng.uniform(-reach, reach, shape)).float())
+            return nn.Parameter(torch.from_numpy(rng.uniform(-bound, bound, shape)).float())
 
         self.initial = uniform(hidden)
         self.embedding = nn.Parameter(torch.from_numpy(rng.normal(size=(labels, embedding))).float())
@@ -278,25 +273,19 @@ class RecurrentNetwork(nn.Module):
         return torch.cat(levels) @ self.final + self.final_bias
 
     def read(self, states: Tensor, symbols: Tensor) -> Tensor:
-        """g_1: one label read in each of many states; shapes [n, hidden] and [n] to [n, hidden]."""
-        return torch.gru_cell(
-            self.embedding[symbols],
-            states,
-            self.input_weights,
-            self.state_weights,
-            self.input_bias,
-            self.state_bias,
-        )
+        """g_1: read one label in each of n states; shapes [n, hidden] and [n] to [n, hidden]."""
+        weights = self.input_weights, self.state_weights, self.input_bias, self.state_bias
+        return torch.gru_cell(self.embedding[symbols], states, *weights)
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingWords:
-    """What there is to learn: words, and their beginnings that count as words of score 0.
+    """The words to learn from, and their proper prefixes that count as words of score 0.
 
     Attributes:
-        words: the words as they were given; their weights are their scores.
-        whole: the words, and after them the beginnings, one for each word that begins so.
-        owners: the word that each of `whole` belongs to, shape [len(whole)].
+        words: the given words; their weights are their scores.
+        whole: the words followed by the prefixes, one for each word that begins so.
+        owners: the word to which each of `whole` belongs, shape [len(whole)].
     """
 
     words: Corpus
@@ -305,7 +294,7 @@ class TrainingWords:
 
     @classmethod
     def of(cls, words: Corpus, prefixes_fail: bool) -> "TrainingWords":
-        """The words, with their beginnings that are none of the words themselves if those fail."""
+        """The words and, if `prefixes_fail`, their prefixes that are not among the words."""
         if not prefixes_fail:
             return cls(words, words, np.arange(len(words)))
         tree = build_prefix_tree(words)
@@ -318,20 +307,20 @@ class TrainingWords:
         return cls(words, words.factors(owners, np.zeros_like(owners), lengths, scores), owners)
 
     def split(self, held_out: NDArray[np.int64]) -> tuple[Corpus, Corpus]:
-        """What belongs to the words that are learned, and to those held out."""
+        """The part that belongs to the training words, and the part that belongs to the held-out words."""
         is_held_out = np.isin(self.owners, held_out)
         return _part(self.whole, np.flatnonzero(~is_held_out)), _part(self.whole, np.flatnonzero(is_held_out))
 
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Words to learn from in one step.
+    """The words of one Adam step.
 
     Attributes:
         tree: their prefixes.
-        nodes: those with a score, shape [scored].
+        nodes: the nodes with a score, shape [scored].
         scores: mean score of each, shape [scored].
-        weights: how many words each stands for, shape [scored].
+        weights: the number of words at each, shape [scored].
         total: the sum of the weights.
     """
 
@@ -358,7 +347,7 @@ class Batch:
 
 
 def deal_batches(corpus: Corpus, batch_size: int, rng: np.random.Generator) -> list[Batch]:
-    """The words in batches of about equal size, equal words in the same one."""
+    """Divide the words into batches of about equal size, with equal words in the same batch."""
     tree = build_prefix_tree(corpus)
     words, word_of = np.unique(tree.ends, return_inverse=True)
     count = math.ceil(len(words) / batch_size)
@@ -367,9 +356,9 @@ def deal_batches(corpus: Corpus, batch_size: int, rng: np.random.Generator) -> l
 
 
 def split(scores: NDArray[np.float64], share: float, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Indices of the words to hold out, rising: a share of those with score 0 and of the others, and of neither all.
+    """Sorted indices of the words to hold out: a share of those with score 0 and of the others, but never all of them.
 
-    Fewer than two words choose nothing: then none is held out.
+    Fewer than two words are too few to choose by: then none is held out.
     """
     order = rng.permutation(len(scores))
     groups = [order[scores[order] == 0], order[scores[order] != 0]]

@@ -1,17 +1,17 @@
-"""A finite automaton read off a recurrent network, so that a planner can search it.
+"""Extract a finite automaton from a recurrent network, so that a planner can search it.
 
-The network only answers whether it accepts a word. As in Angluin's L*, with all suffixes of a counterexample as new
-tests (Maler and Pnueli), a table of such answers becomes an automaton:
+The network only answers membership queries: whether it accepts a word. As in Angluin's L*, with all suffixes of a
+counterexample as new tests (Maler and Pnueli), a table of answers becomes an automaton:
 
-    a state is a prefix u, and what is known of it are the answers to u v for every test v;
+    a state is a prefix u, characterised by the answers to u v for every test v;
     u sigma leads to the state with the same answers, or is a new state, found breadth first;
-    where automaton and network differ on a word, all suffixes of that word become tests, and the table is built anew.
+    if automaton and network differ on a word, all suffixes of that word become tests, and the table is built again.
 
-A word that was told apart once stays so, so this ends with an automaton that answers as the network does on *every*
-word that was compared, or at the limit of states: there, the automaton that agreed with it most often so far is still
-an approximation, which says how good it is. Compared are the words that the network learned from, their
-beginnings, and likely words, in which labels follow each other as they do in those. On words that cannot happen a
-network answers without any rule: to agree with it there would take thousands of states.
+States that a test distinguishes stay distinct, so this ends either with an automaton that agrees with the network on
+*every* compared word, or at the limit of states, with the automaton that agreed most often so far; the result reports
+the agreement. The compared words are the training words, their prefixes, and likely words, in which labels follow each
+other as in the training words. On words that cannot occur a network answers without any rule: agreement there would
+take thousands of states.
 
 Words are compressed: a state also has the label that was read last, and reading it again stays there. States from
 which nothing is accepted are dropped.
@@ -34,25 +34,23 @@ from wfairl.baselines.recurrent import RecurrentLearner, Track
 DEFAULT_MAX_STATES = 1_000
 
 LIKELY_WORDS = 500
-"""Random words that are compared, and as many others on which the agreement is measured."""
+"""Number of random words to compare, and of others on which to measure the agreement."""
 
 Symbols = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class RecurrentTask:
-    """What was learned by a recurrent network, and as a task model.
+    """A task learned by a recurrent network, as the network and as a task model.
 
     Attributes:
         learner: the network.
-        model: the automaton that was read off it.
-        agreement: share of the words it was learned from of which network and automaton say the same.
-        likely_agreement: that share of other likely words, which were not compared when the automaton was read off; 1
-            if there are none.
-        held_out_accuracy: share of the held-out words that the network judged rightly before it had learned them;
-            None if none were held out.
-        exact: whether network and automaton agree on all words that were compared; if not, the limit of states was
-            met, and `agreement` and `likely_agreement` say how faithful the automaton is.
+        model: the automaton extracted from it.
+        agreement: fraction of the training words on which network and automaton agree.
+        likely_agreement: the same for likely words that were not compared during the extraction; 1 without any.
+        held_out_accuracy: fraction of the held-out words that the network judged correctly; None without any.
+        exact: whether network and automaton agree on all compared words; if not, the extraction met the limit of
+            states, and `agreement` and `likely_agreement` tell how faithful the automaton is.
     """
 
     learner: RecurrentLearner
@@ -77,23 +75,23 @@ def fit_recurrent_task(
     """Learn the task of scored words with a recurrent network; the counterpart of `fit_task_model`.
 
     Args:
-        words: the words, as they were seen.
+        words: the words, uncompressed.
         scores: of each word.
-        threshold: words to which the network gives this value or more are accepted.
-        keep_repeats: whether repeated labels are read again.
+        threshold: words with this value or more are accepted.
+        keep_repeats: whether a repeated label is read again.
         max_states: see `approximate_automaton`.
         optional_start: see `fit_task_model`.
-        learner: the settings; the defaults unless given.
+        learner: the settings of the network.
         track: shows progress.
 
     Raises:
         BadWordsError: see `RecurrentLearner.fit`.
         TooManyStatesError, NoAcceptedWordError: see `approximate_automaton`.
     """
-    read = [tuple(word) if keep_repeats else compress(word) for word in words]
-    shown, shown_scores = with_optional_start(read, scores) if optional_start else (read, list(scores))
-    learner = (learner or RecurrentLearner()).fit(shown, shown_scores, track)
-    return read_off_task(
+    read_words = [tuple(word) if keep_repeats else compress(word) for word in words]
+    training_words = with_optional_start(read_words, scores) if optional_start else (read_words, list(scores))
+    learner = (learner or RecurrentLearner()).fit(*training_words, track)
+    return extract_task(
         learner,
         words,
         scores,
@@ -104,7 +102,7 @@ def fit_recurrent_task(
     )
 
 
-def read_off_task(
+def extract_task(
     learner: RecurrentLearner,
     words: Sequence[Word],
     scores: Sequence[float],
@@ -115,24 +113,26 @@ def read_off_task(
     optional_start: bool = False,
 ) -> RecurrentTask:
     """The task of a network that was trained on these words; see `fit_recurrent_task`."""
-    read = [tuple(word) if keep_repeats else compress(word) for word in words]
-    shown, shown_scores = with_optional_start(read, scores) if optional_start else (read, list(scores))
-    finite, exact = approximate_automaton(learner, shown, threshold, keep_repeats, max_states)
-    model = TaskModel.of_automaton(finite, "gru", read, scores, keep_repeats=keep_repeats)
+    read_words = [tuple(word) if keep_repeats else compress(word) for word in words]
+    training_words, training_scores = (
+        with_optional_start(read_words, scores) if optional_start else (read_words, list(scores))
+    )
+    finite, exact = approximate_automaton(learner, training_words, threshold, keep_repeats, max_states)
+    model = TaskModel.of_automaton(finite, "gru", read_words, scores, keep_repeats=keep_repeats)
     held_out = learner.held_out_
-    right = (learner.held_out_predictions_ >= threshold) == (np.array(shown_scores)[held_out] >= threshold)
+    is_right = (learner.held_out_predictions_ >= threshold) == (np.array(training_scores)[held_out] >= threshold)
     return RecurrentTask(
         learner,
         model,
-        agreement(learner, finite, read, threshold),
-        agreement(learner, finite, _other_likely_words(learner, shown), threshold),
-        float(right.mean()) if len(held_out) else None,
+        agreement(learner, finite, read_words, threshold),
+        agreement(learner, finite, _other_likely_words(learner, training_words), threshold),
+        float(is_right.mean()) if len(held_out) else None,
         exact,
     )
 
 
 def _other_likely_words(learner: RecurrentLearner, words: Sequence[Word]) -> list[Word]:
-    """Likely words that are not compared when an automaton is read off."""
+    """Likely words that the extraction of an automaton does not compare."""
     given = _symbols(words, learner.alphabet_)
     compared = set(_words_to_compare(learner, words))
     others = set(likely_words(given, np.random.default_rng([learner.seed, _MEASURED]))) - compared
@@ -140,7 +140,7 @@ def _other_likely_words(learner: RecurrentLearner, words: Sequence[Word]) -> lis
 
 
 def agreement(learner: RecurrentLearner, finite: FiniteAutomaton, words: Sequence[Word], threshold: float) -> float:
-    """The share of the words, as the network reads them, of which network and automaton say the same."""
+    """The fraction of words, as the network reads them, on which network and automaton agree."""
     accepted = np.array([finite.accepts(word) for word in words], bool)
     return float(np.mean(accepted == (learner.predict(words) >= threshold))) if len(words) else 1.0
 
@@ -154,19 +154,19 @@ def approximate_automaton(
 ) -> tuple[FiniteAutomaton, bool]:
     """The automaton that accepts the words to which a network gives at least `threshold`, and whether it is exact.
 
-    An exact one agrees with the network on the given words, their beginnings, and `LIKELY_WORDS` likely ones; at the
-    limit of states it is the one that agreed most.
+    An exact one agrees with the network on the given words, their prefixes, and `LIKELY_WORDS` likely ones; at the
+    limit of states it is the one that agreed most often.
 
     Args:
         learner: a trained network.
-        words: words that matter, as the network reads them; their labels are known to it.
+        words: words to compare, as the network reads them, of labels in its alphabet.
         threshold: xi of the paper.
         keep_repeats: read a label also when it equals the last one.
         max_states: the limit of states, live or not.
 
     Raises:
-        TooManyStatesError: not even the first automaton, which asks only what is accepted at once, has so few states.
-        NoAcceptedWordError: no word that was met is accepted.
+        TooManyStatesError: even the first automaton, whose only test is the empty word, has more states.
+        NoAcceptedWordError: the automaton accepts no word.
     """
     best: tuple[float, _Table] | None = None
     answers = _Answers(learner, threshold, keep_repeats)
@@ -180,14 +180,13 @@ def approximate_automaton(
             if best is None:
                 raise
             return _to_finite(best[1], learner, keep_repeats, max_states), False
-        said = np.array([table.accepts(word) for word in compared], bool)
-        if (said == truth).all():
+        agrees = np.array([table.accepts(word) for word in compared], bool) == truth
+        if agrees.all():
             return _to_finite(table, learner, keep_repeats, max_states), True
-        agreeing = float((said == truth).mean())
-        if best is None or agreeing > best[0]:
-            best = agreeing, table
-        mistaken = compared[int(np.flatnonzero(said != truth)[0])]  # the shortest
-        tests.update(dict.fromkeys(mistaken[i:] for i in range(len(mistaken) + 1)))
+        if best is None or agrees.mean() > best[0]:
+            best = float(agrees.mean()), table
+        counterexample = compared[int(np.flatnonzero(~agrees)[0])]  # the shortest
+        tests.update(dict.fromkeys(counterexample[i:] for i in range(len(counterexample) + 1)))
 
 
 def _to_finite(table: "_Table", learner: RecurrentLearner, keep_repeats: bool, max_states: int) -> FiniteAutomaton:
@@ -195,16 +194,9 @@ def _to_finite(table: "_Table", learner: RecurrentLearner, keep_repeats: bool, m
     return quotient(whole.to_weighted(), max_states=max_states, keep_repeats=keep_repeats)
 
 
-def _too_many_states(max_states: int) -> TooManyStatesError:
-    return TooManyStatesError(
-        f"the recurrent network needs more than {max_states} states to be told as a finite automaton: it does "
-        "not treat words by a few rules. Raise --max-states (max_states), or learn from more words"
-    )
-
-
 @dataclass(frozen=True)
 class _Table:
-    """The automaton of a table of answers, dead states and all."""
+    """The automaton of a table of answers, including dead states."""
 
     transitions: NDArray[np.int32]
     accepting: NDArray[np.bool_]
@@ -233,8 +225,8 @@ def _build_table(answers: "_Answers", tests: list[Symbols], keep_repeats: bool, 
     while len(rows) < len(states):
         layer = states[len(rows) :]
         words = [(*prefix, symbol, *test) for prefix in layer for symbol in range(labels) for test in tests]
-        known = answers.of(words).reshape(len(layer), labels, len(tests))
-        for prefix, after in zip(layer, known, strict=True):
+        answers_after = answers.of(words).reshape(len(layer), labels, len(tests))
+        for prefix, after in zip(layer, answers_after, strict=True):
             row = np.full(labels, len(rows), np.int32)  # reading the last label again stays here
             for symbol in range(labels):
                 if keep_repeats or prefix[-1:] != (symbol,):
@@ -245,41 +237,44 @@ def _build_table(answers: "_Answers", tests: list[Symbols], keep_repeats: bool, 
                         signatures.append(after[symbol])
             rows.append(row)
         if len(states) > max_states:
-            raise _too_many_states(max_states)
+            raise TooManyStatesError(
+                f"a finite automaton of the recurrent network needs more than {max_states} states: the network does not"
+                " follow a few rules. Raise --max-states (max_states), or learn from more words"
+            )
     accepting = np.array([signature[0] for signature in signatures])  # the first test is the empty word
     last = [NO_LABEL if keep_repeats or not prefix else prefix[-1] for prefix in states]
     return _Table(np.array(rows).reshape(len(states), labels), accepting, last)
 
 
 class _Answers:
-    """Whether the network accepts words, each asked once."""
+    """Whether the network accepts words; each word is evaluated once."""
 
     def __init__(self, learner: RecurrentLearner, threshold: float, keep_repeats: bool) -> None:
         self.learner, self.threshold, self.keep_repeats = learner, threshold, keep_repeats
         self.labels = len(learner.alphabet_)
-        self.known: dict[Symbols, bool] = {}
+        self.cache: dict[Symbols, bool] = {}
 
     def of(self, words: Sequence[Symbols]) -> NDArray[np.bool_]:
         read = [word if self.keep_repeats else _without_repeats(word) for word in words]
-        new = list(dict.fromkeys(word for word in read if word not in self.known))
+        new = list(dict.fromkeys(word for word in read if word not in self.cache))
         if new:
             values = self.learner.values_of_corpus(_corpus(new))
-            self.known.update(zip(new, (values >= self.threshold).tolist(), strict=True))
-        return np.array([self.known[word] for word in read], bool)
+            self.cache.update(zip(new, (values >= self.threshold).tolist(), strict=True))
+        return np.array([self.cache[word] for word in read], bool)
 
 
 def _words_to_compare(learner: RecurrentLearner, words: Sequence[Word]) -> list[Symbols]:
-    """The words that network and automaton must agree on, the shortest first."""
+    """The words on which network and automaton must agree, the shortest first."""
     given = _symbols(words, learner.alphabet_)
-    beginnings = [word[:i] for word in given for i in range(len(word) + 1)]
+    prefixes = [word[:i] for word in given for i in range(len(word) + 1)]
     rng = np.random.default_rng([learner.seed, _COMPARED])
-    return sorted({*beginnings, *likely_words(given, rng)}, key=lambda word: (len(word), word))
+    return sorted({*prefixes, *likely_words(given, rng)}, key=lambda word: (len(word), word))
 
 
 def likely_words(given: Sequence[Symbols], rng: np.random.Generator) -> list[Symbols]:
     """Random words, no longer than the given ones, in which a label follows another only if it does so in those.
 
-    They are the words of a random walk, for which each label that was seen to follow is as likely as the others.
+    They are random walks, in which all labels that follow a label in the given words are equally likely.
     """
     follows: dict[int, set[int]] = {}
     for before, after in (pair for word in given for pair in pairwise((NO_LABEL, *word))):
@@ -310,4 +305,4 @@ def _corpus(words: Sequence[Symbols]) -> Corpus:
 
 
 _COMPARED, _MEASURED = 2, 3
-"""What the random numbers of a seed are for, beside those of the training."""
+"""The random streams of a seed, beside those of the training."""

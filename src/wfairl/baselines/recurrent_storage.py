@@ -1,4 +1,4 @@
-"""A recurrent network of words in one safetensors file: its weights, and in the header its labels. It runs no code."""
+"""A recurrent network of words in one safetensors file: weights, with the labels in the header. It runs no code."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,12 +21,12 @@ VERSION = 1
 
 
 class BrokenNetworkError(BadInputError):
-    """A file is not a network of words, or one that was cut or changed."""
+    """A file is not a network of words, or it is truncated or changed."""
 
 
 @dataclass(frozen=True)
 class _Header:
-    """What a file says of a network."""
+    """The header of a file."""
 
     alphabet: tuple[Label, ...]
     embedding: Annotated[int, Ge(1)]
@@ -37,13 +37,13 @@ class _Header:
 
 
 @dataclass(frozen=True, eq=False)
-class KeptNetwork:
-    """A network with how it reads words.
+class StoredNetwork:
+    """A network, and how it reads and accepts words.
 
     Attributes:
         learner: the network.
-        threshold: words of this value or more are accepted.
-        keep_repeats: whether repeated labels are read again.
+        threshold: words with this value or more are accepted.
+        keep_repeats: whether a repeated label is read again.
     """
 
     learner: RecurrentLearner
@@ -69,7 +69,7 @@ class KeptNetwork:
         write_arrays(path, FORMAT, VERSION, header, arrays)
 
     @classmethod
-    def load(cls, path: Path) -> "KeptNetwork":
+    def load(cls, path: Path) -> "StoredNetwork":
         """Read a network.
 
         Raises:
@@ -81,12 +81,12 @@ class KeptNetwork:
             learner = RecurrentLearner(hidden=read.hidden, embedding=read.embedding)
             learner.alphabet_, learner.loss_ = read.alphabet, read.loss
             if read.loss not in (CROSS_ENTROPY, SQUARED):
-                raise ValueError(f"there is no loss {read.loss}")
+                raise ValueError(f"unknown loss {read.loss}")
             if arrays["initial"].shape != (read.hidden,) or max(map(np.size, arrays.values())) < read.embedding:
-                raise ValueError("its weights do not have the size that its header says")
+                raise ValueError("its weights do not have the sizes in its header")
             if not all(np.isfinite(array).all() for array in arrays.values()):
                 raise ValueError("its weights are not finite")
-            rng = np.random.default_rng(0)  # the weights that are drawn are replaced
+            rng = np.random.default_rng(0)  # of initial weights, which are replaced
             learner.network_ = RecurrentNetwork(len(learner.alphabet_), learner.embedding, learner.hidden, rng)
             learner.network_.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})
             return cls(learner, read.threshold, read.keep_repeats)

@@ -1,7 +1,7 @@
-"""Validation rollouts: how well networks act in scenes used for neither training nor testing.
+"""Validation rollouts: returns of networks in scenes used for neither training nor testing.
 
-Tests have the seeds below 1,000,000 and demonstrations those from there on, a million for each collection; the
-validation scenes belong to the collection of seed 899, and leave out what a data set holds of it.
+Test scenes have the seeds below 1,000,000, and demonstrations those from there on, a million per collection. The
+validation scenes are those of the collection with seed 899 that no demonstration came from.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,17 +22,17 @@ from wfairl.worlds.vector_environment import CompiledVectorEnv
 FIRST_VALIDATION_SEED = 900_000_000
 
 TEMPERATURES = (0.0, 0.25, 0.5, 1.0)
-"""Temperatures to choose from: 0 takes the likeliest control, 1 acts as trained."""
+"""Temperatures to choose from: 0 takes the most probable control, 1 acts as trained."""
 
 Sampler = Callable[[NDArray[np.float64], float, NDArray[np.bool_], np.random.Generator], NDArray[np.int64]]
-"""Controls of all rows, from log-probabilities of shape [rows, controls], a temperature, which rows still run, and a
-generator. Rows that do not run any more may do anything that is available."""
+"""Samples a control per row from log-probabilities of shape [rows, controls], a temperature, which rows still run, and
+a generator. Rows that have ended get any available control."""
 
 
 def validation_seeds(number: int, dataset: Dataset) -> tuple[int, ...]:
     """The first validation scenes that no demonstration came from."""
-    seen = dataset.seeds
-    return tuple(islice((seed for seed in count(FIRST_VALIDATION_SEED) if seed not in seen), number))
+    demonstrated = dataset.seeds
+    return tuple(islice((seed for seed in count(FIRST_VALIDATION_SEED) if seed not in demonstrated), number))
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def draw_by_inversion(
     running: NDArray[np.bool_],
     rng: np.random.Generator,
 ) -> NDArray[np.int64]:
-    """One uniform number per running row, inverted through the distribution; see `Sampler`."""
+    """Sample by inverting the cumulative distribution, with one uniform number per running row; see `Sampler`."""
     controls = log_probabilities.argmax(axis=1)
     cumulative = softmax(log_probabilities[running], temperature).cumsum(axis=1)
     cumulative /= cumulative[:, -1:]
@@ -76,29 +76,27 @@ def draw_by_gumbel(
     running: NDArray[np.bool_],  # noqa: ARG001 - all rows draw
     rng: np.random.Generator,
 ) -> NDArray[np.int64]:
-    """The largest of log-probabilities with Gumbel noise is a sample; see `Sampler`."""
+    """Sample as the largest log-probability with Gumbel noise; see `Sampler`."""
     return (log_probabilities + temperature * rng.gumbel(size=log_probabilities.shape)).argmax(axis=1)
 
 
 def validate(
     networks: Sequence[StateNetwork], encoder: Encoder, pool: ScenePool, seed: Sequence[int], draw: Sampler
 ) -> ValidationReturns:
-    """Run a committee once in every scene of a pool, at each temperature.
+    """Run an ensemble once in every scene of a pool, at each temperature.
 
     Args:
-        networks: the committee; the first outputs of each are logits of controls.
-        encoder: what they see.
+        networks: the ensemble; the first outputs of each network are logits of controls.
+        encoder: of the networks' observations.
         pool: the scenes.
-        seed: of the sampled controls; each temperature has a generator of its own.
-        draw: how controls are sampled.
+        seed: of the sampled controls; each temperature has its own generator.
+        draw: samples the controls.
     """
-    generators = [np.random.default_rng([*seed, i]) for i in range(len(TEMPERATURES))]
-    return ValidationReturns(
-        tuple(
-            float(_returns(networks, encoder, pool, temperature, rng, draw).mean())
-            for temperature, rng in zip(TEMPERATURES, generators, strict=True)
-        )
-    )
+    returns = [
+        _returns(networks, encoder, pool, temperature, np.random.default_rng([*seed, i]), draw)
+        for i, temperature in enumerate(TEMPERATURES)
+    ]
+    return ValidationReturns(tuple(float(each.mean()) for each in returns))
 
 
 def _returns(

@@ -1,6 +1,6 @@
-"""The command line: arguments become one call into the package, and its result becomes text.
+"""The command line: each command is one call into the package, whose result it prints.
 
-Whatever ends a command before its end is one line on standard error, with an exit code.
+An error is one line on standard error, with an exit code.
 """
 
 import os
@@ -20,7 +20,7 @@ STOPPED = {INTERRUPTED: "interrupted", TERMINATED: "terminated"}
 
 SECONDS_TO_RAISE_AGAIN = 0.01
 
-ADVICE = "`train` and `run` go on with --resume, `reproduce` when it is started again"
+ADVICE = "continue `train` and `run` with --resume, and `reproduce` with the same command"
 
 
 def main() -> None:
@@ -28,7 +28,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, _terminate)
     sys.unraisablehook = _raise_again
     try:
-        from wfairl.cli.app import app  # only here: a tenth of a second in which Ctrl-C should work, too
+        from wfairl.cli.app import app  # here, so that Ctrl-C works during the tenth of a second that it takes
 
         app()
     except BaseException as error:
@@ -41,8 +41,8 @@ def main() -> None:
             _end(NO_MEMORY, BadInputError.exit_code)
         if not isinstance(error, OSError):
             raise
-        # Readers and writers of files name them; this is the rest.
-        if error.filename is None:  # a full disk under standard output, which Python will flush once more
+        # Errors that no reader or writer of a file has turned into one that names the file.
+        if error.filename is None:  # a full disk under standard output, which Python flushes again at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         _end(f"{error.filename or 'standard output'}: {error.strerror or error}", BadInputError.exit_code)
 
@@ -50,7 +50,7 @@ def main() -> None:
 def _code_of_signal(error: BaseException | None) -> int | None:
     """The exit code if a signal stopped the command, else None.
 
-    When one comes while a class is made, Python 3.11 raises a `RuntimeError` of which it is the cause.
+    For a signal that arrives while a class is created, Python 3.11 raises a `RuntimeError` with the signal as cause.
     """
     while error is not None:
         if isinstance(error, KeyboardInterrupt):
@@ -62,13 +62,13 @@ def _code_of_signal(error: BaseException | None) -> int | None:
 
 
 def _terminate(_signal: int, _frame: FrameType | None) -> NoReturn:
-    """Unwind as for Ctrl-C, so that files that are being written and worker processes are cleared away."""
+    """Unwind as for Ctrl-C, so that unfinished files and worker processes are cleaned up."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise SystemExit(TERMINATED)
 
 
 def _raise_again(lost: "sys.UnraisableHookArgs") -> None:
-    """End the command a moment later where a callback of C, as compilers have them, lost what shall end it."""
+    """Raise again, a moment later, a signal's exception that was lost in a callback from C, such as a compiler's."""
     error = lost.exc_value
     if isinstance(error, KeyboardInterrupt) or (isinstance(error, SystemExit) and error.code == TERMINATED):
 

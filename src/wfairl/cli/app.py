@@ -1,59 +1,58 @@
-"""The application: which commands there are, and what they share.
+"""The application: the list of commands, and how they print.
 
-A command's module is imported when the command is run, not before: `wfairl --help` imports none of them.
+The module of a command is imported only when that command runs, so that `wfairl --help` stays fast.
 """
 
 import importlib
 import inspect
 import json
 import sys
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.table import Table
 from typer.core import TyperGroup
 
 from wfairl import __version__
 
 COMMANDS = {
-    "run": ("experiment", "Do the whole job for one task: demonstrations, automaton, cost, agent, report."),
-    "tasks": ("tasks", "List the tasks: what to do, what labels can say, how many steps it may take."),
+    "run": ("experiment", "Run the whole pipeline for one task: demonstrations, automaton, cost, agent, report."),
+    "tasks": ("tasks", "List the tasks: goals, propositions and step limits."),
     "demos": ("demonstrations", "Collect demonstrations of a task."),
-    "demos-import": ("demonstrations", "Turn a log of your own, or a Minari data set, into demonstrations."),
+    "demos-import": ("demonstrations", "Convert your own log, or a Minari data set, to demonstrations."),
     "demos-export": ("demonstrations", "Write demonstrations as a Minari data set."),
-    "learn-task": ("learn_task", "Learn the task of demonstrations or scored words as an automaton."),
-    "ask": ("ask", "Ask one good question about a task, or propose the scene to demonstrate next."),
-    "score": ("scoring", "Score words with a task model, and say where a rejected word was lost."),
+    "learn-task": ("learn_task", "Learn a task as an automaton, from demonstrations or scored words."),
+    "ask": ("ask", "Ask the most informative question about a task, or propose the next scene to demonstrate."),
+    "score": ("scoring", "Score words with a task model, and show where a rejected word was lost."),
     "draw": ("specification", "Draw the automaton of a task model."),
-    "explain": ("specification", "Say in sentences what a task model makes of a word."),
-    "diff": ("specification", "Compare two task models by the shortest words that tell them apart."),
+    "explain": ("specification", "Explain in sentences how a task model judges a word."),
+    "diff": ("specification", "Compare two task models by the shortest words that only one of them accepts."),
     "export": ("specification", "Write a task model as HOA, LTLf, a reward machine, PRISM or Python."),
     "import": ("specification", "Read a task from HOA, LTLf or a reward machine."),
     "plan": ("planning", "Plan one episode of a task."),
     "train": ("learning", "Learn a policy from demonstrations, by one of several methods."),
-    "evaluate": ("evaluation", "Run a policy in unseen scenes, and report how well it did."),
-    "data": ("data", "Turn public data into worlds and demonstrations to measure on."),
+    "evaluate": ("evaluation", "Run a policy in unseen scenes, and report its performance."),
+    "data": ("data", "Convert public data to worlds and demonstrations for `wfairl reproduce`."),
     "reproduce": ("suites", "Compute the tables and figures of a suite, such as the paper's."),
-    "report": ("report", "Write the page of a run or a suite."),
-    "studio": ("studio", "Demonstrate a task in the browser, and watch it being understood."),
+    "report": ("report", "Write the HTML report of a run or a suite."),
+    "studio": ("studio", "Demonstrate a task in the browser, and watch it being learned."),
 }
-"""The commands in the order in which `--help` lists them: the module of this package that defines each, and one line
-about it."""
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output, and nothing else.")]
+"""The commands in the order of `--help`: the module of this package that defines each, and a one-line summary."""
 
 out = Console(highlight=False, markup=False, soft_wrap=True)
 
 
 class LazyGroup(TyperGroup):
-    """Commands that are imported when one of them is run; until then, a line about each."""
+    """Commands whose modules are imported when they run; the listing needs only their summaries."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - Click's own signature
         """The names of the commands."""
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
-        """A command for the listing: its name and a line about it."""
+        """A placeholder for the listing: the command's name and summary."""
         if cmd_name not in COMMANDS:
             return None
         command = typer.core.TyperCommand(cmd_name, help=COMMANDS[cmd_name][1])
@@ -80,7 +79,7 @@ app = typer.Typer(
 
 
 def command_group() -> typer.Typer:
-    """Where a module of this package registers its commands."""
+    """A group in which a module registers its commands."""
     return typer.Typer(pretty_exceptions_enable=False, context_settings={"help_option_names": ["-h", "--help"]})
 
 
@@ -91,7 +90,7 @@ def _print_version(wanted: bool) -> None:
 
 
 def _load(sources: list[str]) -> list[str]:
-    """Load the user's own tasks before the command is looked up: methods of theirs have options there."""
+    """Load the user's own tasks before the command is looked up, since their methods add options to commands."""
     if sources:
         from wfairl.worlds.registry import load_tasks
 
@@ -107,23 +106,36 @@ def _wfairl(
         typer.Option(
             callback=_load,
             metavar="FILE|MODULE",
-            help="Tasks of your own: a Python file or module that defines them. May be given several times.",
+            help="A Python file or module that defines your own tasks. Repeat it for several.",
         ),
     ] = None,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Learn what a demonstrator was doing and what it cared about, and plan with both."""
+    """Learn the task of a demonstrator and the costs it minimises, and plan with both."""
 
 
 def print_json(document: Any) -> None:
-    """Print the one JSON object that a command with `--json` gives."""
+    """Print the JSON object of a command with `--json`."""
     sys.stdout.write(json.dumps(document, allow_nan=False) + "\n")
 
 
+def warn(message: str) -> None:
+    """Print a warning on standard error."""
+    sys.stderr.write(f"wfairl: {message}\n")
+
+
+def facts_table(rows: Iterable[tuple[str, str]] = ()) -> Table:
+    """A table without lines, of names and values."""
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    for name, value in rows:
+        table.add_row(name, value)
+    return table
+
+
 def _reflowed(group: typer.Typer) -> typer.Typer:
-    """Commands whose help is broken where the terminal ends, not where the source is; indented lines stay."""
+    """Join the lines of each paragraph of the help, so that they wrap at the terminal's width; indented lines stay."""
     group.callback()(lambda: None)  # a group of one command stays a group
     for command in group.registered_commands:
         text = command.help or inspect.getdoc(command.callback) or ""

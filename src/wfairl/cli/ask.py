@@ -1,4 +1,4 @@
-"""`wfairl ask`: one good question about a task, or the scene that is most worth demonstrating."""
+"""`wfairl ask`: the most informative question about a task, or the scene most worth demonstrating."""
 
 import sys
 from collections.abc import Sequence
@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from wfairl.cli.app import AsJson, command_group, out, print_json
+from wfairl.cli.app import command_group, facts_table, out, print_json
+from wfairl.cli.options import AsJson, ImageFile, Jobs
 from wfairl.cli.planning import path_table
-from wfairl.cli.words import of_episodes
+from wfairl.cli.words import are_demonstrations
 from wfairl.errors import BadInputError
 
 if TYPE_CHECKING:
@@ -29,52 +30,54 @@ CANDIDATE_SCENES = 24
 
 SHOWN_OPINIONS = 3
 
-ASK_EXAMPLE = """
-Ask one good question about a task: would this have been right?
 
-Of the plans of all automata that demonstrations leave probable, in scenes behind those of the demonstrations, this
-shows the one whose answer says most about which of them is the task. The answer, yes if the task is fulfilled by the
-end of the plan, is kept in a file beside the demonstrations, and the task is learned again with it. In a terminal you
-are asked; elsewhere give --answer. The same command finds the same question until it is answered. Example:
+HELP = """
+Ask the most informative question about a task: would this plan have been right?
+
+Several automata may explain the demonstrations. This command plans with each of them in scenes after the
+demonstrated ones, and shows the plan whose answer says most about which automaton is the task. Answer yes if the
+plan fulfils the task. The answer is saved in a file beside the demonstrations, and the task is learned again with
+it. In a terminal the command waits for the answer; elsewhere give --answer. It asks the same question until you
+answer it. Example:
 
     wfairl ask demos.safetensors --task-model task.json -o question.gif
 
     wfairl ask demos.safetensors --task-model task.json --answer no
 
-With --demonstrate, it proposes instead the scene in which another demonstration would say most. Example:
+With --demonstrate, it proposes the scene in which another demonstration would say most. Example:
 
     wfairl ask demos.safetensors --demonstrate -o scene.png
 """
 
 
 class Reply(StrEnum):
-    """What may be said of a plan."""
+    """An answer to a question."""
 
     YES = "yes"
     NO = "no"
 
 
-@app.command("ask", help=ASK_EXAMPLE)
+@app.command("ask", help=HELP)
 def ask(
-    demos: Annotated[Path, typer.Argument(metavar="DEMOS", help="Demonstrations that `wfairl demos` wrote.")],
+    demos: Annotated[Path, typer.Argument(metavar="DEMOS", help="Demonstrations, from `wfairl demos`.")],
     task_model: Annotated[
         Path | None,
         typer.Option(
-            help="What `wfairl learn-task` wrote; learned if it is not there or lacks answers, and rewritten."
+            help="A task model, from `wfairl learn-task`. It is learned and written if it is missing or lacks answers."
         ),
     ] = None,
     answers: Annotated[
-        Path | None, typer.Option(help="Answers so far, *.jsonl; DEMOS with the ending .answers.jsonl if not given.")
+        Path | None, typer.Option(help="Answers so far, *.jsonl. Default: DEMOS with the ending .answers.jsonl.")
     ] = None,
     answer: Annotated[Reply | None, typer.Option(help="Whether the plan would have been right.")] = None,
     demonstrate: Annotated[bool, typer.Option("--demonstrate", help="Propose a scene to demonstrate in.")] = False,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write a picture here, .png or .gif.")] = None,
+    output: ImageFile = None,
     scenes: Annotated[str | None, typer.Option(help="Scenes to choose from: A:B, or A,B,C.")] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Chooses among equally good plans.")] = 0,
-    jobs: Annotated[int, typer.Option(help="Number of worlds to explore in parallel.")] = 2,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed that breaks ties between equally good plans.")] = 0,
+    jobs: Jobs = 2,
     as_json: AsJson = False,
 ) -> None:
-    """Ask one good question about a task."""
+    """Ask a question about a task, or propose a scene."""
     import numpy as np
 
     from wfairl.demonstrations.answers import place_of_answers, read_answers, write_answers
@@ -85,57 +88,54 @@ def ask(
     from wfairl.worlds.registry import find_task
 
     if demonstrate and answer is not None:
-        raise BadInputError("--demonstrate asks for a demonstration, which is no --answer")
+        raise BadInputError("--demonstrate proposes a scene and takes no --answer; give one of the two")
     if output is not None:
         check_format(output)
-    if not of_episodes(demos):
+    if not are_demonstrations(demos):
         raise BadInputError(
-            f"{demos}: questions are about plans in the worlds of demonstrations (.safetensors, by `wfairl demos`). Of "
-            "an event log, `wfairl score --differing` shows the cases to ask about"
+            f"{demos}: questions are about plans in the worlds of demonstrations (.safetensors, from `wfairl demos`)."
+            " For an event log, `wfairl score --differing` lists the cases to check"
         )
     dataset = load(demos)
     task = find_task(dataset.task)
-    kept_in = place_of_answers(demos) if answers is None else answers
-    so_far = read_answers(kept_in) if kept_in.exists() else ()
-    dataset = replace(dataset, answers=(*dataset.answers, *so_far))
-    model = _known(dataset, task, task_model, jobs)
+    answers_file = place_of_answers(demos) if answers is None else answers
+    earlier_answers = read_answers(answers_file) if answers_file.exists() else ()
+    dataset = replace(dataset, answers=(*dataset.answers, *earlier_answers))
+    model = _load_or_learn(dataset, task, task_model, jobs)
     rng, candidates = np.random.default_rng(seed), _candidates(dataset, scenes)
     if demonstrate:
         proposal = find_scene(model, dataset, task, candidates, rng, n_jobs=jobs)
-        _show(task, model, proposal.seed, (), output)
-        if as_json:
-            print_json({"task": task.name, **proposal.to_document(), "picture": _text(output)})
-        else:
-            _print_proposal(proposal, output)
+        _write_image(task, model, proposal.seed, (), output)
+        _print_proposal(task, proposal, output, as_json)
         return
     question = find_question(model, dataset, task, candidates, rng, n_jobs=jobs)
-    _show(task, model, question.seed, question.controls, output)
+    _write_image(task, model, question.seed, question.controls, output)
     if not as_json:
         _print_question(task, model, question, output)
     is_right = _reply(answer, as_json)
-    changed = None
+    updated = None
     if is_right is not None:
         dataset = take_answer(dataset, question, is_right)
-        write_answers((*so_far, dataset.answers[-1]), kept_in)
-        changed = _learn(dataset, task, task_model, jobs)
+        write_answers((*earlier_answers, dataset.answers[-1]), answers_file)
+        updated = _learn(dataset, task, task_model, jobs)
     if as_json:
-        after = None if changed is None else _beliefs(changed)
-        document = {"task": task.name, **question.to_document(), "picture": _text(output), "answer": is_right}
-        print_json({**document, "answers": len(dataset.answers), "before": _beliefs(model), "after": after})
-    elif changed is None:
-        out.print("Answer with --answer yes, if the task is fulfilled by the end of the plan, or --answer no.")
+        after = None if updated is None else _posterior(updated)
+        document = {"task": task.name, **question.to_document(), "picture": _name(output), "answer": is_right}
+        print_json({**document, "answers": len(dataset.answers), "before": _posterior(model), "after": after})
+    elif updated is None:
+        out.print("Answer with --answer yes if the plan fulfils the task, else with --answer no.")
     else:
-        _print_change(model, changed, kept_in, task_model)
+        _print_change(model, updated, answers_file, task_model)
 
 
-def _known(dataset: "Dataset", task: "Task", path: Path | None, jobs: int) -> "TaskModel":
-    """The task model of a file if it was learned with all answers, else learned now."""
+def _load_or_learn(dataset: "Dataset", task: "Task", path: Path | None, jobs: int) -> "TaskModel":
+    """The task model of a file if it was learned with all answers, else a new one."""
     from wfairl.automata.task_model import TaskModel
     from wfairl.logic.learners import ANSWERS
 
     if path is not None and path.exists():
         model = TaskModel.load(path)
-        model.finite.check_propositions(task.propositions)  # a model of another task is refused
+        model.finite.check_propositions(task.propositions)  # refuses the model of another task
         if model.facts.get(ANSWERS, 0) == len(dataset.answers):
             return model
     return _learn(dataset, task, path, jobs)
@@ -151,7 +151,7 @@ def _learn(dataset: "Dataset", task: "Task", path: Path | None, jobs: int) -> "T
 
 
 def _candidates(dataset: "Dataset", scenes: str | None) -> Sequence[int]:
-    """The scenes to choose from: those that are given, else the ones behind the demonstrated ones."""
+    """The given scenes, else those after the demonstrated ones."""
     from wfairl.cli.evaluation import parse_seeds
 
     if scenes is not None:
@@ -160,10 +160,9 @@ def _candidates(dataset: "Dataset", scenes: str | None) -> Sequence[int]:
     return range(first, first + CANDIDATE_SCENES)
 
 
-def _show(task: "Task", model: "TaskModel", seed: int, controls: Sequence[int], output: Path | None) -> None:
-    """Write the picture, if one is wanted."""
-    from wfairl.planning.film import film_path, write_image
-    from wfairl.planning.path import follow_controls
+def _write_image(task: "Task", model: "TaskModel", seed: int, controls: Sequence[int], output: Path | None) -> None:
+    from wfairl.planning.film import film_path, write_picture
+    from wfairl.planning.path import walk_path
 
     if output is not None:
         world = task.make_world(seed)
@@ -171,12 +170,12 @@ def _show(task: "Task", model: "TaskModel", seed: int, controls: Sequence[int], 
 
 
 def _reply(answer: Reply | None, as_json: bool) -> bool | None:
-    """The answer; None if there is no terminal to ask in."""
+    """The answer; None without a terminal to ask in."""
     if answer is not None:
         return answer is Reply.YES
     if as_json or not sys.stdin.isatty():
         return None
-    return typer.confirm("Would this have been right: is the task fulfilled by the end of the plan?")
+    return typer.confirm("Would this have been right: does the plan fulfil the task?")
 
 
 def _print_question(task: "Task", model: "TaskModel", question: "Question", output: Path | None) -> None:
@@ -184,45 +183,48 @@ def _print_question(task: "Task", model: "TaskModel", question: "Question", outp
 
     world = task.make_world(question.seed)
     out.print(f"Would this have been right, in scene {question.seed} of {task.name}?")
-    out.print(path_table(world.controls, follow_controls(world, model.finite, question.controls, world.initial_state)))
-    opinions = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-    for says, title in ((True, "yes"), (False, "no")):
-        held = [one for one in question.opinions if one.accepts is says]
-        for i, one in enumerate(held[:SHOWN_OPINIONS]):
-            total = f"{title}, with {sum(other.weight for other in held):.0%}" if i == 0 else ""
-            opinions.add_row(total, f"{one.weight:.1%}  {one.text}")
-    out.print(opinions)
-    out.print(f"An answer is expected to say {question.information:.2g} nats.")
+    out.print(path_table(world.controls, walk_path(world, model.finite, question.controls, world.initial_state)))
+    table = facts_table()
+    for accepts, title in ((True, "yes"), (False, "no")):
+        opinions = [opinion for opinion in question.opinions if opinion.accepts is accepts]
+        total = f"{title}, with {sum(opinion.weight for opinion in opinions):.0%}"
+        for i, opinion in enumerate(opinions[:SHOWN_OPINIONS]):
+            table.add_row("" if i else total, f"{opinion.weight:.1%}  {opinion.text}")
+    out.print(table)
+    out.print(f"Expected information of an answer: {question.information:.2g} nats.")
     if output is not None:
         out.print(f"wrote {output}")
 
 
-def _print_proposal(proposal: "Proposal", output: Path | None) -> None:
+def _print_proposal(task: "Task", proposal: "Proposal", output: Path | None, as_json: bool) -> None:
     from wfairl.automata.words import compress, format_word
 
-    out.print(f"Demonstrate scene {proposal.seed}: that is expected to say {proposal.information:.2g} nats.")
-    table = Table("probability", "if the task is", "then one would do there")
-    for plan in proposal.plans[: 2 * SHOWN_OPINIONS]:
-        events = [label for label in compress(plan.labels) if label]
-        table.add_row(f"{plan.weight:.1%}", plan.text, f"{format_word(events)} ({len(plan.labels)} steps)")
+    if as_json:
+        print_json({"task": task.name, **proposal.to_document(), "picture": _name(output)})
+        return
+    out.print(f"Demonstrate scene {proposal.seed}: expected information {proposal.information:.2g} nats.")
+    table = Table("probability", "if the task is", "then an expert would do")
+    for way in proposal.ways[: 2 * SHOWN_OPINIONS]:
+        events = [label for label in compress(way.labels) if label]
+        table.add_row(f"{way.weight:.1%}", way.text, f"{format_word(events)} ({len(way.labels)} steps)")
     out.print(table)
     if output is not None:
         out.print(f"wrote {output}")
 
 
-def _print_change(before: "TaskModel", after: "TaskModel", kept_in: Path, task_model: Path | None) -> None:
-    was, now = _beliefs(before)[0], _beliefs(after)[0]
-    if was["rule"] == now["rule"]:
-        out.print(f"rule  {now['rule']}, as before: {was['weight']:.0%} -> {now['weight']:.0%}")
+def _print_change(before: "TaskModel", after: "TaskModel", answers_file: Path, task_model: Path | None) -> None:
+    old, new = _posterior(before)[0], _posterior(after)[0]
+    if old["rule"] == new["rule"]:
+        out.print(f"rule  {new['rule']}, as before: {old['weight']:.0%} -> {new['weight']:.0%}")
     else:
-        out.print(f"rule  {was['rule']} ({was['weight']:.0%})\n  ->  {now['rule']} ({now['weight']:.0%})")
-    out.print(f"the answer is kept in {kept_in}{'' if task_model is None else f', the task model in {task_model}'}")
+        out.print(f"rule  {old['rule']} ({old['weight']:.0%})\n  ->  {new['rule']} ({new['weight']:.0%})")
+    out.print(f"saved the answer to {answers_file}{'' if task_model is None else f', the task model to {task_model}'}")
 
 
-def _beliefs(model: "TaskModel") -> list[dict[str, Any]]:
+def _posterior(model: "TaskModel") -> list[dict[str, Any]]:
     """The probable automata with their weights, the chosen one first."""
     return [{"rule": one["text"], "weight": one["weight"]} for one in model.facts["alternatives"]]
 
 
-def _text(output: Path | None) -> str | None:
+def _name(output: Path | None) -> str | None:
     return None if output is None else str(output)

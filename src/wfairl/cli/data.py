@@ -5,33 +5,16 @@ from typing import Annotated
 
 import typer
 
-from wfairl.cli.app import AsJson, command_group, out, print_json
+from wfairl.cli.app import command_group, out, print_json
+from wfairl.cli.options import AsJson
 
 app = command_group()
 
-EXAMPLE = """
-Turn public data, as their authors publish them, into worlds and demonstrations that `wfairl reproduce` measures on.
 
-The data are not part of this package: their licences are unclear. SOURCE is a folder of the authors' repository, of the
-commit named here. Its files are checked against the version that published figures are of; one that is missing, cut
-short or another is named. The labyrinth's pickles are read without running anything that they say.
-
-    labyrinth   github.com/97aditi/dynamic_irl, 58b7225: data/mouse_data
-    borlange    github.com/maitien86/RecursiveLogit.Classical.V2,
-                43ce934: Input
-    shanghai    github.com/liangchunyaobing/RCM-AIRL, 02d4005: data
-
-Examples:
-
-    wfairl data borlange RecursiveLogit.Classical.V2/Input -o public-data
-    wfairl reproduce --suite borlange --data public-data
-"""
-
-
-@app.command("data", help=EXAMPLE)
+@app.command("data")
 def data_command(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Which data: labyrinth, borlange, shanghai, or your own.")
+        str, typer.Argument(metavar="NAME", help="The data set: labyrinth, borlange, shanghai, or your own.")
     ],
     source: Annotated[Path, typer.Argument(metavar="SOURCE", help="The folder with the authors' files.")],
     output: Annotated[
@@ -39,7 +22,22 @@ def data_command(
     ] = Path("public-data"),
     as_json: AsJson = False,
 ) -> None:
-    """Convert a data set."""
+    """Convert public data, as published by their authors, to worlds and demonstrations for `wfairl reproduce`.
+
+    The data are not part of this package, because their licences are unclear. Download the authors' repository at the
+    commit below, and give this folder of it as SOURCE. The command checks that the files are the published version, and
+    names one that is missing, incomplete or different. Reading the labyrinth's pickles executes no code.
+
+        labyrinth   github.com/97aditi/dynamic_irl, 58b7225: data/mouse_data
+        borlange    github.com/maitien86/RecursiveLogit.Classical.V2,
+                    43ce934: Input
+        shanghai    github.com/liangchunyaobing/RCM-AIRL, 02d4005: data
+
+    Examples:
+
+        wfairl data borlange RecursiveLogit.Classical.V2/Input -o public-data
+        wfairl reproduce --suite borlange --data public-data
+    """
     from wfairl.public_data.registry import find_source
     from wfairl.public_data.trajectories import save_trajectories
 
@@ -49,5 +47,5 @@ def data_command(
     if as_json:
         print_json({"name": data.name, "file": str(path), **counts, "splits": list(data.splits)})
     else:
-        told = ", ".join(f"{count:,} {what}" for what, count in counts.items())
-        out.print(f"{path}: {told}; next: wfairl reproduce --suite {data.name} --data {output}")
+        summary = ", ".join(f"{count:,} {name}" for name, count in counts.items())
+        out.print(f"{path}: {summary}; next: wfairl reproduce --suite {data.name} --data {output}")

@@ -11,7 +11,8 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from wfairl.cli.app import AsJson, command_group, out, print_json
+from wfairl.cli.app import command_group, out, print_json
+from wfairl.cli.options import AsJson, Jobs, TaskName
 from wfairl.errors import BadInputError
 from wfairl.evaluation.evaluate import Evaluation, check_test_seeds, evaluate
 from wfairl.evaluation.policies import REFERENCES, Policy
@@ -27,13 +28,13 @@ DEFAULT_TEMPERATURE = 0.5
 
 @app.command("evaluate")
 def evaluate_command(
-    task_name: Annotated[str, typer.Argument(metavar="TASK", help="A task; `wfairl tasks` lists them.")],
+    task_name: TaskName,
     policy: Annotated[
         str, typer.Option(help="The policy to run: optimal, expert, random, or the directory of a trained run.")
     ] = "optimal",
     beside: Annotated[
         str | None,
-        typer.Option(help="Another policy to run in the same scenes and compare with; a run acts as it was trained."),
+        typer.Option(help="Another policy to compare with in the same scenes; a run acts at its own temperature."),
     ] = None,
     seeds: Annotated[str, typer.Option(help="Test scenes: A:B (B excluded) or A,B,C.")] = "5000:5064",
     temperature: Annotated[
@@ -44,17 +45,17 @@ def evaluate_command(
         ),
     ] = None,
     rng_seed: Annotated[int, typer.Option(help="Random seed of the policy.", min=0)] = 0,
-    jobs: Annotated[int, typer.Option(help="Number of episodes to run in parallel.")] = 2,
+    jobs: Jobs = 2,
     save: Annotated[
-        bool, typer.Option("--save", help="Keep the result in the run's directory, where `wfairl report` finds it.")
+        bool, typer.Option("--save", help="Save the result in the run's directory, for `wfairl report`.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run a policy in unseen scenes, one episode per scene, and report how well it did.
+    """Run a policy in unseen scenes, one episode per scene, and report its performance.
 
-    MiniGrid's scenes are the real Gymnasium environment. Beside the return stands what an episode cost: by the task's
-    true cost, and by the learned one where there is one. With --beside, so does the difference of two policies, scene
-    by scene, with its 95 % bootstrap interval, and the probability that the first does better in a scene.
+    MiniGrid tasks run in the real Gymnasium environment. The table shows the mean return and the mean cost of an
+    episode: the task's true cost, and the learned cost if there is one. --beside compares two policies scene by scene:
+    the mean difference with its 95 % bootstrap interval, and the probability that the first does better in a scene.
 
     Examples:
 
@@ -66,12 +67,12 @@ def evaluate_command(
     check_test_seeds(scenes)
     if save:
         check_savable(task_name, policy, scenes, rng_seed)
-    named = {policy: temperature, **({} if beside is None or beside == policy else {beside: None})}
-    found = {name: find_policy(task, name, acts_at, scenes) for name, acts_at in named.items()}
+    temperatures = {policy: temperature, **({} if beside is None or beside == policy else {beside: None})}
+    policies = {name: find_policy(task, name, acts_at, scenes) for name, acts_at in temperatures.items()}
     evaluations = []
-    for name, one in found.items():
-        with _one_thread_a_policy(name):
-            evaluations.append(evaluate(task, one, scenes, rng_seed, jobs, _learned_cost(name)))
+    for name, found in policies.items():
+        with _one_thread_per_policy(name):
+            evaluations.append(evaluate(task, found, scenes, rng_seed, jobs, _learned_cost(name)))
     evaluation, *others = evaluations
     saved = _save(evaluation, Path(policy), temperature) if save else None
     if as_json:
@@ -86,14 +87,14 @@ def evaluate_command(
 
 
 def _comparison(evaluation: Evaluation, other: Evaluation) -> dict[str, Any]:
-    """Another policy in the same scenes as a JSON object, and the first one beside it."""
+    """The evaluation of another policy as JSON, and how the first compares with it."""
     from wfairl.evaluation.comparison import compare_evaluations
 
     return {**other.to_document(), **asdict(compare_evaluations(evaluation, other))}
 
 
 def difference(evaluation: Evaluation, other: Evaluation, task: Task) -> str:
-    """How one policy does beside another, in a sentence."""
+    """The comparison of two policies, in a sentence."""
     from wfairl.evaluation.comparison import compare_evaluations  # SciPy's statistics are slow to import
 
     found = compare_evaluations(evaluation, other)
@@ -105,42 +106,42 @@ def difference(evaluation: Evaluation, other: Evaluation, task: Task) -> str:
 
 
 def check_savable(task: str, policy: str, scenes: Sequence[int], rng_seed: int) -> None:
-    """See that an evaluation can be kept with a run, before the time for it is spent.
+    """Check that an evaluation can be saved with a run, before it is computed.
 
     Raises:
-        BadInputError: the policy is not that of a run, or the evaluation is not one that its page can show.
+        BadInputError: the policy is not that of a run, or the run's report could not show the evaluation.
     """
     if policy in REFERENCES or not Path(policy).is_dir():
-        raise BadInputError(f"--save keeps the result in the directory of a run, but --policy {policy} is not one")
+        raise BadInputError(f"--save needs the directory of a run, and --policy {policy} is not one")
     from wfairl.experiment import read_evaluations  # torch is slow to import
     from wfairl.learning.run_directory import read_config
 
     trained_for = read_config(Path(policy)).task
     if trained_for != task:
-        raise BadInputError(f"--save keeps results of a run's own task: {policy} is a run of {trained_for}, not {task}")
+        raise BadInputError(f"--save needs the run's own task: {policy} is a run of {trained_for}, not of {task}")
     if rng_seed != 0:
-        raise BadInputError("--save takes the draws of --rng-seed 0 alone: the page of a run plays the same episodes")
+        raise BadInputError("--save needs --rng-seed 0, with which the report of a run replays the episodes")
     for name, before in read_evaluations(Path(policy)).items():
         if [episode.seed for episode in before.episodes] != list(scenes):
             raise BadInputError(
-                f"--save keeps results on the same scenes, to be compared: {name!r} of {policy} is on others. Take its"
-                " --seeds, or remove evaluation.json there"
+                f"--save needs the scenes of the evaluations that are saved already: {name!r} of {policy} has others."
+                " Give the same --seeds, or remove evaluation.json there"
             )
 
 
 def _save(evaluation: Evaluation, directory: Path, temperature: float | None) -> Path:
-    """Keep an evaluation in the directory of its run, under the name that `wfairl run` would give it."""
+    """Save an evaluation in the directory of its run, under the name that `wfairl run` would give it."""
     from wfairl.experiment import learned_name, save_evaluations
     from wfairl.methods import method_of
 
     config, method = method_of(directory)
     acted_at = config.temperature if method.learns_cost and temperature is None else temperature
-    with hold(directory):  # others may save theirs
+    with hold(directory):  # another process may save its own
         return save_evaluations([replace(evaluation, policy=learned_name(acted_at))], directory)
 
 
 def _learned_cost(policy: str) -> "Cost | None":
-    """The cost that the run of a policy has learned, to price its episodes with."""
+    """The cost that a policy's run has learned; None if there is none."""
     if policy in REFERENCES:
         return None
     from wfairl.methods import method_of
@@ -148,8 +149,8 @@ def _learned_cost(policy: str) -> "Cost | None":
     return method_of(Path(policy))[1].learned_cost(Path(policy))
 
 
-def _one_thread_a_policy(name: str) -> AbstractContextManager[None]:
-    """Networks act on one thread, so that they act the same on any number of cores; others do without torch."""
+def _one_thread_per_policy(name: str) -> AbstractContextManager[None]:
+    """Run networks on one thread, so that results do not depend on the number of cores; references need no torch."""
     if name in REFERENCES:
         return nullcontext()
     from wfairl.learning.threads import one_torch_thread
@@ -158,9 +159,9 @@ def _one_thread_a_policy(name: str) -> AbstractContextManager[None]:
 
 
 def find_policy(task: Task, name: str, temperature: float | None, seeds: Sequence[int]) -> Policy:
-    """A reference policy by its name, or the one of a trained run by its folder, which must not have seen the seeds."""
+    """A reference policy by its name, or that of a run by its directory; the run must not have seen the seeds."""
     if temperature is not None and name in ("optimal", "random"):
-        raise BadInputError(f"the policy {name!r} has no temperature to choose; expert and trained runs have")
+        raise BadInputError(f"the policy {name!r} has no temperature; --temperature is for expert and trained runs")
     if name in REFERENCES:
         return REFERENCES[name](task, DEFAULT_TEMPERATURE if temperature is None else temperature)
     if Path(name).is_dir():
@@ -168,7 +169,7 @@ def find_policy(task: Task, name: str, temperature: float | None, seeds: Sequenc
 
         check_unseen(Path(name), seeds)
         return load_policy(Path(name), task, temperature)
-    raise BadInputError(f"policy {name!r} is neither {', '.join(REFERENCES)} nor the folder of a run")
+    raise BadInputError(f"unknown policy {name!r}: give {', '.join(REFERENCES)} or the directory of a run")
 
 
 def parse_seeds(text: str) -> Sequence[int]:
@@ -186,16 +187,16 @@ def parse_seeds(text: str) -> Sequence[int]:
         raise BadInputError(f"seeds are A:B or A,B,C, not {text!r}") from None
     twice = [seed for seed, count in Counter(seeds).items() if count > 1]
     if twice:
-        raise BadInputError(f"scene {twice[0]} is given twice; with other draws of the policy it is --rng-seed")
+        raise BadInputError(f"scene {twice[0]} is given twice; for other random draws in it use --rng-seed")
     return seeds
 
 
 WIDEST_NAME = 32
-"""Characters of a policy's name, such as the path of a run, before it is broken."""
+"""Characters of a policy's name, such as the path of a run, before it wraps."""
 
 
 def summary(evaluations: list[Evaluation]) -> Table:
-    """One row per evaluation; in a narrow terminal its figures stay whole, and long names are broken."""
+    """One row per evaluation; in a narrow terminal, long names wrap and numbers do not."""
     task = find_task(evaluations[0].task)
     prices_learned = any(one.mean_learned_cost is not None for one in evaluations)
     true = "steps" if task.true_cost is None else "true cost"
@@ -219,7 +220,7 @@ def summary(evaluations: list[Evaluation]) -> Table:
 
 
 def display_name(policy: str, task: Task) -> str:
-    """What a table calls a policy: without a true cost, optimal is what takes the fewest steps."""
+    """The name of a policy in a table: without a true cost, "optimal" means the fewest steps."""
     if policy != "optimal":
         return policy
     return "optimal (fewest steps)" if task.true_cost is None else "optimal (least true cost)"

@@ -1,14 +1,14 @@
 """`wfairl run`."""
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from wfairl.cli.app import AsJson, command_group, out, print_json
+from wfairl.cli.app import command_group, out, print_json, warn
 from wfairl.cli.evaluation import summary
-from wfairl.cli.learning import Jobs, Resume, check_place, print_trained, trained_document
+from wfairl.cli.learning import check_run_directory, print_trained, trained_document
+from wfairl.cli.options import AsJson, Jobs, Resume, TaskName
 from wfairl.cli.settings import with_settings
 from wfairl.demonstrations.answers import read_answers
 from wfairl.errors import BadInputError
@@ -19,23 +19,11 @@ from wfairl.report.run_page import write_run_report
 
 app = command_group()
 
-EXAMPLE = """
-Do the whole job for one task: demonstrations, automaton, cost, an agent in new scenes, and a page to look at.
 
-The result is evaluated in unseen scenes, beside the optimal policy, the expert that was imitated, and a random one. The
-defaults are the paper's data set D2; --temperature 0 gives D1. The default learner, rational, learns automaton and cost
-together and needs no failures; spectral is the paper's. For a task of your own see `wfairl tasks --help`. Examples:
-
-    wfairl run doorkey -o runs/doorkey
-    wfairl run random-office-mail --successes 4 --answers demos.answers.jsonl
-    wfairl --tasks my_tasks.py run warehouse
-"""
-
-
-@app.command("run", help=EXAMPLE)
+@app.command("run")
 @with_settings({METHOD: find_method(METHOD).settings_type()})
 def run_command(
-    task: Annotated[str, typer.Argument(metavar="TASK", help="A task; `wfairl tasks` lists them.")],
+    task: TaskName,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="RUN", help="The directory of the run. Default: runs/TASK.")
     ] = None,
@@ -45,9 +33,9 @@ def run_command(
         int, typer.Option(min=0, help="Number of random walks, used only to learn the automaton.")
     ] = 128,
     temperature: Annotated[float, typer.Option(min=0, help="Temperature of the expert; 0 is strictly optimal.")] = 0.5,
-    learner: Annotated[str, typer.Option(help=f"What learns the automaton: {', '.join(LEARNERS)}.")] = RATIONAL,
+    learner: Annotated[str, typer.Option(help=f"The learner of the automaton: {', '.join(LEARNERS)}.")] = RATIONAL,
     answers: Annotated[
-        Path | None, typer.Option(help="Answers to questions of `wfairl ask` about this task, *.jsonl; for rational.")
+        Path | None, typer.Option(help="Answers from `wfairl ask` about this task, *.jsonl; for the learner rational.")
     ] = None,
     test_scenes: Annotated[int, typer.Option(min=1, help="Number of new scenes to evaluate on.")] = 64,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the whole run.")] = 0,
@@ -56,17 +44,25 @@ def run_command(
     *,
     settings: dict[str, Any],
 ) -> None:
-    """Do the whole job for one task."""
+    """Run the whole pipeline for one task: demonstrations, automaton, cost, an agent in new scenes, and a report.
+
+    The agent is evaluated in unseen scenes, beside the optimal policy, the imitated expert, and a random policy. The
+    defaults are the paper's data set D2; --temperature 0 gives D1. The default learner, rational, learns automaton and
+    cost together and needs no failures; spectral is the paper's. For your own task see `wfairl tasks --help`. Examples:
+
+        wfairl run doorkey -o runs/doorkey
+        wfairl run random-office-mail --successes 4 --answers demos.answers.jsonl
+        wfairl --tasks my_tasks.py run warehouse
+    """
     config = Config(task, successes, failures, temperature, seed, learner, settings, test_scenes)
     directory = Path("runs", task) if output is None else output
-    check_place(directory, resume)
+    check_run_directory(directory, resume)
     if answers is not None and learner != RATIONAL:
-        raise BadInputError(f"--answers: for --learner rational, not for {learner}; leave it out")
-    known = None if answers is None else read_answers(answers)
-    result = run(config, directory, resume, jobs, known)
+        raise BadInputError(f"--answers is for --learner rational, not for {learner}; leave it out")
+    result = run(config, directory, resume, jobs, None if answers is None else read_answers(answers))
     report = write_run_report(directory, n_jobs=jobs)
     for warning in result.trained.warnings:
-        sys.stderr.write(f"wfairl: {warning}\n")
+        warn(warning)
     if as_json:
         evaluations = {one.policy: one.to_document() for one in result.evaluations}
         document = {**trained_document(result.trained), "evaluations": evaluations}

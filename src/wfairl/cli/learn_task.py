@@ -1,6 +1,6 @@
-"""The command that learns a task: learn-task."""
+"""`wfairl learn-task`."""
 
-import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
 from functools import partial
@@ -10,48 +10,54 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wfairl.automata.finite import DEFAULT_MAX_STATES, DEFAULT_TOLERANCE
-from wfairl.cli.app import AsJson, command_group, out, print_json
-from wfairl.cli.learned import print_recurrent, print_summary, recurrent_document, summary_document
-from wfairl.cli.rational import learn_rational
-from wfairl.cli.words import CaseColumn, EventColumn, OutcomeColumn, TimeColumn, of_episodes, read_scored
-from wfairl.cli.workers import ExecutorOption, workers_at
+from wfairl.cli.app import command_group, out, print_json, warn
+from wfairl.cli.learned import (
+    print_rational,
+    print_recurrent,
+    print_summary,
+    rational_document,
+    recurrent_document,
+    summary_document,
+)
+from wfairl.cli.options import AsJson, Executor, Jobs, workers_at
+from wfairl.cli.words import CaseColumn, EventColumn, OutcomeColumn, TimeColumn, are_demonstrations, read_scored
 from wfairl.errors import BadInputError
 
 if TYPE_CHECKING:
     from wfairl.automata.selection import SpectralSetting
     from wfairl.automata.word_learners import Reading, WordLearner
-    from wfairl.automata.words import ScoredWords
+    from wfairl.automata.words import ScoredWords, Word
 
 app = command_group()
 
-LEARN_EXAMPLE = """
-Learn the task of scored words as an automaton, and write it to a file.
+HELP = """
+Learn a task as an automaton from demonstrations or scored words, and write it to a file.
 
-WORDS is a JSONL file with one scored word per line: {"word": [["key"], ["key", "door"]], "score": 1}. A label lists the
-propositions that hold at a time; a bare string is a label with one proposition. WORDS may also be an event log, a table
-(.csv) with the columns case, event, time and outcome or XES (.xes, .xes.gz), or demonstrations (.safetensors) that
-`wfairl demos` wrote.
+WORDS is a JSONL file with one scored word per line: {"word": [["key"], ["key", "door"]], "score": 1}. A label lists
+the propositions that hold at one time; a bare string is a label with one proposition. WORDS may also be an event
+log, either a table (.csv) with the columns case, event, time and outcome or XES (.xes, .xes.gz), or demonstrations
+(.safetensors) from `wfairl demos`.
 
 --learner chooses the method. For demonstrations the default, rational, finds the automaton under which the
-demonstrators look most rational in their worlds; failures are not needed. Example:
+demonstrators act most rationally in their worlds; it needs no failures. Example:
 
     wfairl learn-task demos.safetensors -o task.json
 
-For words the default, shortest, takes the rule with the shortest description: constraints such as 'ship only after pay'
-(declare), or a small automaton (merging); where there is none, it keeps what it was shown. Example:
+For words the default, shortest, finds the rule with the shortest description: constraints such as 'ship only after
+pay' (declare), or a small automaton (merging); if there is none, it memorises the words. Example:
 
     wfairl learn-task orders.csv -o task.json
 
 completion treats the values of unseen words as unknown, spectral as zero: without --rank, --rows or --cols it
-reproduces every score. gru trains a recurrent network and extracts a finite automaton from it. Other commands read the
-results of all learners alike. Example:
+reproduces every score. gru trains a recurrent network and extracts a finite automaton from it. Other commands
+accept the results of all learners. Example:
 
     wfairl learn-task demos.safetensors --learner gru -o task.json
 """
 
 
 class Learner(StrEnum):
-    """What learns the task."""
+    """The learners of this package."""
 
     RATIONAL = "rational"
     SHORTEST = "shortest"
@@ -62,20 +68,20 @@ class Learner(StrEnum):
     GRU = "gru"
 
 
-@app.command("learn-task", help=LEARN_EXAMPLE)
+@app.command("learn-task", help=HELP)
 def learn_task(
     words: Annotated[Path, typer.Argument(metavar="WORDS", help="Scored words, an event log, or demonstrations.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="The task model to write.")] = Path("task.json"),
     learner: Annotated[
         str | None,
         typer.Option(
-            help=f"What learns: {', '.join(Learner)}, or one of your own. Default: rational for demonstrations,"
-            " shortest for words."
+            help=f"The learner: {', '.join(Learner)}, or your own. Default: rational for demonstrations, shortest for"
+            " words."
         ),
     ] = None,
     answers: Annotated[
         Path | None,
-        typer.Option(help="Answers to questions of `wfairl ask`, for rational; those kept beside DEMOS if not given."),
+        typer.Option(help="Answers from `wfairl ask`, for rational. Default: the file beside the demonstrations."),
     ] = None,
     rank: Annotated[int | None, typer.Option(help="Rank of the weighted automaton: its number of states.")] = None,
     rows: Annotated[int | None, typer.Option(help="Longest prefix of the basis.")] = None,
@@ -87,7 +93,7 @@ def learn_task(
         bool | None,
         typer.Option(
             "--keep-repeats/--compress",
-            help="Whether a repeated label means something. Default: only in event logs.",
+            help="Whether a repeated label counts again. Default: only in event logs.",
         ),
     ] = None,
     tolerance: Annotated[
@@ -99,15 +105,15 @@ def learn_task(
         typer.Option(min=1, help="Largest finite automaton to build, in states (10,000; gru: 1,000)."),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the held-out words and of a network.")] = 0,
-    jobs: Annotated[int, typer.Option(help="Number of worlds to explore in parallel (rational).")] = 2,
-    executor: ExecutorOption = None,
+    jobs: Jobs = 2,
+    executor: Executor = None,
     case_column: CaseColumn = "case",
     event_column: EventColumn = "event",
     time_column: TimeColumn = "time",
     outcome_column: OutcomeColumn = "outcome",
     as_json: AsJson = False,
 ) -> None:
-    """Learn an automaton from scored words."""
+    """Learn a task as an automaton."""
     from wfairl.automata.event_logs import LogColumns, is_log
     from wfairl.automata.selection import preset as find_preset
     from wfairl.automata.word_learners import Reading, SpectralSettings, SpectralWordLearner, find_word_learner
@@ -116,32 +122,40 @@ def learn_task(
         _learn_registered(learner, words, output, jobs, as_json)
         return
     if executor is not None and not select:
-        raise BadInputError("--executor: for --select, whose folds are independent; leave it out")
+        raise BadInputError("--executor is for --select, which computes independent folds; leave it out")
     settings: dict[str, object] = {"--rank": rank, "--rows": rows, "--cols": cols, "--preset": preset}
     settings |= {"--select": select or None, "--tolerance": tolerance}
-    chosen = _choose_learner(None if learner is None else Learner(learner), settings, max_states, of_episodes(words))
+    from_demonstrations = are_demonstrations(words)
+    chosen = _choose_learner(None if learner is None else Learner(learner), settings, max_states, from_demonstrations)
     if answers is not None and chosen is not Learner.RATIONAL:
-        raise BadInputError(f"--answers: for --learner rational, not for {chosen}; leave it out")
+        raise BadInputError(f"--answers is for --learner rational, not for {chosen}; leave it out")
     if chosen is Learner.RATIONAL:
-        learn_rational(words, answers, output, jobs, as_json)
+        _learn_rational(words, answers, output, jobs, as_json)
         return
     data = read_scored(words, LogColumns(case_column, event_column, time_column, outcome_column))
     reading = Reading(threshold, is_log(words) if keep_repeats is None else keep_repeats)
     if chosen is Learner.GRU:
-        _learn_recurrent(data, of_episodes(words), output, reading, max_states, seed, as_json)
+        _learn_recurrent(data, from_demonstrations, output, reading, max_states, seed, as_json)
     elif chosen is Learner.SPECTRAL:
-        merging, most = DEFAULT_TOLERANCE if tolerance is None else tolerance, max_states or DEFAULT_MAX_STATES
-        spectral = SpectralSettings(rank, rows, cols, merging, most, optional_start=of_episodes(words))
+        spectral = SpectralSettings(
+            rank,
+            rows,
+            cols,
+            DEFAULT_TOLERANCE if tolerance is None else tolerance,
+            max_states or DEFAULT_MAX_STATES,
+            optional_start=from_demonstrations,
+        )
         if preset is not None or select:
-            found = find_preset(preset) if preset else _select(data, words, reading.keep_repeats, seed, executor, jobs)
-            spectral = replace(spectral, rank=found.rank, rows=found.rows, cols=found.cols)
+            read = _read_as(data, from_demonstrations, reading)
+            setting = find_preset(preset) if preset else _select(*read, seed, executor, jobs)
+            spectral = replace(spectral, rank=setting.rank, rows=setting.rows, cols=setting.cols)
         _learn(data, SpectralWordLearner(reading, spectral), output, threshold, seed, as_json)
     else:
         _learn(data, find_word_learner(chosen, reading), output, threshold, seed, as_json)
 
 
 def _learn_registered(name: str, demos: Path, output: Path, jobs: int, as_json: bool) -> None:
-    """Learn with a learner of the user's own, which was registered by a file of --tasks."""
+    """Learn with the user's own learner, registered by a file of --tasks."""
     from wfairl.automata.word_learners import LearnedTask
     from wfairl.demonstrations.storage import load
     from wfairl.logic.learners import LEARNERS
@@ -150,7 +164,7 @@ def _learn_registered(name: str, demos: Path, output: Path, jobs: int, as_json: 
     if name not in LEARNERS:
         known = ", ".join(dict.fromkeys((*Learner, *LEARNERS)))
         raise BadInputError(f"--learner {name}: there is no such learner; known are {known}")
-    if not of_episodes(demos):
+    if not are_demonstrations(demos):
         raise BadInputError(f"--learner {name} needs demonstrations (.safetensors)")
     dataset = load(demos)
     task = LearnedTask(LEARNERS[name].learn(dataset, find_task(dataset.task), n_jobs=jobs), None)
@@ -162,32 +176,50 @@ def _learn_registered(name: str, demos: Path, output: Path, jobs: int, as_json: 
 
 
 def _choose_learner(
-    learner: Learner | None, settings: dict[str, object], max_states: int | None, of_episodes: bool
+    learner: Learner | None, settings: dict[str, object], max_states: int | None, from_demonstrations: bool
 ) -> Learner:
-    """The learner that was asked for, or that the settings or the words ask for; settings of another are refused."""
+    """The given learner, or the default for the settings and the words; refuses settings of another learner."""
     given = [name for name, setting in settings.items() if setting is not None]
     if len({"--rank" if name in ("--rows", "--cols") else name for name in given} - {"--tolerance"}) > 1:
-        raise BadInputError("give --rank, --rows, --cols, or --preset, or --select: each of them sets the same things")
+        raise BadInputError("--rank, --rows and --cols, --preset, and --select exclude each other: give one of them")
     if learner is None:
         if given or max_states is not None:
-            sys.stderr.write("wfairl: these settings are of --learner spectral, which is taken\n")
+            warn("these settings are for --learner spectral, which is used")
             return Learner.SPECTRAL
-        return Learner.RATIONAL if of_episodes else Learner.SHORTEST
-    if learner is Learner.RATIONAL and not of_episodes:
-        raise BadInputError("--learner rational needs demonstrations (.safetensors), whose worlds it plans in")
+        return Learner.RATIONAL if from_demonstrations else Learner.SHORTEST
+    if learner is Learner.RATIONAL and not from_demonstrations:
+        raise BadInputError("--learner rational needs demonstrations (.safetensors), because it plans in their worlds")
     if given and learner is not Learner.SPECTRAL:
-        raise BadInputError(
-            f"{', '.join(given)}: of a weighted automaton by --learner spectral, not by {learner}; leave out"
-        )
+        raise BadInputError(f"{', '.join(given)}: only for --learner spectral, not for {learner}; leave it out")
     if max_states is not None and learner not in (Learner.SPECTRAL, Learner.GRU):
-        raise BadInputError(f"--max-states: of --learner spectral and gru, not of {learner}; leave it out")
+        raise BadInputError(f"--max-states: only for --learner spectral and gru, not for {learner}; leave it out")
     return learner
+
+
+def _learn_rational(demos: Path, answers: Path | None, output: Path, jobs: int, as_json: bool) -> None:
+    """Learn the automaton under which the demonstrators act most rationally, and write it."""
+    from wfairl.demonstrations.answers import place_of_answers, read_answers
+    from wfairl.demonstrations.storage import load
+    from wfairl.logic.learners import RATIONAL, find_learner
+    from wfairl.worlds.registry import find_task
+
+    dataset = load(demos)
+    if answers is None and place_of_answers(demos).exists():
+        answers = place_of_answers(demos)
+    if answers is not None:
+        dataset = replace(dataset, answers=(*dataset.answers, *read_answers(answers)))
+    model = find_learner(RATIONAL).learn(dataset, find_task(dataset.task), n_jobs=jobs)
+    model.save(output)
+    if as_json:
+        print_json(rational_document(model))
+    else:
+        print_rational(dataset, model, output)
 
 
 def _learn(
     data: "ScoredWords", learner: "WordLearner", output: Path, threshold: float, seed: int, as_json: bool
 ) -> None:
-    """Learn, write the model, and say what it is worth."""
+    """Learn from words, write the model, and report its accuracy on held-out words."""
     import numpy as np
 
     from wfairl.automata.word_learners import hold_out
@@ -197,9 +229,9 @@ def _learn(
     held_out = hold_out(learner, data.words, data.scores, np.random.default_rng(seed), threshold)
     task.model.save(output)
     if not task.model.summary.closed:
-        sys.stderr.write(
-            f"wfairl: the finite automaton did not close within {task.model.max_states} states: scores can be "
-            "computed, plans cannot. Learn with the full basis, or raise --tolerance or --max-states\n"
+        warn(
+            f"the finite automaton did not close within {task.model.max_states} states: it can score words but not"
+            " plan. Learn with the full basis, or raise --tolerance or --max-states"
         )
     if as_json:
         print_json(summary_document(task, held_out))
@@ -209,68 +241,74 @@ def _learn(
 
 def _learn_recurrent(
     data: "ScoredWords",
-    of_episodes: bool,
+    from_demonstrations: bool,
     output: Path,
     reading: "Reading",
     max_states: int | None,
     seed: int,
     as_json: bool,
 ) -> None:
-    """Learn with a recurrent network, keep it, and write the automaton that is read off it."""
+    """Learn with a recurrent network, and write it and the automaton extracted from it."""
     from wfairl.automata.finite import NoAcceptedWordError, TooManyStatesError
-    from wfairl.automata.words import compress, with_optional_start
     from wfairl.baselines.recurrent import RecurrentLearner
-    from wfairl.baselines.recurrent_automaton import DEFAULT_MAX_STATES as FEWER_STATES
-    from wfairl.baselines.recurrent_automaton import read_off_task
-    from wfairl.baselines.recurrent_storage import KeptNetwork
+    from wfairl.baselines.recurrent_automaton import DEFAULT_MAX_STATES as MAX_RECURRENT_STATES
+    from wfairl.baselines.recurrent_automaton import extract_task
+    from wfairl.baselines.recurrent_storage import StoredNetwork
     from wfairl.progress import track
 
     assert data.scores is not None
-    words, scores = list(data.words if reading.keep_repeats else map(compress, data.words)), list(data.scores)
-    if of_episodes:
-        words, scores = with_optional_start(words, scores)
-    network = RecurrentLearner(prefixes_fail=of_episodes, seed=seed).fit(words, scores, track)
-    kept = output.with_suffix(".gru.safetensors")
-    KeptNetwork(network, reading.threshold, reading.keep_repeats).save(kept)
+    words, scores = _read_as(data, from_demonstrations, reading)
+    network = RecurrentLearner(prefixes_fail=from_demonstrations, seed=seed).fit(words, scores, track)
+    network_file = output.with_suffix(".gru.safetensors")
+    StoredNetwork(network, reading.threshold, reading.keep_repeats).save(network_file)
     try:
-        learned = read_off_task(
+        learned = extract_task(
             network,
             data.words,
             data.scores,
             threshold=reading.threshold,
             keep_repeats=reading.keep_repeats,
-            max_states=max_states or FEWER_STATES,
-            optional_start=of_episodes,
+            max_states=max_states or MAX_RECURRENT_STATES,
+            optional_start=from_demonstrations,
         )
     except (NoAcceptedWordError, TooManyStatesError) as error:
-        sys.stderr.write(f"wfairl: no automaton was read off the network ({error}); `wfairl score {kept}` asks it\n")
+        warn(
+            f"no automaton could be extracted from the network ({error}); `wfairl score {network_file}` scores words"
+            " with the network itself"
+        )
         if as_json:
-            print_json({"learner": "gru", "network": str(kept), "states": None, "closed": False})
+            print_json({"learner": "gru", "network": str(network_file), "states": None, "closed": False})
         else:
-            out.print(f"{kept}: the network")
+            out.print(f"{network_file}: the network")
         return
     learned.model.save(output)
     if as_json:
-        print_json({**recurrent_document(learned), "network": str(kept)})
+        print_json({**recurrent_document(learned), "network": str(network_file)})
     else:
-        print_recurrent(learned, reading.threshold, output, kept)
+        print_recurrent(learned, reading.threshold, output, network_file)
+
+
+def _read_as(
+    data: "ScoredWords", from_demonstrations: bool, reading: "Reading"
+) -> "tuple[Sequence[Word], Sequence[float]]":
+    """The words and scores as a learner reads them: compressed, and with an optional start for demonstrations."""
+    from wfairl.automata.words import compress, with_optional_start
+
+    assert data.scores is not None
+    words, scores = list(data.words if reading.keep_repeats else map(compress, data.words)), list(data.scores)
+    return with_optional_start(words, scores) if from_demonstrations else (words, scores)
 
 
 def _select(
-    data: "ScoredWords", path: Path, keep_repeats: bool, seed: int, executor: str | None, jobs: int
+    words: "Sequence[Word]", scores: Sequence[float], seed: int, executor: str | None, jobs: int
 ) -> "SpectralSetting":
-    """The setting that held-out words choose, on the words that the model will be learned from."""
+    """Choose rank, rows and cols on held-out words."""
     import numpy as np
 
     from wfairl.automata.selection import select_setting
-    from wfairl.automata.words import compress, with_optional_start
     from wfairl.progress import track
     from wfairl.worlds.workers import map_on
 
-    assert data.scores is not None
-    words, scores = list(data.words if keep_repeats else map(compress, data.words)), list(data.scores)
-    if of_episodes(path):
-        words, scores = with_optional_start(words, scores)
     with workers_at(executor, jobs) as workers:
         mapping = map if workers is None else partial(map_on, workers)
         return select_setting(words, scores, np.random.default_rng(seed), track=track, mapping=mapping).chosen

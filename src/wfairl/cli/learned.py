@@ -1,32 +1,31 @@
-"""What a learner found, told to a person or as JSON."""
+"""The results of the learners of `wfairl learn-task`, as tables and as JSON."""
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
-
-from wfairl.cli.app import out
+from wfairl.cli.app import facts_table, out
 
 if TYPE_CHECKING:
+    from wfairl.automata.automaton import Label
+    from wfairl.automata.task_model import TaskModel
     from wfairl.automata.word_learners import HeldOut, LearnedTask
     from wfairl.baselines.recurrent_automaton import RecurrentTask
+    from wfairl.demonstrations.demonstration import Dataset
+
+SHOWN_ALTERNATIVES = 3
+TOO_FEW_WORDS = "too few words to hold any out"
 
 
-def summary_document(task: "LearnedTask", held_out: "HeldOut | None") -> dict[str, object]:
-    """A task as JSON."""
+def summary_document(task: "LearnedTask", held_out: "HeldOut | None") -> dict[str, Any]:
+    """A task learned from words, as JSON."""
     model, summary = task.model, task.model.summary
     return {
-        "learner": model.learner,
+        **_common_document(model),
         "rank": summary.rank,
         "rows": summary.rows,
         "cols": summary.cols,
-        "loss": summary.loss,
-        "alphabet": [sorted(label) for label in model.alphabet],
-        "states": summary.states,
-        "closed": summary.closed,
         "deviation": summary.deviation,
-        "words": summary.words,
-        "successes": summary.successes,
         "condition": summary.condition,
         "sentences": list(model.sentences),
         "bits": task.bits,
@@ -38,55 +37,12 @@ def summary_document(task: "LearnedTask", held_out: "HeldOut | None") -> dict[st
     }
 
 
-def print_summary(task: "LearnedTask", held_out: "HeldOut | None", output: Path) -> None:
-    """A task as a table."""
-    from wfairl.automata.task_model_file import SPECTRAL
-    from wfairl.automata.word_learners import COMPLETION, MEMORISED
-    from wfairl.automata.words import format_label
-
-    model, summary = task.model, task.model.summary
-    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-    table.add_row("words", f"{summary.words}, of which {summary.successes} reach the threshold {model.threshold:g}")
-    table.add_row("alphabet", ", ".join(f"'{format_label(label)}'" for label in model.alphabet))
-    table.add_row("learner", model.learner)
-    for i, sentence in enumerate(model.sentences):
-        table.add_row("" if i else "rule", sentence)
-    if task.trivial:
-        table.add_row("rule", "none was found: every word is accepted")
-    if model.learner in (SPECTRAL, COMPLETION):
-        table.add_row("rank / rows / cols", f"{summary.rank} / {summary.rows} / {summary.cols}")
-    table.add_row("loss", f"{summary.loss:.3g}")
-    table.add_row("states", f"{summary.states} live" + ("" if summary.closed else ", and more that were not explored"))
-    if model.learner in (SPECTRAL, COMPLETION):
-        table.add_row("deviation", f"{summary.deviation:.3g} of the finite automaton from the weighted one")
-    table.add_row("held out", _say_held_out(held_out))
-    for note in ((MEMORISED,) if task.memorised else ()) + task.notes:
-        table.add_row("note", note)
-    table.add_row("written to", str(output))
-    out.print(table)
-
-
-def _say_held_out(held_out: "HeldOut | None") -> str:
-    if held_out is None:
-        return "too few words to hold any out"
-    return (
-        f"{held_out.accuracy:.1%} of {held_out.words} words right when they were not learned; saying always the same "
-        f"gives {held_out.base_rate:.1%}"
-    )
-
-
-def recurrent_document(learned: "RecurrentTask") -> dict[str, object]:
-    """A task that was read off a network, as JSON."""
-    summary = learned.model.summary
+def recurrent_document(learned: "RecurrentTask") -> dict[str, Any]:
+    """A task extracted from a recurrent network, as JSON."""
     return {
-        "learner": "gru",
+        **_common_document(learned.model),
         "epochs": learned.learner.epochs_,
-        "loss": summary.loss,
         "alphabet": [sorted(label) for label in learned.learner.alphabet_],
-        "states": summary.states,
-        "closed": summary.closed,
-        "words": summary.words,
-        "successes": summary.successes,
         "held_out_words": len(learned.learner.held_out_),
         "held_out_accuracy": learned.held_out_accuracy,
         "agreement": learned.agreement,
@@ -95,21 +51,86 @@ def recurrent_document(learned: "RecurrentTask") -> dict[str, object]:
     }
 
 
-def print_recurrent(learned: "RecurrentTask", threshold: float, output: Path, network: Path) -> None:
-    """A task that was read off a network, as a table."""
-    from wfairl.automata.words import format_label
+def rational_document(model: "TaskModel") -> dict[str, Any]:
+    """A task learned by the rationality of demonstrators, as JSON."""
+    facts = model.facts
+    return {
+        **_common_document(model),
+        "rank": None,
+        "rows": None,
+        "cols": None,
+        "rule": model.sentences[0],
+        "temperature": facts.get("temperature"),
+        "log_posterior": facts.get("log_posterior"),
+        "alternatives": [{"rule": one["text"], "weight": one["weight"]} for one in facts.get("alternatives", ())],
+        "look_wrong": facts.get("look_wrong", []),
+        "outlier_probabilities": facts.get("outlier_probabilities", []),
+    }
 
+
+def _common_document(model: "TaskModel") -> dict[str, Any]:
+    summary = model.summary
+    return {
+        "learner": model.learner,
+        "loss": summary.loss,
+        "alphabet": [sorted(label) for label in model.alphabet],
+        "states": summary.states,
+        "closed": summary.closed,
+        "words": summary.words,
+        "successes": summary.successes,
+    }
+
+
+def print_summary(task: "LearnedTask", held_out: "HeldOut | None", output: Path) -> None:
+    """Print a task learned from words."""
+    from wfairl.automata.task_model_file import SPECTRAL
+    from wfairl.automata.word_learners import COMPLETION, MEMORISED
+
+    model, summary = task.model, task.model.summary
+    is_weighted = model.learner in (SPECTRAL, COMPLETION)
+    table = facts_table()
+    table.add_row("words", f"{summary.words}, of which {summary.successes} reach the threshold {model.threshold:g}")
+    table.add_row("alphabet", _format_labels(model.alphabet))
+    table.add_row("learner", model.learner)
+    for i, sentence in enumerate(model.sentences):
+        table.add_row("" if i else "rule", sentence)
+    if task.trivial:
+        table.add_row("rule", "none was found: every word is accepted")
+    if is_weighted:
+        table.add_row("rank / rows / cols", f"{summary.rank} / {summary.rows} / {summary.cols}")
+    table.add_row("loss", f"{summary.loss:.3g}")
+    table.add_row("states", f"{summary.states} live" + ("" if summary.closed else ", and more that were not explored"))
+    if is_weighted:
+        table.add_row("deviation", f"{summary.deviation:.3g} of the finite automaton from the weighted one")
+    if held_out is None:
+        table.add_row("held out", TOO_FEW_WORDS)
+    else:
+        table.add_row(
+            "held out",
+            f"{held_out.accuracy:.1%} of {held_out.words} words predicted correctly when held out; a constant answer"
+            f" gives {held_out.base_rate:.1%}",
+        )
+    for note in ((MEMORISED,) if task.memorised else ()) + task.notes:
+        table.add_row("note", note)
+    table.add_row("written to", str(output))
+    out.print(table)
+
+
+def print_recurrent(learned: "RecurrentTask", threshold: float, output: Path, network: Path) -> None:
+    """Print a task extracted from a recurrent network."""
     summary, learner = learned.model.summary, learned.learner
-    held_out = "too few words to hold any out"
+    held_out = TOO_FEW_WORDS
     if learned.held_out_accuracy is not None:
-        held_out = f"{learned.held_out_accuracy:.1%} of {len(learner.held_out_)} words right before they were learned"
-    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+        held_out = (
+            f"{learned.held_out_accuracy:.1%} of {len(learner.held_out_)} words predicted correctly when held out"
+        )
+    table = facts_table()
     table.add_row("words", f"{summary.words}, of which {summary.successes} are successes; threshold {threshold:g}")
-    table.add_row("alphabet", ", ".join(f"'{format_label(label)}'" for label in learner.alphabet_))
+    table.add_row("alphabet", _format_labels(learner.alphabet_))
     table.add_row("network", f"{learner.hidden} hidden units, trained for {learner.epochs_} epochs")
     table.add_row("held out", held_out)
     approximate = "" if learned.exact else ", an approximation: the network needs more"
-    table.add_row("states", f"{summary.states} live, of the automaton read off the network{approximate}")
+    table.add_row("states", f"{summary.states} live, of the automaton extracted from the network{approximate}")
     table.add_row("loss", f"{summary.loss:.3g} of that automaton, whose values are 0 and 1")
     table.add_row(
         "agreement",
@@ -117,3 +138,45 @@ def print_recurrent(learned: "RecurrentTask", threshold: float, output: Path, ne
     )
     table.add_row("written to", f"{output}, and the network to {network}")
     out.print(table)
+
+
+def print_rational(dataset: "Dataset", model: "TaskModel", output: Path) -> None:
+    """Print a task learned by the rationality of demonstrators."""
+    summary, facts = model.summary, model.facts
+    table = facts_table()
+    failures = summary.words - summary.successes
+    table.add_row("demonstrations", f"{summary.successes} successful" + (f", {failures} failed" if failures else ""))
+    if dataset.answers:
+        table.add_row("answers", str(len(dataset.answers)))
+    table.add_row("rule", model.sentences[0])
+    table.add_row("states", str(summary.states))
+    if not facts:
+        table.add_row("note", "no automaton explains the demonstrations better than chance: give a few more")
+    else:
+        best, *others = facts["alternatives"]
+        table.add_row("posterior", f"{best['weight']:.0%} among the automata that were kept")
+        for i, one in enumerate(others[:SHOWN_ALTERNATIVES]):
+            table.add_row("" if i else "otherwise", f"{one['weight']:.1%}  {one['text']}")
+        table.add_row("temperature", f"{facts['temperature']:.2g} of the demonstrators, most likely")
+        for number in facts["look_wrong"]:
+            chance, seed = facts["outlier_probabilities"][number], dataset.demonstrations[number].seed
+            table.add_row("looks wrong", f"demonstration {number} (scene {seed}) follows no task, with {chance:.0%}")
+        if untested := _untested_labels(model):
+            table.add_row("not tested", untested)
+    table.add_row("written to", str(output))
+    out.print(table)
+
+
+def _untested_labels(model: "TaskModel") -> str:
+    """The labels whose transitions no demonstration tests, by automaton state."""
+    from wfairl.logic.support import untested_labels
+
+    return "; ".join(
+        f"in state {state}: {_format_labels(labels, '')}" for state, labels in untested_labels(model).items()
+    )
+
+
+def _format_labels(labels: "Iterable[Label]", quote: str = "'") -> str:
+    from wfairl.automata.words import format_label
+
+    return ", ".join(f"{quote}{format_label(label)}{quote}" for label in labels)

@@ -1,4 +1,4 @@
-"""The command about plans: plan."""
+"""`wfairl plan`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from wfairl.cli.app import AsJson, command_group, out, print_json
+from wfairl.cli.app import command_group, out, print_json
+from wfairl.cli.options import AsJson, ImageFile, TaskName
 from wfairl.errors import BadInputError
 
 if TYPE_CHECKING:
@@ -26,52 +27,49 @@ app = command_group()
 
 
 class PlannerName(StrEnum):
-    """What the command line calls the planners; see `wfairl.planning.auto`."""
+    """The planners; see `wfairl.planning.auto`."""
 
     auto = "auto"
     exact = "exact"
     focused = "focused"
 
 
-PLAN_EXAMPLE = """
+HELP = """
 Plan one episode of a task: the cheapest controls that its automaton accepts.
 
-The automaton is one that `wfairl learn-task` wrote, that of the run if --cost
-names one, or the task's own rule. The cost is that of a run of `wfairl train`;
-without one, every control costs 1 (on a roadmap: a metre). Scenes too large to
-enumerate, such as the levels of BabyAI, are searched only where it matters
-(--planner). With -o, a picture shows the world along the
-plan, if it has a renderer, and under each frame the automaton's state: .png for
-the frames where it moves on or something comes to hold, .gif for all of them. On
-a roadmap, --refine makes the plan cheaper in the plane without changing what it
-shows, and the picture is of both. Where few demonstrations leave so much open
-that every plan is doubtful, it is refused (--largest-doubt). Examples:
+The automaton is that of --task-model, else that of the run of --cost, else the task's own rule. The cost is that of
+--cost, a run of `wfairl train`; without it, every control costs 1, or a metre on a roadmap. For scenes too large to
+enumerate, such as BabyAI levels, the planner expands only the states that it needs (--planner). With -o, the plan is
+rendered if the world has a renderer, with the automaton state below each frame: .png shows the frames at which the
+automaton state or the label changes, .gif shows all frames. On a roadmap, --refine shortens the plan off the roadmap
+without changing its word, and the image shows both. A plan is refused if its probability of failure, given the
+demonstrations, is too high (--largest-doubt). Examples:
 
     wfairl plan doorkey --seed 7 --cost runs/doorkey -o plan.gif
     wfairl plan workshop --seed 7 --cost runs/workshop --refine -o plan.png
 """
 
 
-@app.command(help=PLAN_EXAMPLE)
+@app.command(help=HELP)
 def plan(
-    task: Annotated[str, typer.Argument(metavar="TASK", help="A task; `wfairl tasks` lists them.")],
+    task: TaskName,
     seed: Annotated[int, typer.Option(min=0, help="The scene to plan in.")] = 0,
     task_model: Annotated[
         Path | None, typer.Option(help="The task model to plan with, from `wfairl learn-task`.")
     ] = None,
     cost: Annotated[Path | None, typer.Option(metavar="RUN", help="The run whose learned cost to use.")] = None,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Write a picture here, .png or .gif.")] = None,
+    output: ImageFile = None,
     planner: Annotated[
         PlannerName,
-        typer.Option(help="exact builds the whole product, focused only what it needs; auto chooses by size."),
+        typer.Option(help="exact builds the whole product, focused expands only a part; auto chooses by size."),
     ] = PlannerName.auto,
-    refine: Annotated[bool, typer.Option("--refine", help="On a roadmap: make the plan cheaper in the plane.")] = False,
+    refine: Annotated[bool, typer.Option("--refine", help="On a roadmap: shorten the plan off the roadmap.")] = False,
     largest_doubt: Annotated[
         float | None,
         typer.Option(
             min=0,
             max=1,
-            help="Refuse a plan that fails with a larger probability, by what demonstrations leave open; 1 for none.",
+            help="Refuse a plan whose probability of failure is larger, given the demonstrations; 1 accepts any plan.",
         ),
     ] = None,
     max_states: Annotated[int, typer.Option(min=1, help="Largest product to search, in states.")] = 5_000_000,
@@ -87,20 +85,20 @@ def plan(
     if output is not None:
         check_format(output)
         if refine and output.suffix.lower() != ".png":
-            raise BadInputError(f"{output}: the picture of a refined plan ends in .png")
+            raise BadInputError(f"{output}: the image of a refined plan must end in .png")
     found_task = find_task(task)
     model, transition_cost = model_and_cost(found_task, task_model, cost)
     world = found_task.make_world(seed)
     if refine:
         check_refinable(world)
     if output is not None:
-        as_renderer(world)  # before the search, which may take long
+        as_renderer(world)  # refuses a world without one before the search, which may take long
     chosen = make_planner(planner.value, max_states)
     if model is not None and "support" in model.facts:
         found = _plan_cautiously(world, model, transition_cost, chosen, found_task.horizon, largest_doubt)
     else:
         automaton = found_task.rule if model is None else model.finite
-        found = _Found(*_plan(world, automaton, transition_cost, chosen))
+        found = _SupportedPlan(*_plan(world, automaton, transition_cost, chosen))
     refined = refine_plan(world, found.plan.path, prices_of(cost, world)) if refine else None
     if output is not None and refined is not None:
         write_refined(world, found.plan.path, refined, output)
@@ -114,50 +112,50 @@ def plan(
 
 
 @dataclass(frozen=True)
-class _Found:
-    """A plan, how much was searched for it, and where demonstrations do not support it.
+class _SupportedPlan:
+    """A plan, the size of its search, and where demonstrations do not support it.
 
     Attributes:
-        plan: what was found.
-        effort: see `Solution`.
-        untested_steps: those that read a label of which no demonstration tells where it leads.
-        leaves_at: the step that leaves what was demonstrated; None if none does.
+        plan: the plan.
+        statistics: of the search; see `Solution`.
+        untested_steps: steps that read a label whose transition no demonstration tests.
+        leaves_at: the first step that no demonstrated word continues with; None if there is none.
     """
 
     plan: "Plan"
-    effort: dict[str, int]
+    statistics: dict[str, int]
     untested_steps: Sequence[int] = ()
     leaves_at: int | None = None
 
 
 def model_and_cost(task: "Task", task_model: Path | None, run: Path | None) -> "tuple[TaskModel | None, Cost]":
-    """What was named: the task model, or that of the run, None for the task's rule; and the cost, nominal if none."""
+    """The given task model, else the run's, else None for the task's rule; and the run's cost, else the nominal one."""
     from wfairl.automata.task_model import TaskModel
     from wfairl.planning.cost import nominal_cost
 
     model = None if task_model is None else TaskModel.load(task_model)
     if run is None:
         return model, nominal_cost(task)
-    from wfairl.learning.run_directory import TASK_MODEL  # torch is slow to import
+    from wfairl.learning.run_directory import TASK_MODEL  # here, because torch is slow to import
     from wfairl.methods import method_of
 
     _, method = method_of(run)
     cost = method.learned_cost(run)
     if cost is None:
-        raise BadInputError(f"{run}: a run of {method.name}, which learns no cost to plan with")
+        raise BadInputError(f"{run}: this is a run of {method.name}, which learns no cost")
     return TaskModel.load(run / TASK_MODEL) if model is None else model, cost
 
 
 def _plan(world: Any, automaton: "Automaton", cost: "Cost", planner: "Planner") -> "tuple[Plan, dict[str, int]]":
-    """The plan, and how much was searched for it."""
+    """The plan, and the size of its search."""
     solution = planner.solve(world, automaton, cost)
     return solution.plan(), solution.statistics
 
 
 def _plan_cautiously(
     world: Any, model: "TaskModel", cost: "Cost", planner: "Planner", horizon: int, largest_doubt: float | None
-) -> _Found:
-    """A cautious plan, told in the states of the most probable automaton."""
+) -> _SupportedPlan:
+    """A cautious plan, with the states of the most probable automaton."""
     from wfairl.logic.caution import LARGEST_DOUBT, CautiousPolicy
     from wfairl.logic.demonstrated import demonstrated_words
     from wfairl.logic.support import untested_steps
@@ -167,16 +165,17 @@ def _plan_cautiously(
 
     doubt = LARGEST_DOUBT if largest_doubt is None else largest_doubt
     automaton, priced = CautiousPolicy("plan", model, cost, 0.0, horizon=horizon, largest_doubt=doubt).choose(world)
-    found, effort = _plan(world, automaton, priced, planner)
-    path = follow_controls(world, model.finite, found.path.controls, world.initial_state)
-    paid = cost(states_alone(world, path.states[:-1]))
-    total = float(sum(paid[step, control] for step, control in enumerate(path.controls)))
-    told = Plan(path, total, total - (found.cost - found.lower_bound))
+    cautious, statistics = _plan(world, automaton, priced, planner)
+    path = walk_path(world, model.finite, cautious.path.controls, world.initial_state)
+    costs = cost(states_alone(world, path.states[:-1]))
+    total = float(sum(costs[step, control] for step, control in enumerate(path.controls)))
+    plan = Plan(path, total, total - (cautious.cost - cautious.lower_bound))
     words = demonstrated_words(model)
-    return _Found(told, effort, untested_steps(model, path), None if words is None else words.leaves_at(path.labels))
+    leaves_at = None if words is None else words.leaves_at(path.labels)
+    return _SupportedPlan(plan, statistics, untested_steps(model, path), leaves_at)
 
 
-def _document(world: Any, found: _Found, refined: "RefinedPath | None") -> dict[str, Any]:
+def _document(world: Any, found: _SupportedPlan, refined: "RefinedPath | None") -> dict[str, Any]:
     from wfairl.automata.words import compress
     from wfairl.cli.refining import refined_document
 
@@ -189,47 +188,47 @@ def _document(world: Any, found: _Found, refined: "RefinedPath | None") -> dict[
         "cost": plan.cost,
         "lower_bound": plan.lower_bound,
         "steps": len(path.controls),
-        **found.effort,
+        **found.statistics,
         "untested_steps": list(found.untested_steps),
         "leaves_at": found.leaves_at,
     }
     return document if refined is None else {**document, "refined": refined_document(world, refined)}
 
 
-def _print(world: Any, found: _Found, refined: "RefinedPath | None", output: Path | None) -> None:
+def _print(world: Any, found: _SupportedPlan, refined: "RefinedPath | None", output: Path | None) -> None:
     from wfairl.automata.words import compress, format_word
     from wfairl.cli.refining import print_refined
 
     plan, path = found.plan, found.plan.path
     out.print(path_table(world.controls, path))
-    proof = "" if plan.is_optimal else f"; not proven to be the least, which is {plan.lower_bound:g} or more"
+    proof = "" if plan.is_optimal else f"; not proven optimal: the lower bound is {plan.lower_bound:g}"
     out.print(f"cost  {plan.cost:g} in {len(path.controls)} steps{proof}")
     out.print(f"word  {format_word(compress(path.labels))}")
-    out.print(", ".join(f"{number:,} {what.replace('_', ' ')}" for what, number in found.effort.items()))
+    out.print(", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in found.statistics.items()))
     if output is not None:
         out.print(f"wrote {output}")
     if refined is not None:
         print_refined(world, refined)
     if found.leaves_at is not None:
-        out.print(f"this plan leaves what was demonstrated at step {found.leaves_at}")
+        out.print(f"from step {found.leaves_at} on, this plan does what no demonstration does")
     if found.untested_steps:
         steps = ", ".join(map(str, found.untested_steps))
-        out.print(f"no demonstration tells where the label leads that it reads at step {steps}")
+        out.print(f"no demonstration tests the automaton's transitions at step {steps}")
 
 
 def path_table(controls: Sequence[str], path: "WorldPath") -> Table:
-    """A row for each change of the label along a path, with the controls that lead to it."""
+    """One row per change of the label along a path, with the controls before it."""
     from wfairl.automata.automaton import DEAD
     from wfairl.automata.words import format_label
 
-    before = (frozenset(), *path.labels)  # nothing was shown before the first step
+    labels = (frozenset(), *path.labels)  # no proposition holds before the first step
     table = Table("step", "controls", "then holds", "automaton state")
-    since, last = 0, len(path.controls)
+    first, last = 0, len(path.controls)
     for step in range(1, last + 1):
-        if step == last or before[step] != before[step - 1]:
-            names = " ".join(controls[control] for control in path.controls[since:step])
+        if step == last or labels[step] != labels[step - 1]:
+            names = " ".join(controls[control] for control in path.controls[first:step])
             state = "lost" if path.automaton_states[step] == DEAD else str(path.automaton_states[step])
-            ends = " (accepted)" if step == last and path.is_accepted else ""
-            table.add_row(str(step), names, format_label(before[step]), f"{state}{ends}")
-            since = step
+            accepted = " (accepted)" if step == last and path.is_accepted else ""
+            table.add_row(str(step), names, format_label(labels[step]), f"{state}{accepted}")
+            first = step
     return table

@@ -1,4 +1,4 @@
-"""`wfairl plan --refine`: a plan on a roadmap made cheaper in the plane."""
+"""`wfairl plan --refine`: shorten a plan off its roadmap."""
 
 import io
 from pathlib import Path
@@ -17,42 +17,38 @@ from wfairl.worlds.continuous.scene import FloorScene
 
 
 def check_refinable(world: Any) -> None:
-    """Refuse a world that is not on a roadmap.
-
-    Raises:
-        BadInputError: it is not.
-    """
+    """Raise `BadInputError` for a world that is not on a roadmap."""
     if not isinstance(getattr(world, "source", None), FloorScene):
         raise BadInputError("--refine is for plans on a roadmap; this task has none")
 
 
 def prices_of(run: Path | None, world: Any) -> NDArray[np.float64]:
-    """What a run has learned that a metre of each kind costs; 1 without a run.
+    """The learned price of a metre of each kind; 1 without a run.
 
     Raises:
-        BadInputError: its cost is not of that kind.
+        BadInputError: the run's cost has no such prices.
     """
     if run is None:
         return np.ones(len(world.feature_names))
-    from wfairl.learning.feature_costs import PricesCost  # torch is slow to import
+    from wfairl.learning.feature_costs import PricesCost  # here, because torch is slow to import
     from wfairl.learning.run_directory import load_run
 
     cost = load_run(run).cost
     if not isinstance(cost, PricesCost):
         raise BadInputError(
-            f"{run}: its cost, {cost.kind}, depends on where a path is cut; --refine needs one of the kind"
+            f"{run}: its cost, {cost.kind}, depends on how a path is divided into transitions; --refine needs the cost"
             f" {PricesCost.kind} (wfairl train --cost {PricesCost.kind})"
         )
     return cost.prices
 
 
 def refine_plan(world: Any, path: WorldPath, prices: NDArray[np.float64]) -> RefinedPath:
-    """The plan made cheaper."""
+    """The refined plan."""
     return refine_path(world.source, world.source.roadmap.configurations[list(path.states)], prices)
 
 
 def refined_document(world: Any, refined: RefinedPath) -> dict[str, Any]:
-    """What there is to say of a refined plan, as JSON."""
+    """A refined plan as JSON."""
     return {
         "cost": refined.cost,
         "metres": dict(zip(world.feature_names, refined.metres.tolist(), strict=True)),
@@ -61,13 +57,13 @@ def refined_document(world: Any, refined: RefinedPath) -> dict[str, Any]:
 
 
 def print_refined(world: Any, refined: RefinedPath) -> None:
-    """A summary of a refined plan, for people."""
+    """Print a summary of a refined plan."""
     metres = ", ".join(f"{name} {one:.1f}" for name, one in zip(world.feature_names, refined.metres, strict=True))
     out.print(f"refined  cost {refined.cost:g}; {refined.metres.sum():.1f} m ({metres})")
 
 
 def write_refined(world: Any, path: WorldPath, refined: RefinedPath, output: Path) -> None:
-    """The floor with the plan on the roadmap and the refined one."""
+    """Write an image of the floor with the plan on the roadmap and the refined plan."""
     scene, stream = world.source, io.BytesIO()
     image = scene.drawing.render(path.states[0], [scene.roadmap.path(path.states), refined.path])
     Image.fromarray(image).save(stream, "PNG")

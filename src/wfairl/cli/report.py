@@ -5,39 +5,38 @@ from typing import Annotated
 
 import typer
 
-from wfairl.cli.app import AsJson, command_group, out, print_json
+from wfairl.cli.app import command_group, out, print_json
+from wfairl.cli.options import AsJson
 
 app = command_group()
 
-REPORT_EXAMPLE = """
-Write the page of a run: its results, episodes to step through, the automaton, the training and the configuration.
 
-RUN is the directory that `wfairl run`, `wfairl train` or `wfairl reproduce` made; `run` and `reproduce` write the
-page by themselves. It is one file that needs nothing else and opens in any browser, also without a network. Examples:
-
-    wfairl report runs/doorkey
-    wfairl report runs/reproduction
-"""
-
-
-@app.command("report", help=REPORT_EXAMPLE)
+@app.command("report")
 def report_command(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run or a reproduction.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run or a suite.")],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", metavar="FILE", help="The file, *.html. Default: RUN/report.html.")
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="The file to write, *.html. Default: RUN/report.html."),
     ] = None,
     scenes: Annotated[
         int,
         typer.Option(
             min=1,
-            help="Test scenes in which a run acts once more, to show the chance of each control; all others are played"
-            " back without it.",
+            help="Number of test scenes for which the report shows the probability of each control; it replays the"
+            " others without.",
         ),
     ] = 3,
     as_json: AsJson = False,
 ) -> None:
-    """Write the page of a run."""
-    from wfairl.report.run_page import write_run_report  # torch is slow to import
+    """Write the HTML report of a run: results, episodes to step through, automaton, training and configuration.
+
+    RUN is a directory of `wfairl run`, `wfairl train` or `wfairl reproduce`; `run` and `reproduce` write the report
+    themselves. The report is one self-contained file, which opens in any browser without a network. Examples:
+
+        wfairl report runs/doorkey
+        wfairl report runs/reproduction
+    """
+    from wfairl.report.run_page import write_run_report  # here, because torch is slow to import
     from wfairl.suites.compute import write_report
     from wfairl.suites.directory import is_reproduction
 

@@ -1,4 +1,4 @@
-"""The command that judges words: score."""
+"""`wfairl score`."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from wfairl.cli.app import AsJson, command_group, out, print_json
+from wfairl.cli.app import command_group, out, print_json
+from wfairl.cli.options import AsJson, TaskModelFile
 from wfairl.cli.words import CaseColumn, EventColumn, OutcomeColumn, TimeColumn, read_words
 from wfairl.errors import BadInputError
 
@@ -18,20 +19,10 @@ if TYPE_CHECKING:
 
 app = command_group()
 
-SCORE_EXAMPLE = """
-Score words with a task model, and say where a rejected word was lost.
 
-WORDS is a JSONL file or an event log as for `learn-task`; scores in it are not needed. Where there are some, the words
-on which the model and they differ are the ones to look at. Examples:
-
-    wfairl score task.json words.jsonl
-    wfairl score orders.json orders.csv --differing
-"""
-
-
-@app.command("score", help=SCORE_EXAMPLE)
+@app.command("score")
 def score(
-    task_model: Annotated[Path, typer.Argument(metavar="TASK_MODEL", help="What `learn-task` wrote.")],
+    task_model: TaskModelFile,
     words: Annotated[Path, typer.Argument(metavar="WORDS", help="Words, an event log, or demonstrations.")],
     case_column: CaseColumn = "case",
     event_column: EventColumn = "event",
@@ -42,18 +33,25 @@ def score(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Score words."""
+    """Score words with a task model, and show where a rejected word was lost.
+
+    WORDS is a JSONL file or an event log as for `learn-task`; it needs no scores. If it has scores, --differing shows
+    the words whose score contradicts the model: these deserve a check. Examples:
+
+        wfairl score task.json words.jsonl
+        wfairl score orders.json orders.csv --differing
+    """
     from wfairl.automata.event_logs import LogColumns
     from wfairl.automata.task_model import TaskModel
 
     data = read_words(words, LogColumns(case_column, event_column, time_column, outcome_column))
     if task_model.suffix == ".safetensors":
-        verdicts, threshold = _ask_network(task_model, data.words)
+        verdicts, threshold = _judge_by_network(task_model, data.words)
     else:
         model = TaskModel.load(task_model)
         verdicts, threshold = model.judge_all(data.words), model.threshold
     if differing and data.scores is None:
-        raise BadInputError(f"{words}: --differing needs scores or outcomes to compare with, and there are none")
+        raise BadInputError(f"{words}: --differing needs scores or outcomes to compare with, and this file has none")
     given = None if data.scores is None else [score >= threshold for score in data.scores]
     cases = getattr(data, "cases", ())
     if as_json:
@@ -71,12 +69,12 @@ def score(
     _print_verdicts(data.words, verdicts, cases, given, differing)
 
 
-def _ask_network(path: Path, words: "tuple[Word, ...]") -> "tuple[list[Verdict], float]":
-    """What a network without an automaton says; it cannot say where a word was lost."""
+def _judge_by_network(path: Path, words: "tuple[Word, ...]") -> "tuple[list[Verdict], float]":
+    """The verdicts of a recurrent network and its threshold; it cannot tell where a word was lost."""
     from wfairl.automata.task_model import Verdict
-    from wfairl.baselines.recurrent_storage import KeptNetwork
+    from wfairl.baselines.recurrent_storage import StoredNetwork
 
-    network = KeptNetwork.load(path)
+    network = StoredNetwork.load(path)
     values = network.values(list(words))
     return [Verdict(float(v), bool(v >= network.threshold), None, ()) for v in values], network.threshold
 
@@ -88,27 +86,26 @@ def _print_verdicts(
     given: Sequence[bool] | None,
     differing: bool,
 ) -> None:
-    """A row for each word, with its case and what the file says of it where it does."""
+    """One row per word, with its case and its outcome in the file, if there are any."""
     differ = [given is not None and given[i] != verdict.accepted for i, verdict in enumerate(verdicts)]
     table = Table(*(["case"] if cases else []), "word", "value", *([] if given is None else ["in the file"]), "verdict")
     for i, (word, verdict) in enumerate(zip(words, verdicts, strict=True)):
         if differ[i] or not differing:
-            known = [] if given is None else ["success" if given[i] else "failure"]
+            outcome = [] if given is None else ["success" if given[i] else "failure"]
             value = f"{verdict.value:.4g}"
-            table.add_row(*([cases[i]] if cases else []), _tell(word), value, *known, _explain(word, verdict))
+            table.add_row(*([cases[i]] if cases else []), _format(word), value, *outcome, _explain(word, verdict))
     out.print(table)
     if given is not None:
         out.print(f"{sum(differ)} of {len(words)}: the file contradicts the model")
 
 
-def _tell(word: "Word") -> str:
-    """The labels of a word, each with how often it is repeated in a row."""
+def _format(word: "Word") -> str:
+    """The labels of a word, each with the number of its repetitions in a row."""
     from wfairl.automata.words import format_label, format_word
 
     runs = [(format_label(label), len(list(run))) for label, run in groupby(word)]
-    return ", ".join(
-        text if times == 1 else f"{text} \N{MULTIPLICATION SIGN}{times}" for text, times in runs
-    ) or format_word(())
+    texts = [label if length == 1 else f"{label} \N{MULTIPLICATION SIGN}{length}" for label, length in runs]
+    return ", ".join(texts) or format_word(())
 
 
 def _explain(word: "Word", verdict: "Verdict") -> str:

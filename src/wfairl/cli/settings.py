@@ -1,7 +1,7 @@
-"""Options of a command from dataclasses of settings: names, types, defaults and help come from there alone.
+"""Command-line options generated from dataclasses of settings, with their names, types, defaults and help.
 
-The help of an option is what the dataclass's docstring says under "Attributes". Where several dataclasses share a
-setting, one option stands for all, and its help tells their defaults.
+The help of an option is its entry under "Attributes" in the dataclass's docstring. A setting of several dataclasses is
+one option, whose help lists their defaults.
 """
 
 import inspect
@@ -21,14 +21,12 @@ class Setting:
     """One field of a dataclass of settings.
 
     Attributes:
-        name: of the field.
-        type: of its values; of the items, where it is a tuple.
-        is_tuple: whether it holds several.
-        default: unless one says otherwise; None where data or task decide.
-        help: what it is.
+        type: of its values, or of the items of a tuple.
+        is_tuple: whether it holds several values.
+        default: the default; None where data or task decide.
+        help: its description.
     """
 
-    name: str
     type: type[Any]
     is_tuple: bool
     default: Any
@@ -37,20 +35,17 @@ class Setting:
 
 def settings_of(record: type[Any]) -> dict[str, Setting]:
     """The settings of a dataclass, by name."""
-    hints, described = get_type_hints(record), _attributes(inspect.getdoc(record) or "")
-    defaults = record()
-    found = {}
-    for one in fields(record):
-        kind, is_tuple = _value_type(hints[one.name])
-        default = plain(getattr(defaults, one.name))
-        found[one.name] = Setting(one.name, kind, is_tuple, default, described.get(one.name, ""))
-    return found
+    hints, descriptions, defaults = get_type_hints(record), _attributes(inspect.getdoc(record) or ""), record()
+    return {
+        name: Setting(*_value_type(hints[name]), plain(getattr(defaults, name)), descriptions.get(name, ""))
+        for name in (one.name for one in fields(record))
+    }
 
 
 def with_settings(records: Mapping[str, type[Any]]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command an option for every setting of some dataclasses, by the names of their owners.
+    """Add an option to a command for every setting of dataclasses, given by the names of their owners.
 
-    The command is called with what the user gave, as `settings: dict[str, Any]`.
+    The command receives the options that the user gave as `settings: dict[str, Any]`.
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
@@ -101,7 +96,7 @@ def _annotation(name: str, group: Mapping[str, Setting]) -> Any:
 
 
 def _help(group: Mapping[str, Setting]) -> str:
-    """What the setting is, and its default; where the owners differ, what each says."""
+    """The description of a setting and its default; one for each owner where they differ."""
     texts: dict[str, list[str]] = {}
     for owner, setting in group.items():
         text = setting.help[:1].upper() + setting.help[1:]
@@ -128,17 +123,7 @@ def _value_type(hint: Any) -> tuple[type[Any], bool]:
 
 
 def _attributes(docstring: str) -> dict[str, str]:
-    """What a docstring says of each attribute, under "Attributes"."""
-    _, _, section = docstring.partition("Attributes:\n")
-    found: dict[str, str] = {}
-    name = ""
-    for line in section.splitlines():
-        begun = re.match(r"    (\w+): (.*)", line)
-        if begun:
-            name = begun.group(1)
-            found[name] = begun.group(2)
-        elif name and line.startswith("        "):
-            found[name] += " " + line.strip()
-        elif line.strip():
-            break
-    return {key: text.replace("`", "") for key, text in found.items()}
+    """The description of each attribute under "Attributes" in a docstring."""
+    section = docstring.partition("Attributes:\n")[2].partition("\n\n")[0]
+    entries = re.findall(r"^    (\w+): (.*(?:\n {8}.*)*)", section, re.MULTILINE)
+    return {name: " ".join(text.replace("`", "").split()) for name, text in entries}

@@ -1,4 +1,4 @@
-"""The commands about a task as something to show, exchange and question: draw, export, import, diff, explain."""
+"""Commands that show, exchange and compare task models: draw, export, import, diff, explain."""
 
 import sys
 from pathlib import Path
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from wfairl.cli.app import AsJson, command_group, out, print_json
+from wfairl.cli.app import command_group, out, print_json
+from wfairl.cli.options import AsJson, TaskModelFile
 from wfairl.errors import BadInputError
 
 if TYPE_CHECKING:
@@ -17,27 +18,22 @@ if TYPE_CHECKING:
 
 app = command_group()
 
-TaskModelArgument = Annotated[Path, typer.Argument(metavar="TASK_MODEL", help="What `learn-task` wrote.")]
 
-DRAW_EXAMPLE = """
-Draw the automaton of a task model.
-
-The suffix of the output says how: .svg or .png as a picture (Graphviz is not needed), .dot for
-Graphviz, .hoa for tools that read the Hanoi format. `wfairl export` knows more formats.
-
-A label that repeats is read once, so the loops that this makes are not drawn. Example:
-
-    wfairl draw task.json -o task.svg
-"""
-
-
-@app.command("draw", help=DRAW_EXAMPLE)
+@app.command("draw")
 def draw(
-    task_model: TaskModelArgument,
+    task_model: TaskModelFile,
     output: Annotated[Path, typer.Option("-o", "--output", help="A .svg, .png, .dot or .hoa file.")] = Path("task.svg"),
     as_json: AsJson = False,
 ) -> None:
-    """Draw an automaton."""
+    """Draw the automaton of a task model.
+
+    The suffix of the output is the format: .svg or .png for an image (without Graphviz), .dot for Graphviz, .hoa for
+    tools that read the Hanoi format. `wfairl export` writes more formats.
+
+    A repeated label is read once; the self-loops for this are not drawn. Example:
+
+        wfairl draw task.json -o task.svg
+    """
     from wfairl.automata.formats import DRAWINGS, find_format, write_automaton
     from wfairl.automata.task_model import TaskModel
     from wfairl.report.text import counted
@@ -53,25 +49,10 @@ def draw(
 
 PRISM, PRISM_SUFFIXES = "prism", (".prism", ".pm", ".nm")
 
-EXPORT_EXAMPLE = """
-Write the automaton of a task model for other tools.
 
---as says how: hoa (Spot, Owl), ltlf (a formula of temporal logic over finite words, checked against the automaton
-before it is written), reward-machine (for reinforcement learning), python (a module that needs nothing but Python),
-dot, svg, png. Without it, the suffix of the output says how: .hoa, .ltlf, .rm, .py, .dot, .svg, .png, .prism.
-Without an output, the text goes to standard output. Example:
-
-    wfairl export task.json --as ltlf
-
-prism writes the product of the task and one scene, with the costs of controls as rewards, for PRISM and Storm. Example:
-
-    wfairl export task.json --task doorkey --seed 7 -o doorkey-7.prism
-"""
-
-
-@app.command("export", help=EXPORT_EXAMPLE)
+@app.command("export")
 def export(
-    task_model: TaskModelArgument,
+    task_model: TaskModelFile,
     name: Annotated[
         str | None,
         typer.Option(
@@ -79,28 +60,38 @@ def export(
         ),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="The file to write; printed if not given.")
+        Path | None, typer.Option("-o", "--output", help="The file to write. Default: standard output.")
     ] = None,
-    task: Annotated[str | None, typer.Option(metavar="TASK", help="For prism: the task whose scene to take.")] = None,
+    task: Annotated[str | None, typer.Option(metavar="TASK", help="For prism: the task of the scene.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="For prism: the scene.")] = 0,
     cost: Annotated[
-        Path | None, typer.Option(metavar="RUN", help="For prism: the run whose learned cost to use; 1 if not given.")
+        Path | None, typer.Option(metavar="RUN", help="For prism: the run whose learned cost to use. Default: cost 1.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write an automaton for other tools."""
+    """Write the automaton of a task model for other tools.
+
+    --as is the format: hoa (Spot, Owl), ltlf (a formula of temporal logic over finite words, which is checked against
+    the automaton before it is written), reward-machine (for reinforcement learning), python (a module without
+    dependencies), dot, svg, png. Without --as, the suffix of the output decides: .hoa, .ltlf, .rm, .py, .dot, .svg,
+    .png, .prism. Without an output, the text goes to standard output. Example:
+
+        wfairl export task.json --as ltlf
+
+    prism writes the product of the task and one scene, with control costs as rewards, for PRISM and Storm. Example:
+
+        wfairl export task.json --task doorkey --seed 7 -o doorkey-7.prism
+    """
     from wfairl.automata.formats import find_format
     from wfairl.automata.task_model import TaskModel
 
     is_prism = name == PRISM or (name is None and output is not None and output.suffix.lower() in PRISM_SUFFIXES)
     if not is_prism and (task is not None or cost is not None):
-        raise BadInputError(
-            "--task and --cost are of prism, which writes a task in a scene; leave them out, or --as prism"
-        )
+        raise BadInputError("--task and --cost are for the format prism; leave them out, or add --as prism")
     if name is None and output is None:
-        raise BadInputError("say the format with --as, or name a file with -o whose suffix says it")
+        raise BadInputError("the format is missing: give it with --as, or as the suffix of a file with -o")
     if as_json and output is None:
-        raise BadInputError("--json needs -o: without it, what is exported goes to standard output itself")
+        raise BadInputError("--json needs -o: without it, the exported text itself goes to standard output")
     form = None if is_prism else find_format(name, output)
     model = TaskModel.load(task_model)
     facts: dict[str, object] = {"format": PRISM if form is None else form.name, "states": model.finite.states}
@@ -114,7 +105,7 @@ def export(
 
 
 def _prism(model: "TaskModel", task: str | None, seed: int, run: Path | None) -> tuple[str, dict[str, object]]:
-    """The model of a task in a scene, and its size and optimum."""
+    """The PRISM model of a task in a scene, and its size and optimal cost."""
     from wfairl.cli.planning import model_and_cost
     from wfairl.planning.plan import UnsatisfiableTaskError, find_plan
     from wfairl.planning.prism import to_prism
@@ -122,7 +113,7 @@ def _prism(model: "TaskModel", task: str | None, seed: int, run: Path | None) ->
     from wfairl.worlds.registry import find_task
 
     if task is None:
-        raise BadInputError("prism writes a task in a scene of a world: name them with --task and --seed")
+        raise BadInputError("the format prism needs a scene: give its task with --task and its number with --seed")
     _, transition_cost = model_and_cost(find_task(task), None, run)
     product = build_product(find_task(task).make_world(seed), model.finite)
     costs = transition_cost(product)
@@ -135,40 +126,27 @@ def _prism(model: "TaskModel", task: str | None, seed: int, run: Path | None) ->
 
 
 def _deliver(content: str | bytes, output: Path | None, facts: dict[str, object], as_json: bool) -> None:
-    """Write what was made to a file and tell about it, or print it."""
+    """Write the content to a file and print a summary, or print the content."""
     from wfairl.files import write_atomically
 
     if output is None:
         if isinstance(content, bytes):
-            raise BadInputError("a picture is not printed: name a file with -o")
+            raise BadInputError("an image cannot be printed: name a file with -o")
         sys.stdout.write(content)
         return
     write_atomically(output, content)
     if as_json:
         print_json({"path": str(output), **facts})
         return
-    told = [f"{key.replace('_', ' ')} {value}" for key, value in facts.items() if value is not None]
-    out.print(f"{output}: {', '.join(told)}")
+    summary = [f"{key.replace('_', ' ')} {value}" for key, value in facts.items() if value is not None]
+    out.print(f"{output}: {', '.join(summary)}")
 
 
-IMPORT_EXAMPLE = """
-Read a task that was written by hand or by another tool: HOA, LTLf, or a reward machine.
-
-The suffix says which (.hoa, .ltlf, .rm), or --from does; a formula may be given as it is. What is written works in all
-commands that take a task model. Examples:
-
-    wfairl import spec.hoa -o task.json
-
-    wfairl import --ltlf "F (coffee & F office) & G !plant" -o task.json
-
-A formula is over finite words, with a position for every step: ! & | -> <-> as usual, X[!] (strong next), WX (weak
-next), F, G, U, R, W, M.
-"""
-
-
-@app.command("import", help=IMPORT_EXAMPLE)
+@app.command("import")
 def import_task(
-    source: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="What to read.", show_default=False)] = None,
+    source: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="The file to read.", show_default=False)
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", help="The task model to write. Default: task.json, unless it exists."),
@@ -176,12 +154,21 @@ def import_task(
     name: Annotated[
         str | None, typer.Option("--from", metavar="FORMAT", help="The format: hoa, ltlf or reward-machine.")
     ] = None,
-    formula: Annotated[
-        str | None, typer.Option("--ltlf", metavar="FORMULA", help="A formula in place of FILE.")
-    ] = None,
+    formula: Annotated[str | None, typer.Option("--ltlf", metavar="FORMULA", help="A formula instead of FILE.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Read a task that another tool wrote."""
+    """Read a task written by hand or by another tool: HOA, LTLf, or a reward machine.
+
+    The suffix is the format (.hoa, .ltlf, .rm), unless --from gives it; a formula may be given directly. All commands
+    that take a task model accept the result. Examples:
+
+        wfairl import spec.hoa -o task.json
+
+        wfairl import --ltlf "F (coffee & F office) & G !plant" -o task.json
+
+    A formula is over finite words, with one position per step: ! & | -> <-> as usual, X[!] (strong next), WX (weak
+    next), F, G, U, R, W, M.
+    """
     from wfairl.automata.finite import NoAcceptedWordError
     from wfairl.automata.formats import read_automaton
     from wfairl.automata.formats.ltlf import from_ltlf
@@ -190,11 +177,11 @@ def import_task(
     from wfairl.report.text import counted
 
     if (source is None) == (formula is None):
-        raise BadInputError("give a file, or a formula with --ltlf, and not both")
+        raise BadInputError("give either a file or a formula with --ltlf")
     if output is None:
         output = Path("task.json")
         if output.exists():
-            raise BadInputError(f"{output} is there already: name another file with -o, or this one to replace it")
+            raise BadInputError(f"{output} exists already: name another file with -o, or this one to replace it")
     try:
         if source is not None:
             model = TaskModel.of_automaton(read_automaton(source, name), "imported", facts={"source": source.name})
@@ -220,23 +207,12 @@ def import_task(
     states = counted(automaton.states, "state")
     out.print(f"{output}: {states} over {', '.join(sorted(automaton.propositions)) or 'nothing'}")
     if counts_steps:
-        out.print("it tells a label that repeats from one that does not: what it says depends on how long things take")
+        out.print("it counts repeated labels: its verdict depends on how long a label lasts")
     if automaton.accepting[0]:
-        out.print("it accepts the empty word: there is nothing to plan, unless something else is asked for, too")
+        out.print("it accepts the empty word: a planner has nothing to do")
 
 
-DIFF_EXAMPLE = """
-Compare two task models: the shortest words that one accepts and the other does not.
-
-Words are made of labels that the models were learned from, if such words tell them apart. With -o, both automata are
-drawn beside each other (.svg or .png), and the way of the first word is marked in each. The exit code is 0 if they are
-the same and 1 if they are not. Example:
-
-    wfairl diff old.json new.json -o difference.svg
-"""
-
-
-@app.command("diff", help=DIFF_EXAMPLE)
+@app.command("diff")
 def diff(
     one: Annotated[Path, typer.Argument(metavar="TASK_MODEL", help="A task model.")],
     other: Annotated[Path, typer.Argument(metavar="TASK_MODEL", help="Another one.")],
@@ -244,7 +220,14 @@ def diff(
     most: Annotated[int, typer.Option("--words", min=1, help="Largest number of words to show.")] = 5,
     as_json: AsJson = False,
 ) -> None:
-    """Compare two task models."""
+    """Compare two task models: the shortest words that one accepts and the other rejects.
+
+    The words consist of labels that the models were learned from, if such words differ. With -o, both automata are
+    drawn side by side (.svg or .png), with the path of the first word marked in each. The exit code is 0 if the models
+    accept the same words, else 1. Example:
+
+        wfairl diff old.json new.json -o difference.svg
+    """
     from wfairl.automata.comparison import compare, write_comparison
     from wfairl.automata.formats import find_format
     from wfairl.automata.task_model import TaskModel
@@ -272,7 +255,7 @@ def diff(
 
 
 def _labels_seen(model: "TaskModel") -> "set[Label]":
-    """The labels that a model was learned from, as far as it tells."""
+    """The labels that a model was learned from, if it records them."""
     from wfairl.automata.finite import FiniteAutomaton
     from wfairl.logic.support import support_of
 
@@ -289,31 +272,26 @@ def _print_difference(found: "AutomataComparison", has_known: bool) -> None:
         table.add_row(format_word(word), *found.verdicts(word))
     out.print(table)
     if has_known and not found.known_labels:
-        out.print("no words of labels that the models were learned from tell them apart: these labels may never occur")
+        out.print("the models agree on all words of labels that they were learned from; these labels may never occur")
     if found.same_plans:
         out.print("a planner, which stops when the task is fulfilled, sees no difference")
 
 
-EXPLAIN_EXAMPLE = """
-Say in sentences what a task model makes of a word: what each label did, what is still wanted, where it was lost.
-
-WORD is written as other commands print it, '-, key, door & key', or as JSON, [[], "key", ["door", "key"]]. Example:
-
-    wfairl explain task.json "-, key, goal"
-"""
-
-
 @app.command(
     "explain",
-    help=EXPLAIN_EXAMPLE,
     context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]},  # words begin with '-'
 )
 def explain(
-    task_model: TaskModelArgument,
+    task_model: TaskModelFile,
     word: Annotated[str, typer.Argument(metavar="WORD", help="Comma-separated labels.")],
     as_json: AsJson = False,
 ) -> None:
-    """Say what a task model makes of a word."""
+    """Explain in sentences how a task model judges a word: what each label did, what is missing, where it was lost.
+
+    WORD is written as other commands print it, '-, key, door & key', or as JSON, [[], "key", ["door", "key"]]. Example:
+
+        wfairl explain task.json "-, key, goal"
+    """
     from wfairl.automata.task_model import TaskModel
     from wfairl.automata.words import parse_word
     from wfairl.logic.explanation import explain_word

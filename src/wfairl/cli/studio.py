@@ -11,28 +11,13 @@ from wfairl.errors import BadInputError
 
 app = command_group()
 
-EXAMPLE = """
-Demonstrate a task in the browser, and watch it being understood.
 
-A page on this machine only: act in scenes with keys, buttons or touch; see the automaton that is inferred after each
-demonstration; watch the agent in new scenes and ask it why; answer its question; correct it. Every step is saved in
-DIRECTORY, demonstrations and task model as ordinary files. It works without the internet. Examples:
-
-    wfairl studio doorkey
-
-    wfairl studio MiniGrid-FourRooms-v0
-
-The second starts a task of your own: you define its propositions by clicking. Without TASK, the home page lists tasks,
-and sessions to continue. Several people may use one studio, each in a session of their own.
-"""
-
-
-@app.command(help=EXAMPLE)
+@app.command()
 def studio(
     task: Annotated[
-        str | None, typer.Argument(metavar="TASK", help="A task, or a MiniGrid environment to invent one in.")
+        str | None, typer.Argument(metavar="TASK", help="A task, or the MiniGrid environment of a new task.")
     ] = None,
-    directory: Annotated[Path, typer.Option("-d", "--directory", help="Where sessions are kept.")] = Path(
+    directory: Annotated[Path, typer.Option("-d", "--directory", help="The directory of the sessions.")] = Path(
         "runs/studio"
     ),
     port: Annotated[
@@ -41,7 +26,20 @@ def studio(
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in the browser.")] = True,
     workers: Annotated[int, typer.Option(min=1, help="Processes that learn and plan.")] = 1,
 ) -> None:
-    """Demonstrate a task in the browser, and watch it being understood."""
+    """Demonstrate a task in the browser, and watch it being learned.
+
+    Act in scenes with keys, buttons or touch. After each demonstration the page shows the inferred automaton. Watch the
+    agent in new scenes, ask it for its reasons, answer its questions, and correct it. Every step is saved in DIRECTORY
+    at once, with demonstrations and task model in the usual files. The page is served to this machine only, and needs
+    no internet. Examples:
+
+        wfairl studio doorkey
+
+        wfairl studio MiniGrid-FourRooms-v0
+
+    The second example begins a new task: you define its propositions by clicking. Without TASK, the first page lists
+    the tasks and the saved sessions. Several people may use one studio, each in their own session.
+    """
     try:
         from wfairl.studio.server import find_port, serve
     except ModuleNotFoundError as error:
@@ -49,10 +47,10 @@ def studio(
     from wfairl.studio.task_spec import find_task_spec
 
     if task is not None:
-        find_task_spec(task)  # refused before anything starts
+        find_task_spec(task)  # refuses an unknown task before anything starts
 
     def announce(address: str) -> None:
-        out.print(f"The studio is open at {address}\nSessions are kept in {directory}. Ctrl-C ends it.")
+        out.print(f"The studio is open at {address}\nSessions are saved in {directory}. Ctrl-C ends it.")
         if browser:
             webbrowser.open(address)
 

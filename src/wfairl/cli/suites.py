@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from wfairl.cli.app import AsJson, command_group, out, print_json
+from wfairl.cli.app import command_group, out, print_json
+from wfairl.cli.options import AsJson
 from wfairl.errors import BadInputError
 from wfairl.suites.suite import SUITES, Suite, load_suite, narrowed
 
@@ -17,30 +18,31 @@ if TYPE_CHECKING:
 
 app = command_group()
 
-EXAMPLE = """
-Compute a suite of experiments, by default the paper's, and put published figures beside ours.
+HELP = """
+Compute a suite of experiments, by default the paper's, and show its figures beside the published ones.
 
-That is every task, data set and method of the suite, three training seeds and 64 test scenes. Tables go to
-results.json, .csv and .md, figures to figures/, and all of it to report.html, a page that opens from disk.
+A suite consists of every combination of its tasks, data sets and methods, with three training seeds and 64 test scenes.
+The tables go to results.json, .csv and .md, the figures to figures/, and everything to report.html, which opens in a
+browser.
 
-The paper's takes an hour and a half on two cores, GAIL most of it. Stopped at any moment and started again, a suite
-goes on where it was and ends with the same tables; a finished cell is not computed again. --quick is a look at
-everything in minutes. Examples:
+The paper's suite takes an hour and a half on two cores, most of it for GAIL. An interrupted suite continues when you
+start it again, and ends with the same tables; it computes no finished cell again. --quick is a preview that takes
+minutes. Examples:
 
     wfairl reproduce --quick
     wfairl reproduce --suite paper -o runs/paper
     wfairl reproduce --tasks doorkey --methods wfa-irl,bc
 
-The suites labyrinth, borlange and shanghai measure on public data that `wfairl data` has converted; for them --data is
-the directory where they are, and of the other options only --quick, --jobs, --executor and -o apply:
+The suites labyrinth, borlange and shanghai use public data, converted by `wfairl data`. For them, --data is the
+directory of the converted data, and of the other options only --quick, --jobs, --executor and -o apply:
 
     wfairl reproduce --suite borlange --data public-data
 """
 
 
-@app.command("reproduce", help=EXAMPLE)
+@app.command("reproduce", help=HELP)
 def reproduce_command(
-    suite: Annotated[str, typer.Option(help=f"Which suite: {', '.join(SUITES)}.")] = "paper",
+    suite: Annotated[str, typer.Option(help=f"The suite: {', '.join(SUITES)}.")] = "paper",
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="DIR", help="Output directory. Default: runs/SUITE[-quick]."),
@@ -49,7 +51,7 @@ def reproduce_command(
     tasks: Annotated[str | None, typer.Option(help="Only these tasks, comma-separated.")] = None,
     data: Annotated[
         str | None,
-        typer.Option(help="Only these data sets, such as D1; for a suite on public data, the directory that has them."),
+        typer.Option(help="Only these data sets, such as D1; for a suite on public data, their directory."),
     ] = None,
     methods: Annotated[str | None, typer.Option(help="Only these methods, comma-separated.")] = None,
     seeds: Annotated[int | None, typer.Option(min=1, help="Training seeds. Default: 3, or 1 with --quick.")] = None,
@@ -60,13 +62,13 @@ def reproduce_command(
     jobs: Annotated[int, typer.Option(min=1, help="Number of cells to compute in parallel, one per core.")] = 2,
     executor: Annotated[
         str,
-        typer.Option(help="What computes them: local processes, dask://HOST:PORT, or mpi; see docs/clusters.md."),
+        typer.Option(help="Where to compute: local processes, dask://HOST:PORT, or mpi; see docs/clusters.md."),
     ] = "local",
     as_json: AsJson = False,
 ) -> None:
     """Compute a suite."""
     chosen = load_suite(suite)
-    from wfairl.suites.compute import reproduce, reproduce_on_data  # torch is slow to import
+    from wfairl.suites.compute import reproduce, reproduce_on_data  # here, because torch is slow to import
 
     directory = Path("runs", f"{suite}-quick" if quick else suite) if output is None else output
     options = {"--tasks": tasks, "--data": data, "--methods": methods, "--seeds": seeds, "--cost": cost}
@@ -87,8 +89,8 @@ def reproduce_command(
         refused = [option for option, value in options.items() if value is not None and option != "--data"]
         if refused:
             raise BadInputError(f"the suite {suite} has a fixed protocol: {refused[0]} does not apply")
-        place = None if data is None else Path(data)
-        results = reproduce_on_data(chosen, place, directory, quick, jobs, command, executor)
+        data_directory = None if data is None else Path(data)
+        results = reproduce_on_data(chosen, data_directory, directory, quick, jobs, command, executor)
     if as_json:
         print_json({**results.to_document(), "made": dict(results.provenance)})
     else:
@@ -98,13 +100,13 @@ def reproduce_command(
 
 
 def command_of(quick: bool, chosen: Mapping[str, object]) -> str:
-    """What to type to have the same again, in the same place."""
+    """The command that gives the same results in the same directory."""
     options = [part for name, value in chosen.items() if value is not None for part in (name, str(value))]
     return shlex.join(["wfairl", "reproduce", *(["--quick"] if quick else []), *options])
 
 
 def print_tables(results: "Reproduction", directory: Path) -> None:
-    """The tables, in what they are smaller than the full protocol, and where the page is."""
+    """Print the tables, how they fall short of the full protocol, and the path of the report."""
     from wfairl.suites.directory import REPORT
 
     for table in results.text_tables:

@@ -3,24 +3,22 @@
 from rich.table import Table
 
 from wfairl.automata.automaton import DEAD, Automaton
-from wfairl.cli.app import AsJson, command_group, out, print_json
+from wfairl.cli.app import command_group, out, print_json
+from wfairl.cli.options import AsJson
 from wfairl.worlds.registry import all_tasks
 
 app = command_group()
 
-EXAMPLE = """
-List the tasks: what to do, what labels can say, and how many steps it may take.
 
-A task of your own is a value in a Python file, which every command takes before its name (docs/own-tasks.md); those of
-an installed package are found through the entry-point group wfairl.tasks. Example:
-
-    wfairl --tasks my_tasks.py tasks
-"""
-
-
-@app.command(help=EXAMPLE)
+@app.command()
 def tasks(as_json: AsJson = False) -> None:
-    """List the tasks."""
+    """List the tasks: goals, propositions and step limits.
+
+    Define your own task in a Python file, and name the file before any command with --tasks (docs/own-tasks.md). An
+    installed package provides tasks through the entry-point group wfairl.tasks. Example:
+
+        wfairl --tasks my_tasks.py tasks
+    """
     if as_json:
         print_json(
             {
@@ -47,15 +45,15 @@ def tasks(as_json: AsJson = False) -> None:
 
 
 def describe_rule(rule: Automaton) -> str:
-    """A rule in words: for a chain of states what each waits for, for others how many states there are."""
-    lost = {frozenset(arrow.text.split(" & ")) for arrow in rule.arrows() if arrow.target == DEAD}
-    weakest = sorted(" & ".join(sorted(one)) for one in lost if not any(other < one for other in lost))
+    """A rule in words: what each state waits for if the states form a chain, else the number of states."""
+    forbidden = {frozenset(arrow.text.split(" & ")) for arrow in rule.arrows() if arrow.target == DEAD}
+    weakest = sorted(" & ".join(sorted(one)) for one in forbidden if not any(other < one for other in forbidden))
     never = f", never {' or '.join(weakest)}" if weakest else ""
     steps, state = [], 0
     while not rule.accepting[state]:
-        ways = [arrow for arrow in rule.arrows() if arrow.source == state and arrow.target != DEAD]
-        nearest = min(ways, key=lambda arrow: len(arrow.text), default=None)
-        if nearest is None or len({arrow.target for arrow in ways if arrow.text.count("&") == 0}) > 1:
+        arrows = [arrow for arrow in rule.arrows() if arrow.source == state and arrow.target != DEAD]
+        nearest = min(arrows, key=lambda arrow: len(arrow.text), default=None)
+        if nearest is None or len({arrow.target for arrow in arrows if "&" not in arrow.text}) > 1:
             return f"an automaton of {rule.states} states is fulfilled{never}"
         steps.append(nearest.text)
         state = nearest.target

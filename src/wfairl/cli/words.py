@@ -1,11 +1,11 @@
-"""The words that a command is given: a file of words, an event log, or demonstrations."""
+"""The words in a file: scored words, an event log, or demonstrations."""
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from wfairl.cli.app import warn
 from wfairl.errors import BadInputError
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def read_words(path: Path, columns: "LogColumns") -> "ScoredWords":
     from wfairl.automata.event_logs import is_log, read_event_log
     from wfairl.automata.words import ScoredWords, read_jsonl
 
-    if of_episodes(path):
+    if are_demonstrations(path):
         from wfairl.demonstrations.storage import load
 
         dataset = load(path)
@@ -33,21 +33,21 @@ def read_words(path: Path, columns: "LogColumns") -> "ScoredWords":
     return read_event_log(path, columns) if is_log(path) else read_jsonl(path)
 
 
-def of_episodes(path: Path) -> bool:
-    """Whether the words are those of demonstrations."""
+def are_demonstrations(path: Path) -> bool:
+    """Whether a file holds demonstrations, by its name."""
     return path.suffix == ".safetensors"
 
 
 def read_scored(path: Path, columns: "LogColumns") -> "ScoredWords":
-    """The words with scores; the cases of a log without outcomes are all taken for successes."""
+    """The words with scores; the cases of a log without outcomes all count as successes."""
     from wfairl.automata.event_logs import is_log
     from wfairl.automata.words import ScoredWords
 
     data = read_words(path, columns)
     if data.scores is None and is_log(path):
-        sys.stderr.write(
-            f"wfairl: {path} has no column {columns.outcome!r}, so all of its cases are taken for successes; if another"
-            " one says how they went, name it with --outcome-column\n"
+        warn(
+            f"{path} has no column {columns.outcome!r}, so all of its cases are taken for successes; if another column"
+            " holds the outcome, name it with --outcome-column"
         )
         return ScoredWords(data.words, (1.0,) * len(data))
     if data.scores is None:

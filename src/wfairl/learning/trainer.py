@@ -27,6 +27,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from wfairl.bounds import AtLeastOne, AtLeastZero, Fraction, NotNegative, Positive, Seed, check_bounds
 from wfairl.errors import BadInputError, FailedRunError
 from wfairl.learning.adam import Adam
 from wfairl.learning.checkpoint import (
@@ -53,9 +54,6 @@ WORTH_THREADS = 200_000
 STILL_FALLING = 2e-3
 """A held-out loss that fell by this fraction over the last quarter of the epochs was still falling."""
 
-LARGEST_SEED = 2**63 - 1
-"""The largest that torch's generator, NumPy's and a JSON file all take."""
-
 
 class DivergedError(FailedRunError):
     """The loss, a cost or a gradient is no longer a finite number."""
@@ -75,28 +73,21 @@ class Settings:
         seed: random seed of the split and of the order of scenes.
     """
 
-    epochs: int = 50
-    batch_size: int = 8
-    learning_rate: float = 1e-3
-    weight_decay: float = 1e-2
+    epochs: AtLeastZero = 50
+    batch_size: AtLeastOne = 8
+    learning_rate: Positive = 1e-3
+    weight_decay: NotNegative = 1e-2
     temperature: float = 0.5
-    held_out: float = 0.25
-    seed: int = 0
+    held_out: Fraction = 0.25
+    seed: Seed = 0
 
     def __post_init__(self) -> None:
-        if self.epochs < 0 or self.batch_size < 1:
-            raise BadInputError("the epochs must be 0 or more, and the batch size 1 or more")
-        if not 0 <= self.seed <= LARGEST_SEED:
-            raise BadInputError(f"the seed of a training must lie between 0 and {LARGEST_SEED:,}, not {self.seed}")
-        if not (0 < self.learning_rate < math.inf and 0 <= self.weight_decay < math.inf):
-            raise BadInputError("the learning rate must be above zero and the weight decay not below, both finite")
+        check_bounds(self)
         if not 0 < self.temperature < math.inf:
             raise BadInputError(
                 f"the training temperature must be above zero and finite, not {self.temperature:g}: at zero the"
                 " policy does not change with the cost, almost everywhere, and nothing can be learned"
             )
-        if not 0 <= self.held_out < 1:
-            raise BadInputError(f"the held-out part must lie between 0 and 1, not {self.held_out}")
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""The checkpoint of a GAIL training, and the metrics of its iterations; see `learning.checkpoint` for the file."""
+"""The checkpoint of GAIL with one reward, and the metrics of an iteration; see `learning.checkpoint` for the file."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,14 +11,14 @@ from wfairl.documents import Count, parse
 from wfairl.learning.checkpoint import Tensors, read_groups, write_groups
 
 CHECKPOINTS = "checkpoint"
-"""The folder of a run that holds checkpoints, one per reward."""
+"""The folder of a run with one checkpoint per reward."""
 
 GROUPS = ("policy", "best", "policy_adam", "discriminator", "discriminator_adam", "environment")
 
 
 @dataclass(frozen=True)
 class IterationMetrics:
-    """How an iteration went.
+    """The metrics of an iteration.
 
     Attributes:
         iteration: from 0.
@@ -26,12 +26,12 @@ class IterationMetrics:
         episodes: that ended in this iteration.
         mean_return: their true return, by the task's protocol; None if none ended.
         mean_length: their mean length.
-        mean_return_judged: the true return of those in scenes in which the discriminator judges.
+        mean_return_judged: the true return of those in scenes that train the discriminator.
         entropy: of the policy, in nats.
         value_loss: of the generator's value.
-        discriminator_loss: of its last step; 2 log 2 if it can tell nothing.
-        expert_accuracy: share of the expert's steps that the discriminator attributes to the expert.
-        generator_accuracy: share of the generator's steps that it attributes to the generator.
+        discriminator_loss: of its last step; 2 log 2 if it cannot distinguish the two.
+        expert_accuracy: fraction of the expert's steps that the discriminator attributes to the expert.
+        generator_accuracy: fraction of the generator's steps that it attributes to the generator.
         absorbing: D of the absorbing state.
         held_out: returns in validation scenes, one per temperature; None in iterations without validation.
     """
@@ -53,11 +53,11 @@ class IterationMetrics:
 
 @dataclass(frozen=True, eq=False)
 class GailCheckpoint:
-    """Everything that decides how a training goes on.
+    """The whole state of a training.
 
     Attributes:
         tensors: by group: the policy, that of the best iteration, the discriminator, Adam's moments of both, and
-            where the episodes stand.
+            the state of the episodes.
         best_iteration: the last one with the best return in validation scenes; -1 for the start.
         best_returns: its returns there, one per temperature.
         history: one entry per iteration.
@@ -79,7 +79,7 @@ class GailCheckpoint:
 
     @classmethod
     def read(cls, path: Path, fingerprint: str) -> "GailCheckpoint | None":
-        """The checkpoint of a training, None if it had not come to one; errors as in `read_groups`."""
+        """The checkpoint of a training, None if there is none yet; errors as in `read_groups`."""
         return read_groups(path, fingerprint, GROUPS, cls._parse)
 
     @classmethod

@@ -1,10 +1,10 @@
-"""The generator of GAIL: Stable-Baselines3's PPO with a network over states, rewarded by a discriminator.
+"""The generator of GAIL: Stable-Baselines3's PPO with a `StateNetwork`, rewarded by a discriminator.
 
-Needs the extra `baselines`; only `gail.training` imports this module, when GAIL is asked for.
+It needs the extra `baselines`; only `gail.adversarial` imports it.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import gymnasium
 import numpy as np
@@ -18,21 +18,20 @@ from stable_baselines3.common.type_aliases import RolloutBufferSamples
 from stable_baselines3.common.vec_env import VecEnv
 from torch import Tensor
 
-from wfairl.baselines.encoder import BatchEncoder, Encoder, Observations
-from wfairl.baselines.gail.absorbing import absorbing_return
-from wfairl.baselines.gail.discriminator import REWARDS, Discriminator
-from wfairl.baselines.network import FrozenNetwork
+from wfairl.baselines.encoder import BatchEncoder, Encoder
+from wfairl.baselines.gail.discriminator import REWARDS, Discriminator, absorbing_return
+from wfairl.baselines.network import FrozenNetwork, Observations
 from wfairl.errors import BadInputError
 from wfairl.worlds.vector_environment import CompiledVectorEnv
 
-LARGEST_NUMBER = 2**31 - 1
-"""Of an entry of a bank."""
+LARGEST_ENTRY = 2**31 - 1
+"""The largest index into a bank."""
 
 
 class StatePolicy(ActorCriticPolicy):
     """Policy and value as one `StateNetwork`: a logit per control, then the value.
 
-    While PPO collects, the weights stay as they are, and every entry of the bank is worked through once.
+    While PPO collects a rollout, the weights are fixed, and every entry of the bank is processed once.
     """
 
     def __init__(self, *arguments: Any, encoder: Encoder, batch: BatchEncoder, **settings: Any):
@@ -44,7 +43,7 @@ class StatePolicy(ActorCriticPolicy):
         self.optimizer = torch.optim.Adam(self.parameters(), lr=lr_schedule(1), eps=1e-5)
 
     def set_training_mode(self, mode: bool) -> None:
-        """PPO says here whether it is about to collect or to change the weights."""
+        """PPO calls this before it collects a rollout, and before it changes the weights."""
         super().set_training_mode(mode)
         if not mode:
             self._frozen = FrozenNetwork(self.network, self._bank)
@@ -68,9 +67,9 @@ class StatePolicy(ActorCriticPolicy):
 
 
 class EntrywiseBuffer(RolloutBuffer):
-    """Minibatches in which the rows of an entry stand together, so that an epoch works through each about once.
+    """Minibatches in which the rows of an entry are together, so that an epoch processes each entry about once.
 
-    Advantages are normalised over the whole rollout, not over minibatches, which are not drawn row by row.
+    Advantages are normalised over the whole rollout, since the rows of a minibatch are not independent.
     """
 
     rng: np.random.Generator
@@ -95,23 +94,31 @@ class EntrywiseBuffer(RolloutBuffer):
 def entrywise_batches(
     entries: NDArray[np.int64], batch_size: int, rng: np.random.Generator
 ) -> Sequence[NDArray[np.int64]]:
-    """All rows in batches of about one size, with the rows of an entry in one batch or in neighbouring ones."""
+    """Divide all rows into batches of about equal size, with the rows of an entry in one batch or in adjacent ones."""
     rank = rng.permutation(int(entries.max()) + 1)
     order = np.argsort(rank[entries], kind="stable")
     return np.array_split(order, max(1, round(len(order) / batch_size)))
 
 
+class EndedEpisode(NamedTuple):
+    """An episode that ended: its true return and length, whether it terminated, and the index of its scene."""
+
+    true_return: float
+    length: int
+    terminated: bool
+    scene: int
+
+
 class JudgedVecEnv(VecEnv):
     """A compiled environment for Stable-Baselines3, whose reward is the discriminator's.
 
-    Rewards are scaled by 1 - gamma, so that values are of the size of a reward. The step with which an episode
-    terminates gains what the absorbing state is worth; one that is cut off is marked, and PPO goes on from there
-    with its value.
+    Rewards are scaled by 1 - gamma, so that values have the size of a reward. The last step of an episode that
+    terminates also gets the return of the absorbing state; for a truncated episode, PPO continues with the value of its
+    last state.
 
     Attributes:
-        ended: of each episode that ended since `start`: its true return, its length, whether it terminated, and
-            the scene as an index into the pool.
-        scenes: of each step since `start`, the scenes of its rows, shape [num_envs].
+        ended: the episodes that ended since `start`.
+        scenes: for each step since `start`, the scenes of its rows, shape [num_envs].
     """
 
     def __init__(
@@ -124,15 +131,15 @@ class JudgedVecEnv(VecEnv):
     ):
         self.environment, self._discriminator = environment, discriminator
         self.encoder, self.batch = encoder, encoder.for_batch(environment)
-        columns = gymnasium.spaces.Box(0, LARGEST_NUMBER, (encoder.columns,), np.int64)
+        columns = gymnasium.spaces.Box(0, LARGEST_ENTRY, (encoder.columns,), np.int64)
         super().__init__(environment.num_envs, columns, environment.single_action_space)
         self._reward, self._discount = REWARDS[reward], discount
         self._rows = torch.arange(environment.num_envs)
-        self.ended: list[tuple[float, int, bool, int]] = []
+        self.ended: list[EndedEpisode] = []
         self.scenes: list[NDArray[np.int64]] = []
 
     def start(self) -> NDArray[np.int64]:
-        """Begin a rollout with the present discriminator, where the environment stands; its observations."""
+        """Start a rollout with the current discriminator and episodes, and return the first observations."""
         self.ended, self.scenes = [], []
         columns = self.environment.forget()
         self.batch.clear()
@@ -156,18 +163,16 @@ class JudgedVecEnv(VecEnv):
         scenes, lengths = self.environment.scenes.copy(), self.environment.steps + 1
         columns, returns, terminated, truncated, info = self.environment.step(self._controls)
         rewards = self._reward(logits).numpy() + self._end_reward * terminated
-        over = terminated | truncated
+        has_ended = terminated | truncated
         infos: list[dict[str, Any]] = [{}] * self.num_envs
-        last = self.batch.encode(info["final_obs"]) if over.any() else columns
-        for row in np.flatnonzero(over):
-            infos[row] = {
-                "terminal_observation": last[row],
-                "TimeLimit.truncated": not terminated[row],
-            }
-            self.ended.append((float(returns[row]), int(lengths[row]), bool(terminated[row]), int(scenes[row])))
+        last = self.batch.encode(info["final_obs"]) if has_ended.any() else columns
+        for row in np.flatnonzero(has_ended):
+            infos[row] = {"terminal_observation": last[row], "TimeLimit.truncated": not terminated[row]}
+            episode = float(returns[row]), int(lengths[row]), bool(terminated[row]), int(scenes[row])
+            self.ended.append(EndedEpisode(*episode))
         self.scenes.append(scenes)
         self._columns = self.batch.encode(columns)
-        return self._columns, ((1 - self._discount) * rewards).astype(np.float32), over, infos
+        return self._columns, ((1 - self._discount) * rewards).astype(np.float32), has_ended, infos
 
     def close(self) -> None:
         """See `VecEnv`."""
@@ -177,11 +182,11 @@ class JudgedVecEnv(VecEnv):
         return [getattr(self.environment, attr_name)] * self.num_envs
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:  # noqa: ARG002
-        """See `VecEnv`; rows share one environment, so there is nothing to set in some of them."""
+        """See `VecEnv`; not supported, since all rows are one environment."""
         raise BadInputError(f"{attr_name} cannot be set: the rows of a compiled environment are one environment")
 
     def env_method(self, method_name: str, *arguments: Any, indices: Any = None, **settings: Any) -> list[Any]:  # noqa: ARG002
-        """See `VecEnv`; rows share one environment, so there is no method to call in some of them."""
+        """See `VecEnv`; not supported, since all rows are one environment."""
         raise BadInputError(f"{method_name} cannot be called: the rows of a compiled environment are one environment")
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:  # noqa: ARG002

@@ -1,4 +1,4 @@
-"""What GAIL learns from: the expert's transitions, and the scenes that the generator acts in."""
+"""The data of GAIL: the expert's transitions, and the generator's scenes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from wfairl.baselines.encoder import Encoder
 from wfairl.baselines.encoders import find_encoder
-from wfairl.baselines.gail.absorbing import absorbing_share
-from wfairl.baselines.gail.discriminator import Transitions
+from wfairl.baselines.gail.discriminator import Transitions, absorbing_fraction
 from wfairl.baselines.gail.settings import DEMONSTRATED, FRESH, GailConfig
 from wfairl.baselines.imitation import ImitationBatch, concatenate, imitation_batch
 from wfairl.baselines.validation import FIRST_VALIDATION_SEED
@@ -21,24 +20,24 @@ from wfairl.worlds.vector_environment import compile_scenes
 
 FIRST_GENERATOR_SEED = 800_000_000
 SCENES_PER_SEED = 10_000
-"""Fresh scenes of a training with seed s are those from FIRST_GENERATOR_SEED + s * SCENES_PER_SEED on, modulo the
-room below the validation scenes: neither those nor the scenes for testing are ever among them."""
+"""The fresh scenes of a training with seed s begin at FIRST_GENERATOR_SEED + s * SCENES_PER_SEED, and wrap around below
+the validation scenes, so that neither those nor the test scenes are ever among them."""
 
 
 class NoExpertError(BadInputError):
-    """There is no success to imitate."""
+    """There is no successful demonstration."""
 
 
 @dataclass(frozen=True, eq=False)
 class GailData:
-    """What GAIL learns from.
+    """The data of GAIL.
 
     Attributes:
-        expert: the expert's transitions, and the share of its time in the absorbing state.
-        pool: the scenes that the generator acts in.
-        judged: whether the discriminator is shown what it does there, shape [scenes].
-        encoder: what networks see of a state.
-        cloned: the demonstrations that the generator is cloned from at the start.
+        expert: the expert's transitions.
+        pool: the scenes in which the generator acts.
+        judged: in which of them its transitions train the discriminator, shape [scenes].
+        encoder: of the networks' observations.
+        cloned: the demonstrations from which the generator is cloned at the start.
     """
 
     expert: Transitions
@@ -49,14 +48,14 @@ class GailData:
 
 
 def prepare_data(task: Task, dataset: Dataset, config: GailConfig, n_jobs: int) -> GailData:
-    """The successful demonstrations as transitions, and the generator's scenes.
+    """Encode the successful demonstrations, and compile the generator's scenes.
 
     Raises:
         NoExpertError: no demonstration is a success.
     """
     successes = [demonstration for demonstration in dataset if demonstration.is_success and demonstration.controls]
     if not successes:
-        raise NoExpertError("none of the demonstrations is a success, so there is nothing to imitate")
+        raise NoExpertError("none of the demonstrations is a success, so there is nothing to imitate; collect some")
     pool, judged = _generator_scenes(task, successes, config, n_jobs)
     encoder = find_encoder(task.make_world(successes[0].seed), config.view, config.radius)
     batches = [imitation_batch(task, demonstration, encoder) for demonstration in successes]
@@ -65,42 +64,40 @@ def prepare_data(task: Task, dataset: Dataset, config: GailConfig, n_jobs: int) 
 
 
 def _transitions(batches: Sequence[ImitationBatch], horizon: int) -> Transitions:
-    """All that the expert did, and the share of its time in the absorbing state."""
-    everything = concatenate(batches)
+    joined = concatenate(batches)
     lengths = np.array([min(len(batch), horizon) for batch in batches])
-    share = absorbing_share(len(everything), lengths, horizon)
-    return Transitions(everything.observations, everything.controls, share)
+    return Transitions(joined.observations, joined.controls, absorbing_fraction(len(joined), lengths, horizon))
 
 
 def _generator_scenes(
     task: Task, demonstrations: list[Demonstration], config: GailConfig, n_jobs: int
 ) -> tuple[ScenePool, NDArray[np.bool_]]:
-    """The scenes in which the generator's episodes begin; repeated ones are drawn more often."""
-    shown = [demonstration.seed for demonstration in demonstrations] if config.scenes != FRESH else []
-    room = FIRST_VALIDATION_SEED - FIRST_GENERATOR_SEED
+    """The scenes in which the generator's episodes start, and which are judged; repeated ones are drawn more often."""
+    demonstrated = [demonstration.seed for demonstration in demonstrations] if config.scenes != FRESH else []
+    available = FIRST_VALIDATION_SEED - FIRST_GENERATOR_SEED
     first = config.seed * SCENES_PER_SEED
-    fresh = [FIRST_GENERATOR_SEED + (first + i) % room for i in range(config.fresh_scenes)]
-    pool = compile_scenes(task, [*shown, *(fresh if config.scenes != DEMONSTRATED else [])], n_jobs)
+    fresh = [FIRST_GENERATOR_SEED + (first + i) % available for i in range(config.fresh_scenes)]
+    pool = compile_scenes(task, [*demonstrated, *(fresh if config.scenes != DEMONSTRATED else [])], n_jobs)
     if config.scenes == FRESH:
         return pool, np.ones(len(pool), bool)
     starts = _starts(pool, demonstrations, config.midway)
     if config.scenes == DEMONSTRATED:
         return starts, np.ones(len(starts), bool)
-    others = pool.take(np.arange(len(shown), len(pool)))
+    others = pool.take(np.arange(len(demonstrated), len(pool)))
     count = max(len(starts), len(others))
     return _repeated(starts, count).join(_repeated(others, count)), np.arange(2 * count) < count
 
 
 def _starts(pool: ScenePool, demonstrations: list[Demonstration], midway: bool) -> ScenePool:
-    """Where demonstrations began and, as often, where they came through."""
+    """The initial states of demonstrations and, if `midway`, equally often their later states."""
     beginnings = pool.take(np.arange(len(demonstrations)))
     if not midway:
         return beginnings
     first, *others = (pool.along(scene, one.controls[:-1]) for scene, one in enumerate(demonstrations))
-    ways = first.join(*others)
-    return _repeated(beginnings, len(ways)).join(ways)
+    visited = first.join(*others)
+    return _repeated(beginnings, len(visited)).join(visited)
 
 
 def _repeated(pool: ScenePool, count: int) -> ScenePool:
-    """A number of scenes, each about equally often."""
+    """`count` scenes, each about equally often."""
     return pool.take(np.arange(count) % len(pool))

@@ -1,10 +1,10 @@
-"""GAIL as a whole: each reward is trained once, and validation scenes choose between them.
+"""GAIL: train with each reward, and choose between them by validation.
 
     trained = train_gail(task, dataset, GailConfig(), directory)
 
 The generator is Stable-Baselines3's PPO, which acts in a batch of compiled scenes. Policy, value and discriminator have
-the network of the world's encoder, in MiniGrid the paper's. Validation scenes, which are neither for training nor for
-testing, choose the reward, the iteration, and the temperature at which to act.
+the network of the world's encoder, in MiniGrid the paper's. Validation scenes, used for neither training nor testing,
+choose the reward, the iteration and the temperature of the policy.
 """
 
 import hashlib
@@ -14,6 +14,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from torch import Tensor
+
+from wfairl.baselines.encoder import Encoder, blank_network
 from wfairl.baselines.gail.checkpoint import CHECKPOINTS, IterationMetrics
 from wfairl.baselines.gail.scenes import GailData, prepare_data
 from wfairl.baselines.gail.settings import GailConfig
@@ -77,11 +80,11 @@ def train_gail(
 
     Args:
         task: the task of the demonstrations.
-        dataset: the demonstrations, of which only successes are imitated.
+        dataset: the demonstrations; only successes are imitated.
         config: how to train.
-        directory: where the run goes.
+        directory: of the run.
         resume: resume an existing run; it ends as if it had never stopped.
-        n_jobs: scenes to read at once; it changes nothing in the result.
+        n_jobs: scenes to compile in parallel; it does not change the result.
         origin: where the demonstrations came from, for the reader.
 
     Raises:
@@ -91,35 +94,35 @@ def train_gail(
         NoExpertError: no demonstration is a success.
     """
     check_extra()
-    from wfairl.baselines.gail.training import train_with_reward, without_value
+    from wfairl.baselines.gail.adversarial import train_with_reward
 
-    described = run_config(METHOD, dataset, config, origin)
-    check_free(directory, described, resume)
+    run_settings = run_config(METHOD, dataset, config, origin)
+    check_free(directory, run_settings, resume)
     data = prepare_data(task, dataset, config, n_jobs)
     validation = compile_scenes(task, validation_seeds(config.validation_scenes, dataset), n_jobs)
-    begin_run(described, directory, resume)
+    begin_run(run_settings, directory, resume)
     fingerprint = _fingerprint(data, config)
     trials: list[GailTrial] = []
     lines: list[dict[str, Any]] = []
     with _meter(config) as show:
         for reward in config.rewards:
 
-            def advance(metrics: IterationMetrics, now: bool, reward: str = reward) -> None:
+            def advance(metrics: IterationMetrics, is_new: bool, reward: str = reward) -> None:
                 best = None if metrics.held_out is None else max(metrics.held_out)
                 lines.append({"reward": reward, **asdict(metrics), "held_out_return": best})
                 show(reward, metrics)
-                if now and metrics.held_out is not None:
+                if is_new and metrics.held_out is not None:
                     write_lines(directory / METRICS, lines)
 
             path = directory / CHECKPOINTS / f"{reward}.safetensors"
             trained = train_with_reward(data, validation, reward, config, path, fingerprint, advance)
-            network = without_value(trained.tensors["best"], data.encoder)
+            network = _without_value(trained.tensors["best"], data.encoder)
             returns = ValidationReturns(trained.best_returns)
             trials.append(GailTrial(reward, network, trained.best_iteration, returns, trained.history))
     write_lines(directory / METRICS, lines)
     best = best_trial(trials)
     selection = ModelSelection(best.validation.temperature, _details(trials), best.validation.best)
-    return TrainedGail(finish_run(described, directory, [best.network], data.encoder, selection), tuple(trials))
+    return TrainedGail(finish_run(run_settings, directory, [best.network], data.encoder, selection), tuple(trials))
 
 
 def best_trial(trials: Sequence[GailTrial]) -> GailTrial:
@@ -128,19 +131,22 @@ def best_trial(trials: Sequence[GailTrial]) -> GailTrial:
 
 
 def check_extra() -> None:
-    """See that what GAIL needs is installed.
-
-    Raises:
-        MissingExtraError: says which extra to install.
-    """
+    """Raise `MissingExtraError` if Stable-Baselines3 is not installed."""
     try:
         import stable_baselines3  # noqa: F401
     except ImportError:
         raise MissingExtraError("Stable-Baselines3, which GAIL needs,", "baselines") from None
 
 
+def _without_value(policy: Mapping[str, Tensor], encoder: Encoder) -> StateNetwork:
+    """The network of a policy without its value output."""
+    network = blank_network(encoder)
+    network.load_state_dict(network.logits_alone(policy, len(encoder.controls)))
+    return network
+
+
 def _details(trials: Sequence[GailTrial]) -> dict[str, Any]:
-    """What was chosen and between what, as one JSON object."""
+    """The choice of the reward and its alternatives, as JSON."""
     best = best_trial(trials)
     return {
         "reward": best.reward,
@@ -152,19 +158,20 @@ def _details(trials: Sequence[GailTrial]) -> dict[str, Any]:
 def _fingerprint(data: GailData, config: GailConfig) -> str:
     """A digest of the data and the settings."""
     digest = hashlib.sha256()
-    seen = data.expert.observations
-    feed(digest, [asdict(config), data.pool.task.name], seen.bank, seen.columns, data.expert.controls, data.pool.seeds)
+    expert, pool = data.expert, data.pool
+    observations = expert.observations.bank, expert.observations.columns
+    feed(digest, [asdict(config), pool.task.name], *observations, expert.controls, pool.seeds)
     return digest.hexdigest()
 
 
 @contextmanager
 def _meter(config: GailConfig) -> Iterator[Callable[[str, IterationMetrics], None]]:
-    """A progress bar over the iterations of all rewards, with the generator's true return."""
+    """A progress bar over the iterations of all rewards that shows the generator's true return."""
     with progress_bar() as bar:
         meter = bar.add_task("GAIL", total=len(config.rewards) * config.iterations)
 
         def show(reward: str, metrics: IterationMetrics) -> None:
-            found = "" if metrics.mean_return is None else f": return {metrics.mean_return:.3f}"
-            bar.update(meter, advance=1, description=f"GAIL, {reward}{found}")
+            mean = "" if metrics.mean_return is None else f": return {metrics.mean_return:.3f}"
+            bar.update(meter, advance=1, description=f"GAIL, {reward}{mean}")
 
         yield show

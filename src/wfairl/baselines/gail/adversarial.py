@@ -1,13 +1,12 @@
-"""GAIL with one reward: generator and discriminator trained in turns.
+"""GAIL with one reward: generator and discriminator are trained in turns.
 
-The generator starts as a clone of the demonstrations. An iteration is a rollout of it under the present discriminator's
-reward, PPO on it, then some discriminator steps on the same rollout. Nothing random is kept between iterations: all
-draws follow from the seed and the iteration. So weights, Adam's moments and where the episodes stand are all that a
-checkpoint has to hold, and a training that resumes from one ends as if it had never stopped, bit for bit.
+The generator starts as a clone of the demonstrations. An iteration is a rollout under the current discriminator's
+reward, PPO on it, then some discriminator steps on the same rollout. No random state is kept between iterations: all
+draws follow from the seed and the iteration. So a checkpoint holds only weights, Adam's moments and the state of the
+episodes, and a training that resumes from one ends as if it had never stopped, bit for bit.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +15,20 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from wfairl.baselines.encoder import Encoder, Observations
-from wfairl.baselines.gail.absorbing import absorbing_share
+from wfairl.baselines.encoder import Encoder
 from wfairl.baselines.gail.checkpoint import GailCheckpoint, IterationMetrics, optimizer_tensors, restore_optimizer
-from wfairl.baselines.gail.discriminator import Discriminator, Judgement, Transitions, discrimination_loss
+from wfairl.baselines.gail.discriminator import (
+    Discriminator,
+    DiscriminatorMetrics,
+    Transitions,
+    absorbing_fraction,
+    discrimination_loss,
+)
 from wfairl.baselines.gail.generator import JudgedVecEnv, entrywise_batches, make_ppo
 from wfairl.baselines.gail.scenes import GailData
 from wfairl.baselines.gail.settings import GailConfig
 from wfairl.baselines.imitation import ImitationBatch, clone_epoch, concatenate
-from wfairl.baselines.network import StateNetwork
+from wfairl.baselines.network import Observations, StateNetwork, seeded_torch
 from wfairl.baselines.validation import ValidationReturns, draw_by_gumbel, validate
 from wfairl.errors import FailedRunError
 from wfairl.learning.adam import Adam
@@ -35,20 +39,20 @@ from wfairl.worlds.scene_pool import ScenePool
 from wfairl.worlds.vector_environment import CompiledVectorEnv
 
 CLONING_BATCH, CLONING_RATE, CLONING_DECAY, CLONING_DROPOUT = 2, 2e-3, 1e-2, 0.3
-"""Of the clone that the generator starts as: demonstrations per Adam step, Adam's learning rate (which falls linearly
-to zero) and weight decay, and the dropout rate, as in `CloningConfig`."""
+"""Of the initial cloning: demonstrations per Adam step, Adam's learning rate (which falls linearly to zero) and weight
+decay, and the dropout rate, as in `CloningConfig`."""
 
 LAST_RATE = 0.1
 """The learning rate of PPO falls linearly to this fraction of its initial value."""
 
 ABSORBING_RATE = 0.05
-"""The learning rate of the absorbing state's logit: one number, which does not move with a network's weights."""
+"""The learning rate of the absorbing state's logit, a single number that is no weight of a network."""
 
 _START, _CLONING, _ROLLOUT, _SCENES, _GENERATOR, _DISCRIMINATOR, _VALIDATION = range(7)
-"""What random numbers of training are for: each purpose has its own stream."""
+"""The random streams of a training."""
 
 Advance = Callable[[IterationMetrics, bool], None]
-"""Called with the metrics of an iteration, and whether it ran now or before the checkpoint."""
+"""Called with the metrics of an iteration, and whether it is new or from the checkpoint."""
 
 
 class GeneratorDivergedError(FailedRunError):
@@ -69,12 +73,12 @@ def train_with_reward(
 
     Args:
         data: what to learn from.
-        validation: scenes to choose the iteration on.
+        validation: scenes that choose the iteration.
         reward: name of the generator's reward.
         config: how to train.
         path: the file of the checkpoint.
-        fingerprint: what is trained on what; a checkpoint of anything else is refused.
-        advance: called for every iteration, also for those before the checkpoint.
+        fingerprint: of settings and data; a checkpoint of others is refused.
+        advance: called for every iteration, also for those of the checkpoint.
 
     Raises:
         OtherConfigurationError: the checkpoint is of other settings or data.
@@ -97,15 +101,6 @@ def train_with_reward(
     return training.capture()
 
 
-def without_value(policy: dict[str, Tensor], encoder: Encoder) -> StateNetwork:
-    """The network of a policy without the value: one logit per control."""
-    controls = len(encoder.controls)
-    with torch.random.fork_rng(devices=[]):  # the initial parameters are drawn in vain
-        network = encoder.make_network(controls)
-    network.load_state_dict(network.logits_alone(policy, controls))
-    return network
-
-
 def clone(
     network: StateNetwork,
     batches: Sequence[ImitationBatch],
@@ -113,11 +108,10 @@ def clone(
     epochs: int,
     rng: np.random.Generator,
 ) -> None:
-    """Train a policy to take the demonstrated controls, every second demonstration mirrored.
+    """Train a policy to take the demonstrated controls, with half of the demonstrations mirrored.
 
-    As in `cloning`, steps that changed nothing are not learned unless they are among the batches, though the
-    discriminator sees them: a clone that repeats one repeats it for ever, and the generator learns by itself how many
-    of them look like the demonstrator.
+    As in `cloning`, the batches leave out steps that changed nothing, which a clone may repeat forever. The
+    discriminator is trained on them, so that the generator learns by itself how often to take them.
     """
     adam = Adam(network, CLONING_DECAY)
     dropout = Dropout(CLONING_DROPOUT, torch.Generator().manual_seed(int(rng.integers(2**63 - 1))))
@@ -130,11 +124,11 @@ def clone(
 
 
 class _Training:
-    """Everything that changes while GAIL is trained."""
+    """The state of a training with one reward."""
 
     def __init__(self, data: GailData, validation: ScenePool, reward: str, config: GailConfig):
         self._data, self._validation_scenes, self._config = data, validation, config
-        with _drawing(config.seed, _START, 0):
+        with seeded_torch(config.seed, _START, 0):
             self._discriminator = Discriminator(data.encoder)
             compiled = CompiledVectorEnv(data.pool, config.environments)
             self._environment = JudgedVecEnv(compiled, data.encoder, self._discriminator, reward, config.discount)
@@ -169,64 +163,61 @@ class _Training:
         return self._ppo.policy.network
 
     def begin(self) -> None:
-        """Start from nothing, or from behavioural cloning."""
+        """Start with behavioural cloning."""
         config = self._config
         self._environment.environment.reset(seed=config.seed)
         self._ppo._last_episode_starts = np.ones(config.environments, bool)
-        data, rng = self._data, _generator(config.seed, _CLONING)
-        clone(self._network, data.cloned, data.encoder, config.pretraining, rng)
+        rng = np.random.default_rng([config.seed, _CLONING])
+        clone(self._network, self._data.cloned, self._data.encoder, config.pretraining, rng)
         self._keep_best(-1, self._validate())
 
     def iterate(self, iteration: int) -> IterationMetrics:
-        """One rollout, and what is learned from it."""
+        """Collect one rollout, and update generator and discriminator."""
         config, ppo, environment = self._config, self._ppo, self._environment
         rise = min(1.0, (iteration + 1) / (config.warmup + 1))
         self._rate = config.learning_rate * rise * (1 - (1 - LAST_RATE) * iteration / config.iterations)
-        environment.environment.np_random = _generator(config.seed, _SCENES, iteration)
-        ppo.rollout_buffer.rng = _generator(config.seed, _GENERATOR, iteration)
+        environment.environment.np_random = np.random.default_rng([config.seed, _SCENES, iteration])
+        ppo.rollout_buffer.rng = np.random.default_rng([config.seed, _GENERATOR, iteration])
         ppo._last_obs = environment.start()
-        with _drawing(config.seed, _ROLLOUT, iteration):
+        with seeded_torch(config.seed, _ROLLOUT, iteration):  # Stable-Baselines3 draws from the global generator
             ppo.learn(config.environments * config.rollout, reset_num_timesteps=False, log_interval=None)
-        judgement = self._judge(_generator(config.seed, _DISCRIMINATOR, iteration))
+        metrics = self._train_discriminator(np.random.default_rng([config.seed, _DISCRIMINATOR, iteration]))
         weights = (*self._network.state_dict().values(), *self._discriminator.state_dict().values())
         if not all(tensor.isfinite().all() for tensor in weights):
             raise GeneratorDivergedError(
-                "training diverged: weights are not finite numbers. The last checkpoint is kept;"
-                " lower the learning rates"
+                "training diverged: weights are no longer finite. The last checkpoint is kept; lower the learning rates"
             )
-        return self._record(iteration, judgement)
+        return self._record(iteration, metrics)
 
-    def _judge(self, rng: np.random.Generator) -> Judgement:
-        """Discriminator steps on what the generator has just done."""
-        config, generator = self._config, self._shown()
-        judgement = Judgement(float("nan"), float("nan"), float("nan"))
-        if len(generator) == 0:  # it acted in no scene in which it is judged
-            return judgement
+    def _train_discriminator(self, rng: np.random.Generator) -> DiscriminatorMetrics:
+        """Take discriminator steps on the last rollout, and return the metrics of the last one."""
+        config, generator = self._config, self._judged_transitions()
+        metrics = DiscriminatorMetrics(float("nan"), float("nan"), float("nan"))
+        if len(generator) == 0:  # the generator acted in none of the judged scenes
+            return metrics
         batch_size = -(-len(generator) // config.discriminator_steps)
         for rows in entrywise_batches(generator.observations.columns[:, 0].numpy(), batch_size, rng):
             part = generator.rows(torch.from_numpy(rows))
-            loss, judgement = discrimination_loss(self._discriminator, self._data.expert, part, config.smoothing)
+            loss, metrics = discrimination_loss(self._discriminator, self._data.expert, part, config.smoothing)
             self._optimizer.zero_grad()
             loss.backward()
             self._optimizer.step()
-        return judgement
+        return metrics
 
-    def _shown(self) -> Transitions:
-        """What the generator did in the scenes in which it is judged."""
+    def _judged_transitions(self) -> Transitions:
+        """The generator's transitions of the last rollout, in scenes that train the discriminator."""
         buffer, environment, judged = self._ppo.rollout_buffer, self._environment, self._data.judged
-        shown = judged[np.stack(environment.scenes, axis=1).reshape(-1)]  # the buffer is flat, one row after the other
-        lengths = np.array(
-            [length for _, length, terminated, scene in environment.ended if terminated and judged[scene]], np.int64
-        )
-        rows = np.flatnonzero(shown)
+        scenes = np.stack(environment.scenes, axis=1).reshape(-1)  # the buffer is flat, one environment after the other
+        rows = np.flatnonzero(judged[scenes])
+        lengths = [one.length for one in environment.ended if one.terminated and judged[one.scene]]
         horizon = self._data.pool.task.horizon
         return Transitions(
             Observations(torch.from_numpy(environment.batch.bank.entries), torch.from_numpy(buffer.observations[rows])),
             torch.from_numpy(buffer.actions[rows, 0].astype(np.int64)),
-            absorbing_share(len(rows), lengths, horizon),
+            absorbing_fraction(len(rows), np.array(lengths, np.int64), horizon),
         )
 
-    def _record(self, iteration: int, judgement: Judgement) -> IterationMetrics:
+    def _record(self, iteration: int, discriminator: DiscriminatorMetrics) -> IterationMetrics:
         config = self._config
         ended = self._environment.ended
         due = (iteration + 1) % config.validate_every == 0 or iteration + 1 == config.iterations
@@ -235,14 +226,14 @@ class _Training:
             iteration=iteration,
             steps=(iteration + 1) * config.environments * config.rollout,
             episodes=len(ended),
-            mean_return=_mean([one[0] for one in ended]),
-            mean_length=_mean([float(one[1]) for one in ended]),
-            mean_return_judged=_mean([one[0] for one in ended if self._data.judged[one[3]]]),
+            mean_return=_mean([one.true_return for one in ended]),
+            mean_length=_mean([float(one.length) for one in ended]),
+            mean_return_judged=_mean([one.true_return for one in ended if self._data.judged[one.scene]]),
             entropy=-float(self._ppo.logger.name_to_value["train/entropy_loss"]),
             value_loss=float(self._ppo.logger.name_to_value["train/value_loss"]),
-            discriminator_loss=judgement.loss,
-            expert_accuracy=judgement.expert_accuracy,
-            generator_accuracy=judgement.generator_accuracy,
+            discriminator_loss=discriminator.loss,
+            expert_accuracy=discriminator.expert_accuracy,
+            generator_accuracy=discriminator.generator_accuracy,
             absorbing=float(torch.sigmoid(self._discriminator.absorbing.detach())),
             held_out=validation.returns if validation else None,
         )
@@ -252,7 +243,7 @@ class _Training:
         return metrics
 
     def _validate(self) -> ValidationReturns:
-        """How well the generator does now in validation scenes; always with the same draws."""
+        """The generator's returns in validation scenes, with the same random numbers each time."""
         seed = (self._config.seed, _VALIDATION)
         return validate([self._network], self._data.encoder, self._validation_scenes, seed, draw_by_gumbel)
 
@@ -263,7 +254,8 @@ class _Training:
             self._best_iteration, self._best_returns = iteration, validation.returns
 
     def capture(self) -> GailCheckpoint:
-        """Everything that decides how the training goes on, copied."""
+        """A copy of the whole state."""
+        snapshot = self._environment.environment.snapshot()
         return GailCheckpoint(
             tensors={
                 "policy": copied(self._network.state_dict()),
@@ -272,9 +264,9 @@ class _Training:
                 "discriminator": copied(self._discriminator.state_dict()),
                 "discriminator_adam": optimizer_tensors(self._optimizer),
                 "environment": {
-                    name: torch.from_numpy(array) for name, array in self._environment.environment.snapshot().items()
-                }
-                | {"starts": torch.from_numpy(np.array(self._ppo._last_episode_starts, bool))},
+                    **{name: torch.from_numpy(array) for name, array in snapshot.items()},
+                    "starts": torch.from_numpy(np.array(self._ppo._last_episode_starts, bool)),
+                },
             },
             best_iteration=self._best_iteration,
             best_returns=self._best_returns,
@@ -282,7 +274,7 @@ class _Training:
         )
 
     def restore(self, checkpoint: GailCheckpoint) -> None:
-        """Go on where a checkpoint was made."""
+        """Continue from a checkpoint."""
         tensors = checkpoint.tensors
         self._network.load_state_dict(tensors["policy"])
         self._discriminator.load_state_dict(tensors["discriminator"])
@@ -295,18 +287,6 @@ class _Training:
         self._best_returns = checkpoint.best_returns
         self.history = checkpoint.history
         self._ppo.num_timesteps = self.history[-1].steps
-
-
-def _generator(*entropy: int) -> np.random.Generator:
-    return np.random.default_rng(entropy)
-
-
-@contextmanager
-def _drawing(*entropy: int) -> Iterator[None]:
-    """Let torch's global generator, which Stable-Baselines3 draws from, begin at a seed, and leave it as it was."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0] >> np.uint64(1)))
-        yield
 
 
 def _mean(numbers: list[float]) -> float | None:
