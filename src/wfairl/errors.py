@@ -29,6 +29,17 @@ class FailedRunError(WfairlError, RuntimeError):
     exit_code = 1
 
 
+def check_minimum(settings: object, least: float, *names: str) -> None:
+    """Refuse settings with a named attribute below its minimum.
+
+    Raises:
+        BadInputError: names the attribute.
+    """
+    for name in names:
+        if getattr(settings, name) < least:
+            raise BadInputError(f"{name} is {getattr(settings, name)}; give at least {least}")
+
+
 NO_MEMORY = "out of memory; try fewer parallel jobs (--jobs 1), fewer demonstrations or a smaller world"
 
 

@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from wfairl.baselines.encoder import Encoder
 from wfairl.baselines.network import Observations, StateNetwork, join
-from wfairl.demonstrations.demonstration import ContradictionError, Demonstration, walk
+from wfairl.demonstrations.demonstration import ContradictionError, Demonstration, follow_controls
 from wfairl.learning.adam import Adam
 from wfairl.learning.grid_network import Dropout
 from wfairl.learning.trainer import DivergedError
@@ -58,7 +58,7 @@ def imitation_batch(task: Task, demonstration: Demonstration, encoder: Encoder) 
     world, controls = task.make_world(demonstration.seed), demonstration.controls
     if max(controls) >= len(world.controls):
         raise ContradictionError(f"seed {demonstration.seed}: the world has only {len(world.controls)} controls")
-    states, labels = walk(world, controls, demonstration.seed)
+    states, labels = follow_controls(world, controls, demonstration.seed)
     for step, (recorded, label) in enumerate(zip(demonstration.labels, labels, strict=True)):
         if recorded != label:
             raise ContradictionError(

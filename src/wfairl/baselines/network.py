@@ -87,7 +87,7 @@ class StateNetwork(nn.Module, ABC):
         hidden layers.
         """
         number, *indices = observations.columns.long().T
-        occurring, number = used(number, len(observations.bank))
+        occurring, number = compacted(number, len(observations.bank))
         entries = observations.bank[occurring]
         tables = (self.entry_table(entries, dropout), *self.index_tables())
         return mask_unavailable(self.from_tables(tables, (number, *indices), dropout), self.available(entries), number)

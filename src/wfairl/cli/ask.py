@@ -161,8 +161,8 @@ def _candidates(dataset: "Dataset", scenes: str | None) -> Sequence[int]:
 
 
 def _write_image(task: "Task", model: "TaskModel", seed: int, controls: Sequence[int], output: Path | None) -> None:
-    from wfairl.planning.film import film_path, write_picture
-    from wfairl.planning.path import walk_path
+    from wfairl.planning.film import film_path, write_image
+    from wfairl.planning.path import follow_controls
 
     if output is not None:
         world = task.make_world(seed)
@@ -183,7 +183,7 @@ def _print_question(task: "Task", model: "TaskModel", question: "Question", outp
 
     world = task.make_world(question.seed)
     out.print(f"Would this have been right, in scene {question.seed} of {task.name}?")
-    out.print(path_table(world.controls, walk_path(world, model.finite, question.controls, world.initial_state)))
+    out.print(path_table(world.controls, follow_controls(world, model.finite, question.controls, world.initial_state)))
     table = facts_table()
     for accepts, title in ((True, "yes"), (False, "no")):
         opinions = [opinion for opinion in question.opinions if opinion.accepts is accepts]
@@ -204,9 +204,9 @@ def _print_proposal(task: "Task", proposal: "Proposal", output: Path | None, as_
         return
     out.print(f"Demonstrate scene {proposal.seed}: expected information {proposal.information:.2g} nats.")
     table = Table("probability", "if the task is", "then an expert would do")
-    for way in proposal.ways[: 2 * SHOWN_OPINIONS]:
-        events = [label for label in compress(way.labels) if label]
-        table.add_row(f"{way.weight:.1%}", way.text, f"{format_word(events)} ({len(way.labels)} steps)")
+    for plan in proposal.plans[: 2 * SHOWN_OPINIONS]:
+        events = [label for label in compress(plan.labels) if label]
+        table.add_row(f"{plan.weight:.1%}", plan.text, f"{format_word(events)} ({len(plan.labels)} steps)")
     out.print(table)
     if output is not None:
         out.print(f"wrote {output}")

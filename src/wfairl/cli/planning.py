@@ -166,7 +166,7 @@ def _plan_cautiously(
     doubt = LARGEST_DOUBT if largest_doubt is None else largest_doubt
     automaton, priced = CautiousPolicy("plan", model, cost, 0.0, horizon=horizon, largest_doubt=doubt).choose(world)
     cautious, statistics = _plan(world, automaton, priced, planner)
-    path = walk_path(world, model.finite, cautious.path.controls, world.initial_state)
+    path = follow_controls(world, model.finite, cautious.path.controls, world.initial_state)
     costs = cost(states_alone(world, path.states[:-1]))
     total = float(sum(costs[step, control] for step, control in enumerate(path.controls)))
     plan = Plan(path, total, total - (cautious.cost - cautious.lower_bound))
