@@ -94,7 +94,7 @@ def test_an_edge_is_as_certain_as_the_automata_that_have_it(controller):
 def test_the_agent_takes_the_cheapest_path_and_says_what_another_costs(controller):
     scene = send(controller, {"do": "watch", "seed": 5000}).view("scene")
     episode = scene["episode"]
-    assert episode["controls"] == [int(control) for control in episode["controls"]]
+    assert all(isinstance(control, int) for control in episode["controls"])
     assert len(episode["controls"]) == len(errand_plan(5000)) == episode["cost"] == episode["best_cost"]
     assert len(scene["frames"]) == len(episode["moments"]) == len(episode["controls"]) + 1
     first = episode["moments"][0]
