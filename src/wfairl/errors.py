@@ -3,6 +3,10 @@
 Every error of the package derives from one of them. Its message says what happened and, if possible, what to do.
 """
 
+import sysconfig
+from pathlib import Path
+from traceback import extract_tb
+
 
 class WfairlError(Exception):
     """The base class of all errors of this package; never raised itself."""
@@ -38,6 +42,18 @@ def check_minimum(settings: object, least: float, *names: str) -> None:
     for name in names:
         if getattr(settings, name) < least:
             raise BadInputError(f"{name} is {getattr(settings, name)}; give at least {least}")
+
+
+def one_line(error: BaseException) -> str:
+    """An exception of a user's own code in one line: its type, its message, and the place in their file."""
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    frames = [frame for frame in extract_tb(error.__traceback__) if _is_of_user(Path(frame.filename))]
+    return f"{text}, in {Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else text
+
+
+def _is_of_user(source: Path) -> bool:
+    foreign = (Path(__file__).parent, Path(sysconfig.get_path("stdlib")), Path(sysconfig.get_path("purelib")))
+    return source.is_file() and not any(source.is_relative_to(directory) for directory in foreign)
 
 
 NO_MEMORY = "out of memory; try fewer parallel jobs (--jobs 1), fewer demonstrations or a smaller world"

@@ -49,6 +49,15 @@ SWITCH = """
 
 BROKEN_TASKS = {
     "does not import": ("import nothing_of_that_name", "cannot be imported (ModuleNotFoundError"),
+    "fails while it is imported": (
+        "x = 1\ny = x / 0",
+        "cannot be imported (ZeroDivisionError: division by zero, in my_tasks.py, line 2)",
+    ),
+    "fails in a step": (
+        SWITCH.replace("return 1", "return {}[state]"),
+        "task 'switch', scene of seed 0: totality: step fails at state 0 under control 'press' (KeyError: 0, in"
+        " my_tasks.py, line 16)",
+    ),
     "is no Python": ("def broken(:", "cannot be imported (SyntaxError"),
     "holds no task": ("x = 1", "there is no task at its top level"),
     "breaks a law of tasks": (RING.replace('("a",), visit', '("b",), visit'), "rule: it reads a"),
@@ -156,7 +165,7 @@ def test_demonstrations_whose_labels_the_world_contradicts(refused, corridor_dem
     dataset, other = load(corridor_demos), tmp_path / "other.safetensors"
     moved = tuple(replace(one, labels=(frozenset({"home"}), *one.labels[1:])) for one in dataset)
     save(Dataset(dataset.task, moved, dataset.temperature), other)
-    own, message = ("--tasks", CORRIDOR), "the world gives another label; is it another scene, or another version?"
+    own, message = ("--tasks", CORRIDOR), "the world gives another label than the demonstration; is it another scene or another version of the task?"
     refused(*own, "learn-task", other, "-o", "task.json", message=message)
     refused(*own, "train", other, "--task-model", corridor_model, "-o", "run", message=message)
     refused(*own, "train", other, "--method", "no-automaton", "-o", "run", message=message)

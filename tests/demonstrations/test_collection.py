@@ -72,6 +72,23 @@ def test_an_expert_that_cannot_succeed_ends_in_a_named_outcome(doorkey):
         collect(doorkey, 2, 0, float("inf"), seed=0)
 
 
+def scenes_with_a_goal(has_goal):
+    return lambda seed: GraphWorld.from_edges(
+        [(0, 1), (1, 0)], start=0, marks={1: ["goal"]} if has_goal(seed) else {}, propositions=["goal"]
+    )
+
+
+def test_scenes_in_which_the_rule_cannot_be_satisfied_are_passed_over():
+    task = ModelTask("some", "", ("goal",), visit_in_order("goal"), 6, scenes_with_a_goal(lambda seed: seed % 4))
+    assert sorted(collect(task, 5, 0, 0.0, seed=0).seeds) == [FIRST_TRAINING_SEED + 2 + 4 * i for i in range(5)]
+
+
+def test_a_rule_that_no_scene_satisfies_ends_in_a_named_outcome_with_a_scene_and_the_reason():
+    task = ModelTask("none", "", ("goal",), visit_in_order("goal"), 6, scenes_with_a_goal(lambda _: False))
+    with pytest.raises(TooFewDemonstrationsError, match=f"seed {FIRST_TRAINING_SEED}: .*goal can never hold"):
+        collect(task, 40, 0, 0.0, seed=0)
+
+
 def test_the_demonstrator_does_not_draw_the_numbers_that_drew_the_scene(doorkey):
     """A walk by the scene's own generator would tell something of the layout."""
     walks = [item.controls for item in collect(doorkey, 0, 20, 0.5, seed=0)]

@@ -9,7 +9,7 @@ from scipy.stats import bootstrap, mannwhitneyu
 
 from wfairl.errors import BadInputError
 from wfairl.evaluation import RandomPolicy, evaluate, expert_policy
-from wfairl.evaluation.comparison import compare, compare_evaluations, interquartile_mean
+from wfairl.evaluation.comparison import compare, compare_costs, compare_evaluations, interquartile_mean
 from wfairl.worlds.registry import find_task
 
 LEVELS = st.sampled_from([0.0, 0.25, 0.5, 1.0])  # few, so that there are ties
@@ -98,3 +98,17 @@ def test_evaluations_are_compared_scene_by_scene_and_in_the_same_scenes_alone():
     assert found.improvement.text(2) == "1.00"
     with pytest.raises(BadInputError, match="different scenes"):
         compare_evaluations(optimal, evaluate(task, RandomPolicy(), range(5001, 5005)))
+
+
+def test_costs_are_compared_in_the_scenes_in_which_both_succeed():
+    task = find_task("doorkey")
+    noisy, optimal = (evaluate(task, expert_policy(task, temperature), range(5000, 5006)) for temperature in (0.5, 0.0))
+    found = compare_costs(noisy, optimal)
+    both = [
+        (one.cost, other.cost)
+        for one, other in zip(noisy.episodes, optimal.episodes, strict=True)
+        if one.success and other.success
+    ]
+    assert found.value == pytest.approx(np.mean([one - other for one, other in both]))
+    assert found.low <= found.value <= found.high
+    assert compare_costs(evaluate(task, RandomPolicy(), range(5000, 5002)), optimal) is None

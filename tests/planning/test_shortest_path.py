@@ -5,8 +5,12 @@ from oracles_planning import dijkstra_of_networkx, dijkstra_of_scipy, dijkstra_w
 from strategies_planning import Graph, draw_costs, graphs
 
 from wfairl.automata.automaton import ACCEPTED, DEAD, UNAVAILABLE
+from wfairl.automata.rules import visit_in_order
 from wfairl.errors import BadInputError
+from wfairl.planning import build_product
+from wfairl.planning.cost import feature_cost
 from wfairl.planning.shortest_path import NO_CONTROL, BadCostError, CostToGo, cost_to_go, reverse_graph
+from wfairl.worlds import GraphWorld
 
 
 def solve(graph: Graph) -> CostToGo:
@@ -107,3 +111,12 @@ def test_costs_and_successors_of_the_wrong_shape_are_refused():
         reverse_graph(np.array([[1]]))
     with pytest.raises(BadInputError, match="below 1"):
         reverse_graph(np.array([[UNAVAILABLE - 1]]))
+
+
+def test_a_bad_cost_of_features_is_named_with_the_features():
+    world = GraphWorld.from_edges([(0, 1), (1, 0)], start=0, features=np.array([[1.0], [5.0]]), propositions=["a"])
+    product = build_product(world, visit_in_order("a"))
+    with pytest.raises(
+        BadCostError, match=r"the toll must be finite and above zero; it is -1.0 for the features \[5.0\]"
+    ):
+        feature_cost(lambda features: 4 - features[:, 0], "the toll")(product)

@@ -1,7 +1,7 @@
 import csv
 import io
 import math
-from dataclasses import replace
+from dataclasses import make_dataclass, replace
 
 import numpy as np
 import pytest
@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from wfairl.errors import BadInputError, FailedRunError
-from wfairl.methods import CHOSEN
+from wfairl.methods import CHOSEN, METHODS
+from wfairl.methods.planners import NoAutomaton
 from wfairl.suites.comparisons import comparisons_of
 from wfairl.suites.paper import ENTRIES, FULL, PAPER, TASKS, paper_automaton, paper_return
 from wfairl.suites.results import CellResult, Trial, rows_of, standard_error
-from wfairl.suites.suite import Cell, digest
+from wfairl.suites.suite import Cell, Entry, digest
 from wfairl.suites.tables import Tables, automata_of, read_tables
 
 RETURNS = arrays(np.float64, st.tuples(st.integers(1, 4), st.integers(1, 6)), elements=st.floats(0, 1))
@@ -119,6 +120,20 @@ def test_settings_of_one_method_leave_the_keys_of_others_alone():
     changed = replace(FULL, settings={"bc": {"epochs": 1}})
     for cell in PAPER.cells(FULL):
         assert (PAPER.key(cell, FULL) == PAPER.key(cell, changed)) == (cell.method != "bc")
+
+
+def test_a_method_without_a_seed_among_its_settings_is_given_none(monkeypatch):
+    class Seedless(NoAutomaton):
+        name = "seedless"
+
+        def settings_type(self):
+            return make_dataclass("Settings", [("greed", float, 0.5)])
+
+    monkeypatch.setitem(METHODS, "seedless", Seedless())
+    suite = replace(PAPER, entries={"own": Entry("seedless", "own"), "bc": Entry("bc", "cloning")})
+    settings = {method: suite.settings_of(Cell("doorkey", "D1", method, 2, 32, ""), FULL) for method in suite.entries}
+    assert settings["own"] == {"greed": 0.5}
+    assert settings["bc"]["seed"] == 2
 
 
 @pytest.mark.parametrize("wrong", [{"tasks": ("nowhere",)}, {"methods": ("luck",)}, {"data_sets": ("D3",)}])

@@ -22,7 +22,7 @@ from wfairl.planning.plan import UnsatisfiableTaskError
 from wfairl.planning.shortest_path import cost_to_go
 from wfairl.worlds import GraphWorld, TooManyNodesError, TransitionTable, check_world, compiled, explore_world
 from wfairl.worlds.transitions import BrokenGraphError
-from wfairl.worlds.world import available_controls
+from wfairl.worlds.world import BrokenLawError, available_controls
 
 
 @given(worlds())
@@ -238,13 +238,25 @@ def test_many_propositions_cost_nothing(count: int):
     assert FocusedPlanner().solve(ring, rule([names[5]]), unit_cost).plan().cost == 5
 
 
-def test_exploring_stops_at_its_limits():
-    endless = type("Endless", (), {
+def make_line(step=lambda _, state, control: state + 1, features=lambda *_: np.zeros(1)):
+    return type("Line", (), {
         "controls": ("on",), "propositions": (), "initial_state": 0,
-        "step": lambda _, state, control: state + 1,
-        "label": lambda *_: frozenset(),
-        "features": lambda *_: np.zeros(1),
+        "step": step, "label": lambda *_: frozenset(), "features": features,
     })()  # fmt: skip
+
+
+def test_laws_broken_far_from_the_start_are_named_with_the_place():
+    with pytest.raises(BrokenLawError, match=r"exploring fails at state 300 under control 'on' \(KeyError: 300"):
+        explore_world(make_line(step=lambda _, state, control: state + 1 if state < 300 else {}[state]))
+    ends = make_line(
+        step=lambda _, state, control: min(state + 1, 400), features=lambda _, state, *__: np.zeros(1 + state // 300)
+    )
+    with pytest.raises(BrokenLawError, match="features: they must have the same length everywhere, not both 1 and 2"):
+        explore_world(ends)
+
+
+def test_exploring_stops_at_its_limits():
+    endless = make_line()
     with pytest.raises(TooManyNodesError, match="more than 500 states"):
         explore_world(endless, max_states=500)
     ring = GraphWorld.from_edges([(i, (i + 1) % 9) for i in range(9)], start=0)

@@ -34,7 +34,9 @@ def evaluate_command(
     ] = "optimal",
     beside: Annotated[
         str | None,
-        typer.Option(help="Another policy to compare with in the same scenes; a run acts at its own temperature."),
+        typer.Option(
+            help="Another policy to compare with in the same scenes; --temperature applies to a run here too."
+        ),
     ] = None,
     seeds: Annotated[str, typer.Option(help="Test scenes: A:B (B excluded) or A,B,C.")] = "5000:5064",
     temperature: Annotated[
@@ -67,7 +69,9 @@ def evaluate_command(
     check_test_seeds(scenes)
     if save:
         check_savable(task_name, policy, scenes, rng_seed)
-    temperatures = {policy: temperature, **({} if beside is None or beside == policy else {beside: None})}
+    temperatures = {policy: temperature}
+    if beside is not None and beside != policy:
+        temperatures[beside] = None if beside in REFERENCES else temperature
     policies = {name: find_policy(task, name, acts_at, scenes) for name, acts_at in temperatures.items()}
     evaluations = []
     for name, found in policies.items():
@@ -95,13 +99,15 @@ def _comparison(evaluation: Evaluation, other: Evaluation) -> dict[str, Any]:
 
 def difference(evaluation: Evaluation, other: Evaluation, task: Task) -> str:
     """The comparison of two policies, in a sentence."""
-    from wfairl.evaluation.comparison import compare_evaluations  # SciPy's statistics are slow to import
+    from wfairl.evaluation.comparison import compare_costs, compare_evaluations  # SciPy is slow to import
 
     found = compare_evaluations(evaluation, other)
+    costs = None if task.true_cost is None else compare_costs(evaluation, other)
+    in_cost = "" if costs is None else f"; true cost {costs.text(2, sign='+')} per scene"
     return (
         f"{display_name(evaluation.policy, task)} beside {display_name(other.policy, task)}: return"
         f" {found.difference.text(sign='+')} per scene, better with probability {found.improvement.text(2)} (95 %"
-        " intervals; half for a tie)"
+        f" intervals; half for a tie){in_cost}"
     )
 
 

@@ -22,6 +22,7 @@ from wfairl.cli.learned import (
 from wfairl.cli.options import AsJson, Executor, Jobs, workers_at
 from wfairl.cli.words import CaseColumn, EventColumn, OutcomeColumn, TimeColumn, are_demonstrations, read_scored
 from wfairl.errors import BadInputError
+from wfairl.files import check_file
 
 if TYPE_CHECKING:
     from wfairl.automata.selection import SpectralSetting
@@ -118,6 +119,7 @@ def learn_task(
     from wfairl.automata.selection import preset as find_preset
     from wfairl.automata.word_learners import Reading, SpectralSettings, SpectralWordLearner, find_word_learner
 
+    check_file(output)
     if learner is not None and learner not in list(Learner):
         _learn_registered(learner, words, output, jobs, as_json)
         return

@@ -9,6 +9,7 @@ reserved for testing.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -20,6 +21,7 @@ from wfairl.errors import BadInputError, FailedRunError
 from wfairl.executors import Workers
 from wfairl.parallel import map_in_threads
 from wfairl.planning.cost import Cost, true_cost
+from wfairl.planning.plan import UnsatisfiableTaskError
 from wfairl.progress import progress_bar
 from wfairl.worlds.registry import find_task
 from wfairl.worlds.task import Task
@@ -38,10 +40,20 @@ DEMONSTRATOR = 1
 _SUCCESSES, _FAILURES = 0, 1
 """Halves of a collection's scenes: even ones are for successes, odd ones for failures."""
 
-Attempt = Callable[[int], Demonstration | None]
+
+@dataclass(frozen=True)
+class _Unsolvable:
+    """The seed of a scene in which the rule cannot be satisfied, and the reason."""
+
+    seed: int
+    reason: str
+
+
+Outcome = Demonstration | _Unsolvable | None
+Attempt = Callable[[int], Outcome]
 """From a scene's seed to a demonstration, or None if it did not succeed or fail as required."""
 
-AttemptAll = Callable[[Attempt, Sequence[int]], Iterator[Demonstration | None]]
+AttemptAll = Callable[[Attempt, Sequence[int]], Iterator[Outcome]]
 """Attempts in several scenes, in parallel; results are in the order of the scenes."""
 
 
@@ -103,18 +115,21 @@ def collect(
     return Dataset(task.name, demonstrations, temperature)
 
 
-def _on_worker(attempt: Callable[..., Demonstration | None], task_name: str, *arguments: Any) -> Demonstration | None:
+def _on_worker(attempt: Callable[..., Outcome], task_name: str, *arguments: Any) -> Outcome:
     return attempt(find_task(task_name), *arguments)
 
 
-def _succeed(task: Task, temperature: float, cost: Cost | None, scene: int) -> Demonstration | None:
+def _succeed(task: Task, temperature: float, cost: Cost | None, scene: int) -> Outcome:
     world = task.make_world(scene)
-    expert = solve(world, task.rule, true_cost(task) if cost is None else cost)
+    try:
+        expert = solve(world, task.rule, true_cost(task) if cost is None else cost)
+    except UnsatisfiableTaskError as error:
+        return _Unsolvable(scene, str(error))
     controls, succeeded = expert.act(temperature, task.horizon, _generator(scene))
     return replay(world, controls, SUCCESS_SCORE, scene) if succeeded else None
 
 
-def _fail(task: Task, scene: int) -> Demonstration | None:
+def _fail(task: Task, scene: int) -> Outcome:
     world = task.make_world(scene)
     failure = replay(world, _random_controls(world, task.horizon, _generator(scene)), FAILURE_SCORE, scene)
     return None if task.rule.fulfilled_at(failure.labels) else failure
@@ -141,19 +156,27 @@ def _gather(
     """The demonstrations of the first `wanted` scenes, in order, whose attempt gives one."""
     first = FIRST_TRAINING_SEED + seed * SCENES_PER_COLLECTION + half
     gathered: list[Demonstration] = []
+    unsolvable: list[_Unsolvable] = []
     tried = 0
     with progress_bar() as bar:
         meter = bar.add_task(description, total=wanted)
         while len(gathered) < wanted:
+            if len(unsolvable) == tried >= MAX_TRIES_PER_DEMONSTRATION:
+                raise TooFewDemonstrationsError(
+                    f"{description}: the rule cannot be satisfied in any of {tried} scenes. In the scene of seed"
+                    f" {unsolvable[0].seed}: {unsolvable[0].reason}"
+                )
             if tried >= MAX_TRIES_PER_DEMONSTRATION * wanted:
                 raise TooFewDemonstrationsError(
                     f"{description}: {len(gathered)} of {tried} came out as required, and {wanted} are asked for. "
                     "Ask for fewer, or choose another temperature."
                 )
             scenes = [first + 2 * (tried + i) for i in range(wanted - len(gathered))]
-            for demonstration in attempt_all(attempt, scenes):
-                if demonstration is not None:
-                    gathered.append(demonstration)
+            for outcome in attempt_all(attempt, scenes):
+                if isinstance(outcome, Demonstration):
+                    gathered.append(outcome)
                     bar.advance(meter)
+                elif outcome is not None:
+                    unsolvable.append(outcome)
             tried += len(scenes)
     return gathered

@@ -102,6 +102,16 @@ def compare_evaluations(ours: Evaluation, others: Evaluation) -> Comparison:
     return compare([one], [other])
 
 
+def compare_costs(ours: Evaluation, others: Evaluation) -> Estimate | None:
+    """The difference of true costs in the scenes in which both policies succeed; None if there are none."""
+    by_seed = [{episode.seed: episode.cost for episode in one.episodes if episode.success} for one in (ours, others)]
+    scenes = sorted(by_seed[0].keys() & by_seed[1].keys())
+    if not scenes:
+        return None
+    one, other = (np.array([[costs[seed] for seed in scenes]]) for costs in by_seed)
+    return compare([one], [other]).difference
+
+
 def _indices(scores: Scores, resamples: int, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Training seeds and scenes drawn again, [resamples, seeds] and [resamples, scenes]."""
     seeds, scenes = scores.shape

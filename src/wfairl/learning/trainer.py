@@ -107,11 +107,16 @@ class TrainingResult:
     @property
     def is_cut_short(self) -> bool:
         """Whether the last epoch was chosen and the held-out loss was still falling: more epochs would be better."""
-        last = len(self.history) - 1
-        before, after = (self.history[epoch].held_out_loss for epoch in (last - max(1, last // 4), last))
-        if last < 2 or self.epoch != last or before is None or after is None:
-            return False
-        return after < (1 - STILL_FALLING) * before
+        return self.epoch == len(self.history) - 1 and is_falling([epoch.held_out_loss for epoch in self.history])
+
+
+def is_falling(losses: Sequence[float | None]) -> bool:
+    """Whether the last of the epochs' held-out losses is the least, and clearly below that of a quarter before."""
+    last = len(losses) - 1
+    measured = [loss for loss in losses if loss is not None]
+    if last < 2 or len(measured) < len(losses) or measured[-1] > min(measured):
+        return False
+    return measured[-1] < (1 - STILL_FALLING) * measured[last - max(1, last // 4)]
 
 
 def train(

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.planning.product import Product, states_alone
+from wfairl.planning.shortest_path import BadCostError
 from wfairl.worlds.lazy_world import CostScope
 from wfairl.worlds.task import FeatureCost, Task
 from wfairl.worlds.world import World
@@ -21,14 +22,15 @@ def unit_cost(product: Product) -> NDArray[np.float64]:
     return np.ones(product.successors.shape)
 
 
-def feature_cost(cost: FeatureCost) -> Cost:
-    """The cost of transitions as a function of their features."""
-    return _OverFeatures(cost)
+def feature_cost(cost: FeatureCost, name: str = "a cost of features") -> Cost:
+    """The cost of transitions as a function of their features; errors call it by its name."""
+    return _OverFeatures(cost, name)
 
 
 @dataclass(frozen=True)
 class _OverFeatures:
     cost: FeatureCost
+    name: str
     scope: CostScope = CostScope.LOCAL
 
     def __call__(self, product: Product) -> NDArray[np.float64]:
@@ -36,7 +38,14 @@ class _OverFeatures:
         table = np.ones(product.successors.shape)
         transitions = np.flatnonzero(product.available)
         number, features = product.transition_features(transitions)
-        table.reshape(-1)[transitions] = np.asarray(self.cost(features), np.float64)[number]
+        costs = np.asarray(self.cost(features), np.float64)
+        bad = np.flatnonzero(~(np.isfinite(costs) & (costs > 0)))
+        if len(bad):
+            raise BadCostError(
+                f"{self.name} must be finite and above zero; it is {costs[bad[0]]} for the features"
+                f" {features[bad[0]].tolist()}"
+            )
+        table.reshape(-1)[transitions] = costs[number]
         return table
 
 
@@ -48,12 +57,12 @@ def scope_of(cost: Cost) -> CostScope:
 def nominal_cost(task: Task) -> Cost:
     """The cost before anything is learned: the task's nominal cost, otherwise 1."""
     nominal: FeatureCost | None = getattr(task, "nominal_cost", None)
-    return unit_cost if nominal is None else feature_cost(nominal)
+    return unit_cost if nominal is None else feature_cost(nominal, f"the nominal cost of task {task.name!r}")
 
 
 def true_cost(task: Task) -> Cost:
     """The cost under which the expert of a task acts."""
-    return unit_cost if task.true_cost is None else feature_cost(task.true_cost)
+    return unit_cost if task.true_cost is None else feature_cost(task.true_cost, f"the true cost of task {task.name!r}")
 
 
 def path_cost(cost: Cost, world: World[Any], states: Sequence[Any], controls: Sequence[int]) -> float:

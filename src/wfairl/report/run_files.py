@@ -1,5 +1,6 @@
 """The files of a run, for its page; those that a policy does not need may be missing."""
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from wfairl.learning.run_directory import (
     unfinished,
 )
 from wfairl.methods import Method, find_method
+from wfairl.worlds.registry import loaded_sources
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,3 +83,9 @@ def read_run_files(directory: Path) -> RunFiles:
 def is_learned(policy: str) -> bool:
     """Whether a policy's name is that of a learned policy, not of a reference."""
     return policy.startswith("learned")
+
+
+def command_line(*arguments: str) -> str:
+    """A command of the command line for a shell, with the task files that it needs."""
+    sources = [part for source in loaded_sources() for part in ("--tasks", source)]
+    return shlex.join(["wfairl", *sources, *arguments])

@@ -1,6 +1,5 @@
 """The result of a run: key figures, a chart, a table of policies, and a comparison scene by scene."""
 
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -10,7 +9,7 @@ from wfairl.experiment import EVALUATION
 from wfairl.report.blocks import KeyFigure, KeyFigures, prose
 from wfairl.report.charts import Interval, IntervalChart
 from wfairl.report.page import Block, Section
-from wfairl.report.run_files import RunFiles, is_learned
+from wfairl.report.run_files import RunFiles, command_line, is_learned
 from wfairl.report.tables import Column, Table
 from wfairl.report.text import Code, Inline, Text, capitalised, counted, number, percent, with_error
 from wfairl.worlds.task import Task
@@ -22,7 +21,7 @@ NONE = "–"  # noqa: RUF001
 def result_section(run: RunFiles, task: Task) -> Section:
     """The evaluations of the policies."""
     if not run.evaluation:
-        command = Code(shlex.join(["wfairl", "evaluate", run.config.task, "--policy", str(run.directory), "--save"]))
+        command = Code(command_line("evaluate", run.config.task, "--policy", str(run.directory), "--save"))
         missing = "The policy is not evaluated yet: there is no "
         return Section("Result", (prose((missing, Code(EVALUATION), ". Run ", command, ".")),))
     learned = [name for name in run.evaluation if is_learned(name)]

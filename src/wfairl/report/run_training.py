@@ -1,7 +1,6 @@
 """How a run was trained: its curves, the learned cost, its configuration, and the command that repeats it."""
 
 import math
-import shlex
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -13,6 +12,7 @@ from wfairl.experiment import Config
 from wfairl.learning.checkpoint import CONFIG, METRICS
 from wfairl.learning.run_directory import COST, TASK_MODEL, load_run, training_temperature
 from wfairl.learning.storage import load_cost
+from wfairl.learning.trainer import is_falling
 from wfairl.methods.method import plain
 from wfairl.report.blocks import Command, Facts, figure_of, prose
 from wfairl.report.charts import LineChart, Series
@@ -21,9 +21,8 @@ from wfairl.report.page import Block, Section
 from wfairl.report.preference import SCENES, NoPreferenceError, check_preference
 from wfairl.report.provenance import provenance
 from wfairl.report.run_episodes import scenes_of
-from wfairl.report.run_files import RunFiles
+from wfairl.report.run_files import RunFiles, command_line
 from wfairl.report.text import Code, Text, brief_number, capitalised, counted, number
-from wfairl.worlds.registry import loaded_sources
 from wfairl.worlds.task import Task
 
 AXES = ("epoch", "iteration")
@@ -104,7 +103,10 @@ def cost_maps(run: RunFiles, task: Task) -> tuple[Block, ...]:
         check_preference(task, scenes, automaton, cost)
         return (figure_of(draw_cost_maps(task, scenes[0], automaton, cost)),)
     except NoPreferenceError as error:
-        return (prose(f"{capitalised(str(error))}. Maps of the cost would only show noise, so there are none."),)
+        text = f"{capitalised(str(error))}. Maps of the cost would only show noise, so there are none."
+        if is_falling([entry.get("held_out_loss") for entry in run.metrics]):
+            text += " But training ended while the held-out loss was still falling: with more epochs it may find one."
+        return (prose(text),)
     except WfairlError as error:
         return (prose(f"There are no maps of the cost: {str(error).rstrip('.')}."),)
 
@@ -156,9 +158,7 @@ def reproduction_section(run: RunFiles, task: Task) -> Section:
 
 def command_of(run: RunFiles, task: Task) -> str:
     """The command that makes the same run again, with the settings that differ from the defaults."""
-    sources = [part for source in loaded_sources() for part in ("--tasks", source)]
-    command = _train_command(run, task) if run.experiment is None else _run_command(run, run.experiment)
-    return shlex.join(["wfairl", *sources, *command])
+    return command_line(*_train_command(run, task) if run.experiment is None else _run_command(run, run.experiment))
 
 
 def _run_command(run: RunFiles, experiment: Mapping[str, Any]) -> list[str]:

@@ -232,11 +232,10 @@ class Suite:
         if cell.method in REFERENCES:
             return {}
         entry = self.entries[cell.method]
-        defaults = {
-            name: value for name, value in find_method(entry.method).default_settings().items() if value is not None
-        }
-        changed = {**entry.settings, **protocol.settings.get(cell.method, {}), **entry.variants[cell.variant]}
-        chosen = {**defaults, **changed, "seed": cell.seed}
+        defaults = find_method(entry.method).default_settings()
+        seed = {"seed": cell.seed} if "seed" in defaults else {}  # a method without randomness has none
+        changed = {**entry.settings, **protocol.settings.get(cell.method, {}), **entry.variants[cell.variant], **seed}
+        chosen = {**{name: value for name, value in defaults.items() if value is not None}, **changed}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in chosen.items()}
 
     def failures_of(self, data: str, protocol: Protocol) -> int:

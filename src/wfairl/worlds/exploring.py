@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 
 from wfairl.automata.automaton import UNAVAILABLE
+from wfairl.errors import WfairlError, one_line
 from wfairl.worlds.compiled import LabelNumbers, check_node_limit
 from wfairl.worlds.graph import DEFAULT_MAX_STATES, GraphWorld
 from wfairl.worlds.transitions import FeatureNumbers, TransitionTable
-from wfairl.worlds.world import World, check_world
+from wfairl.worlds.world import BrokenLawError, World, check_world
 
 CHECKED_STATES = 100
 """States on which the laws of a world in plain Python are tested before it is explored."""
@@ -34,21 +35,33 @@ def explore_world(world: World[Any], max_states: int = DEFAULT_MAX_STATES) -> Gr
     feature_index: list[int] = []
     labels, features = LabelNumbers(), FeatureNumbers()
     is_available = getattr(world, "is_available", None)
-    for state in queue:  # which grows meanwhile
-        for control in controls:
-            if is_available is not None and not is_available(state, control):
-                successors.append(UNAVAILABLE)
-                label_index.append(0)
-                feature_index.append(0)
-                continue
-            next_state = world.step(state, control)
-            after = number.setdefault(next_state, len(queue))
-            if after == len(queue):
-                queue.append(next_state)
-            successors.append(after)
-            label_index.append(labels.number(world.label(state, control, next_state)))
-            feature_index.append(features.number(world.features(state, control, next_state)))
-        check_node_limit(len(queue), max_states)
+    state, control = world.initial_state, 0
+    try:
+        for state in queue:  # which grows meanwhile
+            for control in controls:
+                if is_available is not None and not is_available(state, control):
+                    successors.append(UNAVAILABLE)
+                    label_index.append(0)
+                    feature_index.append(0)
+                    continue
+                next_state = world.step(state, control)
+                after = number.setdefault(next_state, len(queue))
+                if after == len(queue):
+                    queue.append(next_state)
+                successors.append(after)
+                label_index.append(labels.number(world.label(state, control, next_state)))
+                feature_index.append(features.number(world.features(state, control, next_state)))
+            check_node_limit(len(queue), max_states)
+    except WfairlError:
+        raise
+    except Exception as error:
+        where = f"at state {state!r} under control {world.controls[control]!r}"
+        raise BrokenLawError(f"totality: exploring fails {where} ({one_line(error)})") from error
+    lengths = sorted({row.size for row in features.rows})
+    if len(lengths) > 1:
+        raise BrokenLawError(
+            f"features: they must have the same length everywhere, not both {lengths[0]} and {lengths[1]}"
+        )
     shape = (len(queue), len(world.controls))
     table = TransitionTable(
         controls=tuple(world.controls),

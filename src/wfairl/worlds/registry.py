@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from wfairl.errors import BadInputError
+from wfairl.errors import BadInputError, one_line
 from wfairl.files import read_json, seems
 from wfairl.worlds.documents import task_of_document
 from wfairl.worlds.task import Task, check_task, missing_attributes
@@ -103,7 +103,7 @@ def _registered() -> dict[str, Task]:
                 value = point.load()
             except Exception as error:
                 raise BadInputError(
-                    f"the tasks {point.name!r} of an installed package cannot be imported ({_in_one_line(error)})"
+                    f"the tasks {point.name!r} of an installed package cannot be imported ({one_line(error)})"
                 ) from error
             for task in _tasks_in(value) if isinstance(value, ModuleType) else _tasks_of(value):
                 _add(task, tasks)
@@ -115,10 +115,6 @@ def _add(task: Task, tasks: dict[str, Task]) -> Task:
     if tasks.setdefault(task.name, task) is not task:
         raise BadInputError(f"there is a task {task.name!r} already")
     return task
-
-
-def _in_one_line(error: Exception) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 def _read(path: Path) -> Task:
@@ -149,7 +145,7 @@ def _import(source: str) -> ModuleType:
     except BadInputError:
         raise
     except Exception as error:
-        raise BadInputError(f"cannot be imported ({_in_one_line(error)})") from error
+        raise BadInputError(f"cannot be imported ({one_line(error)})") from error
 
 
 def _tasks_in(module: ModuleType) -> list[Task]:

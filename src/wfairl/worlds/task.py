@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Automaton
-from wfairl.errors import BadInputError
+from wfairl.errors import BadInputError, one_line
 from wfairl.worlds.compiled import CompiledWorld
 from wfairl.worlds.exploring import explore_world
 from wfairl.worlds.graph import GraphWorld
@@ -109,7 +109,10 @@ class ModelTask:
     def make_world(self, seed: int) -> World[Any]:
         """See `Task`."""
         world = self.scene(seed)
-        return world if isinstance(world, CompiledWorld) else explore_world(world)
+        try:
+            return world if isinstance(world, CompiledWorld) else explore_world(world)
+        except BrokenLawError as error:
+            raise BrokenLawError(f"task {self.name!r}, scene of seed {seed}: {error}") from error
 
     def make_simulator(self, seed: int) -> Simulator:
         """See `Task`."""
@@ -156,7 +159,7 @@ def check_task(task: Task, seed: int = 0) -> None:
         raise
     except Exception as error:
         raise BrokenLawError(
-            f"{named}: make_world: the scene of seed {seed} cannot be made ({type(error).__name__}: {error})"
+            f"{named}: make_world: the scene of seed {seed} cannot be made ({one_line(error)})"
         ) from error
     if not isinstance(world, GraphWorld):
         check_world(world, CHECKED_STATES)

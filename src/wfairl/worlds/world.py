@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Label
-from wfairl.errors import BadInputError
+from wfairl.errors import BadInputError, one_line
 
 State = TypeVar("State", bound=Hashable)
 
@@ -121,7 +121,7 @@ def attempt(law: str, function: Callable[..., Any], *arguments: Any) -> Any:
     try:
         return function(*arguments)
     except Exception as error:
-        raise BrokenLawError(f"{law} ({type(error).__name__}: {error})") from error
+        raise BrokenLawError(f"{law} ({one_line(error)})") from error
 
 
 def _check_attributes(world: World[Any]) -> None:

@@ -3,6 +3,7 @@
 It needs the extra `baselines`; only `gail.adversarial` imports it.
 """
 
+import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -196,14 +197,16 @@ class JudgedVecEnv(VecEnv):
 
 def make_ppo(environment: JudgedVecEnv, **settings: Any) -> PPO:
     """PPO with a network of the environment's encoder, on one core, silent; `settings` are PPO's own."""
-    ppo = PPO(
-        StatePolicy,
-        environment,
-        device="cpu",
-        normalize_advantage=False,
-        rollout_buffer_class=EntrywiseBuffer,
-        policy_kwargs={"encoder": environment.encoder, "batch": environment.batch},
-        **settings,
-    )
+    with warnings.catch_warnings():  # `EntrywiseBuffer` truncates no mini-batch
+        warnings.filterwarnings("ignore", message="You have specified a mini-batch size")
+        ppo = PPO(
+            StatePolicy,
+            environment,
+            device="cpu",
+            normalize_advantage=False,
+            rollout_buffer_class=EntrywiseBuffer,
+            policy_kwargs={"encoder": environment.encoder, "batch": environment.batch},
+            **settings,
+        )
     ppo.set_logger(Logger(folder=None, output_formats=[]))
     return ppo

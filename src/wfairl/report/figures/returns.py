@@ -84,7 +84,7 @@ def draw_returns(rows: Sequence[ReturnRow], name: str = "returns", comparable: b
         if data:
             middle = TOP + down * (panel + 0.12) + panel / 2
             style.write_at(figure, 0.0, middle, data, style.NORMAL, va="center", weight="bold")
-    _draw_legend(figure)
+    _draw_legend(figure, is_published=any(row.paper is not None for row in rows))
     return CaptionedFigure(name, figure, _caption(rows, comparable), _alt(rows))
 
 
@@ -113,7 +113,7 @@ def _draw_dots(axes: Any, rows: Sequence[ReturnRow], methods: Sequence[str], nam
         dot[0].set_label(f"ours-{row.method}")
 
 
-def _draw_legend(figure: Any) -> None:
+def _draw_legend(figure: Any, is_published: bool) -> None:
     """The legend, above the last panel."""
     axes = style.place(figure, style.PAGE - 2.6, 0.0, 2.6, 0.16)
     axes.axis("off")
@@ -122,8 +122,9 @@ def _draw_legend(figure: Any) -> None:
     axes.plot([0.08, 0.24], [0.5, 0.5], color=style.BLUE, lw=1.1)
     axes.plot([0.16], [0.5], "o", ms=3.4, color=style.BLUE)
     style.write(axes, 0.3, 0.45, "here, with standard error", va="center")
-    axes.plot([1.83], [0.5], **PAPER_MARKER)
-    style.write(axes, 1.92, 0.45, "in the paper", va="center")
+    if is_published:
+        axes.plot([1.83], [0.5], **PAPER_MARKER)
+        style.write(axes, 1.92, 0.45, "in the paper", va="center")
 
 
 def draw_demonstration_curve(
