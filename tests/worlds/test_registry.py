@@ -153,5 +153,5 @@ def test_a_task_that_is_registered_stands_beside_ours():
     assert register_task(task) is task  # the same one again is no harm
     with pytest.raises(BadInputError, match="there is a task 'own' already"):
         register_task(own_task())
-    with pytest.raises(BadInputError, match="speaks of gold"):
+    with pytest.raises(BadInputError, match="reads gold"):
         register_task(own_task("other", rule=visit_in_order("gold")))
