@@ -112,7 +112,7 @@ class Method(ABC):
             BadInputError: the run is not finished, or was trained for other worlds than this task's.
         """
 
-    def ways_to_act(self, temperature: float) -> dict[str, float | None]:  # noqa: ARG002 - for those that follow it
+    def acting_temperatures(self, temperature: float) -> dict[str, float | None]:  # noqa: ARG002
         """The temperatures at which a run is tested, by name, the one that represents the method first.
 
         Args:

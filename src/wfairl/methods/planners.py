@@ -70,7 +70,7 @@ class PlanningMethod(Method):
             )
         return policy_of(run, task, temperature, str(directory))
 
-    def ways_to_act(self, temperature: float) -> dict[str, float | None]:
+    def acting_temperatures(self, temperature: float) -> dict[str, float | None]:
         """Greedy where the demonstrator was, as in the paper; else at its temperature, and greedy for comparison."""
         as_demonstrated: dict[str, float | None] = {f"at {temperature:g}": temperature} if temperature > 0 else {}
         return {**as_demonstrated, GREEDY: 0.0}

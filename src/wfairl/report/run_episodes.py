@@ -78,7 +78,7 @@ def _seeds(run: RunFiles, policy: str) -> list[int]:
 def policies_of(run: RunFiles, task: Task) -> Iterator[tuple[str, Policy]]:
     """The learned policy at each tested temperature, greedy first; then the references."""
     temperature = run.demonstrated_temperature
-    temperatures = learned_names(run.method.ways_to_act(temperature))
+    temperatures = learned_names(run.method.acting_temperatures(temperature))
     for name in sorted(temperatures, key=lambda name: temperatures[name] or 0.0):
         yield name, run.method.load(run.directory, task, temperatures[name])
     yield "optimal", REFERENCES["optimal"](task, 0.0)

@@ -129,7 +129,7 @@ def _policies(suite: Suite, task: Task, cell: Cell, run: Path) -> dict[str, Poli
     """
     entry = suite.entries[cell.method]
     method = find_method(entry.method)
-    ways = method.ways_to_act(suite.data_sets[cell.data].temperature)
+    ways = method.acting_temperatures(suite.data_sets[cell.data].temperature)
     return {
         cell.variant if way == CHOSEN and cell.variant else way: method.load(run, task, temperature)
         for way, temperature in ways.items()
