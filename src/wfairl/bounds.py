@@ -10,7 +10,7 @@ class Settings:
 
 import math
 import operator
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_args, get_type_hints
 
 from annotated_types import Ge, Gt, Le, Lt
 
@@ -30,15 +30,16 @@ _WORDS = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below"}
 
 
 def check_bounds(settings: Any) -> None:
-    """Refuse a dataclass with a number, or an item of a sequence, outside the bounds of its annotation.
+    """Refuse a dataclass with a number, or an item of a sequence, outside its annotated bounds; None is allowed.
 
     Raises:
         BadInputError: names the field and its bounds.
     """
     for name, hint in get_type_hints(type(settings), include_extras=True).items():
-        metadata, value = getattr(hint, "__metadata__", ()), getattr(settings, name)
+        metadata = [bound for part in (hint, *get_args(hint)) for bound in getattr(part, "__metadata__", ())]
         bounds = [(kind, getattr(bound, kind)) for bound in metadata for kind in _WORDS if hasattr(bound, kind)]
+        value = getattr(settings, name)
         for number in value if isinstance(value, tuple | list) else (value,):
-            if not all(getattr(operator, kind)(number, limit) for kind, limit in bounds):
+            if number is not None and not all(getattr(operator, kind)(number, limit) for kind, limit in bounds):
                 texts = ("finite" if limit == math.inf else f"{_WORDS[kind]} {limit:,}" for kind, limit in bounds)
                 raise BadInputError(f"{name} must be {' and '.join(texts)}, not {number}")

@@ -33,17 +33,6 @@ class FailedRunError(WfairlError, RuntimeError):
     exit_code = 1
 
 
-def check_minimum(settings: object, least: float, *names: str) -> None:
-    """Refuse settings with a named attribute below its minimum.
-
-    Raises:
-        BadInputError: names the attribute.
-    """
-    for name in names:
-        if getattr(settings, name) < least:
-            raise BadInputError(f"{name} is {getattr(settings, name)}; give at least {least}")
-
-
 def one_line(error: BaseException) -> str:
     """An exception of a user's own code in one line: its type, its message, and the place in their file."""
     text = " ".join(f"{type(error).__name__}: {error}".split())

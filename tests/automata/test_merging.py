@@ -147,7 +147,7 @@ def bits_of(transitions, states, words, flags):
 
 
 def test_bad_settings_are_named():
-    with pytest.raises(BadInputError, match=r"noise is 0\.5"):
+    with pytest.raises(BadInputError, match=r"noise must be above 0 and below 0\.5, not 0\.5"):
         MergingSettings(noise=0.5)
     with pytest.raises(BadInputError, match="at least 1"):
         MergingSettings(max_words=0)

@@ -97,7 +97,7 @@ def test_an_encoder_survives_its_document():
     for encoder in (MapEncoder(5, 7), AgentEncoder(4), FeatureEncoder(("go",), ("p", "q"), 0, 3)):
         assert encoder_from_document(json.loads(json.dumps(encoder_to_document(encoder)))) == encoder
     for broken in ({"kind": "ghost"}, {"kind": "agent", "radius": -1}, {"kind": "map", "height": "5", "width": 5}):
-        with pytest.raises(ValueError, match="no encoder"):
+        with pytest.raises(ValueError, match="unknown encoder"):
             encoder_from_document(broken)
 
 

@@ -14,15 +14,17 @@ The rank is the smallest that predicts values held out nearly as well as any.
 """
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Gt, Lt
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
 from wfairl.automata.automaton import Label
 from wfairl.automata.corpus import Corpus, build_prefix_tree, random_part
 from wfairl.automata.weighted import WeightedAutomaton
-from wfairl.errors import BadInputError, check_minimum
+from wfairl.bounds import AtLeastOne, Seed, check_bounds
 
 UNMOVED = 1e-6
 """The projections end when no value moves by more than this share of the largest."""
@@ -52,23 +54,18 @@ class CompletionSettings:
         seed: of the words held out, and of that random part.
     """
 
-    rank: int | None = None
-    max_rank: int = 6
-    max_prefixes: int = 128
-    max_suffixes: int = 128
-    sweeps: int = 200
-    evaluations: int = 100
-    max_words: int = 1_000
-    held_out: float = 0.2
-    seed: int = 0
+    rank: AtLeastOne | None = None
+    max_rank: AtLeastOne = 6
+    max_prefixes: AtLeastOne = 128
+    max_suffixes: AtLeastOne = 128
+    sweeps: AtLeastOne = 200
+    evaluations: AtLeastOne = 100
+    max_words: AtLeastOne = 1_000
+    held_out: Annotated[float, Gt(0), Lt(1)] = 0.2
+    seed: Seed = 0
 
     def __post_init__(self) -> None:
-        check_minimum(self, 1, "max_rank", "max_prefixes", "max_suffixes", "sweeps", "evaluations", "max_words")
-        check_minimum(self, 0, "seed")
-        if self.rank is not None and self.rank < 1:
-            raise BadInputError(f"rank is {self.rank}; give at least 1, or leave it out")
-        if not 0 < self.held_out < 1:
-            raise BadInputError(f"held_out is {self.held_out:g}; it is a share above 0 and below 1")
+        check_bounds(self)
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,7 +34,7 @@ from wfairl.automata.declare_evidence import (
 )
 from wfairl.automata.finite import FiniteAutomaton, NoAcceptedWordError, TooManyStatesError
 from wfairl.automata.minimise import same_language, to_finite
-from wfairl.errors import check_minimum
+from wfairl.bounds import AtLeastOne, Seed, check_bounds
 
 MEMORY = 2**32
 """Bits of all candidates' rows at most, half a gigabyte; of more words a random part is used.
@@ -53,13 +53,12 @@ class DeclareSettings:
         seed: of the random words, and of which words are used if there are too many.
     """
 
-    max_constraints: int = 32
-    max_states: int = 256
-    seed: int = 0
+    max_constraints: AtLeastOne = 32
+    max_states: AtLeastOne = 256
+    seed: Seed = 0
 
     def __post_init__(self) -> None:
-        check_minimum(self, 1, "max_constraints", "max_states")
-        check_minimum(self, 0, "seed")
+        check_bounds(self)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,10 @@ has little evidence; so its automaton, or that of a single state if that is shor
 """
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from annotated_types import Gt, Lt
 from numpy.typing import NDArray
 
 from wfairl.automata.corpus import Corpus, random_part
@@ -18,7 +20,7 @@ from wfairl.automata.finite import end_states
 from wfairl.automata.improvement import improve
 from wfairl.automata.minimise import TransitionTable, minimal
 from wfairl.automata.red_blue import merge_states
-from wfairl.errors import BadInputError, check_minimum
+from wfairl.bounds import AtLeastOne, Seed, check_bounds
 
 
 @dataclass(frozen=True)
@@ -32,16 +34,13 @@ class MergingSettings:
         seed: of that random part.
     """
 
-    max_states: int = 24
-    max_words: int = 2_000
-    noise: float = 0.05
-    seed: int = 0
+    max_states: AtLeastOne = 24
+    max_words: AtLeastOne = 2_000
+    noise: Annotated[float, Gt(0), Lt(0.5)] = 0.05
+    seed: Seed = 0
 
     def __post_init__(self) -> None:
-        check_minimum(self, 1, "max_states", "max_words")
-        check_minimum(self, 0, "seed")
-        if not 0 < self.noise < 0.5:
-            raise BadInputError(f"noise is {self.noise:g}; it must lie between 0 and 0.5")
+        check_bounds(self)
 
 
 @dataclass(frozen=True, eq=False)

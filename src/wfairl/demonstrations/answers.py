@@ -14,15 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from annotated_types import Ge, Gt, Le, Lt
+from annotated_types import Ge, Gt, Lt
 
 from wfairl.automata.automaton import Label
+from wfairl.bounds import Seed
 from wfairl.documents import parse
 from wfairl.errors import BadInputError
 from wfairl.files import NotJsonError, parse_json, read_text, write_atomically
-
-LARGEST_SEED = 2**63 - 1
-"""Seeds are stored as 64-bit integers."""
 
 
 class BrokenAnswersError(BadInputError):
@@ -79,7 +77,7 @@ class Answer:
 class _Stored:
     """An answer on disk."""
 
-    seed: Annotated[int, Ge(0), Le(LARGEST_SEED)]
+    seed: Seed
     controls: tuple[Annotated[int, Ge(0), Lt(2**16)], ...]
     labels: tuple[Label, ...]
     right: bool

@@ -15,7 +15,8 @@ import numpy as np
 
 from wfairl.automata.automaton import Label
 from wfairl.automata.words import Word, compress
-from wfairl.demonstrations.answers import LARGEST_SEED, Answer
+from wfairl.bounds import LARGEST_SEED
+from wfairl.demonstrations.answers import Answer
 from wfairl.errors import BadInputError
 from wfairl.worlds.world import World, available_controls
 

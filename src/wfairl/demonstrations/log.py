@@ -29,9 +29,9 @@ from typing import Any
 
 import numpy as np
 
+from wfairl.bounds import LARGEST_SEED
 from wfairl.demonstrations.demonstration import (
     FAILURE_SCORE,
-    LARGEST_SEED,
     SUCCESS_SCORE,
     Dataset,
     Demonstration,

@@ -19,9 +19,9 @@ from typing import Any, Protocol, cast
 import gymnasium
 import numpy as np
 
+from wfairl.bounds import LARGEST_SEED
 from wfairl.demonstrations.demonstration import (
     FAILURE_SCORE,
-    LARGEST_SEED,
     SUCCESS_SCORE,
     ContradictionError,
     Dataset,

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from annotated_types import Ge, Gt, Le, Lt
+from annotated_types import Ge, Gt, Lt
 
-from wfairl.demonstrations.demonstration import LARGEST_SEED
+from wfairl.bounds import Seed
 from wfairl.documents import Count, parse
 from wfairl.errors import BadInputError
 
@@ -24,7 +24,6 @@ JUDGES = (RULE, ENVIRONMENT, PERSON)
 """What may decide whether a demonstration is right."""
 
 Judge = Literal["rule", "environment", "person"]
-Seed = Annotated[int, Ge(0), Le(LARGEST_SEED)]
 Control = Annotated[int, Ge(0), Lt(2**16)]
 Weight = Annotated[float, Gt(0)]
 
