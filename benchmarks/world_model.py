@@ -23,7 +23,7 @@ from wfairl.automata.automaton import ACCEPTED
 from wfairl.automata.rules import visit_in_order
 from wfairl.worlds import find_task
 from wfairl.worlds.minigrid import MiniGridWorld, rules
-from wfairl.worlds.minigrid.search import walk
+from wfairl.worlds.minigrid.search import follow_controls
 
 MODEL_STEPS = 2_000_000
 REAL_STEPS = 4_000
@@ -63,8 +63,8 @@ def measure_exploration(world: MiniGridWorld, repeats: int) -> dict[str, Any]:
 def measure_stepping(task: Any, world: MiniGridWorld, repeats: int) -> dict[str, Any]:
     controls = np.random.default_rng(0).integers(6, size=MODEL_STEPS)
     start = world.pack(world.initial_state)
-    walk(world.layout.table, world.atoms, start, controls)  # compiles
-    ours = fastest(lambda: walk(world.layout.table, world.atoms, start, controls), repeats) / MODEL_STEPS
+    follow_controls(world.layout.table, world.atoms, start, controls)  # compiles
+    ours = fastest(lambda: follow_controls(world.layout.table, world.atoms, start, controls), repeats) / MODEL_STEPS
     real: Any = task.make_environment(seed=1).unwrapped
     theirs = fastest(lambda: [MiniGridEnv.step(real, control) for control in controls[:REAL_STEPS]], 3) / REAL_STEPS
     real.gen_obs = lambda: None

@@ -45,7 +45,7 @@ def walks(seed: int):
 
 
 def states_along(world: MiniGridWorld, controls) -> list:
-    return world.walk(controls)[0]
+    return world.follow_controls(controls)[0]
 
 
 def shown(batch) -> list:

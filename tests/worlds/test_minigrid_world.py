@@ -103,9 +103,9 @@ def test_exploration_stops_at_its_limit(hardest):
         hardest.explore(max_nodes=1_000)
 
 
-def test_walking_is_stepping(hardest):
+def test_following_controls_is_stepping(hardest):
     controls = np.random.default_rng(0).integers(6, size=100).tolist()
-    states, labels = hardest.walk(controls)
+    states, labels = hardest.follow_controls(controls)
     state = hardest.initial_state
     for control, expected, label in zip(controls, states[1:], labels, strict=True):
         following = hardest.step(state, control)
@@ -285,7 +285,7 @@ def test_a_control_out_of_range_is_refused(hardest, control):
     with pytest.raises(BadInputError, match=f"control {control} is out of range: there are 6, left, right"):
         hardest.step(hardest.initial_state, control)
     with pytest.raises(BadInputError, match=f"step 1: control {control} is out of range"):
-        hardest.walk([0, control])
+        hardest.follow_controls([0, control])
 
 
 @pytest.mark.parametrize("state", [-1, 2**64, 2**63, "left"])
@@ -393,6 +393,6 @@ def test_64_propositions_fit_a_scene_and_one_more_does_not():
     names = list(questions)[:64]
     world = MiniGridWorld.from_environment(env, {name: questions[name] for name in names})
     assert solve(world, rule([names[-1]])).optimal_cost == 7 + 1 + 4  # from (1, 1), facing right, to (8, 5)
-    states, labels = world.walk([2, 2, 1, 2])
+    states, labels = world.follow_controls([2, 2, 1, 2])
     assert labels == [frozenset({"at 2 1"}), frozenset({"at 3 1"}), frozenset({"at 3 1"}), frozenset({"at 3 2"})]
     assert world.label(states[-2], 2, states[-1]) == labels[-1]

@@ -35,7 +35,7 @@ def test_everything_on_the_menu_labels_as_the_proposition_it_stands_for(environm
     made = task_of_document(json.loads(json.dumps(invented_document("made", environment, documents, None))))
     direct = MiniGridTask("direct", "", environment, lambda _: offered, visit_in_order("there"), 10)
     controls = np.random.default_rng(0).integers(6, size=60).tolist()
-    assert made.make_world(0).walk(controls)[1] == direct.make_world(0).walk(controls)[1]
+    assert made.make_world(0).follow_controls(controls)[1] == direct.make_world(0).follow_controls(controls)[1]
     check_task(made)
 
 

@@ -10,26 +10,13 @@ from wfairl.automata.automaton import ACCEPTED, DEAD
 from wfairl.compiling import njit
 from wfairl.worlds.minigrid import rules
 from wfairl.worlds.minigrid.atoms import label_mask
-from wfairl.worlds.minigrid.rules import (
-    CELL_TYPES,
-    CLOSED_DOOR,
-    DIRECTIONS,
-    HANDS,
-    LOCKED_DOOR,
-    NOTHING,
-    OPEN_DOOR,
-    Table,
-    apply_control,
-    carried_object,
-    cell_entry,
-    object_entry,
-)
+from wfairl.worlds.minigrid.rules import NOTHING, Table, apply_control, carried_object, cell_entry, object_entry
 from wfairl.worlds.scene_pool import ENDED, RUNNING, SUCCEEDED
 
 GRID, PLACE, CARRIED, COLUMNS = range(4)
 """Columns of an observation: number of its grid, cell * 4 + direction, index into `HANDS`."""
 
-TYPE_OF_KIND = tuple(CELL_TYPES.index(HANDS[1 + kind]) for kind in (rules.KEY, rules.BALL, rules.BOX))
+TYPE_OF_KIND = tuple(rules.CELL_TYPES.index(rules.HANDS[1 + kind]) for kind in (rules.KEY, rules.BALL, rules.BOX))
 
 
 @njit(cache=True, nogil=True)
@@ -94,7 +81,7 @@ def place_all(
     """Write where the agent of every row is and what it carries into `columns`, shape [rows, 3]."""
     for i in range(scenes.size):
         layout = layouts[scenes[i]]
-        columns[i, PLACE] = fields[i, rules.AGENT] * DIRECTIONS + fields[i, rules.DIRECTION]
+        columns[i, PLACE] = fields[i, rules.AGENT] * rules.DIRECTIONS + fields[i, rules.DIRECTION]
         obj = carried_object(layout, fields[i])
         columns[i, CARRIED] = 0 if obj == NOTHING else 1 + object_entry(layout, obj, rules.KIND)
 
@@ -117,8 +104,8 @@ def _draw(layout: Table, fields: NDArray[np.int32], grid: NDArray[np.uint8]) -> 
         grid[cell] = terrain
         if terrain == rules.DOOR:
             state = rules.door_state(layout, fields, cell_entry(layout, cell, rules.DOOR_AT))
-            shut = LOCKED_DOOR if state & rules.IS_LOCKED else CLOSED_DOOR
-            grid[cell] = OPEN_DOOR if state & rules.IS_OPEN else shut
+            shut = rules.LOCKED_DOOR if state & rules.IS_LOCKED else rules.CLOSED_DOOR
+            grid[cell] = rules.OPEN_DOOR if state & rules.IS_OPEN else shut
     for obj in range(layout[rules.OBJECTS_COUNT]):
         place = fields[rules.FIRST_OBJECT + obj]
         if place < layout[rules.CELLS]:

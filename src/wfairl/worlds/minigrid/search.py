@@ -153,7 +153,7 @@ def _state_mask(layout: Table, atoms: NDArray[np.int32], state: NDArray[np.uint6
 
 
 @njit(cache=True, nogil=True)
-def walk(
+def follow_controls(
     layout: Table, atoms: NDArray[np.int32], start: NDArray[np.uint64], controls: NDArray[np.int64]
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """The states [controls + 1, words] and label masks [controls] along a sequence of controls."""

@@ -14,24 +14,12 @@ from wfairl.compiling import njit
 from wfairl.worlds.minigrid import rules
 from wfairl.worlds.minigrid.packing import fields_count, pack, unpack
 from wfairl.worlds.minigrid.pattern import AHEADS, ANY_HAND, IDLE, WILD
-from wfairl.worlds.minigrid.rules import (
-    CELL_TYPES,
-    CLOSED_DOOR,
-    CONTROLS,
-    FLOORS,
-    HANDS,
-    LOCKED_DOOR,
-    NOTHING,
-    OPEN_DOOR,
-    Layout,
-    Table,
-    cell_entry,
-)
+from wfairl.worlds.minigrid.rules import CONTROLS, NOTHING, Layout, Table, cell_entry
 
-SIZES = (len(CELL_TYPES), len(FLOORS), len(FLOORS), len(CELL_TYPES), len(HANDS))
+SIZES = (len(rules.CELL_TYPES), len(rules.FLOORS), len(rules.FLOORS), len(rules.CELL_TYPES), len(rules.HANDS))
 """A situation's dense number is that of (under, floor under, floor ahead, ahead, hand)."""
 
-DOOR_TYPES = (OPEN_DOOR, CLOSED_DOOR, LOCKED_DOOR)
+DOOR_TYPES = (rules.OPEN_DOOR, rules.CLOSED_DOOR, rules.LOCKED_DOOR)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +73,7 @@ class Situations:
         pose_costs = table[tuple(distinct.T)]  # [price classes, ahead, hand, controls]
         least = np.full((len(distinct), AHEADS, ANY_HAND + 1, IDLE + 1), np.inf)
         least[:, :WILD, :ANY_HAND, :IDLE] = pose_costs
-        objects = pose_costs[:, LOCKED_DOOR + 1 :].min(axis=1)
+        objects = pose_costs[:, rules.LOCKED_DOOR + 1 :].min(axis=1)
         for terrain in range(len(rules.TERRAINS)):
             may = pose_costs[:, list(DOOR_TYPES)].min(axis=1) if terrain == rules.DOOR else pose_costs[:, terrain]
             lies = terrain in (rules.EMPTY, rules.FLOOR, rules.GOAL)
@@ -110,7 +98,7 @@ def price_classes(layout: Layout, walkable: NDArray[np.int64]) -> tuple[NDArray[
         The distinct ones, shape [distinct, 3], and which of them each pose has, shape [walkable * 4].
     """
     cells = layout.cells
-    terrain = np.where(cells[:, rules.TERRAIN] == rules.DOOR, OPEN_DOOR, cells[:, rules.TERRAIN])
+    terrain = np.where(cells[:, rules.TERRAIN] == rules.DOOR, rules.OPEN_DOOR, cells[:, rules.TERRAIN])
     floor = np.where(cells[:, rules.TERRAIN] == rules.FLOOR, 1 + cells[:, rules.TERRAIN_COLOR], 0)
     fronts = cells[walkable][:, rules.FRONT :]
     ahead = np.where(fronts == NOTHING, 0, floor[fronts])
@@ -125,8 +113,8 @@ def _least_removal(costs: NDArray[np.float64]) -> float:
     It is one for all, since some of them are not counted, and it is unknown which; see `Places.spare`.
     """
     toggles, pickups = costs[..., rules.TOGGLE].min(axis=(0, 2)), costs[..., rules.PICKUP].min(axis=(0, 2))
-    opened = CLOSED_DOOR, LOCKED_DOOR, LOCKED_DOOR + 1 + rules.BOX
-    return float(min(*(toggles[ahead] for ahead in opened), pickups[LOCKED_DOOR + 1 :].min()))
+    opened = rules.CLOSED_DOOR, rules.LOCKED_DOOR, rules.LOCKED_DOOR + 1 + rules.BOX
+    return float(min(*(toggles[ahead] for ahead in opened), pickups[rules.LOCKED_DOOR + 1 :].min()))
 
 
 def _arrange(
@@ -139,18 +127,18 @@ def _arrange(
     kinds = [np.flatnonzero(objects[:, rules.KIND] == kind).tolist() for kind in range(len(rules.OBJECTS))]
     aheads = list(DOOR_TYPES) if terrain == rules.DOOR else [terrain]
     if terrain not in (rules.WALL, rules.DOOR):
-        aheads += [LOCKED_DOOR + 1 + kind for kind, members in enumerate(kinds) if members]
+        aheads += [rules.LOCKED_DOOR + 1 + kind for kind, members in enumerate(kinds) if members]
     arrangements = []
     first_door = rules.FIRST_OBJECT + len(objects)
     for ahead in aheads:
-        for hand in range(len(HANDS)):
+        for hand in range(len(rules.HANDS)):
             fields = initial.copy()
             fields[rules.AGENT], fields[rules.DIRECTION] = cell, direction
             places = fields[rules.FIRST_OBJECT : first_door]
             places[(places == front) | (places == cell) | (places == cells + rules.CARRIED)] = cells + rules.GONE
             free = [list(members) for members in kinds]
-            if ahead > LOCKED_DOOR:
-                places[free[ahead - LOCKED_DOOR - 1].pop()] = front
+            if ahead > rules.LOCKED_DOOR:
+                places[free[ahead - rules.LOCKED_DOOR - 1].pop()] = front
             if hand:
                 if not free[hand - 1]:
                     continue
@@ -164,7 +152,7 @@ def _arrange(
 
 
 def _door_bits(cell_type: int) -> int:
-    return {OPEN_DOOR: rules.IS_OPEN, LOCKED_DOOR: rules.IS_LOCKED}.get(cell_type, 0)
+    return {rules.OPEN_DOOR: rules.IS_OPEN, rules.LOCKED_DOOR: rules.IS_LOCKED}.get(cell_type, 0)
 
 
 @njit(cache=True, nogil=True)
@@ -179,8 +167,10 @@ def number_situations(layout: Table, number_of: NDArray[np.int32], states: NDArr
         obj = rules.carried_object(layout, fields)
         hand = 0 if obj == NOTHING else 1 + rules.object_entry(layout, obj, rules.KIND)
         number = _cell_type(layout, fields, cell)
-        number = (number * len(FLOORS) + _floor(layout, cell)) * len(FLOORS) + _floor(layout, front)
-        numbers[i] = number_of[(number * len(CELL_TYPES) + _cell_type(layout, fields, front)) * len(HANDS) + hand]
+        number = (number * len(rules.FLOORS) + _floor(layout, cell)) * len(rules.FLOORS) + _floor(layout, front)
+        numbers[i] = number_of[
+            (number * len(rules.CELL_TYPES) + _cell_type(layout, fields, front)) * len(rules.HANDS) + hand
+        ]
     return numbers
 
 
@@ -201,7 +191,7 @@ def _cell_type(layout: Table, fields: NDArray[np.int32], cell: int) -> int:
     if terrain == rules.DOOR:
         state = rules.door_state(layout, fields, cell_entry(layout, cell, rules.DOOR_AT))
         if state & rules.IS_OPEN:
-            return OPEN_DOOR
-        return LOCKED_DOOR if state & rules.IS_LOCKED else CLOSED_DOOR
+            return rules.OPEN_DOOR
+        return rules.LOCKED_DOOR if state & rules.IS_LOCKED else rules.CLOSED_DOOR
     obj = rules.object_at(layout, fields, cell)
-    return terrain if obj == NOTHING else LOCKED_DOOR + 1 + rules.object_entry(layout, obj, rules.KIND)
+    return terrain if obj == NOTHING else rules.LOCKED_DOOR + 1 + rules.object_entry(layout, obj, rules.KIND)

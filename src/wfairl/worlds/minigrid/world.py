@@ -43,7 +43,7 @@ from wfairl.worlds.minigrid.mask_numbers import MaskNumbers
 from wfairl.worlds.minigrid.packing import pack, unpack, unpack_all
 from wfairl.worlds.minigrid.propositions import MAX_PROPOSITIONS, Atom, Proposition, proposition_menu, to_label
 from wfairl.worlds.minigrid.rules import COLORS, CONTROLS, NOTHING, OBJECTS, TERRAINS, Layout
-from wfairl.worlds.minigrid.search import ProductNodes, cells_after, walk
+from wfairl.worlds.minigrid.search import ProductNodes, cells_after, follow_controls
 from wfairl.worlds.scene_pool import ScenePool
 from wfairl.worlds.task import Task
 
@@ -112,12 +112,12 @@ class MiniGridWorld:
         mask = label_mask(self.layout.table, self.atoms, self._fields(next_state), done)
         return to_label(int(mask), self.propositions)
 
-    def walk(self, controls: Sequence[int]) -> tuple[list[int], list[Label]]:
+    def follow_controls(self, controls: Sequence[int]) -> tuple[list[int], list[Label]]:
         """The states (one more) and labels along a sequence of controls from the initial state."""
         sequence = np.asarray(controls, np.int64).reshape(-1)
         for step in np.flatnonzero((sequence < 0) | (sequence >= len(CONTROLS))):
             raise BadInputError(f"step {step}: {_out_of_range(sequence[step])}")
-        states, masks = walk(self.layout.table, self.atoms, self.pack(self.initial_state), sequence)
+        states, masks = follow_controls(self.layout.table, self.atoms, self.pack(self.initial_state), sequence)
         return [self.unpack(words) for words in states], [to_label(int(mask), self.propositions) for mask in masks]
 
     def features(self, state: int, control: int, next_state: int) -> NDArray[np.float64]:  # noqa: ARG002
