@@ -11,8 +11,7 @@ from wfairl.public_data.borlange import read_borlange
 from wfairl.public_data.labyrinth import trajectories_of
 from wfairl.public_data.shanghai import read_shanghai
 from wfairl.public_data.trajectories import save_trajectories
-from wfairl.suites import borlange, compute, shanghai
-from wfairl.suites import labyrinth_fits as labyrinth
+from wfairl.suites import borlange, compute, labyrinth, shanghai
 from wfairl.suites.data_suite import Outcome, find_data_suite, mean_and_spread
 
 
