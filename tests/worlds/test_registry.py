@@ -122,7 +122,7 @@ def test_a_broken_package_is_named_every_time(monkeypatch, load, message):
         ("import nothing_of_that_name", "cannot be imported (ModuleNotFoundError: No module named 'nothing_of_"),
         ("def broken(:", "cannot be imported (SyntaxError"),
         ("1 / 0", "cannot be imported (ZeroDivisionError"),
-        ("raise ValueError('two\\nlines')", "cannot be imported (ValueError: two lines)"),
+        ("raise ValueError('two\\nlines')", "cannot be imported (ValueError: two lines, in my_tasks.py, line "),
         ("x = 1", "there is no task at its top level"),
         (TASK_FILE.replace('"first"', '"doorkey"'), "there is a task 'doorkey' already"),
         (TASK_FILE.replace('("a",), visit', '("b",), visit'), "reads a, which the task does not have"),
