@@ -122,18 +122,18 @@ def _learn(suite: Suite, task: Task, cell: Cell, protocol: Protocol, directory: 
 
 
 def _policies(suite: Suite, task: Task, cell: Cell, run: Path) -> dict[str, Policy]:
-    """The learned policies for a task, by the names of the ways to act.
+    """The learned policies for a task, by the names of their acting temperatures.
 
     Raises:
         BadInputError: they were learned for other worlds than this task's.
     """
     entry = suite.entries[cell.method]
     method = find_method(entry.method)
-    ways = method.acting_temperatures(suite.data_sets[cell.data].temperature)
+    temperatures = method.acting_temperatures(suite.data_sets[cell.data].temperature)
     return {
-        cell.variant if way == CHOSEN and cell.variant else way: method.load(run, task, temperature)
-        for way, temperature in ways.items()
-        if entry.acts in (None, way)
+        cell.variant if name == CHOSEN and cell.variant else name: method.load(run, task, temperature)
+        for name, temperature in temperatures.items()
+        if entry.acts in (None, name)
     }
 
 

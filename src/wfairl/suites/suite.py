@@ -61,7 +61,7 @@ class Entry:
         variants: settings of variants by name. All are computed and shown; the one that does best on validation scenes
             represents the entry.
         data_sets: the only data sets that it learns from; all of the protocol if None.
-        acts: the only way to act that is tested, of those of its method; all of them if None.
+        acts: the name of the only acting temperature that is tested, of those of its method; all of them if None.
         transferred: data sets for which it is tested on the suite's transfers too.
     """
 
