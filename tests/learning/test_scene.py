@@ -63,7 +63,7 @@ def test_labels_that_the_world_does_not_have_are_refused():
 
 def test_a_demonstration_of_another_scene_is_refused():
     (shown,) = demonstrations(1)
-    with pytest.raises(ContradictionError, match=r"step \d+: the world gives another label; is it another scene"):
+    with pytest.raises(ContradictionError, match=r"step \d+: the world gives another label than the demonstration"):
         prepare_scenes([shown], lambda _: make_world(1), RULE, 0.5)
 
 

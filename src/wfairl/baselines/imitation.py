@@ -61,10 +61,7 @@ def imitation_batch(task: Task, demonstration: Demonstration, encoder: Encoder) 
     states, labels = follow_controls(world, controls, demonstration.seed)
     for step, (recorded, label) in enumerate(zip(demonstration.labels, labels, strict=True)):
         if recorded != label:
-            raise ContradictionError(
-                f"seed {demonstration.seed}: step {step}: the world gives another label than the demonstration; is it"
-                " another scene or another version of the task?"
-            )
+            raise ContradictionError.of_label(demonstration.seed, step)
     moves = torch.tensor([states[i + 1] != states[i] for i in range(len(controls))])
     return ImitationBatch(encoder.for_world(world)(states[:-1]), torch.tensor(controls), moves)
 

@@ -31,6 +31,14 @@ class BadDemonstrationError(BadInputError):
 class ContradictionError(BadDemonstrationError):
     """The world gives another label than the demonstration has, or cannot follow it."""
 
+    @classmethod
+    def of_label(cls, seed: int, step: int) -> ContradictionError:
+        """The error for a step at which the world gives another label."""
+        return cls(
+            f"seed {seed}: step {step}: the world gives another label than the demonstration; is it another scene, or"
+            " another version of the task?"
+        )
+
 
 class MixedTasksError(BadInputError):
     """Demonstrations of different tasks where one task is expected."""

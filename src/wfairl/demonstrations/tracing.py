@@ -29,9 +29,7 @@ def trace(demonstration: Demonstration, product: Product | LazyProduct) -> Itera
         if after == UNAVAILABLE:
             raise ContradictionError(f"{where}: the control {world.controls[control]!r} is not available there")
         if product.labels[product.label_index[node, control]] != label:
-            raise ContradictionError(
-                f"{where}: the world gives another label; is it another scene, or another version?"
-            )
+            raise ContradictionError.of_label(demonstration.seed, step)
         yield step, node, after
         if after < 0:
             return
