@@ -165,7 +165,7 @@ def test_demonstrations_whose_labels_the_world_contradicts(refused, corridor_dem
     dataset, other = load(corridor_demos), tmp_path / "other.safetensors"
     moved = tuple(replace(one, labels=(frozenset({"home"}), *one.labels[1:])) for one in dataset)
     save(Dataset(dataset.task, moved, dataset.temperature), other)
-    own, message = ("--tasks", CORRIDOR), "the world gives another label than the demonstration; is it another scene"
+    own, message = ("--tasks", CORRIDOR), "the world gives another label"
     refused(*own, "learn-task", other, "-o", "task.json", message=message)
     refused(*own, "train", other, "--task-model", corridor_model, "-o", "run", message=message)
     refused(*own, "train", other, "--method", "no-automaton", "-o", "run", message=message)
