@@ -20,6 +20,7 @@ from wfairl.report.page import Section
 from wfairl.report.player import EpisodePlayer
 from wfairl.report.recording import Recording, record_episode, record_trajectory
 from wfairl.report.run_files import RunFiles, is_learned
+from wfairl.report.text import Code, Text
 from wfairl.worlds.task import Task
 
 DEFAULT_SCENES = 3
@@ -99,17 +100,16 @@ def scenes_of(run: RunFiles, count: int) -> list[int]:
     return list(islice((seed for seed in candidates if seed not in seen), count))
 
 
-def _introduction(run: RunFiles, policies: Sequence[str], acted: Sequence[int], has_all: bool) -> str:
+def _introduction(run: RunFiles, policies: Sequence[str], acted: Sequence[int], has_all: bool) -> Text:
     if all(name in run.evaluation for name in policies):
         which = f"{'All' if has_all else 'Some'} evaluated episodes, step by step"
     else:
         which = f"Episodes in {'scenes of the evaluation' if run.evaluation else 'new scenes'}, step by step"
-    more = "`wfairl report --scenes` for more"
-    if has_all:
-        scenes = f"scene{'s' if len(acted) > 1 else ''} {', '.join(map(str, acted))}"
-        text = f"{which}. For {scenes} the page has the probability of each control ({more})."
-    else:
-        text = f"{which}, with the probability of each control ({more}; images are large in this world)."
-    if run.task_model is None:
-        return text
-    return f"{text} The automaton reads the label of each step: its state is filled, and the edge just taken is thick."
+    option = Code("wfairl report --scenes")
+    automaton = " The automaton reads the label of each step: its state is filled, and the edge just taken is thick."
+    rest = "" if run.task_model is None else automaton
+    if not has_all:
+        text = f"{which}, with the probability of each control. Images are large in this world; for more scenes use "
+        return (text, option, f".{rest}")
+    scenes = f"scene{'s' if len(acted) > 1 else ''} {', '.join(map(str, acted))}"
+    return (f"{which}. For {scenes} the page has the probability of each control; for more use ", option, f".{rest}")

@@ -30,7 +30,7 @@ def result_section(run: RunFiles, task: Task) -> Section:
             Interval(display_name(name, task), one.mean_return, _error_of(one), name in learned)
             for name, one in run.evaluation.items()
         ),
-        caption="Mean return ± one standard error; 1 would be success in no step, 0 is failure.",
+        caption="Mean return ± one standard error; 1 would be success in zero steps, 0 is failure.",
     )
     blocks: tuple[Block, ...] = (
         prose(_headline(run.evaluation, learned, task)),
