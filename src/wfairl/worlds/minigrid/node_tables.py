@@ -85,16 +85,21 @@ def insert_node(
         state_label: of a transition that leaves the state as it is, an index.
         shift: see `free_bits`.
     """
-    slots, key = tables.slots, _node_key(state, automaton_state, shift)
-    slot = _node_slot(tables, state, automaton_state, key, shift)
-    if slots[slot, 1] == EMPTY_SLOT:
-        for i in range(state.size):
-            tables.states[count, i] = state[i]
-        tables.automaton_states[count], tables.state_labels[count] = automaton_state, state_label
-        tables.successors[count, 0] = UNEXPANDED
-        count += 1
-        slots[slot, 0], slots[slot, 1] = key, count
-    return np.int64(slots[slot, 1]) - 1, count
+    states, automaton_states, state_labels, successors, _, slots = tables
+    key = _node_key(state, automaton_state, shift)
+    last = slots.shape[0] - 1
+    slot = _first_slot(key, last)
+    while slots[slot, 1] != EMPTY_SLOT:
+        if slots[slot, 0] == key:
+            node = np.int64(slots[slot, 1]) - 1
+            if shift >= 0 or (automaton_states[node] == automaton_state and _same(states, node, state)):
+                return node, count
+        slot = (slot + 1) & last
+    for i in range(state.size):
+        states[count, i] = state[i]
+    automaton_states[count], state_labels[count], successors[count, 0] = automaton_state, state_label, UNEXPANDED
+    slots[slot, 0], slots[slot, 1] = key, count + 1
+    return np.int64(count), count + 1
 
 
 @njit(cache=True, nogil=True)
@@ -107,21 +112,6 @@ def _node_key(words: NDArray[np.uint64], automaton_state: int, shift: int) -> np
         key = (key ^ words[i]) * GOLDEN
         key ^= key >> np.uint64(29)
     return key
-
-
-@njit(cache=True, nogil=True)
-def _node_slot(tables: NodeTables, words: NDArray[np.uint64], automaton_state: int, key: np.uint64, shift: int) -> int:
-    """The slot that holds a node, or the empty one where it belongs."""
-    slots = tables.slots
-    last = slots.shape[0] - 1
-    slot = _first_slot(key, last)
-    while slots[slot, 1] != EMPTY_SLOT:
-        if slots[slot, 0] == key:
-            node = np.int64(slots[slot, 1]) - 1
-            if shift >= 0 or (tables.automaton_states[node] == automaton_state and _same(tables.states, node, words)):
-                break
-        slot = (slot + 1) & last
-    return slot
 
 
 @njit(cache=True, nogil=True)

@@ -104,42 +104,43 @@ def _expand(
         The next position, the number of nodes, and the mask of a new label or None. A node on which a new label was
         met is expanded from its beginning the next time, which finds again what it has added.
     """
-    layout, atoms, slots = product.layout, product.atoms, product.mask_slots
+    layout, atoms, mask_slots, rows, shift = product
+    states, automaton_states, state_labels, successors, labels, _ = tables
     here = np.empty(fields_count(layout), np.int32)
     fields = np.empty(fields_count(layout), np.int32)
-    words = np.empty(tables.states.shape[1], np.uint64)
+    words = np.empty(states.shape[1], np.uint64)
     looks_ahead, events = depends_on_front(atoms), has_events(atoms)
     while position < (order.size if order.size else count) and count <= max_nodes:
-        if count + len(CONTROLS) > tables.automaton_states.size:
+        if count + len(CONTROLS) > automaton_states.size:
             break
         node = order[position] if order.size else position
-        unpack(layout, tables.states[node], here)
-        automaton_state = tables.automaton_states[node]
+        unpack(layout, states[node], here)
+        automaton_state = automaton_states[node]
         for control in range(len(CONTROLS)):
             for i in range(here.size):  # faster than a slice, compiled
                 fields[i] = here[i]
             changed = apply_control(layout, fields, control)
-            label = state_label = np.int64(tables.state_labels[node])
+            label = state_label = np.int64(state_labels[node])
             if changed and (looks_ahead or control not in (LEFT, RIGHT)):
                 mask = label_mask(layout, atoms, fields, control)
-                label = state_label = find_number(slots, mask)
+                label = state_label = find_number(mask_slots, mask)
                 if label == NO_NUMBER:
                     return position, count, mask
                 if events and control >= PICKUP:
                     mask = label_mask(layout, atoms, fields, NOTHING)
-                    state_label = find_number(slots, mask)
+                    state_label = find_number(mask_slots, mask)
                     if state_label == NO_NUMBER:
                         return position, count, mask
-            tables.labels[node, control] = label
-            next_automaton_state = np.int64(product.rows[label, automaton_state])
+            labels[node, control] = label
+            next_automaton_state = np.int64(rows[label, automaton_state])
             if next_automaton_state < 0:
-                tables.successors[node, control] = next_automaton_state
+                successors[node, control] = next_automaton_state
             elif not changed and next_automaton_state == automaton_state:
-                tables.successors[node, control] = node
+                successors[node, control] = node
             else:
                 pack(layout, fields, words)
-                successor, count = insert_node(tables, count, words, next_automaton_state, state_label, product.shift)
-                tables.successors[node, control] = successor
+                successor, count = insert_node(tables, count, words, next_automaton_state, state_label, shift)
+                successors[node, control] = successor
         position += 1
     return position, count, None
 
