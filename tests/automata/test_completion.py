@@ -50,9 +50,9 @@ def test_a_rank_that_is_given_is_used_and_few_words_do_not_hurt():
 
 
 def test_bad_settings_are_named():
-    with pytest.raises(BadInputError, match="max_rank is 0"):
+    with pytest.raises(BadInputError, match="max_rank must be at least 1"):
         CompletionSettings(max_rank=0)
-    with pytest.raises(BadInputError, match="rank is 0"):
+    with pytest.raises(BadInputError, match=r"^rank must be at least 1"):
         CompletionSettings(rank=0)
     with pytest.raises(BadInputError, match="held_out"):
         CompletionSettings(held_out=1)

@@ -156,5 +156,5 @@ def test_random_words_are_the_same_in_pieces(monkeypatch):
 def test_bad_settings_are_named():
     with pytest.raises(BadInputError, match="at least 1"):
         DeclareSettings(max_states=0)
-    with pytest.raises(BadInputError, match="seed is -1"):
+    with pytest.raises(BadInputError, match="seed must be at least 0"):
         DeclareSettings(seed=-1)
