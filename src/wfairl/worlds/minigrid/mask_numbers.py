@@ -53,21 +53,22 @@ class MaskNumbers:
 
     def number_all(self, masks: NDArray[np.uint64]) -> NDArray[np.int64]:
         """The numbers of masks, of which new ones get one in their order; shape [masks]."""
-        numbers = find_numbers(self.slots, masks)
-        if NO_NUMBER in numbers:
+        numbers, are_known = find_numbers(self.slots, masks)
+        if not are_known:
             for mask in masks[numbers == NO_NUMBER].tolist():
                 self.number(mask)
-            numbers = find_numbers(self.slots, masks)
+            numbers, _ = find_numbers(self.slots, masks)
         return numbers
 
 
 @njit(cache=True, nogil=True)
-def find_numbers(slots: NDArray[np.uint64], masks: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """The number of each mask, or `NO_NUMBER`; shape [masks]."""
-    numbers = np.empty(masks.size, np.int64)
+def find_numbers(slots: NDArray[np.uint64], masks: NDArray[np.uint64]) -> tuple[NDArray[np.int64], bool]:
+    """The number of each mask, or `NO_NUMBER`, shape [masks]; and whether all have one."""
+    numbers, are_known = np.empty(masks.size, np.int64), True
     for i in range(masks.size):
         numbers[i] = find_number(slots, masks[i])
-    return numbers
+        are_known &= numbers[i] != NO_NUMBER
+    return numbers, are_known
 
 
 @njit(cache=True, nogil=True)
