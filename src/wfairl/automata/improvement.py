@@ -76,6 +76,7 @@ def _best_change(transitions, states, data, best, max_states, twice):  # type: i
                     bits = _bits_of_ends(labels, leaving, states, _ends(trial, states, data, users))
                     if bits < best:
                         best, chosen, chosen_states = bits, trial.copy(), states
+            leaving[state] = left
             if states < max_states:
                 for i in range(labels):  # the new state is like `after`, loops and all
                     trial[states, i] = states if transitions[after, i] == after else transitions[after, i]
