@@ -163,7 +163,7 @@ def test_what_cannot_be_trained_leaves_nothing_behind(finished, tmp_path, resume
         ({"floor": 0.0}, "floor"),
         ({"floor": float("nan")}, "floor"),
         ({"temperature": 0.0}, "above zero"),
-        ({"learning_rate": -1.0}, "learning rate"),
+        ({"learning_rate": -1.0}, "learning_rate must be above 0"),
         ({"epochs": -1}, "epochs"),
     ],
 )
