@@ -23,24 +23,25 @@ class MyopicChoice:
         return np.where(successors < 0, np.inf, costs)
 
     def log_probabilities(self, choices, costs):
-        return self._log_policy(choices, costs)[choices.asked.of_step, choices.controls]
+        return self._log_policy(choices, costs)[choices.decisions.of_step, choices.controls]
 
     def log_likelihood(self, choices, costs):
         policy = np.exp(self._log_policy(choices, costs))
-        counts, gradient = choices.asked.counts, np.zeros(costs.shape)
-        np.add.at(gradient, choices.asked.nodes, counts.sum(axis=1, keepdims=True) * policy - counts)
+        counts, gradient = choices.decisions.counts, np.zeros(costs.shape)
+        np.add.at(gradient, choices.decisions.nodes, counts.sum(axis=1, keepdims=True) * policy - counts)
         return Likelihood(float(self.log_probabilities(choices, costs).sum()), gradient)
 
     def information(self, choices, costs, features):
-        policy, phi = np.exp(self._log_policy(choices, costs)), features[choices.asked.nodes]
+        policy, phi = np.exp(self._log_policy(choices, costs)), features[choices.decisions.nodes]
         excess = phi - (policy[:, :, None] * phi).sum(axis=1, keepdims=True)
-        own = -excess[choices.asked.of_step, choices.controls]
+        own = -excess[choices.decisions.of_step, choices.controls]
         scores = np.array([own[choices.trips == trip].sum(axis=0) for trip in np.unique(choices.trips)])
-        return Information(scores, -np.einsum("sv,su,sui,suj->ij", choices.asked.counts, policy, excess, excess))
+        counts = choices.decisions.counts
+        return Information(scores, -np.einsum("sv,su,sui,suj->ij", counts, policy, excess, excess))
 
     def _log_policy(self, choices, costs):
         Q = self.control_cost_to_go(choices.successors, costs, None)
-        return log_softmax(-Q[choices.asked.nodes], axis=1)
+        return log_softmax(-Q[choices.decisions.nodes], axis=1)
 
 
 if __name__ == "__main__":
