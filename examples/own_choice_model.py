@@ -40,8 +40,7 @@ class MyopicChoice:
         return Information(scores, -np.einsum("sv,su,sui,suj->ij", counts, policy, excess, excess))
 
     def _log_policy(self, choices, costs):
-        Q = self.control_cost_to_go(choices.successors, costs, None)
-        return log_softmax(-Q[choices.decisions.nodes], axis=1)
+        return log_softmax(-self.control_cost_to_go(choices.successors, costs, None)[choices.decisions.nodes], axis=1)
 
 
 if __name__ == "__main__":
