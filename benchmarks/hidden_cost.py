@@ -113,7 +113,7 @@ def true_costs(task: Task, hidden_cost: Cost, policy: PlannedPolicy) -> NDArray[
     costs = []
     for episode in evaluate(task, policy, TEST_SEEDS).episodes:
         product = solve(task.make_world(episode.seed), task.rule, hidden_cost).product
-        nodes = product.walk(episode.controls)[:-1]
+        nodes = product.nodes_along(episode.controls)[:-1]
         costs.append(hidden_cost(product)[nodes, list(episode.controls)].sum() if episode.success else np.inf)
     return np.array(costs)
 

@@ -169,7 +169,7 @@ def test_states_that_are_records_are_told_by_lists_or_objects(tmp_path, states):
 
 def test_a_log_of_a_minigrid_may_tell_its_states(tmp_path):
     world = TASK.make_world(3)
-    states, _ = world.walk([0, 2, 1, 2])
+    states, _ = world.follow_controls([0, 2, 1, 2])
     (item,) = read_log(write(tmp_path / "log.jsonl", {"seed": 3, "states": states}), TASK)
     assert follow_controls(world, item.controls, 3)[0] == tuple(states)
 

@@ -126,7 +126,7 @@ def test_counterexamples_are_accepted_by_the_model_and_break_the_correction(erra
             assert not one.is_right
             assert model.finite.accepts(one.labels)
             assert not keeps(one.labels, correction)
-            states = task.make_world(one.seed).walk(one.controls)
+            states = task.make_world(one.seed).follow_controls(one.controls)
             assert tuple(states[1]) == one.labels
     assert counterexamples(Before("corner", "goal"), model, dataset, task, range(3), np.random.default_rng(0)) == ()
 

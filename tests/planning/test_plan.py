@@ -20,7 +20,7 @@ def test_plan_is_accepted_and_costs_what_it_says(problem: Problem):
         return
     assert plan.path.is_accepted
     assert problem.automaton.accepts(plan.path.word)
-    nodes = product.walk(plan.path.controls)
+    nodes = product.nodes_along(plan.path.controls)
     paid = costs[list(nodes[:-1]), list(plan.path.controls)].sum()
     assert plan.cost == pytest.approx(paid)
 

@@ -45,7 +45,7 @@ def assert_same_arrays(one: Product, other: Product) -> None:
 def test_a_walk_through_the_product_is_a_walk_through_world_and_automaton(problem: Problem):
     product = build_product(problem.world, problem.automaton)
     controls = random_walk(problem.world, 30, problem.rng)
-    path, nodes = product.follow(controls), product.walk(controls)
+    path, nodes = product.follow(controls), product.nodes_along(controls)
     state, automaton_state = problem.world.initial_state, 0
     for t, control in enumerate(path.controls):
         assert control == controls[t]

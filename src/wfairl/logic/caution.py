@@ -144,7 +144,7 @@ class CautiousPolicy:
             if solution.cost_to_go[0] == np.inf:
                 return
             controls = best_controls(product, solution)
-            path = product.walk(controls)[:-1], controls
+            path = product.nodes_along(controls)[:-1], controls
             read: dict[Label, float] = {}
             word = tuple(product.labels[i] for i in product.label_index[path])
             for label, probability in zip(word, risk[path].tolist(), strict=True):

@@ -123,7 +123,7 @@ class Product:
             (self.state(node), int(automaton_state)): node for node, automaton_state in enumerate(self.automaton_states)
         }
 
-    def walk(self, controls: Sequence[int], start: int = 0) -> tuple[int, ...]:
+    def nodes_along(self, controls: Sequence[int], start: int = 0) -> tuple[int, ...]:
         """The nodes along a sequence of controls, up to the first `ACCEPTED` or `DEAD`.
 
         Raises:
@@ -143,7 +143,7 @@ class Product:
 
     def follow(self, controls: Sequence[int], start: int = 0) -> Path:
         """The path of a sequence of controls from a node, up to acceptance or death; see `walk`."""
-        steps = len(self.walk(controls, start)) - 1
+        steps = len(self.nodes_along(controls, start)) - 1
         return follow_controls(
             self.world, self.automaton, controls[:steps], self.state(start), int(self.automaton_states[start])
         )

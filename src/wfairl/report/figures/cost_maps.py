@@ -89,7 +89,7 @@ def map_costs(task: Task, seed: int, automaton: Automaton, cost: Cost, automaton
     product = build_product(world, automaton)
     table = cost(product)
     plan = find_plan(product, table)
-    nodes = product.walk(plan.path.controls)[:-1]
+    nodes = product.nodes_along(plan.path.controls)[:-1]
     visited = [int(product.automaton_states[node]) for node in nodes]
     if automaton_state is None:
         automaton_state = max(dict.fromkeys(visited), key=visited.count)
