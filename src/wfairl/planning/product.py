@@ -142,7 +142,7 @@ class Product:
         return tuple(nodes)
 
     def follow(self, controls: Sequence[int], start: int = 0) -> Path:
-        """The path of a sequence of controls from a node, up to acceptance or death; see `walk`."""
+        """The path of a sequence of controls from a node, up to acceptance or death; see `nodes_along`."""
         steps = len(self.nodes_along(controls, start)) - 1
         return follow_controls(
             self.world, self.automaton, controls[:steps], self.state(start), int(self.automaton_states[start])
