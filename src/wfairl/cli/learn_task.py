@@ -139,14 +139,8 @@ def learn_task(
     if chosen is Learner.GRU:
         _learn_recurrent(data, from_demonstrations, output, reading, max_states, seed, as_json)
     elif chosen is Learner.SPECTRAL:
-        spectral = SpectralSettings(
-            rank,
-            rows,
-            cols,
-            DEFAULT_TOLERANCE if tolerance is None else tolerance,
-            max_states or DEFAULT_MAX_STATES,
-            optional_start=from_demonstrations,
-        )
+        quotient = DEFAULT_TOLERANCE if tolerance is None else tolerance, max_states or DEFAULT_MAX_STATES
+        spectral = SpectralSettings(rank, rows, cols, *quotient, optional_start=from_demonstrations)
         if preset is not None or select:
             read = _read_as(data, from_demonstrations, reading)
             setting = find_preset(preset) if preset else _select(*read, seed, executor, jobs)
