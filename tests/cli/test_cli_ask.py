@@ -126,7 +126,19 @@ def test_of_an_event_log_the_cases_that_differ_are_to_be_asked_about(wfairl, tmp
     assert "wfairl score --differing" in error
 
 
-def test_answers_are_for_the_rational_learner(wfairl, demos, tmp_path):
-    code, _, error = wfairl("learn-task", demos, "--learner", "spectral", "--answers", tmp_path / "any.jsonl")
+@pytest.mark.parametrize("option", [("--answers", "any.jsonl"), ("--with-cost",)])
+def test_options_of_the_rational_learner_are_refused_for_others(wfairl, demos, tmp_path, option):
+    code, _, error = wfairl("learn-task", demos, "--learner", "spectral", *option, "-o", tmp_path / "task.json")
     assert code == 2
-    assert "--learner rational" in error
+    assert f"{option[0]} is for --learner rational" in error
+    assert not (tmp_path / "task.json").exists()
+
+
+def test_logic_is_learned_with_the_cost_where_that_is_asked_for(wfairl, tmp_path):
+    task = find_task("crowded-office-coffee")
+    save(collect(task, 6, 0, 0.5, seed=61, n_jobs=1), tmp_path / "demos.safetensors")
+    code, output, _ = wfairl("learn-task", tmp_path / "demos.safetensors", "--with-cost", "-o", tmp_path / "task.json")
+    assert code == 0
+    rounds = TaskModel.load(tmp_path / "task.json").facts["rounds"]
+    assert rounds > 1  # crowds are expensive, so that a cost explains more than none
+    assert f"learned along with the rule, in {rounds} rounds" in output

@@ -44,6 +44,9 @@ demonstrators act most rationally in their worlds; it needs no failures. Example
 
     wfairl learn-task demos.safetensors -o task.json
 
+It judges them by the task's nominal cost, 1 per control for most tasks. If they avoid places that are expensive but not
+forbidden, --with-cost learns their cost along with the automaton.
+
 For words the default, shortest, finds the rule with the shortest description: constraints such as 'ship only after
 pay' (declare), or a small automaton (merging); if there is none, it memorises the words. Example:
 
@@ -84,6 +87,9 @@ def learn_task(
         Path | None,
         typer.Option(help="Answers from `wfairl ask`, for rational. Default: the file beside the demonstrations."),
     ] = None,
+    with_cost: Annotated[
+        bool, typer.Option("--with-cost", help="Learn the demonstrators' cost along with the automaton, for rational.")
+    ] = False,
     rank: Annotated[int | None, typer.Option(help="Rank of the weighted automaton: its number of states.")] = None,
     rows: Annotated[int | None, typer.Option(help="Longest prefix of the basis.")] = None,
     cols: Annotated[int | None, typer.Option(help="Longest suffix of the basis.")] = None,
@@ -121,6 +127,8 @@ def learn_task(
 
     check_file(output)
     if learner is not None and learner not in list(Learner):
+        if with_cost:
+            raise _not_for("--with-cost", learner)
         _learn_registered(learner, words, output, jobs, as_json)
         return
     if executor is not None and not select:
@@ -129,11 +137,12 @@ def learn_task(
     settings |= {"--select": select or None, "--tolerance": tolerance}
     from_demonstrations = are_demonstrations(words)
     chosen = _choose_learner(None if learner is None else Learner(learner), settings, max_states, from_demonstrations)
-    if answers is not None and chosen is not Learner.RATIONAL:
-        raise BadInputError(f"--answers is for --learner rational, not for {chosen}; leave it out")
     if chosen is Learner.RATIONAL:
-        _learn_rational(words, answers, output, jobs, as_json)
+        _learn_rational(words, answers, with_cost, output, jobs, as_json)
         return
+    for name, is_given in (("--answers", answers is not None), ("--with-cost", with_cost)):
+        if is_given:
+            raise _not_for(name, chosen)
     data = read_scored(words, LogColumns(case_column, event_column, time_column, outcome_column))
     reading = Reading(threshold, is_log(words) if keep_repeats is None else keep_repeats)
     if chosen is Learner.GRU:
@@ -148,6 +157,10 @@ def learn_task(
         _learn(data, SpectralWordLearner(reading, spectral), output, threshold, seed, as_json)
     else:
         _learn(data, find_word_learner(chosen, reading), output, threshold, seed, as_json)
+
+
+def _not_for(option: str, learner: str) -> BadInputError:
+    return BadInputError(f"{option} is for --learner rational, not for {learner}; leave it out")
 
 
 def _learn_registered(name: str, demos: Path, output: Path, jobs: int, as_json: bool) -> None:
@@ -192,10 +205,13 @@ def _choose_learner(
     return learner
 
 
-def _learn_rational(demos: Path, answers: Path | None, output: Path, jobs: int, as_json: bool) -> None:
+def _learn_rational(
+    demos: Path, answers: Path | None, with_cost: bool, output: Path, jobs: int, as_json: bool
+) -> None:
     """Learn the automaton under which the demonstrators act most rationally, and write it."""
     from wfairl.demonstrations.answers import place_of_answers, read_answers
     from wfairl.demonstrations.storage import load
+    from wfairl.logic.alternation import learn_logic_and_cost
     from wfairl.logic.learners import RATIONAL, find_learner
     from wfairl.worlds.registry import find_task
 
@@ -204,7 +220,11 @@ def _learn_rational(demos: Path, answers: Path | None, output: Path, jobs: int, 
         answers = place_of_answers(demos)
     if answers is not None:
         dataset = replace(dataset, answers=(*dataset.answers, *read_answers(answers)))
-    model = find_learner(RATIONAL).learn(dataset, find_task(dataset.task), n_jobs=jobs)
+    task = find_task(dataset.task)
+    if with_cost:
+        model = learn_logic_and_cost(dataset, task, n_jobs=jobs).model
+    else:
+        model = find_learner(RATIONAL).learn(dataset, task, n_jobs=jobs)
     model.save(output)
     if as_json:
         print_json(rational_document(model))

@@ -64,6 +64,8 @@ def rational_document(model: "TaskModel") -> dict[str, Any]:
         "log_posterior": facts.get("log_posterior"),
         "alternatives": [{"rule": one["text"], "weight": one["weight"]} for one in facts.get("alternatives", ())],
         "look_wrong": facts.get("look_wrong", []),
+        "rounds": facts.get("rounds", 0),
+        "not_told_apart": list(facts.get("not_told_apart", ())),
         "outlier_probabilities": facts.get("outlier_probabilities", []),
     }
 
@@ -150,7 +152,11 @@ def print_rational(dataset: "Dataset", model: "TaskModel", output: Path) -> None
         table.add_row("answers", str(len(dataset.answers)))
     table.add_row("rule", model.sentences[0])
     table.add_row("states", str(summary.states))
-    if not facts:
+    if "rounds" in facts:
+        table.add_row("cost", f"learned along with the rule, in {facts['rounds']} rounds")
+    for one in facts.get("not_told_apart", ()):
+        table.add_row("or", f"under another cost, {one['nats']:.1f} nats less likely: {one['rule']}")
+    if "alternatives" not in facts:
         table.add_row("note", "no automaton explains the demonstrations better than chance: give a few more")
     else:
         best, *others = facts["alternatives"]

@@ -9,6 +9,8 @@ only expensive.
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.learning.cost_model import CostModel
@@ -34,7 +36,7 @@ class Explanation:
     Attributes:
         model: the task.
         cost: the cost under which it was learned; None for the nominal one.
-        log_posterior: of the automaton, under that cost.
+        log_posterior: of the automaton, under that cost; -inf where the learner found none that explains anything.
     """
 
     model: TaskModel
@@ -85,7 +87,7 @@ def learn_logic_and_cost(
 
 def _explain(dataset: Dataset, task: Task, learner: TaskLearner, cost: CostModel | None, n_jobs: int) -> Explanation:
     model = learner.learn(dataset, task, None if cost is None else cost.as_cost(), n_jobs)
-    return Explanation(model, cost, float(model.facts.get("log_posterior", 0.0)))
+    return Explanation(model, cost, float(model.facts.get("log_posterior", -np.inf)))
 
 
 def _train(dataset: Dataset, task: Task, model: TaskModel, settings: PlannerSettings, n_jobs: int) -> TrainingResult:
