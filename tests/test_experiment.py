@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from wfairl.automata.task_model import fit_task_model
-from wfairl.demonstrations import collect, load
+from wfairl.demonstrations import Dataset, Demonstration, collect, load
 from wfairl.demonstrations.answers import Answer
 from wfairl.errors import BadInputError
 from wfairl.evaluation import evaluate
@@ -63,6 +63,38 @@ def test_the_policy_of_a_directory_is_the_one_that_was_evaluated(finished):
     for policy, before in zip((greedy, at_theirs), result.evaluations[-2:], strict=True):
         again = evaluate(task, policy, seeds)
         assert [one.controls for one in again.episodes] == [one.controls for one in before.episodes]
+
+
+def test_given_demonstrations_make_the_same_run_as_collected_ones(finished, tmp_path):
+    directory, _ = finished
+    dataset = load(directory / "demonstrations.safetensors")
+    settings = {"test_scenes": SMALL.test_scenes, "settings": SMALL.settings}
+    config = Config.for_dataset(dataset, ["mine.safetensors"], **settings)
+    run(config, tmp_path, demonstrations=dataset)
+    for name in ("task.json", "cost.safetensors", "metrics.jsonl", "evaluation.json"):
+        assert (tmp_path / name).read_bytes() == (directory / name).read_bytes()
+    before = contents(tmp_path)
+    other = replace(dataset, demonstrations=dataset.demonstrations[::-1])
+    with pytest.raises(OtherConfigurationError, match="other demonstrations"):
+        run(Config.for_dataset(other, ["mine.safetensors"], **settings), tmp_path, resume=True, demonstrations=other)
+    assert contents(tmp_path) == before
+
+
+def test_demonstrations_of_an_unknown_expert_have_no_expert_beside_the_agent(finished, tmp_path):
+    directory, _ = finished
+    successes = [one for one in load(directory / "demonstrations.safetensors") if one.is_success]
+    dataset = Dataset("doorkey", tuple(successes))
+    config = Config.for_dataset(dataset, ["log.safetensors"], test_scenes=2, settings={"epochs": 0})
+    result = run(config, tmp_path, demonstrations=dataset)
+    assert [one.policy for one in result.evaluations] == ["optimal", "random", "learned, greedy"]
+
+
+def test_demonstrations_in_test_scenes_are_refused(tmp_path):
+    dataset = Dataset("doorkey", (Demonstration((), (), 1.0, seed=5_003),))
+    config = Config.for_dataset(dataset, ["log.safetensors"], test_scenes=4)
+    with pytest.raises(BadInputError, match="in the scene 5003"):
+        run(config, tmp_path / "run", demonstrations=dataset)
+    assert not (tmp_path / "run").exists()
 
 
 ORDER = ("experiment.json", "demonstrations.safetensors", "config.json", "task.json")

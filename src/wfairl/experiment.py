@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from annotated_types import MinLen
 
@@ -41,27 +41,41 @@ class Config:
         task: the name of the task.
         successes: demonstrations of the expert.
         failures: random walks, used only to learn the automaton.
-        temperature: of the expert; 0 is the paper's data set D1.
+        temperature: of the expert; 0 is the paper's data set D1. None if somebody else demonstrated, at an unknown one.
         seed: of the collection, of the split into held-out demonstrations, and of the training.
         learner: of the automaton; `rational` learns it together with the cost.
         settings: of the cost, by name; see `PlannerSettings`.
         test_scenes: number of unseen scenes to evaluate on.
+        demos: the files of given demonstrations; empty if the built-in expert demonstrates.
     """
 
     task: str
     successes: Count = 32
     failures: Count = 128
-    temperature: float = 0.5
+    temperature: float | None = 0.5
     seed: Count = 0
     learner: str = RATIONAL
     settings: Mapping[str, Any] = field(default_factory=dict)
     test_scenes: Count = 64
+    demos: tuple[str, ...] = ()
+
+    @classmethod
+    def for_dataset(cls, dataset: Dataset, demos: Sequence[str], **settings: Any) -> Self:
+        """The settings for given demonstrations, whose numbers and temperature are those of the data set."""
+        successes = sum(one.is_success for one in dataset)
+        failures = len(dataset) - successes
+        return cls(dataset.task, successes, failures, dataset.temperature, demos=tuple(demos), **settings)
+
+    @property
+    def test_seeds(self) -> range:
+        """The scenes to evaluate on."""
+        return range(FIRST_TEST_SEED, FIRST_TEST_SEED + self.test_scenes)
 
     def __post_init__(self) -> None:
         # Refuse bad settings now, not after hours of collecting.
         find_method(METHOD).check_settings(self.settings)
         find_learner(self.learner)
-        if not 0 <= self.temperature < float("inf"):
+        if self.temperature is not None and not 0 <= self.temperature < float("inf"):
             raise BadInputError(
                 f"the temperature of demonstrations must be 0 or more and finite, not {self.temperature}"
             )
@@ -70,11 +84,11 @@ class Config:
 CONFIGURATION = Form(
     "wfairl-experiment",
     "the configuration of an experiment",
-    3,
+    4,
     Config,
     BrokenRunError,
     "`wfairl run` writes one",
-    {2: unchanged},
+    {2: unchanged, 3: unchanged},
 )
 
 
@@ -93,8 +107,9 @@ def run(
     resume: bool = False,
     n_jobs: int = 2,
     answers: Sequence[Answer] | None = None,
+    demonstrations: Dataset | None = None,
 ) -> Result:
-    """Run the pipeline in a directory; its contents depend only on the configuration and the answers.
+    """Run the pipeline in a directory; its contents depend only on the arguments other than `n_jobs`.
 
     Args:
         config: the settings.
@@ -102,16 +117,20 @@ def run(
         resume: continue an interrupted run of the same configuration.
         n_jobs: scenes to process in parallel; it does not change the result.
         answers: to questions about this task, stored with the demonstrations; None for those already stored.
+        demonstrations: given ones, with a configuration from `Config.for_dataset`; None to collect them.
 
     Raises:
         RunExistsError: a run exists, and `resume` is off.
-        OtherConfigurationError: the existing run has another configuration, or other answers.
-        BadInputError: the cost cannot be learned in the worlds of this task.
+        OtherConfigurationError: the existing run has another configuration, other demonstrations or other answers.
+        BadInputError: the cost cannot be learned in the worlds of this task, or demonstrations are in test scenes.
     """
     task = find_task(config.task)
     check_cost(task, config)
+    if demonstrations is not None:
+        check_scenes(demonstrations, config)
+        demonstrations = replace(demonstrations, answers=(*demonstrations.answers, *(answers or ())))
     with hold(directory):
-        dataset = gather(task, config, directory, resume, n_jobs, answers)
+        dataset = gather(task, config, directory, resume, n_jobs, answers, demonstrations)
         task_model = learn_task(task, dataset, config, n_jobs)
         trained = learn_cost(task, dataset, task_model, config, directory, resume, n_jobs)
         evaluations = compare(task, directory, config, n_jobs)
@@ -126,23 +145,49 @@ def check_cost(task: Task, config: Config) -> None:
     make_cost(settings, [states_alone(world, [world.initial_state])])
 
 
+def check_scenes(dataset: Dataset, config: Config) -> None:
+    """Raise `BadInputError` if a demonstration is in a scene that the agent would be tested in."""
+    tested = sorted(dataset.seeds.intersection(config.test_seeds))
+    if tested:
+        first, last = config.test_seeds[0], config.test_seeds[-1]
+        raise BadInputError(
+            f"a demonstration is in the scene {tested[0]}, but the agent is tested in the scenes {first} to {last},"
+            " which it must not have seen; number the scenes of your demonstrations otherwise"
+        )
+
+
 def gather(
-    task: Task, config: Config, directory: Path, resume: bool, n_jobs: int, answers: Sequence[Answer] | None
+    task: Task,
+    config: Config,
+    directory: Path,
+    resume: bool,
+    n_jobs: int,
+    answers: Sequence[Answer] | None,
+    given: Dataset | None,
 ) -> Dataset:
-    """The demonstrations, with answers; read from the directory if an interrupted run has collected them."""
+    """The demonstrations, with answers; read from the directory if an interrupted run has stored them."""
     path = directory / DEMONSTRATIONS
     check_free(config, directory, resume)
     if path.exists():
-        dataset = load(path, task.name)
-        if answers is not None and tuple(answers) != dataset.answers:
+        stored = load(path, task.name)
+        if given is not None and given.demonstrations != stored.demonstrations:
+            raise OtherConfigurationError(f"{directory}: a run with other demonstrations. Choose another directory")
+        expected = answers if given is None else given.answers
+        if expected is not None and tuple(expected) != stored.answers:
             raise OtherConfigurationError(f"{directory}: a run with other answers. Choose another directory")
-        return dataset
-    dataset = collect(task, config.successes, config.failures, config.temperature, config.seed, n_jobs=n_jobs)
-    dataset = replace(dataset, answers=tuple(answers or ()))
+        return stored
+    dataset = given or collect_with(task, config, answers or (), n_jobs)
     # The configuration first: a run without demonstrations may still be started with another one.
     CONFIGURATION.write(directory / EXPERIMENT, asdict(config))
     save(dataset, path)
     return dataset
+
+
+def collect_with(task: Task, config: Config, answers: Sequence[Answer], n_jobs: int) -> Dataset:
+    """Demonstrations of the built-in expert, with answers."""
+    assert config.temperature is not None
+    dataset = collect(task, config.successes, config.failures, config.temperature, config.seed, n_jobs=n_jobs)
+    return replace(dataset, answers=tuple(answers))
 
 
 def check_free(config: Config, directory: Path, resume: bool) -> None:
@@ -188,6 +233,8 @@ def learn_cost(
 ) -> Trained:
     """The cost of the demonstrations."""
     origin = {"successes": config.successes, "failures": config.failures, "seed": config.seed}
+    if config.demos:
+        origin = {"demonstrations": [Path(name).name for name in config.demos]}
     settings = {"seed": config.seed, **config.settings}
     request = TrainingRequest(task, dataset, directory, settings, task_model, origin, resume, n_jobs)
     return find_method(METHOD).train(request)
@@ -195,26 +242,25 @@ def learn_cost(
 
 def compare(task: Task, directory: Path, config: Config, n_jobs: int) -> tuple[Evaluation, ...]:
     """Evaluate the learned policies and the references in new scenes."""
-    seeds = range(FIRST_TEST_SEED, FIRST_TEST_SEED + config.test_scenes)
     policies = {policy.name: policy for policy in references(task, config.temperature)}
     policies |= learned_policies(directory, task, config.temperature)
     learned = find_method(METHOD).learned_cost(directory)
     return tuple(
-        replace(evaluate(task, policy, seeds, n_jobs=n_jobs, learned=learned), policy=name)
+        replace(evaluate(task, policy, config.test_seeds, n_jobs=n_jobs, learned=learned), policy=name)
         for name, policy in policies.items()
     )
 
 
-def references(task: Task, temperature: float) -> tuple[Policy, ...]:
-    """The optimal policy, the demonstrating expert if it is not optimal, and the random policy."""
-    expert = (expert_policy(task, temperature),) if temperature > 0 else ()
+def references(task: Task, temperature: float | None) -> tuple[Policy, ...]:
+    """The optimal policy, the demonstrating expert if it is known and not optimal, and the random policy."""
+    expert = (expert_policy(task, temperature),) if temperature else ()
     return (expert_policy(task, 0.0), *expert, RandomPolicy())
 
 
-def learned_policies(directory: Path, task: Task, temperature: float) -> dict[str, Policy]:
+def learned_policies(directory: Path, task: Task, temperature: float | None) -> dict[str, Policy]:
     """The greedy learned policy and, if the demonstrations have a temperature above 0, the one at that temperature."""
     method = find_method(METHOD)
-    temperatures = (0.0, temperature) if temperature > 0 else (0.0,)
+    temperatures = (0.0, temperature) if temperature else (0.0,)
     return {learned_name(one): method.load(directory, task, one) for one in temperatures}
 
 

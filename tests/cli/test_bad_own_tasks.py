@@ -206,6 +206,11 @@ def test_a_log_that_does_not_fit_the_world(refused, tmp_path, entry, message):
         (("run", "corridor", "--activation", "tanh"), "unknown activation"),
         (("run", "corridor", "--learning-rate", -1), "learning_rate must be above 0 and finite, not -1.0"),
         (("run", "corridor", "--cost", "local"), "MiniGrid"),
+        (
+            ("run", "corridor", "--demos", "DEMOS", "--successes", 3),
+            "--successes: only for demonstrations of the built-in",
+        ),
+        (("run", "doorkey", "--demos", "DEMOS"), "demonstrations of the task 'corridor', not of 'doorkey'"),
     ],
 )
 def test_what_there_is_not(refused, corridor_demos, arguments, message):

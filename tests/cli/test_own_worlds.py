@@ -124,7 +124,9 @@ def test_logs_without_a_seed_are_imported_as_controls_and_as_states(own):
     log.write_text("\n".join(map(json.dumps, entries)))
     document = json.loads(command("demos-import", name, log, "-o", folder / "log.safetensors", "--json"))
     assert (document["demonstrations"], document["successes"]) == (3, 2)
-    learned = json.loads(command("learn-task", folder / "log.safetensors", "-o", folder / "log.json", "--json"))
-    assert learned["successes"] == 2
-    arguments = ("--task-model", folder / "log.json", "-o", folder / "from-a-log", "--epochs", 1, "--json")
-    assert json.loads(command("train", folder / "log.safetensors", *arguments))["left_out"] == []
+    arguments = ("--demos", folder / "log.safetensors", "-o", folder / "from-a-log", "--test-scenes", 1, "--epochs", 1)
+    result = json.loads(command("run", name, *arguments, "--json"))
+    assert result["left_out"] == []
+    assert list(result["evaluations"]) == ["optimal", "random", "learned, greedy"]
+    page = (folder / "from-a-log" / "report.html").read_text()
+    assert f"--demos {folder / 'log.safetensors'}" in page  # the command that makes the run again

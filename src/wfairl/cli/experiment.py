@@ -10,12 +10,14 @@ from wfairl.cli.evaluation import summary
 from wfairl.cli.learning import check_run_directory, print_trained, trained_document
 from wfairl.cli.options import AsJson, Jobs, Resume, TaskName
 from wfairl.cli.settings import with_settings
+from wfairl.demonstrations import load, merge
 from wfairl.demonstrations.answers import read_answers
 from wfairl.errors import BadInputError
 from wfairl.experiment import METHOD, Config, run
 from wfairl.logic.learners import LEARNERS, RATIONAL
 from wfairl.methods import find_method
 from wfairl.report.run_page import write_run_report
+from wfairl.worlds.registry import find_task
 
 app = command_group()
 
@@ -28,11 +30,23 @@ def run_command(
         Path | None, typer.Option("-o", "--output", metavar="RUN", help="The directory of the run. Default: runs/TASK.")
     ] = None,
     resume: Resume = False,
-    successes: Annotated[int, typer.Option(min=1, help="Number of demonstrations of the expert.")] = 32,
+    demos: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="DEMOS", help="Your own demonstrations (.safetensors) in place of the expert's."),
+    ] = None,
+    successes: Annotated[
+        int | None, typer.Option(min=1, help=f"Number of demonstrations of the expert. Default: {Config.successes}.")
+    ] = None,
     failures: Annotated[
-        int, typer.Option(min=0, help="Number of random walks, used only to learn the automaton.")
-    ] = 128,
-    temperature: Annotated[float, typer.Option(min=0, help="Temperature of the expert; 0 is strictly optimal.")] = 0.5,
+        int | None,
+        typer.Option(
+            min=0, help=f"Number of random walks, used only to learn the automaton. Default: {Config.failures}."
+        ),
+    ] = None,
+    temperature: Annotated[
+        float | None,
+        typer.Option(min=0, help=f"Temperature of the expert; 0 is strictly optimal. Default: {Config.temperature}."),
+    ] = None,
     learner: Annotated[str, typer.Option(help=f"The learner of the automaton: {', '.join(LEARNERS)}.")] = RATIONAL,
     answers: Annotated[
         Path | None, typer.Option(help="Answers from `wfairl ask` about this task, *.jsonl; for the learner rational.")
@@ -53,13 +67,28 @@ def run_command(
         wfairl run doorkey -o runs/doorkey
         wfairl run random-office-mail --successes 4 --answers demos.answers.jsonl
         wfairl --tasks my_tasks.py run warehouse
+
+    --demos takes demonstrations of your own in place of the expert's, such as logs from `wfairl demos-import`:
+
+        wfairl --tasks my_tasks.py run warehouse --demos drives.safetensors
     """
-    config = Config(task, successes, failures, temperature, seed, learner, settings, test_scenes)
+    expert = {"successes": successes, "failures": failures, "temperature": temperature}
+    expert = {name: value for name, value in expert.items() if value is not None}
+    others: dict[str, Any] = {"seed": seed, "learner": learner, "settings": settings, "test_scenes": test_scenes}
+    dataset = None
+    if demos:
+        if expert:
+            options = ", ".join(f"--{name}" for name in expert)
+            raise BadInputError(f"{options}: only for demonstrations of the built-in expert; leave it out with --demos")
+        dataset = merge([load(path, find_task(task).name) for path in demos])
+        config = Config.for_dataset(dataset, list(map(str, demos)), **others)
+    else:
+        config = Config(task, **expert, **others)
     directory = Path("runs", task) if output is None else output
     check_run_directory(directory, resume)
     if answers is not None and learner != RATIONAL:
         raise BadInputError(f"--answers is for --learner rational, not for {learner}; leave it out")
-    result = run(config, directory, resume, jobs, None if answers is None else read_answers(answers))
+    result = run(config, directory, resume, jobs, None if answers is None else read_answers(answers), dataset)
     report = write_run_report(directory, n_jobs=jobs)
     for warning in result.trained.warnings:
         warn(warning)

@@ -205,9 +205,7 @@ def _choose_learner(
     return learner
 
 
-def _learn_rational(
-    demos: Path, answers: Path | None, with_cost: bool, output: Path, jobs: int, as_json: bool
-) -> None:
+def _learn_rational(demos: Path, answers: Path | None, with_cost: bool, output: Path, jobs: int, as_json: bool) -> None:
     """Learn the automaton under which the demonstrators act most rationally, and write it."""
     from wfairl.demonstrations.answers import place_of_answers, read_answers
     from wfairl.demonstrations.storage import load

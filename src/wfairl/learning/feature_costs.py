@@ -33,7 +33,7 @@ class LinearCost(CostModel):
     """
 
     kind = "linear"
-    learning_rate = 5e-2
+    learning_rate = 0.2
 
     def __init__(
         self, features: int, controls: int, floor: float = DEFAULT_FLOOR, activation: str = DEFAULT_ACTIVATION
@@ -91,7 +91,7 @@ class SharedLinearCost(_FeatureWeightsCost):
     """Linear in the features of the transition, whatever the control."""
 
     kind = "shared-linear"
-    learning_rate = 5e-2
+    learning_rate = 0.2
 
     def __init__(self, features: int, floor: float = DEFAULT_FLOOR, activation: str = DEFAULT_ACTIVATION):
         super().__init__(features, floor, activation)
@@ -153,7 +153,7 @@ class TabularCost(CostModel):
     """
 
     kind = "tabular"
-    learning_rate = 5e-2
+    learning_rate = 0.2
     known: Tensor
 
     def __init__(

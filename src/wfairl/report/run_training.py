@@ -163,7 +163,9 @@ def command_of(run: RunFiles, task: Task) -> str:
 
 def _run_command(run: RunFiles, experiment: Mapping[str, Any]) -> list[str]:
     default = asdict(Config(run.config.task))
-    own = {name: experiment[name] for name in default if name in experiment and experiment[name] != default[name]}
+    if experiment["demos"]:
+        default |= {name: experiment[name] for name in ("successes", "failures", "temperature")}
+    own = {name: plain(experiment[name]) for name in default if experiment[name] != default[name]}
     settings = own.pop("settings", {})
     return ["run", run.config.task, "-o", _directory_name(run), *_options({**own, **settings})]
 
