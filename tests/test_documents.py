@@ -24,7 +24,7 @@ DOCUMENTS = [
 def test_the_snippets_of_a_document_run(document, tmp_path, monkeypatch):
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(registry, "_tasks", dict(registry._registered()))  # what a snippet registers stays in it
+    monkeypatch.setattr(registry._tasks, "_entries", dict(registry._registered()))  # what a snippet adds ends with it
     names = {}
     for snippet in re.findall(r"```python\n(.*?)```", document.read_text(), re.DOTALL):
         exec(compile(snippet, document.name, "exec"), names)

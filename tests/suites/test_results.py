@@ -129,7 +129,7 @@ def test_a_method_without_a_seed_among_its_settings_is_given_none(monkeypatch):
         def settings_type(self):
             return make_dataclass("Settings", [("greed", float, 0.5)])
 
-    monkeypatch.setitem(METHODS, "seedless", Seedless())
+    monkeypatch.setattr(METHODS, "_entries", {**METHODS, "seedless": Seedless()})
     suite = replace(PAPER, entries={"own": Entry("seedless", "own"), "bc": Entry("bc", "cloning")})
     settings = {method: suite.settings_of(Cell("doorkey", "D1", method, 2, 32, ""), FULL) for method in suite.entries}
     assert settings["own"] == {"greed": 0.5}
