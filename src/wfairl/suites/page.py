@@ -7,6 +7,7 @@ from pathlib import Path
 
 from wfairl import __version__
 from wfairl.evaluation.evaluate import episode_rng
+from wfairl.evaluation.policies import policy_title
 from wfairl.methods import CHOSEN
 from wfairl.report.blocks import Command, Facts, KeyFigure, KeyFigures, figure_of, prose
 from wfairl.report.page import Block, Page, Section
@@ -106,7 +107,8 @@ def _key_figures(tables: Tables) -> Iterator[KeyFigure]:
     for task in tables.protocol.tasks:
         row, optimal = tables.row(task, data, entry), tables.row(task, "", "optimal")
         if row is not None and optimal is not None:
-            note: Text = (f"{task}, from {data}; optimal ", number(optimal.mean_return))
+            best = policy_title("optimal", find_task(task))
+            note: Text = (f"{task}, from {data}; {best} ", number(optimal.mean_return))
             yield KeyFigure(f"{title} on {find_task(task).title}", number(row.mean_return), note, leading=True)
 
 

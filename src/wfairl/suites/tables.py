@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from wfairl.documents import Count, Form, Name, unchanged
+from wfairl.evaluation.policies import policy_title
 from wfairl.methods import CHOSEN
 from wfairl.report.text import counted
 from wfairl.suites.comparisons import SCORES, Compared
@@ -140,7 +141,7 @@ class Tables(Reproduction):
         """The lines of the table of returns: title, whether it is of a variant, and one row per task."""
         protocol = self.protocol
         for method in REFERENCES:
-            yield method, False, [self.row(task, "", method) for task in protocol.tasks]
+            yield self.title(method), False, [self.row(task, "", method) for task in protocol.tasks]
         for method in protocol.methods:
             for data in filter(self.suite.entries[method].learns_from, protocol.data_sets):
                 yield (
@@ -216,7 +217,9 @@ class Tables(Reproduction):
 
     def title(self, method: str) -> str:
         """What a table calls an entry or a reference policy."""
-        return method if method in REFERENCES else self.suite.entries[method].title
+        if method in REFERENCES:
+            return policy_title(method, *map(find_task, self.suite.tested_tasks(self.protocol)))
+        return self.suite.entries[method].title
 
     def task_title(self, task: str) -> str:
         """What a table calls a task; one that nothing was trained on says on what it was."""
