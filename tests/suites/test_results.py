@@ -161,7 +161,7 @@ def tables() -> Tables:
     ]
     protocol = replace(FULL, tasks=("doorkey",), data_sets=("D1",), methods=("wfa-irl", "bc"))
     rows = tuple(rows_of(PAPER, results, protocol.successes))
-    return Tables(protocol, rows, automata_of(results, protocol.successes), MADE, {"a cell": "it broke"})
+    return Tables(protocol, rows, automata_of(PAPER, results, protocol.successes), MADE, {"a cell": "it broke"})
 
 
 def test_every_entry_stands_beside_the_first_in_the_same_scenes(tmp_path):
@@ -182,7 +182,7 @@ def test_every_entry_stands_beside_the_first_in_the_same_scenes(tmp_path):
     assert (ours.mean.value, ours.beside) == (0.75, None)
     assert (cloned.beside.difference.value, cloned.beside.improvement.value) == (0.25, 0.75)
     assert (optimal.beside.difference.value, optimal.beside.improvement.value) == (-0.25, 0.25)
-    made = Tables(protocol, tuple(rows_of(PAPER, results, 32)), {}, {**MADE, "core_seconds": 1.0}, {}, compared)
+    made = Tables(protocol, tuple(rows_of(PAPER, results, 32)), (), {**MADE, "core_seconds": 1.0}, {}, compared)
     made.write(tmp_path)
     assert read_tables(tmp_path).comparisons == compared
     assert "| behavioural cloning | 0.500 | +0.250 [+0.000, +0.500] | 0.75 [0.50, 1.00] |" in made.to_markdown()
@@ -191,7 +191,7 @@ def test_every_entry_stands_beside_the_first_in_the_same_scenes(tmp_path):
 def test_a_single_episode_has_no_standard_error():
     alone = result(method="bc", trials=(trial("bc", True, (0.5,), (True,), (20.0,)),))
     protocol = replace(FULL, tasks=("doorkey",), data_sets=("D1",), methods=("bc",), test_scenes=1, seeds=1)
-    made = Tables(protocol, tuple(rows_of(PAPER, [alone], 32)), {}, MADE, {})
+    made = Tables(protocol, tuple(rows_of(PAPER, [alone], 32)), (), MADE, {})
     assert "| behavioural cloning, from D1 | 0.500 (0.364) |" in made.to_markdown()
     assert "±" not in made.to_markdown().partition("\n\n|")[2]
 

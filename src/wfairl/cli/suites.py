@@ -123,5 +123,5 @@ def _names(text: str | None) -> tuple[str, ...] | None:
 def _table(title: str, head: Sequence[str], body: Sequence[Sequence[str]]) -> Table:
     table = Table(*(name.replace("`", "") for name in head), title=title)
     for line in body:
-        table.add_row(*(cell.replace("&nbsp;", " ") for cell in line))
+        table.add_row(*line)
     return table
