@@ -15,7 +15,7 @@ from wfairl.methods.planners import NoAutomaton
 from wfairl.suites.comparisons import comparisons_of
 from wfairl.suites.paper import ENTRIES, FULL, PAPER, TASKS, paper_automaton, paper_return
 from wfairl.suites.results import CellResult, Trial, rows_of, standard_error
-from wfairl.suites.suite import Cell, Entry, digest
+from wfairl.suites.suite import Cell, Entry, digest, register_suite
 from wfairl.suites.tables import Tables, automata_of, read_tables
 
 RETURNS = arrays(np.float64, st.tuples(st.integers(1, 4), st.integers(1, 6)), elements=st.floats(0, 1))
@@ -134,6 +134,11 @@ def test_a_method_without_a_seed_among_its_settings_is_given_none(monkeypatch):
     settings = {method: suite.settings_of(Cell("doorkey", "D1", method, 2, 32, ""), FULL) for method in suite.entries}
     assert settings["own"] == {"greed": 0.5}
     assert settings["bc"]["seed"] == 2
+
+
+def test_a_suite_with_an_unknown_metric_is_refused_when_it_is_registered():
+    with pytest.raises(BadInputError, match="unknown metric 'speed'; known are kept, no_plan, regret"):
+        register_suite(replace(PAPER, name="mine", metrics=("kept", "speed")))
 
 
 @pytest.mark.parametrize("wrong", [{"tasks": ("nowhere",)}, {"methods": ("luck",)}, {"data_sets": ("D3",)}])

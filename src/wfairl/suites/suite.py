@@ -287,8 +287,12 @@ def register_suite(suite: Suite) -> Suite:
     """Register a suite of your own, in a file that `--tasks` names or in the program that runs it.
 
     Raises:
-        BadInputError: the name is taken, or a protocol has what the suite lacks.
+        BadInputError: the name is taken, a metric is unknown, or a protocol has what the suite lacks.
     """
+    from wfairl.suites.metrics import METRICS  # with all that evaluates, which a list of the suites does not need
+
+    for metric in (*suite.metrics, *suite.automaton_metrics):
+        METRICS.find(metric)
     for protocol in (suite.full, suite.quick):
         suite.check(protocol)
     SUITES.register(suite.name, suite)
