@@ -274,18 +274,11 @@ class Tables(Reproduction):
 
     def variants(self, method: str, data: str) -> tuple[str, ...]:
         """The tested variants of an entry, without one that equals the chosen one on every task."""
-        names = dict.fromkeys(
-            row.variant
-            for row in self.rows
-            if (row.method, row.data, row.successes) == (method, data, self.protocol.successes)
-        )
-        return tuple(name for name in names if self._differs_from_chosen(method, data, name))
-
-    def _differs_from_chosen(self, method: str, data: str, variant: str) -> bool:
-        pairs = [(self.row(task, data, method, variant), self.row(task, data, method)) for task in self.protocol.tasks]
-        return any(
-            one is not None and chosen is not None and _figures(one) != _figures(chosen) for one, chosen in pairs
-        )
+        key, tasks = (method, data, self.protocol.successes), self.protocol.tasks
+        rows = [row for row in self.rows if (row.method, row.data, row.successes) == key and row.task in tasks]
+        chosen = {row.task: _figures(row) for row in rows if row.variant == CHOSEN}
+        differing = {row.variant for row in rows if row.task in chosen and _figures(row) != chosen[row.task]}
+        return tuple(name for name in dict.fromkeys(row.variant for row in rows) if name in differing)
 
 
 def _figures(row: Row) -> tuple[float, float, float]:
