@@ -8,11 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from oracles_report import read_page
 
 from wfairl.errors import BadInputError, FailedRunError
 from wfairl.methods import CHOSEN, METHODS
 from wfairl.methods.planners import NoAutomaton
+from wfairl.report.page import Page, Section, page_html
 from wfairl.suites.comparisons import comparisons_of
+from wfairl.suites.figures import Figures
+from wfairl.suites.page import _automata_blocks, _returns_section
 from wfairl.suites.paper import ENTRIES, FULL, PAPER, TASKS, paper_automaton, paper_return
 from wfairl.suites.results import CellResult, Trial, rows_of, standard_error
 from wfairl.suites.suite import Cell, Entry, digest, register_suite
@@ -215,6 +219,20 @@ def test_csv_and_json_hold_the_same_rows():
             row["variant"],
         )
         assert line["published"] == ("" if row["published"] is None else str(row["published"]))
+
+
+def test_the_page_shows_the_figures_of_the_text_and_marks_the_best():
+    made, no_figures = tables(), Figures((), {})
+    blocks = (*_returns_section(made, no_figures).blocks, *_automata_blocks(made, no_figures))
+    page = read_page(page_html(Page("suite", "", (Section("Returns", blocks),))))
+    shown = [line for body in page.all("tbody") for line in body.all("tr")]
+    cells = [[line.one("th").text, *(cell.text for cell in line.all("td"))] for line in shown]
+    written = [line for table in made.text_tables for line in table.body]
+    assert [["".join(cell.split()) for cell in line] for line in cells] == [
+        ["".join(cell.split()) for cell in line] for line in written
+    ]
+    marked = {line.one("th").text for line in shown if list(line.all("td", class_="highlighted"))}
+    assert marked == {"WFA-IRL, from D1", "behavioural cloning, from D1", "\N{EM SPACE}at 0.5"}
 
 
 def test_markdown_shows_ours_beside_the_papers_and_what_is_missing():
