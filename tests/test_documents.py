@@ -24,7 +24,7 @@ DOCUMENTS = [
 def test_the_snippets_of_a_document_run(document, tmp_path, monkeypatch):
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(registry, "_tasks", dict(registry._registered()))  # what a snippet registers stays in it
+    monkeypatch.setattr(registry._tasks, "_entries", dict(registry._registered()))  # what a snippet adds ends with it
     names = {}
     for snippet in re.findall(r"```python\n(.*?)```", document.read_text(), re.DOTALL):
         exec(compile(snippet, document.name, "exec"), names)
@@ -36,8 +36,8 @@ def test_the_commands_of_the_worked_example_run(tmp_path, monkeypatch):
     document = (ROOT / "docs" / "own-tasks.md").read_text()
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
-    for name in ("_tasks", "_loaded"):
-        monkeypatch.setattr(registry, name, dict(getattr(registry, name)))
+    monkeypatch.setattr(registry._tasks, "_entries", dict(registry._registered()))
+    monkeypatch.setattr(registry, "_loaded", dict(registry._loaded))
     names = {}
     for snippet in re.findall(r"```python\n(.*?)```", document, re.DOTALL)[:2]:  # they write the log
         exec(compile(snippet, "own-tasks.md", "exec"), names)

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from wfairl import TaskModel, methods, visit_in_order
+from wfairl import TaskModel, visit_in_order
 from wfairl.automata import formats
-from wfairl.learning import storage
-from wfairl.logic import learners
-from wfairl.public_data import registry as public_data
-from wfairl.suites import suite
+from wfairl.learning.storage import COST_MODELS
+from wfairl.logic.learners import LEARNERS
+from wfairl.methods import METHODS
+from wfairl.public_data.registry import SOURCES
+from wfairl.suites.suite import SUITES
 from wfairl.worlds import registry
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -49,17 +50,10 @@ def in_a_folder_of_its_own(tmp_path, monkeypatch):
     shutil.copytree(EXAMPLES, tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path / "examples"))
-    for module, name in (
-        (registry, "_tasks"),
-        (registry, "_loaded"),
-        (methods, "METHODS"),
-        (storage, "COST_MODELS"),
-        (learners, "LEARNERS"),
-        (suite, "SUITES"),
-        (public_data, "SOURCES"),
-        (formats, "FORMATS"),
-    ):
-        monkeypatch.setattr(module, name, dict(getattr(module, name)))
+    for one in (registry._tasks, METHODS, COST_MODELS, LEARNERS, SUITES, SOURCES):
+        monkeypatch.setattr(one, "_entries", dict(one._entries))
+    monkeypatch.setattr(registry, "_loaded", dict(registry._loaded))
+    monkeypatch.setattr(formats, "FORMATS", dict(formats.FORMATS))
     before = set(sys.modules)
     yield tmp_path
     for name in set(sys.modules) - before:

@@ -87,5 +87,5 @@ def test_words_that_cannot_be_learned_are_named(name):
 
 
 def test_an_unknown_learner_is_named():
-    with pytest.raises(BadInputError, match="no learner 'best'; there are shortest, declare"):
+    with pytest.raises(BadInputError, match="unknown learner 'best'; known are shortest, declare"):
         find_word_learner("best")

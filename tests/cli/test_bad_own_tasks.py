@@ -87,7 +87,7 @@ def refused(wfairl, monkeypatch, tmp_path):
     """Runs a command in an empty folder, and sees that it is refused in one line that says why."""
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path / "empty")
-    monkeypatch.setattr(registry, "_tasks", dict(registry._registered()))
+    monkeypatch.setattr(registry._tasks, "_entries", dict(registry._registered()))
     monkeypatch.setattr(registry, "_loaded", {})
 
     def run(*arguments, message):
@@ -121,7 +121,7 @@ def corridor_demos(tmp_path_factory):
     """Demonstrations of a corridor, collected while its task is known."""
     path = tmp_path_factory.mktemp("corridor") / "demos.safetensors"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(registry, "_tasks", dict(registry._registered()))
+        patch.setattr(registry._tasks, "_entries", dict(registry._registered()))
         patch.setattr(registry, "_loaded", {})
         (task,) = registry.load_tasks(str(CORRIDOR))
         save(collect(task, 4, 4, 0.5, seed=0), path)

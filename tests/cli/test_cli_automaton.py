@@ -43,6 +43,15 @@ def run(*arguments):
     return result.stdout
 
 
+def test_score_names_propositions_that_the_task_model_does_not_know(task, words, tmp_path):
+    assert json.loads(run("score", task, words, "--json"))["unknown_propositions"] == []
+    (tmp_path / "misspelt.jsonl").write_text(json.dumps({"word": [[], "kee", ["key", "door"]]}))
+    shown = " ".join(run("score", task, tmp_path / "misspelt.jsonl").split())
+    assert "does not know 'kee' (it knows 'door', 'goal', 'key'), and rejects a word with it." in shown
+    document = json.loads(run("score", task, tmp_path / "misspelt.jsonl", "--json"))
+    assert (document["unknown_propositions"], document["accepted"]) == (["kee"], [False])
+
+
 def test_learn_task_prints_one_json_object(words, tmp_path):
     document = json.loads(run("learn-task", words, "-o", tmp_path / "task.json", "--json"))
     expected = {"rank": 5, "rows": 4, "cols": 4, "states": 5, "closed": True}

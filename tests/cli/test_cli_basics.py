@@ -120,6 +120,48 @@ def test_demos_writes_a_data_set_and_says_so(demos):
     assert document["temperature"] == 0.5
 
 
+def test_demos_replaces_no_demonstrations_that_it_would_not_collect_again(demos, wfairl, tmp_path):
+    path, _ = demos
+    before, settings = path.read_bytes(), ("--successes", 4, "--failures", 5, "--seed", 1)
+    for other in (("multiroom", *settings), ("doorkey",), ("doorkey", *settings, "--temperature", 0)):
+        refused = wfairl("demos", *other, "-o", path)
+        assert refused.returncode == 2
+        assert "there is a file already (9 other demonstrations of doorkey); name another, or" in refused.stderr
+        assert path.read_bytes() == before
+    assert wfairl("demos", "doorkey", *settings, "-o", path).returncode == 0
+    assert path.read_bytes() == before
+    more = ("--successes", 6, "--failures", 5, "--seed", 1)
+    assert wfairl("demos", "doorkey", *more, "-o", path).returncode == 0
+    assert load(path).contains(load_bytes(before, tmp_path))
+    assert wfairl("demos", "doorkey", "--successes", 1, "--failures", 0, "-o", path, "--overwrite").returncode == 0
+    assert len(load(path)) == 1
+
+
+def load_bytes(content, directory):
+    (directory / "before.safetensors").write_bytes(content)
+    return load(directory / "before.safetensors")
+
+
+def test_demos_does_not_replace_a_file_of_another_kind(wfairl, tmp_path):
+    path = tmp_path / "mine.safetensors"
+    path.write_text("my own weights")
+    refused = wfairl("demos", "doorkey", "--successes", 1, "--failures", 0, "-o", path)
+    assert (refused.returncode, path.read_text()) == (2, "my own weights")
+    assert "there is a file already (not a data set)" in refused.stderr
+
+
+def test_a_log_that_has_grown_is_imported_again_but_replaces_no_other_demonstrations(demos, wfairl, tmp_path):
+    log, path = tmp_path / "log.jsonl", tmp_path / "x.safetensors"
+    lines = [json.dumps({"seed": seed, "controls": ["left", "forward"]}) for seed in (3, 4, 5)]
+    for text, code in ((lines[:1], 0), (lines[:2], 0), (lines[2:], 2)):
+        log.write_text("\n".join(text))
+        assert wfairl("demos-import", "doorkey", log, "-o", path).returncode == code
+    assert {one.seed for one in load(path)} == {3, 4}
+    assert wfairl("demos-import", "doorkey", log, "-o", demos[0]).returncode == 2
+    assert wfairl("demos-import", "doorkey", log, "-o", path, "--overwrite").returncode == 0
+    assert {one.seed for one in load(path)} == {5}
+
+
 def test_a_log_is_imported(tmp_path, wfairl):
     entry = {"environment_id": "MiniGrid-DoorKey-8x8-v0", "seed": 3, "controls": ["left", "forward"]}
     (tmp_path / "log.jsonl").write_text(json.dumps(entry))

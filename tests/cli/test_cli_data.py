@@ -3,8 +3,8 @@ import json
 import pytest
 from public_data_files import published_as, write_borlange
 
-from wfairl.public_data import registry
 from wfairl.public_data.borlange import BORLANGE
+from wfairl.public_data.registry import SOURCES
 from wfairl.suites import compute
 
 
@@ -12,7 +12,7 @@ from wfairl.suites import compute
 def source(tmp_path, monkeypatch):
     """A folder that counts as what the authors published."""
     directory = write_borlange(tmp_path / "Input")
-    monkeypatch.setitem(registry.SOURCES, "borlange", published_as(BORLANGE, directory))
+    monkeypatch.setattr(SOURCES, "_entries", {"borlange": published_as(BORLANGE, directory)})
     return directory
 
 

@@ -110,6 +110,7 @@ def test_explain_takes_words_as_they_are_printed_and_as_json(wfairl, task):
     document = json.loads(wfairl("explain", task, "-, hen & n", "--json").stdout)
     assert document["accepted"] is False
     assert document["labels"][-1] == {"label": ["hen", "n"], "state": 0, "after": -1, "untested": False}
+    assert document["unknown_propositions"] == ["hen"]
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def places(tmp_path_factory):
 @pytest.fixture(params=FILES)
 def own(request, wfairl, places, monkeypatch):
     """A world's name, its folder, and the command line with its tasks; what is known before is known after."""
-    monkeypatch.setattr(registry, "_tasks", dict(registry._registered()))
+    monkeypatch.setattr(registry._tasks, "_entries", dict(registry._registered()))
     monkeypatch.setattr(registry, "_loaded", {})
 
     def command(*arguments):

@@ -21,7 +21,7 @@ from wfairl.suites.metrics import Recovery
 from wfairl.suites.paper import FULL, PAPER
 from wfairl.suites.results import TIMES, CellResult, Row, Trial
 from wfairl.suites.suite import Cell
-from wfairl.suites.tables import Tables, read_tables
+from wfairl.suites.tables import AutomataRanks, Tables, read_tables
 
 CELL = Cell("doorkey", "D1", "wfa-irl", 0, 32)
 
@@ -45,7 +45,7 @@ def suite_tables() -> Tables:
         "versions": {"numpy": "2"},
         "core_seconds": 5.0,
     }
-    return Tables(protocol, (row,), {("doorkey", "D1"): ((5, 4, 4),)}, made, {"a cell": "it broke"})
+    return Tables(protocol, (row,), (AutomataRanks("doorkey", "D1", ((5, 4, 4),)),), made, {"a cell": "it broke"})
 
 
 OUTCOME = Outcome({"bits": 1.5, "trips": 3}, {"why": ["a", 1]}, {"map": np.arange(4.0)})

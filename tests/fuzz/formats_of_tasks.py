@@ -89,9 +89,7 @@ def read_task_document(path: Path) -> Any:
         (task,) = load_tasks(str(path))
         return task.name, task.summary, task.horizon, task.rule, task.propositions
     finally:
-        for before, now in ((known, registry._tasks), (loaded, registry._loaded)):
-            now.clear()
-            now.update(before)
+        registry._tasks._entries, registry._loaded = known, loaded
 
 
 def write_task_version_1(path: Path) -> None:

@@ -42,10 +42,23 @@ def test_sentences_say_what_is_wanted_what_was_lost_and_why():
 
 def test_a_learned_table_says_how_many_words_went_this_way_and_which_labels_it_never_saw():
     model = fit_task_model([(NOTHING, KEY, DOOR)] * 3 + [(NOTHING, DOOR)], [1.0] * 3 + [0.0])
-    said = explain_word(model, (NOTHING, KEY, frozenset({"zebra"}))).sentences
+    said = [one.sentence for one in explain_word(model, (NOTHING, KEY, frozenset({"zebra"}))).labels]
     assert "3 of 3 successful words did so" in said[1]
     assert "no word that it was learned from has this label" in said[2]
     assert "no accepted word goes on like this; 'key' was expected" in explain_word(model, (NOTHING, DOOR)).sentences[1]
+
+
+def test_propositions_that_a_model_does_not_know_are_named_first():
+    word = (NOTHING, KEY, frozenset({"door", "foo"}))
+    explanation = explain_word(RULE, word)
+    assert explanation.accepted
+    assert explanation.sentences[0] == (
+        "The task model does not know 'foo' (it knows 'door', 'key', 'lava'), and ignores it."
+    )
+    table = explain_word(fit_task_model([(NOTHING, KEY, DOOR)], [1.0]), word)
+    assert not table.accepted
+    assert table.sentences[0].endswith("does not know 'foo' (it knows 'door', 'key'), and rejects a word with it.")
+    assert explain_word(RULE, (KEY, DOOR)).unknown.names == ()
 
 
 @pytest.fixture(scope="module")
@@ -62,3 +75,9 @@ def test_what_was_never_tested_by_a_demonstration_is_said(learned):
         assert first.is_untested
         assert "never tested by a demonstration" in first.sentence
     assert not explain_word(learned, (NOTHING,)).labels[0].is_untested
+
+
+def test_a_model_knows_the_propositions_of_the_scenes_that_its_rule_does_not_mention(learned):
+    in_scenes = {proposition for label in learned.labels_seen for proposition in label}
+    assert set(learned.finite.propositions) < in_scenes
+    assert explain_word(learned, tuple(frozenset({one}) for one in in_scenes)).unknown.names == ()

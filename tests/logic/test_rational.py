@@ -6,9 +6,14 @@ from strategies_logic import GRID_LABELS, chain, demonstrations, dusky, grid, hi
 
 from wfairl.automata.automaton import Guard
 from wfairl.automata.guarded import Edge, GuardedAutomaton
+from wfairl.automata.rules import visit_in_order
+from wfairl.demonstrations import collect
 from wfairl.errors import BadInputError
 from wfairl.logic import NothingExplainedError, RationalLearner, RationalSettings
+from wfairl.logic.learners import find_learner
+from wfairl.logic.support import support_of, untested_labels
 from wfairl.logic.tables import canonical, live_table
+from wfairl.worlds import GraphWorld, ModelTask
 
 
 def same_rule(learned, rule):
@@ -115,6 +120,18 @@ def test_support_tells_what_was_read_and_what_nobody_tested(errand, learned):
     assert support.margin[0, a] > 10
     assert (support.risk[:, n] == 1).all()
     assert (support.risk[0, [0, a]] < 1e-3).all()
+
+
+def test_support_leaves_out_labels_that_no_scene_can_produce():
+    """Here something holds everywhere but on an island, and some controls are unavailable."""
+    edges, marks = [(0, 1), (1, 0), (1, 2), (2, 1), (2, 3), (3, 3), (4, 0)], {0: "a", 1: "b", 2: "a", 3: "c", 4: "z"}
+    task = ModelTask(
+        "full", "", ("a", "b", "c", "z"), visit_in_order("c"), 20,
+        lambda seed: GraphWorld.from_edges(edges, start=seed % 2, marks={node: [one] for node, one in marks.items()}),
+    )  # fmt: skip
+    model = find_learner("rational").learn(collect(task, 3, 3, 0.5, 0, n_jobs=1), task)
+    assert set(support_of(model).labels) == {frozenset("a"), frozenset("b"), frozenset("c")}
+    assert untested_labels(model) == {}
 
 
 def test_walks_without_any_task_are_not_explained():

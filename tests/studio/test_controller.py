@@ -344,7 +344,7 @@ def test_a_demonstration_that_nothing_explains_is_kept_as_it_is_and_can_be_watch
 
 def test_a_world_without_a_renderer_is_shown_as_text(tmp_path, monkeypatch):
     task = corridor_task(Corridor)
-    monkeypatch.setattr(registry, "_tasks", {**registry._registered(), task.name: task})
+    monkeypatch.setattr(registry._tasks, "_entries", {**registry._registered(), task.name: task})
     controller = SessionController(Session(tmp_path / "one", find_task_spec(task.name)), InlineRunner())
     assert controller.view("scene")["frames"] == [{"text": str(task.make_world(controller.session.seed).name(0))}]
 

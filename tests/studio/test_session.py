@@ -79,8 +79,8 @@ def test_a_session_opened_again_is_the_same(tmp_path_factory, some, cut):
 
 
 def test_files_of_a_session_are_those_that_every_command_reads(tmp_path, monkeypatch):
-    for name in ("_tasks", "_loaded"):  # what is loaded here stays here
-        monkeypatch.setattr(registry, name, dict(getattr(registry, name)))
+    monkeypatch.setattr(registry._tasks, "_entries", dict(registry._registered()))  # what is loaded here stays here
+    monkeypatch.setattr(registry, "_loaded", dict(registry._loaded))
     session = new(tmp_path / "one")
     session.do(CORNER)
     session.do(GOAL)

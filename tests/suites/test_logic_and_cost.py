@@ -64,6 +64,13 @@ def test_the_optimal_policy_has_no_regret_and_nobody_has_less(tables):
     assert all(row.regret >= -1e-9 for row in tables.rows if row.regret is not None)
 
 
+def test_the_tables_say_what_the_optimal_policy_minimises(tables):
+    without_training = next(table for table in tables.text_tables if "learn nothing" in table.title)
+    assert without_training.head[1:] == ("optimal (least true cost, else fewest steps)", "expert", "random")
+    priced = replace(tables, protocol=replace(SMALL, tasks=("terrain",)))
+    assert priced.title("optimal") == "optimal (least true cost)"
+
+
 def test_what_was_learned_on_small_maps_is_tested_on_large_ones(tables):
     learned = tables.row("terrain-16", "D2", "rational")
     assert learned.success_rate == 1
@@ -90,7 +97,7 @@ def test_all_files_hold_the_same_figures(directory, tables):
         assert float(line["success_rate"]) == row.success_rate
         assert line["regret"] == ("" if row.regret is None else str(row.regret))
     page = (directory / REPORT).read_text()
-    for table in tables.metric_tables():
+    for table in (*tables.acting_tables(), *tables.rule_tables()):
         assert all(cell in page for line in table.body for cell in line)
 
 

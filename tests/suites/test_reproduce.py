@@ -126,6 +126,14 @@ def test_all_files_hold_the_same_numbers(killed_and_resumed):
     assert [float(line["mean_return"]) for line in read] == [row.mean_return for row in tables.rows]
 
 
+METHOD_OF_TITLE = {
+    "optimal (fewest steps)": "optimal",
+    "WFA-IRL": "wfa-irl",
+    "WFA-IRL without WFA": "no-automaton",
+    "behavioural cloning": "bc",
+}
+
+
 def test_the_numbers_of_the_page_are_those_of_the_json(killed_and_resumed):
     rows = read_json(killed_and_resumed / RESULTS)["rows"]
     page = read_page((killed_and_resumed / REPORT).read_text())
@@ -138,12 +146,7 @@ def test_the_numbers_of_the_page_are_those_of_the_json(killed_and_resumed):
             shown[(*method, name.strip())] = numbers_in(line)
         else:
             kind, _, data = name.partition(", from ")
-            method = (
-                {"WFA-IRL": "wfa-irl", "WFA-IRL without WFA": "no-automaton", "behavioural cloning": "bc"}.get(
-                    kind, kind
-                ),
-                data,
-            )
+            method = METHOD_OF_TITLE.get(kind, kind), data
             shown[(*method, CHOSEN)] = numbers_in(line)
     assert len(shown) >= 3 + 3 * 2
     for (kind, data, variant), numbers in shown.items():

@@ -8,14 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from oracles_report import read_page
 
 from wfairl.errors import BadInputError, FailedRunError
 from wfairl.methods import CHOSEN, METHODS
 from wfairl.methods.planners import NoAutomaton
+from wfairl.report.page import Page, Section, page_html
 from wfairl.suites.comparisons import comparisons_of
+from wfairl.suites.figures import Figures
+from wfairl.suites.page import _automata_blocks, _returns_section
 from wfairl.suites.paper import ENTRIES, FULL, PAPER, TASKS, paper_automaton, paper_return
 from wfairl.suites.results import CellResult, Trial, rows_of, standard_error
-from wfairl.suites.suite import Cell, Entry, digest
+from wfairl.suites.suite import Cell, Entry, digest, register_suite
 from wfairl.suites.tables import Tables, automata_of, read_tables
 
 RETURNS = arrays(np.float64, st.tuples(st.integers(1, 4), st.integers(1, 6)), elements=st.floats(0, 1))
@@ -129,11 +133,16 @@ def test_a_method_without_a_seed_among_its_settings_is_given_none(monkeypatch):
         def settings_type(self):
             return make_dataclass("Settings", [("greed", float, 0.5)])
 
-    monkeypatch.setitem(METHODS, "seedless", Seedless())
+    monkeypatch.setattr(METHODS, "_entries", {**METHODS, "seedless": Seedless()})
     suite = replace(PAPER, entries={"own": Entry("seedless", "own"), "bc": Entry("bc", "cloning")})
     settings = {method: suite.settings_of(Cell("doorkey", "D1", method, 2, 32, ""), FULL) for method in suite.entries}
     assert settings["own"] == {"greed": 0.5}
     assert settings["bc"]["seed"] == 2
+
+
+def test_a_suite_with_an_unknown_metric_is_refused_when_it_is_registered():
+    with pytest.raises(BadInputError, match="unknown metric 'speed'; known are kept, no_plan, regret"):
+        register_suite(replace(PAPER, name="mine", metrics=("kept", "speed")))
 
 
 @pytest.mark.parametrize("wrong", [{"tasks": ("nowhere",)}, {"methods": ("luck",)}, {"data_sets": ("D3",)}])
@@ -161,7 +170,7 @@ def tables() -> Tables:
     ]
     protocol = replace(FULL, tasks=("doorkey",), data_sets=("D1",), methods=("wfa-irl", "bc"))
     rows = tuple(rows_of(PAPER, results, protocol.successes))
-    return Tables(protocol, rows, automata_of(results, protocol.successes), MADE, {"a cell": "it broke"})
+    return Tables(protocol, rows, automata_of(PAPER, results, protocol.successes), MADE, {"a cell": "it broke"})
 
 
 def test_every_entry_stands_beside_the_first_in_the_same_scenes(tmp_path):
@@ -182,7 +191,7 @@ def test_every_entry_stands_beside_the_first_in_the_same_scenes(tmp_path):
     assert (ours.mean.value, ours.beside) == (0.75, None)
     assert (cloned.beside.difference.value, cloned.beside.improvement.value) == (0.25, 0.75)
     assert (optimal.beside.difference.value, optimal.beside.improvement.value) == (-0.25, 0.25)
-    made = Tables(protocol, tuple(rows_of(PAPER, results, 32)), {}, {**MADE, "core_seconds": 1.0}, {}, compared)
+    made = Tables(protocol, tuple(rows_of(PAPER, results, 32)), (), {**MADE, "core_seconds": 1.0}, {}, compared)
     made.write(tmp_path)
     assert read_tables(tmp_path).comparisons == compared
     assert "| behavioural cloning | 0.500 | +0.250 [+0.000, +0.500] | 0.75 [0.50, 1.00] |" in made.to_markdown()
@@ -191,7 +200,7 @@ def test_every_entry_stands_beside_the_first_in_the_same_scenes(tmp_path):
 def test_a_single_episode_has_no_standard_error():
     alone = result(method="bc", trials=(trial("bc", True, (0.5,), (True,), (20.0,)),))
     protocol = replace(FULL, tasks=("doorkey",), data_sets=("D1",), methods=("bc",), test_scenes=1, seeds=1)
-    made = Tables(protocol, tuple(rows_of(PAPER, [alone], 32)), {}, MADE, {})
+    made = Tables(protocol, tuple(rows_of(PAPER, [alone], 32)), (), MADE, {})
     assert "| behavioural cloning, from D1 | 0.500 (0.364) |" in made.to_markdown()
     assert "±" not in made.to_markdown().partition("\n\n|")[2]
 
@@ -210,6 +219,20 @@ def test_csv_and_json_hold_the_same_rows():
             row["variant"],
         )
         assert line["published"] == ("" if row["published"] is None else str(row["published"]))
+
+
+def test_the_page_shows_the_figures_of_the_text_and_marks_the_best():
+    made, no_figures = tables(), Figures((), {})
+    blocks = (*_returns_section(made, no_figures).blocks, *_automata_blocks(made, no_figures))
+    page = read_page(page_html(Page("suite", "", (Section("Returns", blocks),))))
+    shown = [line for body in page.all("tbody") for line in body.all("tr")]
+    cells = [[line.one("th").text, *(cell.text for cell in line.all("td"))] for line in shown]
+    written = [line for table in made.text_tables for line in table.body]
+    assert [["".join(cell.split()) for cell in line] for line in cells] == [
+        ["".join(cell.split()) for cell in line] for line in written
+    ]
+    marked = {line.one("th").text for line in shown if list(line.all("td", class_="highlighted"))}
+    assert marked == {"WFA-IRL, from D1", "behavioural cloning, from D1", "\N{EM SPACE}at 0.5"}
 
 
 def test_markdown_shows_ours_beside_the_papers_and_what_is_missing():

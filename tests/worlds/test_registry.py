@@ -34,7 +34,7 @@ TASK_FILE = """
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch):
     """What a test makes known is forgotten after it."""
-    monkeypatch.setattr(registry, "_tasks", {})
+    monkeypatch.setattr(registry._tasks, "_entries", {})
     monkeypatch.setattr(registry, "_loaded", {})
 
 

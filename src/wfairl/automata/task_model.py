@@ -5,7 +5,7 @@ that, which gives words their values; without one, words have the value 1 or 0.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -22,7 +22,9 @@ from wfairl.automata.finite import (
     does_not_close,
     quotient,
 )
+from wfairl.automata.guarded import GuardedAutomaton
 from wfairl.automata.task_model_file import FORM, SPECTRAL, BrokenTaskModelError, FitSummary
+from wfairl.automata.unknown_propositions import UnknownPropositions, unknown_propositions
 from wfairl.automata.weighted import WeightedAutomaton
 from wfairl.automata.words import Word, as_read, with_optional_start
 
@@ -96,6 +98,18 @@ class TaskModel:
         if isinstance(self.automaton, FiniteAutomaton):
             return self.automaton.alphabet
         return tuple(frozenset({name}) for name in sorted(self.finite.propositions))
+
+    @property
+    def labels_seen(self) -> frozenset[Label]:
+        """The labels of the words and scenes that it was learned from, as far as it records them."""
+        in_scenes = (frozenset(label) for label in (self.facts.get("support") or {}).get("labels", ()))
+        of_table = () if isinstance(self.automaton, GuardedAutomaton) else self.alphabet
+        return frozenset((*(label for _, label in self.edge_counts), *in_scenes, *of_table))
+
+    def unknown_propositions(self, words: Collection[Word]) -> UnknownPropositions:
+        """The propositions of words that it does not know."""
+        known = (*self.alphabet, *self.labels_seen)
+        return unknown_propositions(words, known, isinstance(self.automaton, GuardedAutomaton))
 
     def values(self, words: Sequence[Word]) -> list[float]:
         """h of each word."""

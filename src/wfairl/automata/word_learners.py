@@ -25,7 +25,8 @@ from wfairl.automata.spectral import BadWordsError, check_words
 from wfairl.automata.task_model import TaskModel, fit_task_model
 from wfairl.automata.task_model_file import SPECTRAL
 from wfairl.automata.words import Word, as_read
-from wfairl.errors import BadInputError, FailedRunError
+from wfairl.errors import FailedRunError
+from wfairl.registry import Registry
 
 DECLARE, MERGING, COMPLETION, SHORTEST = "declare", "merging", "completion", "shortest"
 
@@ -207,25 +208,22 @@ class ShortestLearner:
             return shortest
 
 
-LEARNERS: dict[str, Callable[[Reading], WordLearner]] = {
-    SHORTEST: ShortestLearner,
-    DECLARE: DeclareLearner,
-    MERGING: MergingLearner,
-    COMPLETION: CompletionLearner,
-    SPECTRAL: SpectralWordLearner,
-}
-"""The learners by name; each takes its `Reading`, and settings of its own as a second argument."""
+LEARNERS: Registry[Callable[[Reading], WordLearner]] = Registry(
+    "learner",
+    {
+        SHORTEST: ShortestLearner,
+        DECLARE: DeclareLearner,
+        MERGING: MergingLearner,
+        COMPLETION: CompletionLearner,
+        SPECTRAL: SpectralWordLearner,
+    },
+)
+"""Each takes its `Reading`, and settings of its own as a second argument."""
 
 
 def find_word_learner(name: str, reading: Reading | None = None) -> WordLearner:
-    """The learner of that name, with its own defaults.
-
-    Raises:
-        BadInputError: there is none; the message lists them.
-    """
-    if name not in LEARNERS:
-        raise BadInputError(f"no learner {name!r}; there are {', '.join(LEARNERS)}")
-    return LEARNERS[name](reading or Reading())
+    """The learner of that name, with its own defaults; an unknown name is a `BadInputError`."""
+    return LEARNERS.find(name)(reading or Reading())
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """`wfairl demos`, `demos-import` and `demos-export`."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import islice
 from pathlib import Path
 from statistics import fmean
@@ -14,18 +14,20 @@ from rich.table import Table
 from wfairl.automata.words import format_word
 from wfairl.cli.app import command_group, out, print_json
 from wfairl.cli.options import AsJson, Executor, Jobs, TaskName, workers_at
-from wfairl.demonstrations.collection import collect
+from wfairl.demonstrations.collection import collect, is_part_of_collection
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.demonstrations.log import disagreements, read_recordings
 from wfairl.demonstrations.minari import export_minari, import_minari
 from wfairl.demonstrations.storage import load, save
 from wfairl.errors import BadInputError
+from wfairl.files import check_file, kind_of
 from wfairl.worlds.continuous.matching import Match
 from wfairl.worlds.registry import find_task
 
 app = command_group()
 
 Output = Annotated[Path, typer.Option("-o", "--output", metavar="DEMOS", help="The file to write, *.safetensors.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file that holds other demonstrations.")]
 
 
 @app.command()
@@ -40,6 +42,7 @@ def demos(
     seed: Annotated[int, typer.Option(help="Random seed; another seed collects other scenes.", min=0)] = 0,
     jobs: Jobs = 2,
     executor: Executor = None,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
     """Collect demonstrations of a task: successes of an expert, failures of a random walk.
@@ -50,8 +53,11 @@ def demos(
     if successes + failures == 0:
         raise BadInputError("nothing to collect: give a number above 0 for --successes or --failures")
     task = find_task(task_name)
+    settings = successes, failures, temperature, seed
+    if not overwrite:
+        _check_nothing_is_lost(output, lambda there: is_part_of_collection(there, task, *settings))
     with workers_at(executor, jobs) as workers:
-        dataset = collect(task, successes, failures, temperature, seed, n_jobs=jobs, workers=workers)
+        dataset = collect(task, *settings, n_jobs=jobs, workers=workers)
     save(dataset, output)
     _print_dataset(dataset, output, as_json)
 
@@ -64,6 +70,7 @@ def demos_import(
     ],
     output: Output,
     minari_root: Annotated[Path | None, typer.Option(help="Minari's folder, if not the default.")] = None,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
     """Convert your own log, or a Minari data set, to demonstrations.
@@ -91,6 +98,8 @@ def demos_import(
     else:
         imported = import_minari(source, task, minari_root)
         dataset, rejected = imported.dataset, imported.rejected
+    if not overwrite:
+        _check_nothing_is_lost(output, dataset.contains)
     save(dataset, output)
     _print_dataset(dataset, output, as_json, rejected, disagreements(dataset, task), matches)
 
@@ -117,6 +126,26 @@ MAX_LISTED = 8
 def _check_suffix(output: Path) -> None:
     if output.suffix != ".safetensors":
         raise BadInputError(f"{output}: demonstrations are written as *.safetensors")
+
+
+def _check_nothing_is_lost(output: Path, is_kept: Callable[[Dataset], bool]) -> None:
+    """Refuse to replace a file, unless it is a data set that is part of the new one.
+
+    Raises:
+        BadInputError: says what is in the file.
+    """
+    check_file(output)
+    if not output.exists():
+        return
+    try:
+        there = load(output)
+    except BadInputError:
+        content = kind_of(output) or "not a data set"
+    else:
+        if is_kept(there):
+            return
+        content = f"{len(there)} other demonstrations of {there.task}"
+    raise BadInputError(f"{output}: there is a file already ({content}); name another, or replace it with --overwrite")
 
 
 def _print_dataset(

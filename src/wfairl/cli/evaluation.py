@@ -15,7 +15,7 @@ from wfairl.cli.app import command_group, out, print_json
 from wfairl.cli.options import AsJson, Jobs, TaskName
 from wfairl.errors import BadInputError
 from wfairl.evaluation.evaluate import Evaluation, check_test_seeds, evaluate
-from wfairl.evaluation.policies import REFERENCES, Policy
+from wfairl.evaluation.policies import REFERENCES, Policy, policy_title
 from wfairl.files import hold
 from wfairl.planning.cost import Cost
 from wfairl.worlds.registry import find_task
@@ -30,7 +30,11 @@ DEFAULT_TEMPERATURE = 0.5
 def evaluate_command(
     task_name: TaskName,
     policy: Annotated[
-        str, typer.Option(help="The policy to run: optimal, expert, random, or the directory of a trained run.")
+        str,
+        typer.Option(
+            help="The policy to run: optimal (least true cost, or fewest steps in a task without one), expert, random,"
+            " or the directory of a trained run."
+        ),
     ] = "optimal",
     beside: Annotated[
         str | None,
@@ -105,7 +109,7 @@ def difference(evaluation: Evaluation, other: Evaluation, task: Task) -> str:
     costs = None if task.true_cost is None else compare_costs(evaluation, other)
     in_cost = "" if costs is None else f"; true cost {costs.text(2, sign='+')} per scene"
     return (
-        f"{display_name(evaluation.policy, task)} beside {display_name(other.policy, task)}: return"
+        f"{policy_title(evaluation.policy, task)} beside {policy_title(other.policy, task)}: return"
         f" {found.difference.text(sign='+')} per scene, better with probability {found.improvement.text(2)} (95 %"
         f" intervals; half for a tie){in_cost}"
     )
@@ -216,17 +220,10 @@ def summary(evaluations: list[Evaluation]) -> Table:
         costs = [evaluation.mean_cost, *([evaluation.mean_learned_cost] if prices_learned else [])]
         error = f" ± {evaluation.standard_error:.3f}" if len(evaluation.episodes) > 1 else ""
         table.add_row(
-            display_name(evaluation.policy, task),
+            policy_title(evaluation.policy, task),
             f"{evaluation.mean_return:.3f}{error}",
             f"{evaluation.success_rate:.0%}",
             *("-" if cost is None else f"{cost:.2f}" for cost in costs),
             ", ".join(f"{count} {outcome}" for outcome, count in ends.most_common()),
         )
     return table
-
-
-def display_name(policy: str, task: Task) -> str:
-    """The name of a policy in a table: without a true cost, "optimal" means the fewest steps."""
-    if policy != "optimal":
-        return policy
-    return "optimal (fewest steps)" if task.true_cost is None else "optimal (least true cost)"

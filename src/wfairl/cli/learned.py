@@ -168,7 +168,7 @@ def print_rational(dataset: "Dataset", model: "TaskModel", output: Path) -> None
             chance, seed = facts["outlier_probabilities"][number], dataset.demonstrations[number].seed
             table.add_row("looks wrong", f"demonstration {number} (scene {seed}) follows no task, with {chance:.0%}")
         if untested := _untested_labels(model):
-            table.add_row("not tested", untested)
+            table.add_row("not tested", f"{untested}; all of these can occur in the demonstrated scenes")
     table.add_row("written to", str(output))
     out.print(table)
 

@@ -14,6 +14,7 @@ from wfairl.cli.words import CaseColumn, EventColumn, OutcomeColumn, TimeColumn,
 from wfairl.errors import BadInputError
 
 if TYPE_CHECKING:
+    from wfairl.automata.automaton import Label
     from wfairl.automata.task_model import Verdict
     from wfairl.automata.words import Word
 
@@ -43,13 +44,16 @@ def score(
     """
     from wfairl.automata.event_logs import LogColumns
     from wfairl.automata.task_model import TaskModel
+    from wfairl.automata.unknown_propositions import unknown_propositions
 
     data = read_words(words, LogColumns(case_column, event_column, time_column, outcome_column))
     if task_model.suffix == ".safetensors":
-        verdicts, threshold = _judge_by_network(task_model, data.words)
+        verdicts, threshold, alphabet = _judge_by_network(task_model, data.words)
+        unknown = unknown_propositions(data.words, alphabet, are_ignored=False)
     else:
         model = TaskModel.load(task_model)
         verdicts, threshold = model.judge_all(data.words), model.threshold
+        unknown = model.unknown_propositions(data.words)
     if differing and data.scores is None:
         raise BadInputError(f"{words}: --differing needs scores or outcomes to compare with, and this file has none")
     given = None if data.scores is None else [score >= threshold for score in data.scores]
@@ -63,20 +67,24 @@ def score(
                 "accepted": [verdict.accepted for verdict in verdicts],
                 "lost_at": [verdict.lost_at for verdict in verdicts],
                 "expected": [list(verdict.expected) for verdict in verdicts],
+                "unknown_propositions": unknown.names,
             }
         )
         return
     _print_verdicts(data.words, verdicts, cases, given, differing)
+    for sentence in unknown.sentences:
+        out.print(sentence)
 
 
-def _judge_by_network(path: Path, words: "tuple[Word, ...]") -> "tuple[list[Verdict], float]":
-    """The verdicts of a recurrent network and its threshold; it cannot tell where a word was lost."""
+def _judge_by_network(path: Path, words: "tuple[Word, ...]") -> "tuple[list[Verdict], float, tuple[Label, ...]]":
+    """The verdicts of a recurrent network, its threshold and its labels; it cannot tell where a word was lost."""
     from wfairl.automata.task_model import Verdict
     from wfairl.baselines.recurrent_storage import StoredNetwork
 
     network = StoredNetwork.load(path)
     values = network.values(list(words))
-    return [Verdict(float(v), bool(v >= network.threshold), None, ()) for v in values], network.threshold
+    verdicts = [Verdict(float(v), bool(v >= network.threshold), None, ()) for v in values]
+    return verdicts, network.threshold, network.learner.alphabet_
 
 
 def _print_verdicts(

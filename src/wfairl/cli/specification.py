@@ -12,7 +12,6 @@ from wfairl.cli.options import AsJson, TaskModelFile
 from wfairl.errors import BadInputError
 
 if TYPE_CHECKING:
-    from wfairl.automata.automaton import Label
     from wfairl.automata.comparison import AutomataComparison
     from wfairl.automata.task_model import TaskModel
 
@@ -235,7 +234,7 @@ def diff(
     if output is not None:
         find_format(None, output, lambda form: form.name in ("svg", "png"))
     models = TaskModel.load(one), TaskModel.load(other)
-    known = {label for model in models for label in _labels_seen(model)}
+    known = {label for model in models for label in model.labels_seen}
     found = compare((str(one), str(other)), (models[0].finite, models[1].finite), known, most)
     if output is not None:
         write_comparison(output, found)
@@ -252,16 +251,6 @@ def diff(
             out.print(f"wrote {output}")
     if found.words:
         raise typer.Exit(1)
-
-
-def _labels_seen(model: "TaskModel") -> "set[Label]":
-    """The labels that a model was learned from, if it records them."""
-    from wfairl.automata.finite import FiniteAutomaton
-    from wfairl.logic.support import support_of
-
-    support = support_of(model)
-    seen = {label for _, label in model.edge_counts} | set(() if support is None else support.labels)
-    return seen | set(model.finite.alphabet if isinstance(model.finite, FiniteAutomaton) else ())
 
 
 def _print_difference(found: "AutomataComparison", has_known: bool) -> None:
@@ -288,7 +277,8 @@ def explain(
 ) -> None:
     """Explain in sentences how a task model judges a word: what each label did, what is missing, where it was lost.
 
-    WORD is written as other commands print it, '-, key, door & key', or as JSON, [[], "key", ["door", "key"]]. Example:
+    WORD is written as other commands print it, '-, key, door & key', or as JSON, [[], "key", ["door", "key"]]. The
+    first sentence names propositions that the task model does not know. Example:
 
         wfairl explain task.json "-, key, goal"
     """
@@ -305,4 +295,11 @@ def explain(
         {"label": sorted(one.label), "state": one.state, "after": one.after, "untested": one.is_untested}
         for one in explanation.labels
     ]
-    print_json({"accepted": explanation.accepted, "labels": labels, "sentences": explanation.sentences})
+    print_json(
+        {
+            "accepted": explanation.accepted,
+            "labels": labels,
+            "sentences": explanation.sentences,
+            "unknown_propositions": explanation.unknown.names,
+        }
+    )

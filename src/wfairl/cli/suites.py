@@ -11,7 +11,7 @@ from rich.table import Table
 from wfairl.cli.app import command_group, out, print_json
 from wfairl.cli.options import AsJson
 from wfairl.errors import BadInputError
-from wfairl.suites.suite import SUITES, Suite, load_suite, narrowed
+from wfairl.suites.suite import SUITES, Suite, narrowed
 
 if TYPE_CHECKING:
     from wfairl.suites.reproduction import Reproduction
@@ -67,7 +67,7 @@ def reproduce_command(
     as_json: AsJson = False,
 ) -> None:
     """Compute a suite."""
-    chosen = load_suite(suite)
+    chosen = SUITES.find(suite)
     from wfairl.suites.compute import reproduce, reproduce_on_data  # here, because torch is slow to import
 
     directory = Path("runs", f"{suite}-quick" if quick else suite) if output is None else output
@@ -123,5 +123,5 @@ def _names(text: str | None) -> tuple[str, ...] | None:
 def _table(title: str, head: Sequence[str], body: Sequence[Sequence[str]]) -> Table:
     table = Table(*(name.replace("`", "") for name in head), title=title)
     for line in body:
-        table.add_row(*(cell.replace("&nbsp;", " ") for cell in line))
+        table.add_row(*line)
     return table

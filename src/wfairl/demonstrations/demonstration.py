@@ -113,6 +113,11 @@ class Dataset:
         """Over the demonstrations."""
         return iter(self.demonstrations)
 
+    def contains(self, other: Dataset) -> bool:
+        """Whether all demonstrations and answers of another data set are in this one, too."""
+        demonstrations, answers = set(other.demonstrations), set(other.answers)
+        return self.task == other.task and demonstrations <= set(self) and answers <= set(self.answers)
+
     @property
     def words(self) -> tuple[Word, ...]:
         """The compressed word of each demonstration."""

@@ -13,15 +13,16 @@ from wfairl.errors import BadInputError
 from wfairl.learning.cost_model import CostModel
 from wfairl.learning.feature_costs import LinearCost, PricesCost, SharedLinearCost, TabularCost
 from wfairl.learning.grid_costs import LocalCost, PaperCost
+from wfairl.registry import Registry
 from wfairl.safetensors_files import read_arrays, write_arrays
 
 FORMAT = "wfairl-cost"
 VERSION = 1
 
-COST_MODELS: dict[str, type[CostModel]] = {
-    model.kind: model for model in (PaperCost, LocalCost, LinearCost, SharedLinearCost, PricesCost, TabularCost)
-}
-"""The kinds of cost models, by the names used in files and on the command line."""
+COST_MODELS: Registry[type[CostModel]] = Registry(
+    "cost model",
+    {model.kind: model for model in (PaperCost, LocalCost, LinearCost, SharedLinearCost, PricesCost, TabularCost)},
+)
 
 
 class BrokenCostError(BadInputError):
@@ -38,16 +39,12 @@ class _Header:
 
 def find_cost_model(kind: str) -> type[CostModel]:
     """The cost model of a name; an unknown name is a `BadInputError`."""
-    if kind not in COST_MODELS:
-        raise BadInputError(f"unknown cost model {kind!r}; known are {', '.join(COST_MODELS)}")
-    return COST_MODELS[kind]
+    return COST_MODELS.find(kind)
 
 
 def register_cost_model(model: type[CostModel]) -> type[CostModel]:
     """Register a cost model of your own; a kind that is taken is a `BadInputError`."""
-    if COST_MODELS.setdefault(model.kind, model) is not model:
-        raise BadInputError(f"there is a cost model {model.kind!r} already")
-    return model
+    return COST_MODELS.register(model.kind, model)
 
 
 def save_cost(model: CostModel, path: Path) -> None:

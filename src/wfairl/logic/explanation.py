@@ -7,6 +7,7 @@ from wfairl.automata.finite import FiniteAutomaton, NoAcceptedWordError
 from wfairl.automata.guarded import GuardedAutomaton
 from wfairl.automata.symbolic import shortest_completion
 from wfairl.automata.task_model import TaskModel
+from wfairl.automata.unknown_propositions import UnknownPropositions, list_names
 from wfairl.automata.words import Word, format_label
 from wfairl.logic.support import Support, support_of
 
@@ -41,16 +42,18 @@ class WordExplanation:
         accepted: whether the word is accepted.
         labels: the effect of each label, up to the one that loses the task.
         conclusion: why it is accepted or not.
+        unknown: its propositions that the model does not know.
     """
 
     accepted: bool
     labels: tuple[ReadLabel, ...]
     conclusion: str
+    unknown: UnknownPropositions
 
     @property
     def sentences(self) -> list[str]:
         """All of it, in the order of the word."""
-        return [*(one.sentence for one in self.labels), self.conclusion]
+        return [*self.unknown.sentences, *(one.sentence for one in self.labels), self.conclusion]
 
 
 def explain_word(model: TaskModel, word: Word) -> WordExplanation:
@@ -72,7 +75,8 @@ def explain_word(model: TaskModel, word: Word) -> WordExplanation:
         if state == DEAD:
             break
     accepted = model.judge(word).accepted
-    return WordExplanation(accepted, tuple(read), _conclusion(model, word, state, len(read), accepted))
+    conclusion = _conclusion(model, word, state, len(read), accepted)
+    return WordExplanation(accepted, tuple(read), conclusion, model.unknown_propositions([word]))
 
 
 def _is_untested(model: TaskModel, support: Support | None, state: int, label: Label, after: int) -> bool:
@@ -112,11 +116,7 @@ def _why_lost(automaton: Automaton, state: int, label: Label) -> str:
 
 def _expected_labels(automaton: Automaton, state: int) -> str:
     """The labels that a state waits for, as text."""
-    texts = [f"'{text}'" for text in dict.fromkeys(automaton.lacking(state, ()))]
-    if not texts:
-        return "nothing more"
-    more = len(texts) - MOST_NAMED
-    return " or ".join(texts[:MOST_NAMED]) + (f" or {more} more" if more > 0 else "")
+    return list_names(tuple(dict.fromkeys(automaton.lacking(state, ()))), MOST_NAMED, " or ") or "nothing more"
 
 
 def _conclusion(model: TaskModel, word: Word, state: int, read: int, accepted: bool) -> str:

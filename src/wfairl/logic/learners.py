@@ -15,12 +15,12 @@ from wfairl.automata.task_model_file import SPECTRAL
 from wfairl.automata.word_learners import COMPLETION, DECLARE, MEMORISED, MERGING, Reading, find_word_learner
 from wfairl.automata.words import Word
 from wfairl.demonstrations.demonstration import Dataset
-from wfairl.errors import BadInputError
 from wfairl.logic.demonstrated import DEMONSTRATED
 from wfairl.logic.rational import NothingExplainedError, RationalLearner, RationalResult, RationalSettings
 from wfairl.logic.scenes import judged_words, scenes_of
 from wfairl.logic.search import Candidate
 from wfairl.planning.cost import Cost, nominal_cost
+from wfairl.registry import Registry
 from wfairl.worlds.task import Task
 
 RATIONAL, GRU = "rational", "gru"
@@ -121,35 +121,25 @@ def _fit_recurrent(words: Sequence[Word], scores: Sequence[float]) -> TaskModel:
 
 _SPECTRAL_LEARNER = WordTaskLearner(partial(fit_task_model, optional_start=True))
 
-LEARNERS: dict[str, TaskLearner] = {
-    RATIONAL: RationalTaskLearner(),
-    SPECTRAL: _SPECTRAL_LEARNER,
-    **{name: WordTaskLearner(partial(_fit_words, name)) for name in (DECLARE, MERGING, COMPLETION)},
-    GRU: WordTaskLearner(_fit_recurrent),
-}
-"""The learners, by the names used in files and on the command line."""
+LEARNERS: Registry[TaskLearner] = Registry(
+    "learner",
+    {
+        RATIONAL: RationalTaskLearner(),
+        SPECTRAL: _SPECTRAL_LEARNER,
+        **{name: WordTaskLearner(partial(_fit_words, name)) for name in (DECLARE, MERGING, COMPLETION)},
+        GRU: WordTaskLearner(_fit_recurrent),
+    },
+)
 
 
 def find_learner(name: str) -> TaskLearner:
-    """The learner with a name.
-
-    Raises:
-        BadInputError: there is none.
-    """
-    if name not in LEARNERS:
-        raise BadInputError(f"unknown learner {name!r}; known are {', '.join(LEARNERS)}")
-    return LEARNERS[name]
+    """The learner with a name; an unknown name is a `BadInputError`."""
+    return LEARNERS.find(name)
 
 
 def register_learner(name: str, learner: TaskLearner) -> TaskLearner:
-    """Register a learner under a name.
-
-    Raises:
-        BadInputError: the name is taken.
-    """
-    if LEARNERS.setdefault(name, learner) is not learner:
-        raise BadInputError(f"there is a learner {name!r} already")
-    return learner
+    """Register a learner under a name; one that is taken is a `BadInputError`."""
+    return LEARNERS.register(name, learner)
 
 
 def facts_of(result: RationalResult) -> dict[str, Any]:

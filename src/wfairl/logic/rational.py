@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from wfairl.automata.automaton import Label
 from wfairl.automata.guarded import GuardedAutomaton
 from wfairl.errors import BadInputError, FailedRunError
-from wfairl.logic.evidence import DemonstratedScene, Evidence, JudgedWord
+from wfairl.logic.evidence import NO_SUCCESSOR, DemonstratedScene, Evidence, JudgedWord
 from wfairl.logic.kernels import log_mean
 from wfairl.logic.search import Candidate, Posterior, SearchSettings, search
 from wfairl.logic.support import Support, measure_support
@@ -204,17 +204,28 @@ def _occurring(
     """The labels that occur, and scenes and answers with indices into these."""
     occurs = np.zeros(len(labels), bool)
     for scene in scenes:
-        occurs |= np.bincount(scene.label_index.ravel(), minlength=len(labels)) > 0
+        occurs[_labels_in(scene)] = True
     for answer in answers:
         occurs[answer.word] = True
     if occurs.all():
         return tuple(labels), list(scenes), list(answers)
-    number = (np.cumsum(occurs) - 1).astype(np.int16)
+    number = np.maximum(np.cumsum(occurs) - 1, 0).astype(np.int16)  # of a transition that is never taken, any
     return (
         tuple(label for label, does in zip(labels, occurs, strict=True) if does),
         [replace(scene, label_index=number[scene.label_index]) for scene in scenes],
         [replace(answer, word=number[answer.word].astype(np.int32)) for answer in answers],
     )
+
+
+def _labels_in(scene: DemonstratedScene) -> NDArray[np.integer]:
+    """The indices of the labels of transitions that can be taken; of a failure, only its word is known."""
+    if not scene.success:
+        return scene.word
+    is_available, states = scene.successors != NO_SUCCESSOR, np.arange(len(scene.successors))
+    is_entered = states == scene.start
+    is_entered[scene.successors[is_available & (scene.successors != states[:, None])]] = True
+    # Of a world that is explored completely, nothing leads to the state that stands for all that is not explored.
+    return scene.label_index[is_available & is_entered[:, None]]
 
 
 def _explaining(evidence: Evidence, candidates: Sequence[Candidate]) -> list[Candidate]:

@@ -13,6 +13,7 @@ from wfairl.learning.run_directory import RunConfig, read_config
 from wfairl.methods.method import CHOSEN, Method, Trained, TrainingRequest, UnknownSettingError
 from wfairl.methods.networks import BehaviouralCloning, Gail
 from wfairl.methods.planners import NoAutomaton, WfaIrl
+from wfairl.registry import Registry
 from wfairl.worlds.registry import find_task
 from wfairl.worlds.task import Task
 
@@ -31,31 +32,19 @@ __all__ = [
     "train",
 ]
 
-METHODS: dict[str, Method] = {one.name: one for one in (WfaIrl(), NoAutomaton(), BehaviouralCloning(), Gail())}
-"""The methods, by the names used in files and on the command line."""
+METHODS: Registry[Method] = Registry(
+    "method", {one.name: one for one in (WfaIrl(), NoAutomaton(), BehaviouralCloning(), Gail())}
+)
 
 
 def register_method(method: Method) -> Method:
-    """Register a method under its name.
-
-    Raises:
-        BadInputError: the name is taken.
-    """
-    if METHODS.get(method.name, method) is not method:
-        raise BadInputError(f"there is a method {method.name!r} already")
-    METHODS[method.name] = method
-    return method
+    """Register a method under its name; one that is taken is a `BadInputError`."""
+    return METHODS.register(method.name, method)
 
 
 def find_method(name: str) -> Method:
-    """The method with a name.
-
-    Raises:
-        BadInputError: there is none.
-    """
-    if name not in METHODS:
-        raise BadInputError(f"unknown method {name!r}; known are {', '.join(METHODS)}")
-    return METHODS[name]
+    """The method with a name; an unknown name is a `BadInputError`."""
+    return METHODS.find(name)
 
 
 def train(

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from wfairl.evaluation.comparison import Estimate, compare_evaluations
 from wfairl.evaluation.evaluate import Evaluation
+from wfairl.evaluation.policies import policy_title
 from wfairl.experiment import EVALUATION
 from wfairl.report.blocks import KeyFigure, KeyFigures, prose
 from wfairl.report.charts import Interval, IntervalChart
@@ -27,7 +28,7 @@ def result_section(run: RunFiles, task: Task) -> Section:
     learned = [name for name in run.evaluation if is_learned(name)]
     chart = IntervalChart(
         tuple(
-            Interval(display_name(name, task), one.mean_return, _error_of(one), name in learned)
+            Interval(policy_title(name, task), one.mean_return, _error_of(one), name in learned)
             for name, one in run.evaluation.items()
         ),
         caption="Mean return ± one standard error; 1 would be success in zero steps, 0 is failure.",
@@ -40,13 +41,6 @@ def result_section(run: RunFiles, task: Task) -> Section:
         *_comparison(run.evaluation, learned, task),
     )
     return Section("Result", blocks)
-
-
-def display_name(policy: str, task: Task) -> str:
-    """The name of a policy for the reader, with the optimality criterion."""
-    if policy != "optimal":
-        return policy
-    return "optimal (fewest steps)" if task.true_cost is None else "optimal (least true cost)"
 
 
 def evaluation_table(evaluations: dict[str, Evaluation], learned: Sequence[str], task: Task) -> Table:
@@ -64,7 +58,7 @@ def evaluation_table(evaluations: dict[str, Evaluation], learned: Sequence[str],
         costs = (one.mean_cost, one.mean_learned_cost) if has_learned_cost else (one.mean_cost,)
         rows.append(
             (
-                display_name(name, task),
+                policy_title(name, task),
                 number(one.mean_return),
                 NONE if (error := _error_of(one)) is None else number(error),
                 percent(one.success_rate),
@@ -89,7 +83,7 @@ def _comparison(evaluations: dict[str, Evaluation], learned: Sequence[str], task
     for name, one in evaluations.items():
         if name != learned[0] and {each.seed for each in one.episodes} == {each.seed for each in first.episodes}:
             pair = compare_evaluations(first, one)
-            rows.append((display_name(name, task), *map(_with_interval, (pair.difference, pair.improvement), (3, 2))))
+            rows.append((policy_title(name, task), *map(_with_interval, (pair.difference, pair.improvement), (3, 2))))
     caption = (
         f"{capitalised(learned[0])} against each other policy in the same scenes: mean difference in return, and the"
         " probability of a higher return in a scene (ties count half); 95% bootstrap intervals over scenes."
@@ -117,7 +111,7 @@ def _headline(evaluations: dict[str, Evaluation], learned: Sequence[str], task: 
         if name in evaluations:
             start = "; " if others else ". For comparison: "
             one = evaluations[name]
-            others += [f"{start}{display_name(name, task)} ", number(one.mean_return)]
+            others += [f"{start}{policy_title(name, task)} ", number(one.mean_return)]
             others += [" at ", number(one.mean_cost, 2)] if has_cost and one.mean_cost is not None else []
     return (
         f"On {scenes} that it has never seen, the learned policy "
@@ -142,7 +136,7 @@ def _key_figures(run: RunFiles, learned: Sequence[str], task: Task) -> Iterator[
             one = run.evaluation[name]
             error = _error_of(one)
             note: Text = "return of one episode" if error is None else ("mean return, ± ", number(error))
-            yield KeyFigure(capitalised(display_name(name, task)), number(one.mean_return), note, name in learned)
+            yield KeyFigure(capitalised(policy_title(name, task)), number(one.mean_return), note, name in learned)
     if learned:
         one = run.evaluation[learned[0]]
         succeeded = sum(episode.success for episode in one.episodes)

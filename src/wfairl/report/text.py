@@ -40,6 +40,15 @@ Text = Inline | tuple[Inline, ...]
 """The content of a sentence, a cell or a caption."""
 
 
+def plain(text: Text) -> str:
+    """The text without markup."""
+    parts = text if isinstance(text, tuple) else (text,)
+    return "".join(
+        part if isinstance(part, str) else ", ".join(part.labels) if isinstance(part, Chips) else part.text
+        for part in parts
+    )
+
+
 def number(value: float, digits: int = 3) -> Number:
     """A number with some digits after the point; an integer with all of its digits."""
     if isinstance(value, int):

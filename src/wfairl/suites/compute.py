@@ -206,13 +206,9 @@ def _automata(protocol: Protocol, directory: Path) -> list[Job]:
             continue
         path = task_model_file(directory, cell, protocol)
         if not path.exists() and stored_result(cell, protocol, directory) is None:
-            work = partial(_learn_task, cell, protocol)
+            work = partial(learn_task, cell, protocol)
             jobs.setdefault(path, Job(path.stem, AUTOMATON_SECONDS, work, (shared_files(cell, protocol)[0],)))
     return list(jobs.values())
-
-
-def _learn_task(cell: Cell, protocol: Protocol, directory: Path) -> None:
-    learn_task(cell, protocol, directory)
 
 
 def _trainings(protocol: Protocol, directory: Path) -> list[Job]:
@@ -243,7 +239,7 @@ def _tables(protocol: Protocol, directory: Path, command: str, failures: Mapping
     return Tables(
         protocol,
         tuple(rows_of(suite, results, protocol.successes)),
-        automata_of(results, protocol.successes),
+        automata_of(suite, results, protocol.successes),
         {**provenance(command), "core_seconds": seconds},
         failures,
         comparisons_of(suite, protocol, results),

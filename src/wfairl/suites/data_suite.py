@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 
 from wfairl.documents import Form, Whole, unchanged
 from wfairl.errors import BadInputError
+from wfairl.public_data.registry import SOURCES
 from wfairl.public_data.source import PublicSource
 from wfairl.public_data.trajectories import TrajectorySet
 from wfairl.report.figures.captioned import CaptionedFigure
 from wfairl.safetensors_files import read_arrays, write_arrays
 from wfairl.suites.reproduction import TextTable
 from wfairl.suites.results import AGAIN, BrokenResultsError
-from wfairl.suites.suite import add_suite, load_suite
+from wfairl.suites.suite import SUITES
 
 ARRAYS_FORMAT = "wfairl-fit"
 
@@ -135,7 +136,7 @@ class DataSuite:
 
 def find_data_suite(name: str) -> DataSuite:
     """The suite on recorded data of a name; an unknown name is a `BadInputError`."""
-    suite = load_suite(name)
+    suite = SUITES.find(name)
     if not isinstance(suite, DataSuite):
         raise BadInputError(f"the suite {name} does not measure on recorded data")
     return suite
@@ -147,12 +148,8 @@ def register_data_suite(suite: DataSuite) -> DataSuite:
     Raises:
         BadInputError: a name is taken.
     """
-    from wfairl.public_data.registry import SOURCES
-
-    source = suite.source
-    add_suite(suite.name, suite)
-    if SOURCES.setdefault(source.name, source) is not source:
-        raise BadInputError(f"there are data {source.name!r} already")
+    SUITES.register(suite.name, suite)
+    SOURCES.register(suite.source.name, suite.source)
     return suite
 
 

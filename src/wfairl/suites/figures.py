@@ -273,8 +273,9 @@ def _return_rows(source: FigureSource) -> list[ReturnRow]:
     bars = [("", method) for method in REFERENCES]
     bars += [(data, method) for data in protocol.data_sets for method in protocol.methods]
     rows = [tables.row(task, data, method) for task in protocol.tasks for data, method in bars]
+    titles = {method: method if method in REFERENCES else tables.title(method) for _, method in bars}  # short ones
     return [
-        ReturnRow(row.task, row.data, tables.title(row.method), row.mean_return, row.standard_error, row.published)
+        ReturnRow(row.task, row.data, titles[row.method], row.mean_return, row.standard_error, row.published)
         for row in rows
         if row is not None
     ]

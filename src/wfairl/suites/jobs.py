@@ -47,7 +47,7 @@ class Job:
 
     name: str
     seconds: float
-    work: Callable[[Path], None]
+    work: Callable[[Path], Any]
     inputs: tuple[Path, ...] = ()
 
 

@@ -10,7 +10,10 @@ An agent that learned neither reaches the goal and breaks the rule, or pays too 
 question is what they learned, not how noisy the demonstrator was.
 """
 
+from dataclasses import replace
+
 from wfairl.methods.planners import GREEDY
+from wfairl.suites.paper import SMALL_BUDGETS
 from wfairl.suites.suite import DataSet, Entry, Protocol, Suite
 
 OFFICES = tuple(
@@ -65,21 +68,15 @@ FULL = Protocol(
     fewer_data="S2",
 )
 
-QUICK = Protocol(
-    suite="logic-and-cost",
+QUICK = replace(
+    FULL,
     tasks=("office-coffee", "random-office-coffee-mail", "ordered-pickup", "errand", "terrain"),
     data_sets=("D2", "S2"),
-    methods=tuple(ENTRIES),
     seeds=1,
     test_scenes=16,
     fewer=(4,),
     fewer_tasks=("random-office-coffee-mail", "terrain"),
-    fewer_methods=("rational", "spectral"),
-    fewer_data="S2",
-    settings={
-        "bc": {"networks": 2, "epochs": 60, "validation_scenes": 16},
-        "gail": {"pretraining": 40, "iterations": 6, "fresh_scenes": 64, "validation_scenes": 16},
-    },
+    settings=SMALL_BUDGETS,
 )
 
 LOGIC_AND_COST = Suite(

@@ -10,7 +10,7 @@ An episode that breaks the rule has no regret: it counts in the rate. Probe traj
 from optimal to careless, of an agent that only wants the goal, and random.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -24,6 +24,7 @@ from wfairl.documents import Count, Part
 from wfairl.evaluation import PlannedPolicy, Policy, RandomPolicy, expert_policy
 from wfairl.evaluation.rollout import roll_out
 from wfairl.planning.cost import true_cost
+from wfairl.registry import Registry
 from wfairl.worlds.registry import find_task
 from wfairl.worlds.task import Task
 
@@ -128,31 +129,34 @@ def _states(row: "Row") -> str:
     return "" if row.states is None else f"{row.states:.3g} of {row.least_states}"
 
 
-METRICS: Mapping[str, Metric] = {
-    "kept": Metric(
-        "rule kept",
-        "Part of the test episodes that keep the true rule.",
-        lambda row: percent(row.success_rate),
-    ),
-    "no_plan": Metric(
-        "no plan",
-        "Part of the test scenes in which the learned automaton leaves no way to succeed.",
-        lambda row: percent(row.no_plan_rate),
-    ),
-    "regret": Metric(
-        "regret",
-        "Mean true cost of the episodes that keep the rule above the least possible.",
-        lambda row: percent(row.regret, 1),
-    ),
-    "agreement": Metric(
-        "agreement",
-        "Part of the walks in new scenes that the learned and the true automaton judge alike.",
-        lambda row: percent(row.agreement),
-    ),
-    "states": Metric(
-        "states",
-        "States of the learned automaton, mean over training seeds, and the fewest that the true rule needs.",
-        _states,
-    ),
-}
+METRICS = Registry(
+    "metric",
+    {
+        "kept": Metric(
+            "rule kept",
+            "Part of the test episodes that keep the true rule.",
+            lambda row: percent(row.success_rate),
+        ),
+        "no_plan": Metric(
+            "no plan",
+            "Part of the test scenes in which the learned automaton leaves no way to succeed.",
+            lambda row: percent(row.no_plan_rate),
+        ),
+        "regret": Metric(
+            "regret",
+            "Mean true cost of the episodes that keep the rule above the least possible.",
+            lambda row: percent(row.regret, 1),
+        ),
+        "agreement": Metric(
+            "agreement",
+            "Part of the walks in new scenes that the learned and the true automaton judge alike.",
+            lambda row: percent(row.agreement),
+        ),
+        "states": Metric(
+            "states",
+            "States of the learned automaton, mean over training seeds, and the fewest that the true rule needs.",
+            _states,
+        ),
+    },
+)
 """What a suite can show beside the return, by name."""

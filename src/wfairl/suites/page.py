@@ -1,27 +1,23 @@
 """The page of a suite: the tables with ours beside published figures, episodes to watch, the figures."""
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from wfairl import __version__
 from wfairl.evaluation.evaluate import episode_rng
-from wfairl.methods import CHOSEN
+from wfairl.evaluation.policies import policy_title
 from wfairl.report.blocks import Command, Facts, KeyFigure, KeyFigures, figure_of, prose
 from wfairl.report.page import Block, Page, Section
 from wfairl.report.player import EpisodePlayer
 from wfairl.report.recording import record_episode
-from wfairl.report.tables import Column, Table, TableCell
-from wfairl.report.text import Code, Text, counted, number, with_error
+from wfairl.report.text import Code, Text, number
 from wfairl.suites.data_results import DataResults
 from wfairl.suites.figures import Figures, FigureSource, describe_data
-from wfairl.suites.metrics import METRICS
 from wfairl.suites.reproduction import Reproduction, TextTable
-from wfairl.suites.results import Row
 from wfairl.suites.scope import changed_settings, included
 from wfairl.suites.suite import Protocol, find_suite
-from wfairl.suites.tables import ABSENT, Tables
+from wfairl.suites.tables import Tables
 from wfairl.worlds.registry import find_task
 
 PLAYED_SCENES = 2
@@ -36,7 +32,7 @@ def reproduction_page(tables: Tables, figures: Figures, directory: Path) -> Page
         f"{suite.summary}. Here: {included(tables.protocol)}{beside}.",
         *(_metric_sections(tables, figures) if suite.metrics else [_returns_section(tables, figures)]),
         *_player_sections(FigureSource(tables, directory)),
-        *([_automata_section(tables, figures)] if tables.automata and not suite.metrics else []),
+        Section("Automata", tuple(_automata_blocks(tables, figures))),
         _figures_section("What was learned", ("trajectory", "unseen-word", "policies"), figures),
         _figures_section("The cost", _starting(figures, "costs-"), figures),
         _figures_section("Training", ("training", *_starting(figures, "demonstrations-")), figures),
@@ -73,21 +69,16 @@ def _page(results: Tables | DataResults, subtitle: str, *sections: Section) -> P
 
 def _metric_sections(tables: Tables, figures: Figures) -> list[Section]:
     """The suite's metrics, and the learned rules beside the true ones."""
-    rules = {METRICS[name].title for name in tables.suite.automaton_metrics}
-    blocks: dict[bool, list[Block]] = {False: [], True: []}
-    for table in tables.metric_tables():
-        is_about_rules = any(table.title.lower().startswith(title) for title in rules)
-        blocks[is_about_rules].append(table.to_block())
-    return [
-        Section("Results", (*blocks[False], *_blocks(tables.comparison_tables()), *_failure_blocks(tables))),
-        Section("The rules", (*_figure_blocks(_starting(figures, "automaton-"), figures), *blocks[True])),
-    ]
+    results = (*_blocks(tables.acting_tables()), *_blocks(tables.comparison_tables()), *_failure_blocks(tables))
+    rules = (*_figure_blocks(_starting(figures, "automaton-"), figures), *_blocks(tables.rule_tables()))
+    return [Section("Results", results), Section("The rules", rules)]
 
 
 def _returns_section(tables: Tables, figures: Figures) -> Section:
-    key_figures = tuple(_key_figures(tables))
+    key_figures, returns = tuple(_key_figures(tables)), tables.returns_table()
     blocks: list[Block] = [KeyFigures(key_figures)] if key_figures else []
-    blocks += [_returns_table(tables), *_figure_blocks(("returns",), figures)]
+    blocks.append(replace(returns, caption=f"{returns.caption} The best that was learned from a data set stands out."))
+    blocks += _figure_blocks(("returns",), figures)
     return Section("Returns", (*blocks, *_blocks(tables.comparison_tables()), *_failure_blocks(tables)))
 
 
@@ -106,52 +97,9 @@ def _key_figures(tables: Tables) -> Iterator[KeyFigure]:
     for task in tables.protocol.tasks:
         row, optimal = tables.row(task, data, entry), tables.row(task, "", "optimal")
         if row is not None and optimal is not None:
-            note: Text = (f"{task}, from {data}; optimal ", number(optimal.mean_return))
+            best = policy_title("optimal", find_task(task))
+            note: Text = (f"{task}, from {data}; {best} ", number(optimal.mean_return))
             yield KeyFigure(f"{title} on {find_task(task).title}", number(row.mean_return), note, leading=True)
-
-
-def _returns_table(tables: Tables) -> Table:
-    protocol, best, source = tables.protocol, _best(tables), tables.suite.source
-    beside = f"; the figure of {source} below it" if source else ""
-    return Table(
-        _columns(protocol),
-        tuple(
-            (f"\N{EM SPACE}{title}" if is_variant else title, *(_return_cell(row, best, tables) for row in rows))
-            for title, is_variant, rows in tables.return_lines()
-        ),
-        f"Mean return on {counted(protocol.test_scenes, 'test scene')} ± its standard error over scenes and"
-        f" {counted(protocol.seeds, 'training seed')}{beside}. The best that was learned from a data set"
-        " stands out.",
-    )
-
-
-def _columns(protocol: Protocol) -> tuple[Column, ...]:
-    return (Column(""), *(Column(find_task(task).title, "right") for task in protocol.tasks))
-
-
-def _return_cell(row: Row | None, best: Sequence[Row], tables: Tables) -> TableCell:
-    if row is None:
-        return TableCell(ABSENT)
-    source = tables.suite.source.removeprefix("the ")
-    note: Text = "" if row.published is None else (f"{source} ", number(row.published))
-    return TableCell(with_error(row.mean_return, tables.error_of(row)), note, row in best)
-
-
-def _best(tables: Tables) -> list[Row]:
-    """The best rows of each task and data set, including those of variants."""
-    protocol = tables.protocol
-    best_rows = []
-    for task in protocol.tasks:
-        for data in protocol.data_sets:
-            rows = [
-                row
-                for method in protocol.methods
-                for variant in (CHOSEN, *tables.variants(method, data))
-                if (row := tables.row(task, data, method, variant)) is not None
-            ]
-            best = max((row.mean_return for row in rows), default=0.0)
-            best_rows += [row for row in rows if math.isclose(row.mean_return, best)]
-    return best_rows
 
 
 def _player_sections(source: FigureSource) -> list[Section]:
@@ -173,19 +121,10 @@ def _player_sections(source: FigureSource) -> list[Section]:
     return sections
 
 
-def _automata_section(tables: Tables, figures: Figures) -> Section:
-    protocol, source = tables.protocol, tables.suite.source.removeprefix("the ")
-
-    def cell(task: str, data: str) -> TableCell:
-        ours, published = tables.automaton_texts(task, data)
-        return TableCell(ours, f"{source} {published}" if published else "")
-
-    table = Table(
-        _columns(protocol),
-        tuple((f"from {data}", *(cell(task, data) for task in protocol.tasks)) for data in protocol.data_sets),
-        "Rank / rows / cols of the weighted automaton of each training seed: those of the data, nothing cut off.",
-    )
-    return Section("Automata", (table, *_figure_blocks(_starting(figures, "automaton-"), figures)))
+def _automata_blocks(tables: Tables, figures: Figures) -> Iterator[Block]:
+    if tables.automata and not tables.suite.metrics:
+        yield tables.automata_table()
+        yield from _figure_blocks(_starting(figures, "automaton-"), figures)
 
 
 def _figures_section(title: str, names: Sequence[str], figures: Figures) -> Section:

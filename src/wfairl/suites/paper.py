@@ -1,5 +1,7 @@
 """The paper's experiments as a suite, with the figures of its Table II to put beside ours."""
 
+from dataclasses import replace
+
 from wfairl.suites.suite import DataSet, Entry, Protocol, Suite
 
 TASKS = ("doorkey", "multiroom", "blocked-unlock-pickup")
@@ -56,23 +58,22 @@ FULL = Protocol(
 )
 """The paper's protocol with three training seeds."""
 
-QUICK = Protocol(
-    suite="paper",
-    tasks=TASKS,
-    data_sets=("D1", "D2"),
-    methods=tuple(ENTRIES),
+SMALL_BUDGETS = {
+    "bc": {"networks": 2, "epochs": 60, "validation_scenes": 16},
+    "gail": {"pretraining": 40, "iterations": 6, "fresh_scenes": 64, "validation_scenes": 16},
+}
+"""Settings of networks for a preview that takes minutes."""
+
+QUICK = replace(
+    FULL,
     seeds=1,
     test_scenes=16,
     fewer=(4,),
-    fewer_tasks=("doorkey",),
-    fewer_methods=("wfa-irl", "bc"),
-    fewer_data="D2",
     settings={
         "wfa-irl": {"epochs": 10},
         "rational": {"epochs": 10},
         "no-automaton": {"epochs": 2},
-        "bc": {"networks": 2, "epochs": 60, "validation_scenes": 16},
-        "gail": {"pretraining": 40, "iterations": 6, "fresh_scenes": 64, "validation_scenes": 16},
+        **SMALL_BUDGETS,
     },
 )
 

@@ -11,10 +11,14 @@ from typing import Any, ClassVar
 from wfairl.documents import Form, NotNegative, unchanged
 from wfairl.files import write_atomically
 from wfairl.report.tables import Column, Table
+from wfairl.report.text import plain
 from wfairl.suites.directory import CSV, MADE, MARKDOWN, RESULTS
 from wfairl.suites.results import BrokenResultsError
 
 AGAIN = "the `wfairl reproduce` that made them computes them again"
+
+INDENT = "\N{EM SPACE}"
+"""Before the name of a line that belongs to the one above it."""
 
 
 @dataclass(frozen=True)
@@ -31,10 +35,16 @@ class TextTable:
     head: tuple[str, ...]
     body: tuple[tuple[str, ...], ...]
 
+    @classmethod
+    def of(cls, table: Table) -> "TextTable":
+        """A table of a page as text, with the notes of its cells."""
+        body = [tuple(" ".join(filter(None, (plain(one.text), plain(one.note)))) for one in row) for row in table.cells]
+        return cls(plain(table.caption), tuple(plain(column.name) for column in table.columns), tuple(body))
+
     def to_markdown(self) -> str:
         """Without the title."""
         lines = [self.head, ("---",) * len(self.head), *self.body]
-        return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        return "\n".join(f"| {' | '.join(line)} |" for line in lines).replace(INDENT, "&nbsp;&nbsp;")
 
     def to_block(self) -> Table:
         """For a page."""

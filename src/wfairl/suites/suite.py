@@ -9,23 +9,29 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from itertools import product
-from pkgutil import resolve_name
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wfairl.demonstrations.collection import FIRST_TEST_SEED
 from wfairl.documents import Count
 from wfairl.errors import BadInputError
 from wfairl.learning.storage import find_cost_model
 from wfairl.methods import find_method
+from wfairl.registry import Registry
 
-SUITES: dict[str, Any] = {
-    "paper": "wfairl.suites.paper:PAPER",
-    "logic-and-cost": "wfairl.suites.logic_and_cost:LOGIC_AND_COST",
-    "labyrinth": "wfairl.suites.labyrinth:LABYRINTH_SUITE",
-    "borlange": "wfairl.suites.borlange:BORLANGE_SUITE",
-    "shanghai": "wfairl.suites.shanghai:SHANGHAI_SUITE",
-}
-"""The suites by name, each a `Suite` or a `DataSuite`, or where it is defined; a new one is one more line."""
+if TYPE_CHECKING:
+    from wfairl.suites.data_suite import DataSuite
+
+SUITES: "Registry[Suite | DataSuite]" = Registry(
+    "suite",
+    {
+        "paper": "wfairl.suites.paper:PAPER",
+        "logic-and-cost": "wfairl.suites.logic_and_cost:LOGIC_AND_COST",
+        "labyrinth": "wfairl.suites.labyrinth:LABYRINTH_SUITE",
+        "borlange": "wfairl.suites.borlange:BORLANGE_SUITE",
+        "shanghai": "wfairl.suites.shanghai:SHANGHAI_SUITE",
+    },
+)
+"""Both kinds of suites; a new one is one more line."""
 
 OPTIMAL = "optimal"
 
@@ -269,16 +275,9 @@ def digest(key: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:DIGITS]
 
 
-def load_suite(name: str) -> Any:
-    """The `Suite` or `DataSuite` of a name; an unknown name is a `BadInputError`."""
-    if name not in SUITES:
-        raise BadInputError(f"unknown suite {name!r}; known are {', '.join(SUITES)}")
-    return resolve_name(SUITES[name]) if isinstance(SUITES[name], str) else SUITES[name]
-
-
 def find_suite(name: str) -> Suite:
     """The suite of experiments of a name; an unknown name is a `BadInputError`."""
-    suite = load_suite(name)
+    suite = SUITES.find(name)
     if not isinstance(suite, Suite):
         raise BadInputError(f"the suite {name} measures on recorded data, and has no experiments")
     return suite
@@ -288,18 +287,16 @@ def register_suite(suite: Suite) -> Suite:
     """Register a suite of your own, in a file that `--tasks` names or in the program that runs it.
 
     Raises:
-        BadInputError: the name is taken, or a protocol has what the suite lacks.
+        BadInputError: the name is taken, a metric is unknown, or a protocol has what the suite lacks.
     """
+    from wfairl.suites.metrics import METRICS  # with all that evaluates, which a list of the suites does not need
+
+    for metric in (*suite.metrics, *suite.automaton_metrics):
+        METRICS.find(metric)
     for protocol in (suite.full, suite.quick):
         suite.check(protocol)
-    add_suite(suite.name, suite)
+    SUITES.register(suite.name, suite)
     return suite
-
-
-def add_suite(name: str, suite: Any) -> None:
-    """Add a suite of either kind to the registry; refuse a name that is taken."""
-    if SUITES.setdefault(name, suite) is not suite:
-        raise BadInputError(f"there is a suite {name!r} already")
 
 
 def narrowed(

@@ -1,17 +1,21 @@
 """The results of a suite of experiments as tables."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, fields
+from itertools import product
 from pathlib import Path
 from typing import Any, ClassVar
 
 from wfairl.documents import Count, Form, Name, unchanged
+from wfairl.evaluation.policies import policy_title
 from wfairl.methods import CHOSEN
-from wfairl.report.text import counted
+from wfairl.report.tables import Column, Table, TableCell
+from wfairl.report.text import Text, counted, number, with_error
 from wfairl.suites.comparisons import SCORES, Compared
 from wfairl.suites.directory import MADE, RESULTS
 from wfairl.suites.metrics import METRICS
-from wfairl.suites.reproduction import AGAIN, PROVENANCE, Reproduction, TextTable
+from wfairl.suites.reproduction import AGAIN, INDENT, PROVENANCE, Reproduction, TextTable
 from wfairl.suites.results import BrokenResultsError, CellResult, Row, find_row
 from wfairl.suites.scope import shortfall
 from wfairl.suites.suite import REFERENCES, Protocol, Suite, find_suite
@@ -24,13 +28,13 @@ SEPARATOR = " / "
 
 
 @dataclass(frozen=True)
-class _Automata:
-    """Rank, rows and cols of the automata of a task and a data set, one for each training seed."""
+class AutomataRanks:
+    """Rank, rows and cols of the automata of a task and a data set, one for each training seed; and the published."""
 
     task: str
     data: str
     rank_rows_cols: tuple[tuple[Count, Count, Count], ...]
-    published: tuple[float, ...]
+    published: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ class _Stored:
 
     protocol: Protocol
     rows: tuple[Row, ...]
-    automata: tuple[_Automata, ...]
+    automata: tuple[AutomataRanks, ...]
     failures: Mapping[str, Name]
     comparisons: tuple[Compared, ...] = ()
 
@@ -56,13 +60,13 @@ class Tables(Reproduction):
     Attributes:
         protocol: what was computed.
         rows: all means, those of the main table among them.
-        automata: for each (task, data set) the rank, rows and cols of each training seed.
+        automata: the weighted automata that were learned.
         comparisons: every entry beside the first one, over all tasks.
     """
 
     protocol: Protocol
     rows: tuple[Row, ...]
-    automata: Mapping[tuple[str, str], tuple[tuple[int, int, int], ...]]
+    automata: tuple[AutomataRanks, ...]
     provenance: Mapping[str, Any]
     failures: Mapping[str, str]
     comparisons: tuple[Compared, ...] = ()
@@ -88,17 +92,7 @@ class Tables(Reproduction):
 
     def to_document(self) -> dict[str, Any]:
         """See `Reproduction`."""
-        automata = [
-            _Automata(task, data, ours, self.suite.published_automaton(task, data) or ())
-            for (task, data), ours in self.automata.items()
-        ]
-        return {
-            "protocol": asdict(self.protocol),
-            "rows": [asdict(row) for row in self.rows],
-            "automata": [asdict(one) for one in automata],
-            "failures": dict(self.failures),
-            "comparisons": [asdict(one) for one in self.comparisons],
-        }
+        return {name: value for name, value in asdict(self).items() if name != "provenance"}
 
     def csv_lines(self) -> Iterator[Sequence[Any]]:
         """See `Reproduction`; one line per row."""
@@ -108,69 +102,85 @@ class Tables(Reproduction):
     @property
     def text_tables(self) -> tuple[TextTable, ...]:
         """The suite's metrics, or returns where it has none; then the comparisons."""
-        figures = self.metric_tables() if self.suite.metrics else self._return_tables()
-        return (*figures, *self.comparison_tables())
+        if self.suite.metrics:
+            return (*self.acting_tables(), *self.rule_tables(), *self.comparison_tables())
+        figures = (self.returns_table(), *([self.automata_table()] if self.automata else []))
+        return (*map(TextTable.of, figures), *self.comparison_tables())
 
-    def _return_tables(self) -> tuple[TextTable, ...]:
-        """Returns, one line per entry and data set; ranks, one line per data set; one column per task."""
-        tasks, source = self.protocol.tasks, self.suite.source
-        head = ("", *(find_task(task).title for task in tasks))
-        beside = f"; the figure of {source} in brackets" if source else ""
-        returns = TextTable(
-            f"Mean return ± standard error over test scenes and training seeds{beside}.",
-            head,
-            tuple(
-                (f"&nbsp;&nbsp;{title}" if is_variant else title, *map(self._format, rows))
-                for title, is_variant, rows in self.return_lines()
-            ),
+    def returns_table(self) -> Table:
+        """Returns: one line per entry, data set and variant, one column per task; the best of a data set stand out."""
+        protocol, best = self.protocol, self._best_rows()
+        caption = (
+            f"Mean return on {counted(protocol.test_scenes, 'test scene')} ± its standard error over scenes and"
+            f" {counted(protocol.seeds, 'training seed')}{self._beside}."
         )
-        if not self.automata:
-            return (returns,)
-        automata = TextTable(
-            f"Rank / rows / cols of the automaton of each training seed{beside}.",
-            head,
+        return Table(
+            self._task_columns,
+            tuple((title, *(self._return_cell(row, best) for row in rows)) for title, rows in self._return_lines()),
+            caption,
+        )
+
+    def automata_table(self) -> Table:
+        """Ranks: one line per data set, one column per task."""
+        return Table(
+            self._task_columns,
             tuple(
-                (f"from {data}", *(self._format_automata(task, data) for task in tasks))
+                (f"from {data}", *(self._automata_cell(task, data) for task in self.protocol.tasks))
                 for data in self.protocol.data_sets
             ),
+            "Rank / rows / cols of the weighted automaton of each training seed, those of the data, nothing cut off"
+            f"{self._beside}.",
         )
-        return returns, automata
 
-    def return_lines(self) -> Iterator[tuple[str, bool, list[Row | None]]]:
-        """The lines of the table of returns: title, whether it is of a variant, and one row per task."""
-        protocol = self.protocol
+    @property
+    def _beside(self) -> str:
+        return f"; in brackets, the figure of {self.suite.source}" if self.suite.source else ""
+
+    @property
+    def _task_columns(self) -> tuple[Column, ...]:
+        return (Column(""), *(Column(find_task(task).title, "right") for task in self.protocol.tasks))
+
+    def _return_lines(self) -> Iterator[tuple[str, list[Row | None]]]:
+        """The lines of the table of returns: title, and one row per task."""
+        tasks = self.protocol.tasks
         for method in REFERENCES:
-            yield method, False, [self.row(task, "", method) for task in protocol.tasks]
-        for method in protocol.methods:
-            for data in filter(self.suite.entries[method].learns_from, protocol.data_sets):
-                yield (
-                    f"{self.title(method)}, from {data}",
-                    False,
-                    [self.row(task, data, method) for task in protocol.tasks],
-                )
+            yield self.title(method), [self.row(task, "", method) for task in tasks]
+        for method in self.protocol.methods:
+            for data in filter(self.suite.entries[method].learns_from, self.protocol.data_sets):
+                yield f"{self.title(method)}, from {data}", [self.row(task, data, method) for task in tasks]
                 for variant in self.variants(method, data):
-                    yield variant, True, [self.row(task, data, method, variant) for task in protocol.tasks]
+                    yield f"{INDENT}{variant}", [self.row(task, data, method, variant) for task in tasks]
 
-    def _format(self, row: Row | None) -> str:
-        """Mean, standard error and the published figure: `0.795 ± 0.005 (0.798)`."""
+    def _return_cell(self, row: Row | None, best: Sequence[Row]) -> TableCell:
+        """Mean and standard error, and the published figure: `0.795 ± 0.005 (0.798)`."""
         if row is None:
-            return ABSENT
-        error = self.error_of(row)
-        text = f"{row.mean_return:.3f}{'' if error is None else f' ± {error:.3f}'}"
-        return text if row.published is None else f"{text} ({row.published:.3f})"
+            return TableCell(ABSENT)
+        note: Text = "" if row.published is None else ("(", number(row.published), ")")
+        is_single = self.protocol.test_scenes * row.seeds == 1  # and has no standard error
+        return TableCell(with_error(row.mean_return, None if is_single else row.standard_error), note, row in best)
 
-    def _format_automata(self, task: str, data: str) -> str:
-        ours, published = self.automaton_texts(task, data, "/")
-        return f"{ours} ({published})" if published else ours
+    def _best_rows(self) -> list[Row]:
+        """The best rows of each task and data set, including those of variants."""
+        best_rows = []
+        for task, data in product(self.protocol.tasks, self.protocol.data_sets):
+            rows = [
+                row
+                for method in self.protocol.methods
+                for variant in (CHOSEN, *self.variants(method, data))
+                if (row := self.row(task, data, method, variant)) is not None
+            ]
+            best = max((row.mean_return for row in rows), default=0.0)
+            best_rows += [row for row in rows if math.isclose(row.mean_return, best)]
+        return best_rows
 
-    def automaton_texts(self, task: str, data: str, separator: str = SEPARATOR) -> tuple[str, str]:
-        """Rank, rows and cols of each training seed, and those that were published; empty if none were."""
-        ours, published = self.automata.get((task, data), ()), self.suite.published_automaton(task, data)
-        text = ", ".join(separator.join(map(str, one)) for one in ours) or ABSENT
-        return text, separator.join(map(str, published or ()))
+    def _automata_cell(self, task: str, data: str) -> TableCell:
+        ours = [one for of in self.automata if (of.task, of.data) == (task, data) for one in of.rank_rows_cols]
+        published = self.suite.published_automaton(task, data)
+        text = ", ".join("/".join(map(str, one)) for one in ours) or ABSENT
+        return TableCell(text, f"({'/'.join(map(str, published))})" if published else "")
 
-    def metric_tables(self) -> tuple[TextTable, ...]:
-        """The metrics of the suite: a table per data set, one of the references, those of the rule, the curve."""
+    def acting_tables(self) -> tuple[TextTable, ...]:
+        """The metrics of the suite: a table per data set, one of the references, and the curve."""
         suite, protocol = self.suite, self.protocol
         acting = f"{_explained(suite.metrics)} Means over test scenes and training seeds"
         tables = [
@@ -178,11 +188,16 @@ class Tables(Reproduction):
             for data in protocol.data_sets
         ]
         tables.append(self._metric_table("The same of policies that learn nothing.", "", REFERENCES, suite.metrics))
-        for data in protocol.data_sets:
-            learners = [entry for entry in self._learners(data) if self._has_rule(data, entry)]
-            title = f"{_explained(suite.automaton_metrics)} From {self.describe(data)}."
-            tables.append(self._metric_table(title, data, learners, suite.automaton_metrics))
         tables.append(self._curve_table(f"{acting}, against the number of demonstrations."))
+        return tuple(table for table in tables if table.body)
+
+    def rule_tables(self) -> tuple[TextTable, ...]:
+        """The metrics of the learned rules: a table per data set."""
+        metrics, tables = self.suite.automaton_metrics, []
+        for data in self.protocol.data_sets:
+            learners = [entry for entry in self._learners(data) if self._has_rule(data, entry)]
+            title = f"{_explained(metrics)} From {self.describe(data)}."
+            tables.append(self._metric_table(title, data, learners, metrics))
         return tuple(table for table in tables if table.body)
 
     def comparison_tables(self) -> tuple[TextTable, ...]:
@@ -216,7 +231,9 @@ class Tables(Reproduction):
 
     def title(self, method: str) -> str:
         """What a table calls an entry or a reference policy."""
-        return method if method in REFERENCES else self.suite.entries[method].title
+        if method in REFERENCES:
+            return policy_title(method, *map(find_task, self.suite.tested_tasks(self.protocol)))
+        return self.suite.entries[method].title
 
     def task_title(self, task: str) -> str:
         """What a table calls a task; one that nothing was trained on says on what it was."""
@@ -251,44 +268,31 @@ class Tables(Reproduction):
                     body.append((f"{self.task_title(task)}, {self.title(method)}", *cells))
         return TextTable(title, ("", *map(str, numbers)), tuple(body))
 
-    def error_of(self, row: Row) -> float | None:
-        """The standard error of a row; None for one of a single episode, which has none."""
-        return None if self.protocol.test_scenes * row.seeds == 1 else row.standard_error
-
     def row(self, task: str, data: str, method: str, variant: str = CHOSEN) -> Row | None:
         """A row of the main table."""
         return find_row(self.rows, task, data, method, self.protocol.successes, variant)
 
     def variants(self, method: str, data: str) -> tuple[str, ...]:
         """The tested variants of an entry, without one that equals the chosen one on every task."""
-        names = dict.fromkeys(
-            row.variant
-            for row in self.rows
-            if (row.method, row.data, row.successes) == (method, data, self.protocol.successes)
-        )
-        return tuple(name for name in names if self._differs_from_chosen(method, data, name))
-
-    def _differs_from_chosen(self, method: str, data: str, variant: str) -> bool:
-        pairs = [(self.row(task, data, method, variant), self.row(task, data, method)) for task in self.protocol.tasks]
-        return any(
-            one is not None and chosen is not None and _figures(one) != _figures(chosen) for one, chosen in pairs
-        )
+        key, tasks = (method, data, self.protocol.successes), self.protocol.tasks
+        rows = [row for row in self.rows if (row.method, row.data, row.successes) == key and row.task in tasks]
+        chosen = {row.task: _figures(row) for row in rows if row.variant == CHOSEN}
+        differing = {row.variant for row in rows if row.task in chosen and _figures(row) != chosen[row.task]}
+        return tuple(name for name in dict.fromkeys(row.variant for row in rows) if name in differing)
 
 
 def _figures(row: Row) -> tuple[float, float, float]:
     return row.mean_return, row.standard_error, row.success_rate
 
 
-def automata_of(
-    results: Sequence[CellResult], successes: int
-) -> dict[tuple[str, str], tuple[tuple[int, int, int], ...]]:
-    """The rank, rows and cols of each training seed's automaton, by task and data set."""
-    automata: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
+def automata_of(suite: Suite, results: Sequence[CellResult], successes: int) -> tuple[AutomataRanks, ...]:
+    """The weighted automata of cells with a number of demonstrations, by task and data set."""
+    ranks: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
     for result in results:
         if result.facts.get("rank") is not None and result.cell.successes == successes:
             rank, rows, cols = (int(result.facts[name]) for name in ("rank", "rows", "cols"))
-            automata.setdefault((result.cell.task, result.cell.data), []).append((rank, rows, cols))
-    return {key: tuple(of_seeds) for key, of_seeds in automata.items()}
+            ranks.setdefault((result.cell.task, result.cell.data), []).append((rank, rows, cols))
+    return tuple(AutomataRanks(*key, tuple(of), suite.published_automaton(*key) or ()) for key, of in ranks.items())
 
 
 def read_tables(directory: Path) -> Tables:
@@ -298,8 +302,7 @@ def read_tables(directory: Path) -> Tables:
         BrokenResultsError: the files are not such.
     """
     stored, provenance = Tables.form.read(directory / RESULTS), PROVENANCE.read(directory / MADE)
-    automata = {(one.task, one.data): one.rank_rows_cols for one in stored.automata}
-    return Tables(stored.protocol, stored.rows, automata, asdict(provenance), stored.failures, stored.comparisons)
+    return Tables(**vars(stored), provenance=asdict(provenance))
 
 
 def format_metrics(row: Row | None, metrics: Sequence[str]) -> str:

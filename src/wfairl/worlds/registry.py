@@ -15,6 +15,7 @@ from typing import Any
 
 from wfairl.errors import BadInputError, one_line
 from wfairl.files import read_json, seems
+from wfairl.registry import Registry
 from wfairl.worlds.documents import task_of_document
 from wfairl.worlds.task import Task, check_task, missing_attributes
 
@@ -29,20 +30,16 @@ BUILT_IN = (
 
 ENTRY_POINTS = "wfairl.tasks"
 
-_tasks: dict[str, Task] = {}
+_tasks: Registry[Task] = Registry(
+    "task", {}, "One of your own is in a file: wfairl --tasks my_tasks.py COMMAND; see docs/own-tasks.md"
+)
 _loaded: dict[str, None] = {}
 """The sources that have been loaded, in order."""
 
 
 def find_task(name: str) -> Task:
     """The task of a name, or a `BadInputError` that lists the names."""
-    tasks = _registered()
-    if name not in tasks:
-        raise BadInputError(
-            f"unknown task {name!r}; known are {', '.join(tasks)}. "
-            "One of your own is in a file: wfairl --tasks my_tasks.py COMMAND; see docs/own-tasks.md"
-        )
-    return tasks[name]
+    return _registered().find(name)
 
 
 def all_tasks() -> tuple[Task, ...]:
@@ -59,7 +56,7 @@ def register_task(task: Task) -> Task:
     """
     tasks = _registered()
     check_task(task)
-    return _add(task, tasks)
+    return tasks.register(task.name, task)
 
 
 def load_tasks(source: str) -> tuple[Task, ...]:
@@ -70,7 +67,7 @@ def load_tasks(source: str) -> tuple[Task, ...]:
     """
     if source in _loaded:
         return ()
-    tasks = dict(_registered())
+    tasks = _registered()
     try:
         new = [_read(Path(source))] if source.endswith(".json") else _tasks_in(_import(source))
         if not new:
@@ -78,10 +75,9 @@ def load_tasks(source: str) -> tuple[Task, ...]:
         for task in new:
             if tasks.get(task.name) is not task:
                 check_task(task)
-                _add(task, tasks)
+        tasks.register_all((task.name, task) for task in new)
     except BadInputError as error:
         raise BadInputError(f"--tasks {source}: {error}") from error
-    _tasks.update(tasks)
     _loaded[source] = None
     return tuple(new)
 
@@ -91,13 +87,10 @@ def loaded_sources() -> tuple[str, ...]:
     return tuple(_loaded)
 
 
-def _registered() -> dict[str, Task]:
+def _registered() -> Registry[Task]:
     """All tasks; the first call imports the built-in ones and those of installed packages."""
     if not _tasks:
-        tasks: dict[str, Task] = {}
-        for module in BUILT_IN:
-            for task in _tasks_in(importlib.import_module(module)):
-                _add(task, tasks)
+        tasks = [task for module in BUILT_IN for task in _tasks_in(importlib.import_module(module))]
         for point in entry_points(group=ENTRY_POINTS):
             try:
                 value = point.load()
@@ -105,16 +98,9 @@ def _registered() -> dict[str, Task]:
                 raise BadInputError(
                     f"the tasks {point.name!r} of an installed package cannot be imported ({one_line(error)})"
                 ) from error
-            for task in _tasks_in(value) if isinstance(value, ModuleType) else _tasks_of(value):
-                _add(task, tasks)
-        _tasks.update(tasks)
+            tasks += _tasks_in(value) if isinstance(value, ModuleType) else _tasks_of(value)
+        _tasks.register_all((task.name, task) for task in tasks)
     return _tasks
-
-
-def _add(task: Task, tasks: dict[str, Task]) -> Task:
-    if tasks.setdefault(task.name, task) is not task:
-        raise BadInputError(f"there is a task {task.name!r} already")
-    return task
 
 
 def _read(path: Path) -> Task:
