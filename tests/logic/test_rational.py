@@ -7,7 +7,7 @@ from strategies_logic import GRID_LABELS, chain, demonstrations, dusky, grid, hi
 from wfairl.automata.automaton import Guard
 from wfairl.automata.guarded import Edge, GuardedAutomaton
 from wfairl.errors import BadInputError
-from wfairl.logic import NothingExplainedError, RationalLearner, RationalSettings
+from wfairl.logic import DemonstratedScene, NothingExplainedError, RationalLearner, RationalSettings
 from wfairl.logic.tables import canonical, live_table
 
 
@@ -75,7 +75,7 @@ def test_the_temperature_is_estimated(learned):
 
 
 def test_the_unit_of_cost_does_not_matter(errand, learned):
-    tripled = [replace(scene, costs=3 * scene.costs) for scene in errand]
+    tripled = [replace(scene, world=replace(scene.world, costs=3 * scene.world.costs)) for scene in errand]
     result = RationalLearner().fit(GRID_LABELS, tripled)
     assert result.text == learned.text
     assert result.temperature == pytest.approx(3 * learned.temperature)
@@ -92,7 +92,7 @@ def test_random_walks_that_claim_success_are_named_and_do_not_decide(errand):
     rng = np.random.default_rng(3)
     scenes = list(errand)
     for i in range(3):
-        scenes[i] = grid(rng).scene(rng.integers(4, size=30))
+        scenes[i] = DemonstratedScene(grid(rng), rng.integers(4, size=30))
     result = RationalLearner().fit(GRID_LABELS, scenes)
     assert same_rule(result.automaton, chain("a", "b"))
     assert (result.outlier_probabilities[:3] > 0.5).all()
@@ -119,7 +119,7 @@ def test_support_tells_what_was_read_and_what_nobody_tested(errand, learned):
 
 def test_walks_without_any_task_are_not_explained():
     rng = np.random.default_rng(4)
-    walks = [grid(rng).scene(rng.integers(4, size=60)) for _ in range(6)]
+    walks = [DemonstratedScene(grid(rng), rng.integers(4, size=60)) for _ in range(6)]
     with pytest.raises(NothingExplainedError, match="better than chance"):
         RationalLearner().fit(GRID_LABELS, walks)
 

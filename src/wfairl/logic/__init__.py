@@ -4,6 +4,7 @@ from wfairl.lazy_names import load_lazily
 
 _MODULES = {
     "Alternative": "rational",
+    "ArrayWorld": "evidence",
     "BadSceneError": "evidence",
     "Before": "corrections",
     "CautiousPolicy": "caution",

@@ -194,7 +194,7 @@ class RationalLearner:
         """The grid of temperatures over which evidence is averaged, [temperatures]."""
         if self.settings.temperature is not None:
             return np.array([self.settings.temperature])
-        costs = np.concatenate([scene.costs[scene.visited[:-1], scene.controls] for scene in scenes if scene.success])
+        costs = np.concatenate([scene.costs for scene in scenes if scene.success])
         return costs.mean() * np.geomspace(LOWEST_TEMPERATURE, HIGHEST_TEMPERATURE, TEMPERATURES)
 
 
@@ -204,7 +204,7 @@ def _occurring(
     """The labels that occur, and scenes and answers with indices into these."""
     occurs = np.zeros(len(labels), bool)
     for scene in scenes:
-        occurs |= np.bincount(scene.label_index.ravel(), minlength=len(labels)) > 0
+        occurs |= np.bincount(scene.world.label_index.ravel(), minlength=len(labels)) > 0
     for answer in answers:
         occurs[answer.word] = True
     if occurs.all():
@@ -212,7 +212,7 @@ def _occurring(
     number = (np.cumsum(occurs) - 1).astype(np.int16)
     return (
         tuple(label for label, does in zip(labels, occurs, strict=True) if does),
-        [replace(scene, label_index=number[scene.label_index]) for scene in scenes],
+        [replace(scene, world=replace(scene.world, label_index=number[scene.world.label_index])) for scene in scenes],
         [replace(answer, word=number[answer.word].astype(np.int32)) for answer in answers],
     )
 
