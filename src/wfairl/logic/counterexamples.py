@@ -33,7 +33,7 @@ from wfairl.logic.learners import RationalTaskLearner
 from wfairl.logic.rational import DEFAULT_ANSWER_ERROR
 from wfairl.logic.scenes import ExploredScenes, explore_scenes
 from wfairl.logic.search import Candidate
-from wfairl.logic.table_plans import plan_table
+from wfairl.logic.table_plans import plan_tables
 from wfairl.logic.tables import difference, live_table
 from wfairl.worlds.task import Task
 
@@ -123,8 +123,9 @@ def counterexamples(
     def disagreements(is_right: bool) -> Iterator[Answer]:
         table = difference(*(reversed(tables) if is_right else tables))
         for seed, world in zip(scenes.seeds, scenes.worlds, strict=True):
-            plan = plan_table(world, table).act(0.0, scenes.horizon, rng)
-            if plan is not None:
-                yield Answer(seed, tuple(map(int, plan.controls)), scenes.labels_along(plan), is_right)
+            (plan,) = plan_tables(world, [table])
+            path = plan.act(0.0, scenes.horizon, rng)
+            if path is not None:
+                yield Answer(seed, tuple(map(int, path.controls)), scenes.labels_along(path), is_right)
 
     return tuple(answer for is_right in (False, True) for answer in islice(disagreements(is_right), COUNTEREXAMPLES))

@@ -9,7 +9,7 @@ where P(t | h) is that of `evidence`: a nearly rational demonstrator, and with a
 task. The expectation over t is a mean over draws.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,7 @@ from wfairl.logic.hypotheses import Hypothesis, hypotheses_of
 from wfairl.logic.questions import LEAST_INFORMATION, NothingToAskError
 from wfairl.logic.rational import RationalSettings
 from wfairl.logic.scenes import ExploredScenes, explore_scenes
-from wfairl.logic.table_plans import TablePlan, plan_table
+from wfairl.logic.table_plans import TablePlan, plan_tables
 from wfairl.planning.cost import Cost
 from wfairl.planning.policy import log_probabilities
 from wfairl.worlds.task import Task
@@ -88,8 +88,9 @@ def find_scene(
     hypotheses = hypotheses_of(model, scenes.labels)[:MAX_HYPOTHESES]
     temperature = float(model.facts["temperature"])
     information = []
+    tables = [one.table for one in hypotheses]
     for world in scenes.worlds:
-        plans = [plan_table(world, one.table) for one in hypotheses]
+        plans = list(plan_tables(world, tables))
         information.append(_information(plans, hypotheses, temperature, scenes.horizon, outlier_probability, rng))
     best = int(np.argmax(information))
     if information[best] < LEAST_INFORMATION:
@@ -97,8 +98,8 @@ def find_scene(
             f"the plans for the probable automata agree in each of the {len(seeds)} scenes that were tried: another "
             "demonstration there is not informative. Try other scenes, or trust the task model"
         )
-    plans = [plan_table(scenes.worlds[best], one.table) for one in hypotheses]
-    return Proposal(scenes.seeds[best], information[best], _predict(plans, hypotheses, scenes, rng))
+    predicted = _predict(plan_tables(scenes.worlds[best], tables), hypotheses, scenes, rng)
+    return Proposal(scenes.seeds[best], information[best], predicted)
 
 
 def _information(
@@ -144,7 +145,7 @@ def _automaton_states(table: NDArray[np.int32], word: NDArray[np.int32]) -> list
 
 
 def _predict(
-    plans: Sequence[TablePlan], hypotheses: Sequence[Hypothesis], scenes: ExploredScenes, rng: np.random.Generator
+    plans: Iterable[TablePlan], hypotheses: Sequence[Hypothesis], scenes: ExploredScenes, rng: np.random.Generator
 ) -> tuple[PredictedPlan, ...]:
     """Cheapest plans in a scene; those for automata to which an earlier one is a cheapest plan too are left out."""
     predicted: list[PredictedPlan] = []

@@ -14,7 +14,7 @@ tests.
     model = find_learner("rational").learn(dataset, task)
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,11 +27,11 @@ from wfairl.automata.words import compress
 from wfairl.demonstrations.answers import Answer
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.errors import FailedRunError
-from wfairl.logic.evidence import ArrayWorld, DemonstratedScene
+from wfairl.logic.evidence import ArrayWorld
 from wfairl.logic.hypotheses import chosen_table, deadly_odds, hypotheses_of
 from wfairl.logic.rational import DEFAULT_ANSWER_ERROR
 from wfairl.logic.scenes import explore_scenes
-from wfairl.logic.table_plans import plan_table
+from wfairl.logic.table_plans import plan_tables
 from wfairl.logic.tables import passing_through
 from wfairl.planning.cost import Cost
 from wfairl.worlds.task import Task
@@ -135,16 +135,18 @@ def find_question(
     question: Question | None = None
     for seed, world in zip(scenes.seeds, scenes.worlds, strict=True):
         tables = [*(one.table for one in hypotheses[:MAX_PLANNED]), *_detours(model, scenes.labels, world)]
-        for plan in _cheapest_plans(world, tables, scenes.horizon, rng):
-            accepts = np.array([one.accepts(plan.word) for one in hypotheses])
+        for path in (plan.act(0.0, scenes.horizon, rng) for plan in plan_tables(world, tables)):
+            if path is None:
+                continue
+            accepts = np.array([one.accepts(path.word) for one in hypotheses])
             information = expected_information(float(weights @ accepts), answer_error)
-            rank = (-round(information / TIE), len(plan.controls))
-            labels = scenes.labels_along(plan)
+            rank = (-round(information / TIE), len(path.controls))
+            labels = scenes.labels_along(path)
             is_better = least_rank is None or rank < least_rank
             if information >= LEAST_INFORMATION and compress(labels) not in answered and is_better:
                 least_rank = rank
                 opinions = (Opinion(h.text, h.weight, bool(yes)) for h, yes in zip(hypotheses, accepts, strict=True))
-                question = Question(seed, tuple(map(int, plan.controls)), labels, tuple(opinions), information)
+                question = Question(seed, tuple(map(int, path.controls)), labels, tuple(opinions), information)
     if question is None:
         raise NothingToAskError(
             f"the probable automata agree on every plan in the {len(seeds)} scenes that were tried: there is nothing "
@@ -184,13 +186,3 @@ def _detours(model: TaskModel, labels: Sequence[Label], world: ArrayWorld) -> li
         several = list({label: (state, label) for state, label in reversed(pairs)}.values())[::-1]
         groups += [several[:size] for size in range(2, min(LARGEST_GROUP, len(several)) + 1)]
     return [passing_through(table, group) for group in groups]
-
-
-def _cheapest_plans(
-    world: ArrayWorld, tables: Sequence[NDArray[np.int32]], horizon: int, rng: np.random.Generator
-) -> Iterator[DemonstratedScene]:
-    """A cheapest plan for each automaton that can be satisfied within the horizon."""
-    for table in tables:
-        plan = plan_table(world, table).act(0.0, horizon, rng)
-        if plan is not None:
-            yield plan

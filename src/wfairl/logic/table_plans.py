@@ -3,6 +3,7 @@
 `planning` plans for one automaton.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,9 +59,10 @@ class TablePlan:
         return None
 
 
-def plan_table(world: ArrayWorld, table: NDArray[np.int32]) -> TablePlan:
-    """Solve the product of a world and an automaton given as a table."""
-    packed = pack_world(world.successors, world.label_index, world.costs, table.shape[1])
-    V = np.empty(len(table) * len(world.successors))
-    general_cost_to_go(reverse_table(table), packed, V)
-    return TablePlan(world, table, V.reshape(len(table), -1))
+def plan_tables(world: ArrayWorld, tables: Sequence[NDArray[np.int32]]) -> Iterator[TablePlan]:
+    """Solve the products of a world and automata given as tables over the same labels, one after the other."""
+    packed = pack_world(world.successors, world.label_index, world.costs, tables[0].shape[1])
+    for table in tables:
+        V = np.empty(len(table) * len(world.successors))
+        general_cost_to_go(reverse_table(table), packed, V)
+        yield TablePlan(world, table, V.reshape(len(table), -1))
