@@ -14,8 +14,8 @@ from wfairl.baselines.encoder import Encoder
 from wfairl.baselines.network import Observations, StateNetwork, join
 from wfairl.demonstrations.demonstration import ContradictionError, Demonstration, follow_controls
 from wfairl.learning.adam import Adam
+from wfairl.learning.epochs import DivergedError
 from wfairl.learning.grid_network import Dropout
-from wfairl.learning.trainer import DivergedError
 from wfairl.worlds.task import Task
 
 

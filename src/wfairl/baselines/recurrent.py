@@ -23,10 +23,10 @@ from torch import Tensor, nn
 from wfairl.automata.corpus import Corpus, PrefixTree, build_prefix_tree, encode
 from wfairl.automata.spectral import BadWordsError, Scores, check_words
 from wfairl.automata.words import Word
-from wfairl.errors import BadInputError, FailedRunError
+from wfairl.errors import BadInputError
 from wfairl.learning.adam import Adam
 from wfairl.learning.checkpoint import Checkpoint, EpochMetrics
-from wfairl.learning.epochs import run_epochs
+from wfairl.learning.epochs import DivergedError, run_epochs
 from wfairl.learning.threads import one_torch_thread
 
 Track = Callable[[Iterable[Any], str, int], Iterable[Any]]
@@ -36,10 +36,6 @@ CROSS_ENTROPY, SQUARED = "cross-entropy", "squared"
 
 PREDICTED_AT_ONCE = 65_536
 """Words evaluated in one tree, which bounds the memory."""
-
-
-class DivergedNetworkError(FailedRunError):
-    """The loss is no longer a finite number."""
 
 
 class RecurrentLearner(RegressorMixin, BaseEstimator):
@@ -108,7 +104,7 @@ class RecurrentLearner(RegressorMixin, BaseEstimator):
 
         Raises:
             BadWordsError: no words, scores that do not fit or are not finite, nothing but zeros.
-            DivergedNetworkError: the loss is no longer a number.
+            DivergedError: the loss is no longer a finite number.
         """
         self._check_settings()
         if scores is None:
@@ -182,7 +178,7 @@ class RecurrentLearner(RegressorMixin, BaseEstimator):
     def _step(self, network: "RecurrentNetwork", adam: Adam, batch: "Batch") -> float:
         loss = self._loss(network, batch)
         if not torch.isfinite(loss):
-            raise DivergedNetworkError(
+            raise DivergedError(
                 f"the loss is {loss.item()} after {adam.steps} steps; lower the learning rate ({self.learning_rate:g})"
             )
         gradients = adam.gradients(loss)

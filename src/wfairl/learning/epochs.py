@@ -13,8 +13,13 @@ from collections.abc import Callable, Iterator
 
 from torch import nn
 
+from wfairl.errors import FailedRunError
 from wfairl.learning.adam import Adam
 from wfairl.learning.checkpoint import Checkpoint, EpochMetrics
+
+
+class DivergedError(FailedRunError):
+    """A loss, a cost, a gradient or a weight is no longer a finite number."""
 
 
 def run_epochs(

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from wfairl.bounds import AtLeastOne, AtLeastZero, Fraction, NotNegative, Positive, Seed, check_bounds
-from wfairl.errors import BadInputError, FailedRunError
+from wfairl.errors import BadInputError
 from wfairl.learning.adam import Adam
 from wfairl.learning.checkpoint import (
     CHECKPOINT,
@@ -40,7 +40,7 @@ from wfairl.learning.checkpoint import (
     write_metrics,
 )
 from wfairl.learning.cost_model import CostModel, View
-from wfairl.learning.epochs import half_cosine, run_epochs
+from wfairl.learning.epochs import DivergedError, half_cosine, run_epochs
 from wfairl.learning.gradient import OptimalPaths, control_cost_to_go, log_likelihood, trace_focused, trace_paths
 from wfairl.learning.scene import TrainingScene
 from wfairl.learning.threads import one_torch_thread
@@ -54,10 +54,6 @@ WORTH_THREADS = 200_000
 
 STILL_FALLING = 2e-3
 """A held-out loss that fell by this fraction over the last quarter of the epochs was still falling."""
-
-
-class DivergedError(FailedRunError):
-    """The loss, a cost or a gradient is no longer a finite number."""
 
 
 @dataclass(frozen=True)

@@ -30,9 +30,9 @@ from wfairl.baselines.gail.settings import GailConfig
 from wfairl.baselines.imitation import ImitationBatch, clone_epoch, concatenate
 from wfairl.baselines.network import Observations, StateNetwork, seeded_torch
 from wfairl.baselines.validation import ValidationReturns, draw_by_gumbel, validate
-from wfairl.errors import FailedRunError
 from wfairl.learning.adam import Adam
 from wfairl.learning.checkpoint import copied
+from wfairl.learning.epochs import DivergedError
 from wfairl.learning.grid_network import Dropout
 from wfairl.learning.threads import one_torch_thread
 from wfairl.worlds.scene_pool import ScenePool
@@ -53,10 +53,6 @@ _START, _CLONING, _ROLLOUT, _SCENES, _GENERATOR, _DISCRIMINATOR, _VALIDATION = r
 
 Advance = Callable[[IterationMetrics, bool], None]
 """Called with the metrics of an iteration, and whether it is new or from the checkpoint."""
-
-
-class GeneratorDivergedError(FailedRunError):
-    """A weight of generator or discriminator is no longer a finite number."""
 
 
 @one_torch_thread()
@@ -82,7 +78,7 @@ def train_with_reward(
 
     Raises:
         OtherConfigurationError: the checkpoint is of other settings or data.
-        GeneratorDivergedError: numbers are no longer finite; the last good checkpoint stays where it is.
+        DivergedError: numbers are no longer finite; the last good checkpoint stays where it is.
     """
     training = _Training(data, validation, reward, config)
     checkpoint = GailCheckpoint.read(path, fingerprint)
@@ -184,7 +180,7 @@ class _Training:
         metrics = self._train_discriminator(np.random.default_rng([config.seed, _DISCRIMINATOR, iteration]))
         weights = (*self._network.state_dict().values(), *self._discriminator.state_dict().values())
         if not all(tensor.isfinite().all() for tensor in weights):
-            raise GeneratorDivergedError(
+            raise DivergedError(
                 "training diverged: weights are no longer finite. The last checkpoint is kept; lower the learning rates"
             )
         return self._record(iteration, metrics)

@@ -91,7 +91,7 @@ def train_gail(
         MissingExtraError: Stable-Baselines3 is not installed.
         RunExistsError: there is a run, and `resume` is not set.
         OtherConfigurationError: the existing run has other settings or data.
-        NoExpertError: no demonstration is a success.
+        NoSuccessfulDemonstrationError: no demonstration is a success.
     """
     check_extra()
     from wfairl.baselines.gail.adversarial import train_with_reward
