@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Label
 from wfairl.automata.corpus import Corpus, encode
-from wfairl.automata.finite import NO_LABEL, FiniteAutomaton, TooManyStatesError, quotient
+from wfairl.automata.finite import NO_LABEL, FiniteAutomaton, TooManyStatesError, end_states, quotient
+from wfairl.automata.minimise import TransitionTable, to_finite
 from wfairl.automata.task_model import TaskModel
 from wfairl.automata.words import Word, as_read, read_sample
 from wfairl.baselines.recurrent import RecurrentLearner, Track
@@ -124,8 +125,8 @@ def _other_likely_words(learner: RecurrentLearner, words: Sequence[Word]) -> lis
 
 def agreement(network: WordNetwork, finite: FiniteAutomaton, words: Sequence[Word]) -> float:
     """The fraction of words, as the network reads them, on which network and automaton agree."""
-    accepted = np.array([finite.accepts(word) for word in words], bool)
-    return float(np.mean(accepted == (network.learner.predict(words) >= network.threshold))) if len(words) else 1.0
+    accepted = network.learner.predict(words) >= network.threshold
+    return float(np.mean(accepted == finite.accepts_all(words))) if len(words) else 1.0
 
 
 def approximate_automaton(
@@ -145,10 +146,10 @@ def approximate_automaton(
         TooManyStatesError: even the first automaton, whose only test is the empty word, has more states.
         NoAcceptedWordError: the automaton accepts no word.
     """
-    best: tuple[float, _Table] | None = None
+    best: tuple[float, TransitionTable] | None = None
     answers = _Answers(network)
     compared = _words_to_compare(network.learner, words)
-    truth = answers.of(compared)
+    corpus, truth = _corpus(compared), answers.of(compared)
     tests: dict[Symbols, None] = {(): None}
     while True:
         try:
@@ -156,39 +157,24 @@ def approximate_automaton(
         except TooManyStatesError:
             if best is None:
                 raise
-            return best[1].to_finite(network, max_states), False
-        agrees = np.array([table.accepts(word) for word in compared], bool) == truth
+            return _smallest(best[1], network, max_states), False
+        agrees = table.accepting[end_states(table.transitions, corpus)] == truth
         if agrees.all():
-            return table.to_finite(network, max_states), True
+            return _smallest(table, network, max_states), True
         if best is None or agrees.mean() > best[0]:
             best = float(agrees.mean()), table
         counterexample = compared[int(np.flatnonzero(~agrees)[0])]  # the shortest
         tests.update(dict.fromkeys(counterexample[i:] for i in range(len(counterexample) + 1)))
 
 
-@dataclass(frozen=True)
-class _Table:
-    """The automaton of a table of answers, including dead states."""
-
-    transitions: NDArray[np.int32]
-    accepting: NDArray[np.bool_]
-    last_symbols: list[int]
-
-    def accepts(self, word: Symbols) -> bool:
-        state = 0
-        for symbol in word:
-            state = self.transitions[state, symbol]
-        return bool(self.accepting[state])
-
-    def to_finite(self, network: WordNetwork, max_states: int) -> FiniteAutomaton:
-        alphabet, values = network.learner.alphabet_, self.accepting.astype(np.float64)
-        last_labels = tuple(None if i == NO_LABEL else alphabet[i] for i in self.last_symbols)
-        whole = FiniteAutomaton(alphabet, self.transitions, self.accepting, values, last_labels, network.keep_repeats)
-        return quotient(whole.to_weighted(), max_states=max_states, keep_repeats=network.keep_repeats)
+def _smallest(table: TransitionTable, network: WordNetwork, max_states: int) -> FiniteAutomaton:
+    """The live states of a table, merged where they read all words alike."""
+    live = to_finite(table, network.learner.alphabet_)
+    return quotient(live.to_weighted(), max_states=max_states, keep_repeats=network.keep_repeats)
 
 
-def _build_table(answers: "_Answers", tests: list[Symbols], max_states: int) -> _Table:
-    """Find the states breadth first, each by the first prefix that leads to it."""
+def _build_table(answers: "_Answers", tests: list[Symbols], max_states: int) -> TransitionTable:
+    """Find the states breadth first, each by the first prefix that leads to it; dead ones are states too."""
     labels, keep_repeats = len(answers.network.learner.alphabet_), answers.network.keep_repeats
     states: list[Symbols] = [()]
     signatures = [answers.of(tests)]
@@ -214,8 +200,7 @@ def _build_table(answers: "_Answers", tests: list[Symbols], max_states: int) -> 
                 " follow a few rules. Raise --max-states (max_states), or learn from more words"
             )
     accepting = np.array([signature[0] for signature in signatures])  # the first test is the empty word
-    last = [NO_LABEL if keep_repeats or not prefix else prefix[-1] for prefix in states]
-    return _Table(np.array(rows).reshape(len(states), labels), accepting, last)
+    return TransitionTable(np.array(rows).reshape(len(states), labels), accepting)
 
 
 class _Answers:
