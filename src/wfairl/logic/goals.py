@@ -24,7 +24,7 @@ from wfairl.automata.automaton import Label
 from wfairl.automata.guarded import GuardedAutomaton, conjunction_with_pairs
 from wfairl.automata.task_model import TaskModel
 from wfairl.logic.demonstrated import DemonstratedWords, words_of
-from wfairl.logic.support import support_of
+from wfairl.logic.support import needed_labels, support_of
 from wfairl.logic.tables import is_forced, to_table
 
 LEAST_WEIGHT = 0.002
@@ -75,7 +75,7 @@ class Goal:
 
 def goals_of(model: TaskModel) -> list[Goal]:
     """The goals of a model, those from which least may be missing first."""
-    need = _needed_labels(model)
+    need = needed_labels(model)
     return sorted([*_probable_automata(model, need), *_demonstrated(model, need)], key=lambda goal: goal.missing)
 
 
@@ -85,7 +85,7 @@ def missing_after(model: TaskModel, word: Sequence[Label]) -> float:
     for one in model.facts["alternatives"]:
         if GuardedAutomaton.from_document(one["automaton"]).fulfilled_at(word) is not None:
             others -= one["weight"]
-    need = _needed_labels(model)
+    need = needed_labels(model)
     return 1.0 - (1.0 - max(others, 0.0)) * (1.0 - _missing(need, need.keys() - set(word)))
 
 
@@ -94,14 +94,6 @@ def joint_of(model: TaskModel) -> JointAutomaton:
     chosen = model.finite
     assert isinstance(chosen, GuardedAutomaton)
     return JointAutomaton(chosen, np.arange(chosen.states))
-
-
-def _needed_labels(model: TaskModel) -> dict[Label, float]:
-    """The labels that may be needed though the most probable automaton does not require them; their probability."""
-    support = support_of(model)
-    if support is None:
-        return {}
-    return {label: float(need) for label, need in zip(support.labels, support.need, strict=True) if need > 0}
 
 
 def _missing(need: dict[Label, float], labels: Collection[Label]) -> float:

@@ -23,7 +23,7 @@ from wfairl.automata.task_model import TaskModel
 from wfairl.automata.words import format_label
 from wfairl.errors import BadInputError
 from wfairl.logic import kernels
-from wfairl.logic.support import support_of
+from wfairl.logic.support import needed_labels, support_of
 from wfairl.logic.tables import canonical, live_table, requiring
 
 MAX_HYPOTHESES = 60
@@ -134,8 +134,7 @@ def deadly_odds(model: TaskModel, labels: Sequence[Label]) -> NDArray[np.float64
 
 def needed_odds(model: TaskModel, labels: Sequence[Label]) -> NDArray[np.float64]:
     """Odds that the task requires a label that the automaton does not require, 0 for the others; shape [labels]."""
-    support = support_of(model)
-    need_of = {} if support is None else dict(zip(support.labels, support.need.tolist(), strict=True))
+    need_of = needed_labels(model)
     need = np.array([need_of.get(label, 0.0) for label in labels])
     return np.where(need > SMALLEST_RISK, _odds(need), 0.0)
 
