@@ -126,6 +126,12 @@ def test_of_an_event_log_the_cases_that_differ_are_to_be_asked_about(wfairl, tmp
     assert "wfairl score --differing" in error
 
 
+def test_the_learner_says_under_which_cost_it_judged_the_demonstrations(wfairl, demos, tmp_path):
+    code, output, _ = wfairl("learn-task", demos, "-o", tmp_path / "judged.json")
+    assert code == 0
+    assert "Judged under the nominal cost of the task, 1 per step" in " ".join(output.split())
+
+
 def test_answers_are_for_the_rational_learner(wfairl, demos, tmp_path):
     code, _, error = wfairl("learn-task", demos, "--learner", "spectral", "--answers", tmp_path / "any.jsonl")
     assert code == 2

@@ -199,6 +199,7 @@ def _learn_rational(demos: Path, answers: Path | None, output: Path, jobs: int, 
     from wfairl.demonstrations.answers import place_of_answers, read_answers
     from wfairl.demonstrations.storage import load
     from wfairl.logic.learners import RATIONAL, find_learner
+    from wfairl.planning.cost import nominal_cost, unit_cost
     from wfairl.worlds.registry import find_task
 
     dataset = load(demos)
@@ -206,12 +207,16 @@ def _learn_rational(demos: Path, answers: Path | None, output: Path, jobs: int, 
         answers = place_of_answers(demos)
     if answers is not None:
         dataset = replace(dataset, answers=(*dataset.answers, *read_answers(answers)))
-    model = find_learner(RATIONAL).learn(dataset, find_task(dataset.task), n_jobs=jobs)
+    task = find_task(dataset.task)
+    model = find_learner(RATIONAL).learn(dataset, task, n_jobs=jobs)
     model.save(output)
     if as_json:
         print_json(rational_document(model))
-    else:
-        print_rational(dataset, model, output)
+        return
+    print_rational(dataset, model, output)
+    if model.learner == RATIONAL:
+        nominal = "1 per step" if nominal_cost(task) is unit_cost else "a function of its features"
+        out.print(f"Judged under the nominal cost of the task, {nominal}; `wfairl run` learns rule and cost together.")
 
 
 def _learn(
