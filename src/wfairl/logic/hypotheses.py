@@ -23,6 +23,7 @@ from wfairl.automata.task_model import TaskModel
 from wfairl.automata.words import format_label
 from wfairl.errors import BadInputError
 from wfairl.logic import kernels
+from wfairl.logic.alternatives import ALTERNATIVES, alternatives_of
 from wfairl.logic.support import needed_labels, support_of
 from wfairl.logic.tables import canonical, live_table, requiring
 
@@ -72,10 +73,10 @@ def hypotheses_of(model: TaskModel, labels: Sequence[Label]) -> tuple[Hypothesis
 
 def _all(model: TaskModel, labels: tuple[Label, ...]) -> Iterator[Hypothesis]:
     chosen = chosen_table(model, labels)
-    for one in model.facts["alternatives"]:
-        table = live_table(GuardedAutomaton.from_document(one["automaton"]), labels)
-        yield Hypothesis(one["text"], canonical(table), float(one["weight"]))
-    weight = float(model.facts["alternatives"][0]["weight"])
+    alternatives = alternatives_of(model)
+    for one in alternatives:
+        yield Hypothesis(one.text, canonical(live_table(one.automaton, labels)), one.weight)
+    weight = alternatives[0].weight
 
     def variant(change: str, table: NDArray[np.int32], odds: float) -> Hypothesis:
         return Hypothesis(f"{model.sentences[0]}, but {change}", canonical(table), weight * odds)
@@ -107,7 +108,7 @@ def chosen_table(model: TaskModel, labels: Sequence[Label]) -> NDArray[np.int32]
     Raises:
         BadInputError: the model is of another learner.
     """
-    if "alternatives" not in model.facts or not isinstance(model.automaton, GuardedAutomaton):
+    if ALTERNATIVES not in model.facts or not isinstance(model.automaton, GuardedAutomaton):
         raise BadInputError(
             f"a task model by {model.learner} has no alternatives to ask about; "
             "learn it with `wfairl learn-task --learner rational`"

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from wfairl.automata.automaton import Label
 from wfairl.automata.guarded import GuardedAutomaton
 from wfairl.errors import BadInputError, FailedRunError
+from wfairl.logic.alternatives import Alternative
 from wfairl.logic.evidence import DemonstratedScene, Evidence, JudgedWord
 from wfairl.logic.kernels import log_mean
 from wfairl.logic.search import Candidate, Posterior, SearchSettings, search
@@ -71,16 +72,6 @@ class RationalSettings:
                 raise BadInputError(f"{name} must lie between 0 and 1, not {getattr(self, name)}")
         if self.temperature is not None and not self.temperature > 0:
             raise BadInputError(f"the temperature must be above zero, not {self.temperature}")
-
-
-@dataclass(frozen=True, eq=False)
-class Alternative:
-    """An automaton, and its share of the posterior among the alternatives."""
-
-    automaton: GuardedAutomaton
-    text: str
-    log_posterior: float
-    weight: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,6 +239,6 @@ def _alternatives(candidates: Sequence[Candidate]) -> tuple[Alternative, ...]:
     logs = np.array([candidate.log_posterior for candidate in candidates])
     weights = np.exp(logs - np.logaddexp.reduce(logs))
     return tuple(
-        Alternative(one.automaton.to_guarded(), str(one.automaton), one.log_posterior, float(weight))
+        Alternative(one.automaton.to_guarded(), str(one.automaton), float(weight))
         for one, weight in zip(candidates, weights, strict=True)
     )
