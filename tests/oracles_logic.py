@@ -5,12 +5,12 @@ import math
 import networkx as nx
 import numpy as np
 
-from wfairl.logic.evidence import DemonstratedScene
+from wfairl.logic.evidence import ArrayWorld, DemonstratedScene
 
 DEAD, ACCEPTED = -1, -2
 
 
-def product_graph(world: DemonstratedScene, table: np.ndarray) -> nx.DiGraph:
+def product_graph(world: ArrayWorld, table: np.ndarray) -> nx.DiGraph:
     """Reversed product of a world and a table: edges lead backwards from "done", weighted with the cheapest control."""
     graph = nx.DiGraph()
     graph.add_node("done")
@@ -27,30 +27,31 @@ def product_graph(world: DemonstratedScene, table: np.ndarray) -> nx.DiGraph:
     return graph
 
 
-def costs_to_go(world: DemonstratedScene, table: np.ndarray) -> dict[tuple[int, int], float]:
+def costs_to_go(world: ArrayWorld, table: np.ndarray) -> dict[tuple[int, int], float]:
     """V of every product state from which acceptance can be reached."""
     return nx.single_source_dijkstra_path_length(product_graph(world, table), "done")
 
 
 def log_likelihood(scene: DemonstratedScene, table: np.ndarray, temperature: float) -> float:
     """log of prod_t pi(u_t | s_t), -inf if the demonstration is not accepted exactly at its end."""
-    V = costs_to_go(scene, table)
-    q, s, total = 0, scene.start, 0.0
+    world = scene.world
+    V = costs_to_go(world, table)
+    q, s, total = 0, world.start, 0.0
     for t, control in enumerate(scene.controls):
         Q = []
-        for u in range(scene.successors.shape[1]):
-            mode, after = table[q, scene.label_index[s, u]], scene.successors[s, u]
+        for u in range(world.successors.shape[1]):
+            mode, after = table[q, world.label_index[s, u]], world.successors[s, u]
             if after < 0 or mode == DEAD:
                 Q.append(math.inf)
             elif mode == ACCEPTED:
-                Q.append(scene.costs[s, u])
+                Q.append(world.costs[s, u])
             else:
-                Q.append(scene.costs[s, u] + V.get((int(mode), int(after)), math.inf))
+                Q.append(world.costs[s, u] + V.get((int(mode), int(after)), math.inf))
         if Q[control] == math.inf:
             return -math.inf
         weights = [math.exp(-q_u / temperature) for q_u in Q]
         total += math.log(weights[control] / sum(weights))
-        q, s = int(table[q, scene.label_index[s, control]]), int(scene.successors[s, control])
+        q, s = int(table[q, world.label_index[s, control]]), int(world.successors[s, control])
         if (q == ACCEPTED) != (t == len(scene.controls) - 1):
             return -math.inf
         if q == DEAD:

@@ -8,27 +8,21 @@ from wfairl.automata.automaton import ACCEPTED, DEAD, Guard
 from wfairl.automata.guarded import Edge, GuardedAutomaton
 from wfairl.demonstrations import solve
 from wfairl.logic.compact_automaton import ANY, CompactAutomaton, CompactEdge, simplify
-from wfairl.logic.evidence import DemonstratedScene
+from wfairl.logic.evidence import ArrayWorld, DemonstratedScene
 from wfairl.planning import UnsatisfiableTaskError
 from wfairl.planning.cost import feature_cost
 from wfairl.worlds import GraphWorld, TransitionTable
 
+NAMES = ("a", "b", "c", "n")
+GRID_LABELS = (frozenset(), *(frozenset({name}) for name in NAMES))
+WIDTH = 6
+
 
 @dataclass(frozen=True, eq=False)
-class ArrayWorld:
-    """A world as arrays, as `DemonstratedScene` has them."""
+class LabelledWorld(ArrayWorld):
+    """A world as arrays, and what its label indices mean."""
 
-    labels: tuple[frozenset[str], ...]
-    successors: np.ndarray
-    label_index: np.ndarray
-    start: int
-    costs: np.ndarray
-
-    def scene(self, controls: np.ndarray, success: bool = True) -> DemonstratedScene:
-        """This world with a demonstration in it."""
-        return DemonstratedScene(
-            self.successors, self.label_index, self.start, self.costs, np.asarray(controls), success
-        )
+    labels: tuple[frozenset[str], ...] = GRID_LABELS
 
     @property
     def graph(self) -> GraphWorld:
@@ -49,12 +43,7 @@ class ArrayWorld:
         except UnsatisfiableTaskError:
             return None
         controls, succeeded = expert.act(temperature, 200, rng)
-        return self.scene(np.array(controls)) if succeeded else None
-
-
-NAMES = ("a", "b", "c", "n")
-GRID_LABELS = (frozenset(), *(frozenset({name}) for name in NAMES))
-WIDTH = 6
+        return DemonstratedScene(self, np.array(controls)) if succeeded else None
 
 
 def random_scene(rng: np.random.Generator, unit: bool, labels: int = 4) -> DemonstratedScene:
@@ -69,7 +58,7 @@ def random_scene(rng: np.random.Generator, unit: bool, labels: int = 4) -> Demon
     for _ in range(int(rng.integers(1, 12))):
         taken.append(int(rng.choice(np.flatnonzero(successors[state] >= 0))))
         state = successors[state, taken[-1]]
-    return DemonstratedScene(successors, label_index, 0, costs, np.array(taken))
+    return DemonstratedScene(ArrayWorld(successors, label_index, 0, costs), np.array(taken))
 
 
 def random_table(rng: np.random.Generator, labels: int = 4) -> np.ndarray:
@@ -92,7 +81,7 @@ def random_automaton(rng: np.random.Generator, propositions: tuple[str, ...] = N
     return simplify(edges)
 
 
-def grid(rng: np.random.Generator) -> ArrayWorld:
+def grid(rng: np.random.Generator) -> LabelledWorld:
     """An open grid with one a, b and c, and five n, somewhere; four moves, a wall costs as much as a step."""
     cells = np.zeros(WIDTH * WIDTH, np.int16)
     places = rng.permutation(len(cells))
@@ -103,10 +92,10 @@ def grid(rng: np.random.Generator) -> ArrayWorld:
         for u, (dx, dy) in enumerate(((0, 1), (0, -1), (-1, 0), (1, 0))):
             inside = 0 <= x + dx < WIDTH and 0 <= y + dy < WIDTH
             successors[cell, u] = cell + dx * WIDTH + dy if inside else cell
-    return ArrayWorld(GRID_LABELS, successors, cells[successors], int(places[9]), np.ones(successors.shape))
+    return LabelledWorld(successors, cells[successors], int(places[9]), np.ones(successors.shape))
 
 
-def dusky(world: ArrayWorld, rng: np.random.Generator) -> ArrayWorld:
+def dusky(world: LabelledWorld, rng: np.random.Generator) -> LabelledWorld:
     """The world with `dark` in half of its cells, beside whatever lies there."""
     labels = (*world.labels, *(label | {"dark"} for label in world.labels))
     dark = rng.random(len(world.successors)) < 0.5
@@ -114,7 +103,7 @@ def dusky(world: ArrayWorld, rng: np.random.Generator) -> ArrayWorld:
     return replace(world, labels=labels, label_index=index.astype(np.int16))
 
 
-def hidden(world: ArrayWorld) -> ArrayWorld:
+def hidden(world: LabelledWorld) -> LabelledWorld:
     """A grid in which c is there only after a and b have been shown: the world asks for both, in any order."""
     cells, a, b, c = len(world.successors), 1, 2, 3
     shown = np.repeat(np.arange(4), cells)[:, None]

@@ -25,7 +25,7 @@ from wfairl.worlds import find_task
 
 TASK = find_task("doorkey")
 SMALL = CloningConfig(networks=2, epochs=2, validation_scenes=2, dropouts=(0.0, 0.3), radius=3)
-WRITES = 8  # checkpoints of such a run
+WRITES = 12  # checkpoints of such a run
 FILES = ("config.json", "metrics.jsonl", "policy.safetensors")
 
 

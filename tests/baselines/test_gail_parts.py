@@ -20,7 +20,7 @@ from wfairl.baselines.gail.discriminator import (
     absorbing_return,
     discrimination_loss,
 )
-from wfairl.baselines.gail.scenes import NoExpertError, prepare_data
+from wfairl.baselines.gail.scenes import prepare_data
 from wfairl.baselines.gail.settings import BOTH, DEMONSTRATED, FRESH, GailConfig
 from wfairl.baselines.grid_encoder import AgentEncoder, MapEncoder
 from wfairl.baselines.network import FrozenNetwork, Observations
@@ -32,6 +32,7 @@ from wfairl.demonstrations.demonstration import follow_controls
 from wfairl.errors import BadInputError
 from wfairl.evaluation.evaluate import episode_return
 from wfairl.evaluation.rollout import roll_out
+from wfairl.learning.scene import NoSuccessfulDemonstrationError
 from wfairl.worlds.minigrid import AgentOn, MiniGridTask
 from wfairl.worlds.minigrid.packing import pack
 from wfairl.worlds.minigrid.rules import HANDS
@@ -146,7 +147,7 @@ def test_only_what_successful_demonstrations_show_is_the_experts(dataset):
     assert data.expert.absorbing == pytest.approx(1 - steps / (len(successes) * DOORKEY.horizon))
     assert set(data.pool.seeds.tolist()) == {one.seed for one in successes}
     failures = tuple(one for one in dataset if one.score == 0)
-    with pytest.raises(NoExpertError, match="nothing to imitate"):
+    with pytest.raises(NoSuccessfulDemonstrationError, match="nothing to imitate"):
         prepare_data(DOORKEY, Dataset(DOORKEY.name, failures), GailConfig(), 1)
 
 

@@ -12,13 +12,13 @@ from wfairl.automata.corpus import build_prefix_tree, encode
 from wfairl.automata.spectral import BadWordsError
 from wfairl.baselines.recurrent import (
     Batch,
-    DivergedNetworkError,
     RecurrentLearner,
     RecurrentNetwork,
     TrainingWords,
     split,
 )
 from wfairl.errors import BadInputError
+from wfairl.learning.epochs import DivergedError
 
 A, B = frozenset({"a"}), frozenset({"b"})
 ALL_WORDS = [word for length in range(6) for word in product((A, B), repeat=length)]
@@ -179,5 +179,5 @@ def test_words_that_cannot_be_learned_are_named():
 
 
 def test_a_loss_that_runs_away_is_a_failed_run_with_advice():
-    with pytest.raises(DivergedNetworkError, match="lower the learning rate"):
+    with pytest.raises(DivergedError, match="lower the learning rate"):
         RecurrentLearner(loss="squared", held_out=0, learning_rate=1e30).fit([(A,), (B,)], [1.0, 0.0])

@@ -11,6 +11,7 @@ from wfairl.automata.finite import NoAcceptedWordError, TooManyStatesError
 from wfairl.automata.task_model import TaskModel
 from wfairl.baselines.recurrent import RecurrentLearner
 from wfairl.baselines.recurrent_automaton import approximate_automaton, fit_recurrent_task, likely_words
+from wfairl.baselines.recurrent_storage import WordNetwork
 
 A, B, C = (frozenset({name}) for name in "abc")
 NOTHING, KEY = frozenset(), frozenset({"key"})
@@ -22,22 +23,23 @@ def words_up_to(length, labels):
     return [word for k in range(length + 1) for word in product(labels, repeat=k)]
 
 
-def barely_trained(seed):
+def barely_trained(seed, threshold=0.5, keep_repeats=False):
     """A network that answers by no rule that we know of."""
     words = words_up_to(3, (A, B, C))
     scores = np.random.default_rng(seed).integers(2, size=len(words)).astype(float)
-    return RecurrentLearner(hidden=8, embedding=4, max_epochs=60, held_out=0, seed=seed).fit(words, scores)
+    learner = RecurrentLearner(hidden=8, embedding=4, max_epochs=60, held_out=0, seed=seed).fit(words, scores)
+    return WordNetwork(learner, threshold, keep_repeats)
 
 
 @pytest.mark.parametrize("keep_repeats", [False, True])
 @pytest.mark.parametrize("seed", range(3))
 def test_network_and_automaton_agree_on_all_words_that_are_compared(seed, keep_repeats):
-    learner = barely_trained(seed)
+    network = barely_trained(seed, keep_repeats=keep_repeats)
     words = words_up_to(5, (A, B, C))
-    finite, exact = approximate_automaton(learner, words, 0.5, keep_repeats)
+    finite, exact = approximate_automaton(network, words)
     assert exact
     read = words if keep_repeats else [without_repeats(word) for word in words]
-    assert [finite.accepts(word) for word in words] == (learner.predict(read) >= 0.5).tolist()
+    assert [finite.accepts(word) for word in words] == (network.learner.predict(read) >= 0.5).tolist()
 
 
 def test_the_automaton_of_a_learned_language_is_the_smallest_one():
@@ -45,7 +47,7 @@ def test_the_automaton_of_a_learned_language_is_the_smallest_one():
     words = words_up_to(6, (A, B))
     scores = [float(A in word and word[-1] == B) for word in words]
     learner = RecurrentLearner(hidden=16, embedding=8, held_out=0).fit(words, scores)
-    finite, exact = approximate_automaton(learner, words, keep_repeats=True)
+    finite, exact = approximate_automaton(WordNetwork(learner, 0.5, keep_repeats=True), words)
     assert (finite.states, exact) == (3, True)
     assert [finite.accepts(word) for word in words] == np.array(scores, bool).tolist()
 
@@ -69,7 +71,7 @@ def test_too_many_states_and_no_accepted_word_are_named():
     with pytest.raises(TooManyStatesError, match="more than 1 states"):
         approximate_automaton(barely_trained(0), words_up_to(4, (A, B, C)), max_states=1)
     with pytest.raises(NoAcceptedWordError):
-        approximate_automaton(barely_trained(0), words_up_to(2, (A, B, C)), threshold=2.0)
+        approximate_automaton(barely_trained(0, threshold=2.0), words_up_to(2, (A, B, C)))
 
 
 def test_a_task_of_the_empty_word_alone_can_be_learned():

@@ -126,6 +126,12 @@ def test_of_an_event_log_the_cases_that_differ_are_to_be_asked_about(wfairl, tmp
     assert "wfairl score --differing" in error
 
 
+def test_the_learner_says_under_which_cost_it_judged_the_demonstrations(wfairl, demos, tmp_path):
+    code, output, _ = wfairl("learn-task", demos, "-o", tmp_path / "judged.json")
+    assert code == 0
+    assert "nominal, 1 per step; --with-cost learns theirs" in " ".join(output.split())
+
+
 @pytest.mark.parametrize("option", [("--answers", "any.jsonl"), ("--with-cost",)])
 def test_options_of_the_rational_learner_are_refused_for_others(wfairl, demos, tmp_path, option):
     code, _, error = wfairl("learn-task", demos, "--learner", "spectral", *option, "-o", tmp_path / "task.json")

@@ -137,7 +137,7 @@ def write_demonstrations_version_1(path: Path) -> None:
 
 def write_checkpoint_file(path: Path) -> None:
     model = LinearCost(3, 2)
-    checkpoint = Checkpoint.capture(model, Adam(model, 0.01), HISTORY[:1], None)
+    checkpoint = Checkpoint.capture(model, Adam(model, 0.01), HISTORY[0], None)
     write_checkpoint(replace(checkpoint, history=HISTORY, steps=12), path, "a fingerprint")
 
 

@@ -21,7 +21,7 @@ from wfairl.automata.task_model import TaskModel, fit_task_model
 from wfairl.automata.weighted import WeightedAutomaton
 from wfairl.automata.words import ScoredWords, read_jsonl, read_pautomac, read_pautomac_solution, write_jsonl
 from wfairl.baselines.recurrent import RecurrentLearner
-from wfairl.baselines.recurrent_storage import StoredNetwork
+from wfairl.baselines.recurrent_storage import WordNetwork
 from wfairl.demonstrations import collect
 from wfairl.documents import DIGEST
 from wfairl.files import write_json
@@ -102,11 +102,11 @@ def write_task_version_1(path: Path) -> None:
 
 
 def write_network(path: Path) -> None:
-    StoredNetwork(RecurrentLearner(hidden=3, embedding=2, max_epochs=1).fit(WORDS, SCORES), 0.5, False).save(path)
+    WordNetwork(RecurrentLearner(hidden=3, embedding=2, max_epochs=1).fit(WORDS, SCORES), 0.5, False).save(path)
 
 
 def read_network(path: Path) -> Any:
-    network = StoredNetwork.load(path)
+    network = WordNetwork.load(path)
     return network.learner.alphabet_, network.values(WORDS), network.threshold
 
 

@@ -15,10 +15,11 @@ from wfairl.errors import BadInputError
 from wfairl.learning import trainer
 from wfairl.learning.adam import Adam
 from wfairl.learning.checkpoint import CHECKPOINT, BrokenCheckpointError, OtherConfigurationError
+from wfairl.learning.epochs import DivergedError
 from wfairl.learning.feature_costs import LinearCost, TabularCost
 from wfairl.learning.grid_costs import LocalCost, PaperCost
 from wfairl.learning.scene import TrainingScene
-from wfairl.learning.trainer import DivergedError, Settings, train
+from wfairl.learning.trainer import Settings, train
 from wfairl.planning.cost import unit_cost
 from wfairl.planning.product import build_product
 

@@ -27,6 +27,7 @@ from wfairl.logic.corrections import (
 from wfairl.logic.counterexamples import OutweighedError, counterexamples, weigh_correction
 from wfairl.logic.kernels import read_word
 from wfairl.logic.learners import find_learner
+from wfairl.logic.scenes import explore_scenes
 from wfairl.logic.tables import difference, live_table
 from wfairl.worlds.registry import find_task
 
@@ -119,8 +120,9 @@ def errand():
 
 def test_counterexamples_are_accepted_by_the_model_and_break_the_correction(errand):
     task, dataset, model = errand
+    scenes = explore_scenes(range(100, 106), dataset, task, n_jobs=1)
     for correction in (NeverHolds("corner"), Before("goal", "corner")):
-        found = counterexamples(correction, model, dataset, task, range(100, 106), np.random.default_rng(0))
+        found = counterexamples(correction, model, scenes, np.random.default_rng(0))
         assert len({one.seed for one in found}) == len(found) == 3
         for one in found:
             assert not one.is_right
@@ -128,14 +130,15 @@ def test_counterexamples_are_accepted_by_the_model_and_break_the_correction(erra
             assert not keeps(one.labels, correction)
             states = task.make_world(one.seed).follow_controls(one.controls)
             assert tuple(states[1]) == one.labels
-    assert counterexamples(Before("corner", "goal"), model, dataset, task, range(3), np.random.default_rng(0)) == ()
+    assert counterexamples(Before("corner", "goal"), model, scenes, np.random.default_rng(0)) == ()
 
 
 def test_evidence_lowers_the_share_of_automata_that_contradict_it(errand):
     task, dataset, _ = errand
     dataset = replace(dataset, demonstrations=dataset.demonstrations[:1])
     model = find_learner("rational").learn(dataset, task, n_jobs=1)
-    answers = counterexamples(NeverHolds("corner"), model, dataset, task, range(100, 106), np.random.default_rng(0))
+    scenes = explore_scenes(range(100, 106), dataset, task, n_jobs=1)
+    answers = counterexamples(NeverHolds("corner"), model, scenes, np.random.default_rng(0))
     again = find_learner("rational").learn(replace(dataset, answers=answers), task, n_jobs=1)
 
     def share(of):

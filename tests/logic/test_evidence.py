@@ -31,7 +31,7 @@ def test_evidence_is_that_of_the_boltzmann_policy_or_of_an_outlier(unit):
         table = random_table(rng)
         scene = ended(random_scene(rng, unit), table)
         evidence = make_evidence([scene]).evaluate_all(table)[0]
-        choices = np.prod((scene.successors[scene.visited[:-1]] >= 0).sum(axis=1))
+        choices = np.prod((scene.world.successors[scene.visited[:-1]] >= 0).sum(axis=1))
         for temperature, found in zip(TEMPERATURES, evidence, strict=True):
             follows = np.exp(log_likelihood(scene, table, temperature))
             accepted += follows > 0
@@ -70,7 +70,7 @@ def test_the_cost_of_a_step_is_the_unit_of_temperature():
     rng = np.random.default_rng(3)
     for _ in range(30):
         scene, table = random_scene(rng, False), random_table(rng)
-        tripled = replace(scene, costs=3 * scene.costs)
+        tripled = replace(scene, world=replace(scene.world, costs=3 * scene.world.costs))
         found = make_evidence([tripled]).evaluate_all(table, 3 * TEMPERATURES)
         np.testing.assert_allclose(found, make_evidence([scene]).evaluate_all(table))
 
@@ -84,13 +84,13 @@ def test_states_far_from_the_demonstration_may_be_left_out_only_on_request():
 
 def test_a_demonstration_that_cannot_have_happened_is_refused():
     scene = random_scene(np.random.default_rng(5), True)
-    blocked = scene.successors.copy()
-    blocked[scene.start, scene.controls[0]] = -1
+    world, blocked = scene.world, scene.world.successors.copy()
+    blocked[world.start, scene.controls[0]] = -1
     with pytest.raises(BadSceneError, match="not available"):
-        replace(scene, successors=blocked)
+        replace(scene, world=replace(world, successors=blocked))
     with pytest.raises(BadSceneError, match="at least one"):
         replace(scene, controls=np.array([], int))
     with pytest.raises(BadSceneError, match="above zero"):
-        replace(scene, costs=0 * scene.costs)
+        replace(world, costs=0 * world.costs)
     with pytest.raises(BadSceneError, match="same shape"):
-        replace(scene, costs=scene.costs[1:])
+        replace(world, costs=world.costs[1:])

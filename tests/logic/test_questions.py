@@ -25,7 +25,7 @@ from wfairl.logic.questions import (
     take_answer,
 )
 from wfairl.logic.rational import RationalSettings
-from wfairl.logic.scenes import worlds_of
+from wfairl.logic.scenes import explore_scenes
 from wfairl.logic.support import support_of
 from wfairl.logic.tables import passing_through
 from wfairl.worlds.registry import find_task
@@ -215,15 +215,15 @@ def test_the_proposed_scene_is_the_best_of_them_and_has_different_plans(model, d
 
 
 def test_likelihoods_of_a_demonstration_agree_with_the_evidence(model, dataset):
-    from wfairl.logic.evidence import Evidence
-    from wfairl.logic.table_plans import plan_table
+    from wfairl.logic.evidence import DemonstratedScene, Evidence
+    from wfairl.logic.table_plans import plan_tables
 
-    (world,) = worlds_of([dataset.demonstrations[0].seed], dataset, TASK, n_jobs=1)
-    scene = world.scene(np.array(dataset.demonstrations[0].controls, np.int32))
-    evidence = Evidence(world.labels, [scene], np.array([0.5]), 0.01, 10_000)
-    for one in hypotheses_of(model, world.labels)[:8]:
-        found = log_likelihood(plan_table(world, one.table), scene, 0.5, 0.01)
-        assert found == pytest.approx(evidence.evaluate_all(one.table)[0, 0], abs=1e-6)
+    explored = explore_scenes([dataset.demonstrations[0].seed], dataset, TASK, n_jobs=1)
+    scene = DemonstratedScene(explored.worlds[0], np.array(dataset.demonstrations[0].controls, np.int32))
+    evidence = Evidence(explored.labels, [scene], np.array([0.5]), 0.01, 10_000)
+    for plan in plan_tables(scene.world, [one.table for one in hypotheses_of(model, explored.labels)[:8]]):
+        found = log_likelihood(plan, scene, 0.5, 0.01)
+        assert found == pytest.approx(evidence.evaluate_all(plan.table)[0, 0], abs=1e-6)
 
 
 def test_answers_come_back_with_their_demonstrations(tmp_path, answered):

@@ -9,7 +9,7 @@ from wfairl.automata.guarded import Edge, GuardedAutomaton
 from wfairl.automata.rules import visit_in_order
 from wfairl.demonstrations import collect
 from wfairl.errors import BadInputError
-from wfairl.logic import NothingExplainedError, RationalLearner, RationalSettings
+from wfairl.logic import DemonstratedScene, NothingExplainedError, RationalLearner, RationalSettings
 from wfairl.logic.learners import find_learner
 from wfairl.logic.support import support_of, untested_labels
 from wfairl.logic.tables import canonical, live_table
@@ -80,7 +80,7 @@ def test_the_temperature_is_estimated(learned):
 
 
 def test_the_unit_of_cost_does_not_matter(errand, learned):
-    tripled = [replace(scene, costs=3 * scene.costs) for scene in errand]
+    tripled = [replace(scene, world=replace(scene.world, costs=3 * scene.world.costs)) for scene in errand]
     result = RationalLearner().fit(GRID_LABELS, tripled)
     assert result.text == learned.text
     assert result.temperature == pytest.approx(3 * learned.temperature)
@@ -97,7 +97,7 @@ def test_random_walks_that_claim_success_are_named_and_do_not_decide(errand):
     rng = np.random.default_rng(3)
     scenes = list(errand)
     for i in range(3):
-        scenes[i] = grid(rng).scene(rng.integers(4, size=30))
+        scenes[i] = DemonstratedScene(grid(rng), rng.integers(4, size=30))
     result = RationalLearner().fit(GRID_LABELS, scenes)
     assert same_rule(result.automaton, chain("a", "b"))
     assert (result.outlier_probabilities[:3] > 0.5).all()
@@ -136,7 +136,7 @@ def test_support_leaves_out_labels_that_no_scene_can_produce():
 
 def test_walks_without_any_task_are_not_explained():
     rng = np.random.default_rng(4)
-    walks = [grid(rng).scene(rng.integers(4, size=60)) for _ in range(6)]
+    walks = [DemonstratedScene(grid(rng), rng.integers(4, size=60)) for _ in range(6)]
     with pytest.raises(NothingExplainedError, match="better than chance"):
         RationalLearner().fit(GRID_LABELS, walks)
 

@@ -20,9 +20,7 @@ As in `learning.trainer`, no random state is kept between epochs: a run that was
 and ends as if it had never stopped, bit for bit.
 """
 
-import copy
 import hashlib
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -53,7 +51,8 @@ from wfairl.demonstrations.demonstration import Dataset
 from wfairl.documents import write_lines
 from wfairl.errors import BadInputError
 from wfairl.learning.adam import Adam
-from wfairl.learning.checkpoint import METRICS, Checkpoint, EpochMetrics, feed, read_checkpoint, write_checkpoint
+from wfairl.learning.checkpoint import METRICS, EpochMetrics, feed, read_checkpoint, write_checkpoint
+from wfairl.learning.epochs import half_cosine, run_epochs
 from wfairl.learning.grid_network import Dropout
 from wfairl.learning.run_directory import check_free
 from wfairl.learning.scene import NoSuccessfulDemonstrationError
@@ -275,31 +274,22 @@ class _Training:
 
 def _train(training: _Training, advance: Callable[[float], None]) -> EnsembleMember:
     """Train one network, from its checkpoint if there is one."""
-    config, network, checkpoint = training.config, copy.deepcopy(training.network), training.checkpoint
+    config, network = training.config, training.network
     adam = Adam(network, config.weight_decay)
-    if checkpoint is not None:
-        checkpoint.restore(network, adam)
-    else:
-        train_loss, _ = _assess(network, training.batches)
-        metrics = CloningMetrics(0, 0.0, train_loss, *_assess(network, training.held_out))
-        checkpoint = Checkpoint.capture(network, adam, (metrics,), None)
-    advance(len(checkpoint.history) - 1)
-    while not _is_done(checkpoint, config):
-        epoch = len(checkpoint.history)
-        rate = config.learning_rate * (1 + math.cos(math.pi * (epoch - 1) / config.epochs)) / 2
-        train_loss = _run_epoch(network, adam, training, epoch, rate)
-        metrics = CloningMetrics(epoch, rate, train_loss, *_assess(network, training.held_out))
-        checkpoint = Checkpoint.capture(network, adam, (*checkpoint.history, metrics), checkpoint)
+
+    def run_epoch(epoch: int) -> CloningMetrics:
+        rate = half_cosine(config.learning_rate, epoch, config.epochs)
+        loss = _run_epoch(network, adam, training, epoch, rate) if epoch else _assess(network, training.batches)[0]
+        return CloningMetrics(epoch, rate, loss, *_assess(network, training.held_out))
+
+    done = 0
+    for checkpoint in run_epochs(network, adam, run_epoch, config.epochs, config.patience, training.checkpoint):
         write_checkpoint(checkpoint, training.path, training.fingerprint)
-        advance(1)
-    advance(config.epochs - len(checkpoint.history) + 1)
+        advance(checkpoint.epoch - done)
+        done = checkpoint.epoch
+    advance(config.epochs - done)
     network.load_state_dict(checkpoint.best)
     return EnsembleMember(network, checkpoint.best_epoch, cast(tuple[CloningMetrics, ...], checkpoint.history))
-
-
-def _is_done(checkpoint: Checkpoint, config: CloningConfig) -> bool:
-    epoch = len(checkpoint.history) - 1
-    return epoch >= config.epochs or epoch - checkpoint.best_epoch >= config.patience
 
 
 def _run_epoch(network: StateNetwork, adam: Adam, training: _Training, epoch: int, rate: float) -> float:

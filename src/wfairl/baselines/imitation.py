@@ -14,8 +14,8 @@ from wfairl.baselines.encoder import Encoder
 from wfairl.baselines.network import Observations, StateNetwork, join
 from wfairl.demonstrations.demonstration import ContradictionError, Demonstration, follow_controls
 from wfairl.learning.adam import Adam
+from wfairl.learning.epochs import DivergedError
 from wfairl.learning.grid_network import Dropout
-from wfairl.learning.trainer import DivergedError
 from wfairl.worlds.task import Task
 
 
@@ -96,8 +96,7 @@ def clone_epoch(
         loss = functional.cross_entropy(logits, batch.controls)
         if not loss.isfinite():
             raise DivergedError("cloning diverged: the loss is not a finite number; lower the learning rate")
-        gradients = torch.autograd.grad(loss, list(adam.parameters.values()))
-        adam.step(dict(zip(adam.parameters, gradients, strict=True)), learning_rate)
+        adam.step(adam.gradients(loss), learning_rate)
         total += loss.item() * len(batch)
         steps += len(batch)
     return total / steps

@@ -8,7 +8,6 @@ depth at a time: a shared prefix is read once, words of different lengths need n
 with the weight of all of them.
 """
 
-import copy
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -24,8 +23,10 @@ from torch import Tensor, nn
 from wfairl.automata.corpus import Corpus, PrefixTree, build_prefix_tree, encode
 from wfairl.automata.spectral import BadWordsError, Scores, check_words
 from wfairl.automata.words import Word
-from wfairl.errors import BadInputError, FailedRunError
+from wfairl.errors import BadInputError
 from wfairl.learning.adam import Adam
+from wfairl.learning.checkpoint import Checkpoint, EpochMetrics
+from wfairl.learning.epochs import DivergedError, run_epochs
 from wfairl.learning.threads import one_torch_thread
 
 Track = Callable[[Iterable[Any], str, int], Iterable[Any]]
@@ -35,18 +36,6 @@ CROSS_ENTROPY, SQUARED = "cross-entropy", "squared"
 
 PREDICTED_AT_ONCE = 65_536
 """Words evaluated in one tree, which bounds the memory."""
-
-
-class DivergedNetworkError(FailedRunError):
-    """The loss is no longer a finite number."""
-
-
-@dataclass(frozen=True)
-class Epoch:
-    """The losses after one pass over the words; `held_out_loss` is None if no words were held out."""
-
-    loss: float
-    held_out_loss: float | None
 
 
 class RecurrentLearner(RegressorMixin, BaseEstimator):
@@ -75,8 +64,8 @@ class RecurrentLearner(RegressorMixin, BaseEstimator):
         alphabet_: its labels.
         loss_: the loss that was used.
         epochs_: number of passes over all words.
-        choice_: an `Epoch` for each pass of the first training; empty if no words were held out.
-        history_: an `Epoch` for each pass over all words.
+        choice_: the `EpochMetrics` of each pass of the first training; empty if no words were held out.
+        history_: those of each pass over all words.
         held_out_: indices of the held-out words.
         held_out_predictions_: their values in the first training, at the chosen epoch.
     """
@@ -115,7 +104,7 @@ class RecurrentLearner(RegressorMixin, BaseEstimator):
 
         Raises:
             BadWordsError: no words, scores that do not fit or are not finite, nothing but zeros.
-            DivergedNetworkError: the loss is no longer a number.
+            DivergedError: the loss is no longer a finite number.
         """
         self._check_settings()
         if scores is None:
@@ -123,12 +112,12 @@ class RecurrentLearner(RegressorMixin, BaseEstimator):
         corpus, self.alphabet_ = check_words(words, scores)
         self.loss_ = self._choose_loss(corpus.weights)
         self.held_out_ = split(corpus.weights, self.held_out, np.random.default_rng([self.seed, _SPLIT]))
-        self.choice_: list[Epoch] = []
+        self.choice_: list[EpochMetrics] = []
         self.held_out_predictions_ = np.zeros(0)
         training_words = TrainingWords.of(corpus, self.prefixes_fail)
         epochs = self._choose_epochs(training_words, track) if len(self.held_out_) else self.max_epochs
-        self.network_, self.history_ = self._train(training_words.whole, None, epochs, track, "training")
-        self.epochs_ = len(self.history_)
+        self.network_, trained = self._train(training_words.whole, None, epochs, track, "training")
+        self.epochs_, self.history_ = trained.epoch, list(trained.history[1:])
         return self
 
     def predict(self, words: Sequence[Word]) -> NDArray[np.float64]:
@@ -154,48 +143,48 @@ class RecurrentLearner(RegressorMixin, BaseEstimator):
     def _choose_epochs(self, training_words: "TrainingWords", track: Track | None) -> int:
         """The number of epochs with the lowest loss on held-out words."""
         training, held_out = training_words.split(self.held_out_)
-        network, self.choice_ = self._train(training, held_out, self.max_epochs, track, "choosing the epochs")
+        network, trained = self._train(training, held_out, self.max_epochs, track, "choosing the epochs")
+        self.choice_ = list(trained.history[1:])
         self.held_out_predictions_ = self._values(network, _part(training_words.words, self.held_out_))
-        return 1 + int(np.argmin(np.array([epoch.held_out_loss for epoch in self.choice_], np.float64)))
+        return trained.best_epoch
 
     def _train(
         self, corpus: Corpus, held_out: Corpus | None, max_epochs: int, track: Track | None, description: str
-    ) -> "tuple[RecurrentNetwork, list[Epoch]]":
+    ) -> "tuple[RecurrentNetwork, Checkpoint]":
         """Train a network, and return it as of the best epoch for the held-out words, or of the last without any."""
         rng = np.random.default_rng([self.seed, _TRAINING])
         network = RecurrentNetwork(len(self.alphabet_), self.embedding, self.hidden, rng)
         adam = Adam(network, self.weight_decay)
         batches = deal_batches(corpus, self.batch_size, rng)
         held_out_batch = Batch.of(held_out) if held_out is not None else None
-        history: list[Epoch] = []
-        best, best_loss, best_epoch = network, math.inf, 0
-        for epoch in track(range(max_epochs), description, max_epochs) if track else range(max_epochs):
+
+        def run_epoch(epoch: int) -> EpochMetrics:
+            if epoch == 0:  # the initial network is not measured, and so it is never the best
+                return EpochMetrics(0, 0.0, math.inf, None)
             total = 0.0
             for i in rng.permutation(len(batches)):
-                loss = self._step(network, adam, batches[i])
-                total += loss * batches[i].total
-            held_out_loss = None
-            if held_out_batch is not None:
-                with torch.no_grad():
-                    held_out_loss = float(self._loss(network, held_out_batch))
-            history.append(Epoch(total / sum(batch.total for batch in batches), held_out_loss))
-            if held_out_loss is not None and held_out_loss < best_loss:
-                best, best_loss, best_epoch = copy.deepcopy(network), held_out_loss, epoch
-            if history[-1].loss <= self.enough or (held_out is not None and epoch - best_epoch >= self.patience):
+                total += self._step(network, adam, batches[i]) * batches[i].total
+            with torch.no_grad():
+                held_out_loss = None if held_out_batch is None else float(self._loss(network, held_out_batch))
+            return EpochMetrics(epoch, self.learning_rate, total / sum(one.total for one in batches), held_out_loss)
+
+        checkpoints = run_epochs(network, adam, run_epoch, max_epochs, self.patience)
+        for checkpoint in track(checkpoints, description, max_epochs + 1) if track else checkpoints:
+            if checkpoint.history[-1].train_loss <= self.enough:
                 break
-        return best, history
+        network.load_state_dict(checkpoint.best)
+        return network, checkpoint
 
     def _step(self, network: "RecurrentNetwork", adam: Adam, batch: "Batch") -> float:
         loss = self._loss(network, batch)
         if not torch.isfinite(loss):
-            raise DivergedNetworkError(
+            raise DivergedError(
                 f"the loss is {loss.item()} after {adam.steps} steps; lower the learning rate ({self.learning_rate:g})"
             )
-        # If all words are empty, the recurrent unit is never used, and its parameters have no gradient.
-        gradients = torch.autograd.grad(loss, list(adam.parameters.values()), materialize_grads=True)
-        norm = torch.sqrt(torch.stack([gradient.square().sum() for gradient in gradients]).sum())
+        gradients = adam.gradients(loss)
+        norm = torch.sqrt(torch.stack([gradient.square().sum() for gradient in gradients.values()]).sum())
         scale = torch.clamp(LARGEST_GRADIENT / norm, max=1.0)
-        adam.step({name: g * scale for name, g in zip(adam.parameters, gradients, strict=True)}, self.learning_rate)
+        adam.step({name: gradient * scale for name, gradient in gradients.items()}, self.learning_rate)
         return float(loss.detach())
 
     def _loss(self, network: "RecurrentNetwork", batch: "Batch") -> Tensor:

@@ -26,10 +26,12 @@ from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Label
 from wfairl.automata.corpus import Corpus, encode
-from wfairl.automata.finite import NO_LABEL, FiniteAutomaton, TooManyStatesError, quotient
+from wfairl.automata.finite import NO_LABEL, FiniteAutomaton, TooManyStatesError, end_states, quotient
+from wfairl.automata.minimise import TransitionTable, to_finite
 from wfairl.automata.task_model import TaskModel
-from wfairl.automata.words import Word, compress, with_optional_start
+from wfairl.automata.words import Word, as_read, read_sample
 from wfairl.baselines.recurrent import RecurrentLearner, Track
+from wfairl.baselines.recurrent_storage import WordNetwork
 
 DEFAULT_MAX_STATES = 1_000
 
@@ -88,44 +90,26 @@ def fit_recurrent_task(
         BadWordsError: see `RecurrentLearner.fit`.
         TooManyStatesError, NoAcceptedWordError: see `approximate_automaton`.
     """
-    read_words = [tuple(word) if keep_repeats else compress(word) for word in words]
-    training_words = with_optional_start(read_words, scores) if optional_start else (read_words, list(scores))
-    learner = (learner or RecurrentLearner()).fit(*training_words, track)
-    return extract_task(
-        learner,
-        words,
-        scores,
-        threshold=threshold,
-        keep_repeats=keep_repeats,
-        max_states=max_states,
-        optional_start=optional_start,
-    )
+    learner = (learner or RecurrentLearner()).fit(*read_sample(words, scores, keep_repeats, optional_start), track)
+    return extract_task(WordNetwork(learner, threshold, keep_repeats), words, scores, max_states, optional_start)
 
 
 def extract_task(
-    learner: RecurrentLearner,
-    words: Sequence[Word],
-    scores: Sequence[float],
-    *,
-    threshold: float = 0.5,
-    keep_repeats: bool = False,
-    max_states: int = DEFAULT_MAX_STATES,
-    optional_start: bool = False,
+    network: WordNetwork, words: Sequence[Word], scores: Sequence[float], max_states: int, optional_start: bool
 ) -> RecurrentTask:
     """The task of a network that was trained on these words; see `fit_recurrent_task`."""
-    read_words = [tuple(word) if keep_repeats else compress(word) for word in words]
-    training_words, training_scores = (
-        with_optional_start(read_words, scores) if optional_start else (read_words, list(scores))
-    )
-    finite, exact = approximate_automaton(learner, training_words, threshold, keep_repeats, max_states)
-    model = TaskModel.of_automaton(finite, "gru", read_words, scores, keep_repeats=keep_repeats)
+    learner, threshold = network.learner, network.threshold
+    read_words = as_read(words, network.keep_repeats)
+    training_words, training_scores = read_sample(words, scores, network.keep_repeats, optional_start)
+    finite, exact = approximate_automaton(network, training_words, max_states)
+    model = TaskModel.of_automaton(finite, "gru", read_words, scores, keep_repeats=network.keep_repeats)
     held_out = learner.held_out_
     is_right = (learner.held_out_predictions_ >= threshold) == (np.array(training_scores)[held_out] >= threshold)
     return RecurrentTask(
         learner,
         model,
-        agreement(learner, finite, read_words, threshold),
-        agreement(learner, finite, _other_likely_words(learner, training_words), threshold),
+        agreement(network, finite, read_words),
+        agreement(network, finite, _other_likely_words(learner, training_words)),
         float(is_right.mean()) if len(held_out) else None,
         exact,
     )
@@ -139,85 +123,59 @@ def _other_likely_words(learner: RecurrentLearner, words: Sequence[Word]) -> lis
     return [tuple(learner.alphabet_[i] for i in word) for word in sorted(others)]
 
 
-def agreement(learner: RecurrentLearner, finite: FiniteAutomaton, words: Sequence[Word], threshold: float) -> float:
+def agreement(network: WordNetwork, finite: FiniteAutomaton, words: Sequence[Word]) -> float:
     """The fraction of words, as the network reads them, on which network and automaton agree."""
-    accepted = np.array([finite.accepts(word) for word in words], bool)
-    return float(np.mean(accepted == (learner.predict(words) >= threshold))) if len(words) else 1.0
+    accepted = network.learner.predict(words) >= network.threshold
+    return float(np.mean(accepted == finite.accepts_all(words))) if len(words) else 1.0
 
 
 def approximate_automaton(
-    learner: RecurrentLearner,
-    words: Sequence[Word] = (),
-    threshold: float = 0.5,
-    keep_repeats: bool = False,
-    max_states: int = DEFAULT_MAX_STATES,
+    network: WordNetwork, words: Sequence[Word] = (), max_states: int = DEFAULT_MAX_STATES
 ) -> tuple[FiniteAutomaton, bool]:
-    """The automaton that accepts the words to which a network gives at least `threshold`, and whether it is exact.
+    """The automaton that accepts the words that a network accepts, and whether it is exact.
 
     An exact one agrees with the network on the given words, their prefixes, and `LIKELY_WORDS` likely ones; at the
     limit of states it is the one that agreed most often.
 
     Args:
-        learner: a trained network.
+        network: a trained network; its threshold is xi of the paper.
         words: words to compare, as the network reads them, of labels in its alphabet.
-        threshold: xi of the paper.
-        keep_repeats: read a label also when it equals the last one.
         max_states: the limit of states, live or not.
 
     Raises:
         TooManyStatesError: even the first automaton, whose only test is the empty word, has more states.
         NoAcceptedWordError: the automaton accepts no word.
     """
-    best: tuple[float, _Table] | None = None
-    answers = _Answers(learner, threshold, keep_repeats)
-    compared = _words_to_compare(learner, words)
-    truth = answers.of(compared)
+    best: tuple[float, TransitionTable] | None = None
+    answers = _Answers(network)
+    compared = _words_to_compare(network.learner, words)
+    corpus, truth = _corpus(compared), answers.of(compared)
     tests: dict[Symbols, None] = {(): None}
     while True:
         try:
-            table = _build_table(answers, list(tests), keep_repeats, max_states)
+            table = _build_table(answers, list(tests), max_states)
         except TooManyStatesError:
             if best is None:
                 raise
-            return _to_finite(best[1], learner, keep_repeats, max_states), False
-        agrees = np.array([table.accepts(word) for word in compared], bool) == truth
+            return _smallest(best[1], network, max_states), False
+        agrees = table.accepting[end_states(table.transitions, corpus)] == truth
         if agrees.all():
-            return _to_finite(table, learner, keep_repeats, max_states), True
+            return _smallest(table, network, max_states), True
         if best is None or agrees.mean() > best[0]:
             best = float(agrees.mean()), table
         counterexample = compared[int(np.flatnonzero(~agrees)[0])]  # the shortest
         tests.update(dict.fromkeys(counterexample[i:] for i in range(len(counterexample) + 1)))
 
 
-def _to_finite(table: "_Table", learner: RecurrentLearner, keep_repeats: bool, max_states: int) -> FiniteAutomaton:
-    whole = table.to_automaton(learner.alphabet_, keep_repeats)
-    return quotient(whole.to_weighted(), max_states=max_states, keep_repeats=keep_repeats)
+def _smallest(table: TransitionTable, network: WordNetwork, max_states: int) -> FiniteAutomaton:
+    """The live states of a table, merged where they read all words alike."""
+    live = to_finite(table, network.learner.alphabet_)
+    return quotient(live.to_weighted(), max_states=max_states, keep_repeats=network.keep_repeats)
 
 
-@dataclass(frozen=True)
-class _Table:
-    """The automaton of a table of answers, including dead states."""
-
-    transitions: NDArray[np.int32]
-    accepting: NDArray[np.bool_]
-    last_symbols: list[int]
-
-    def accepts(self, word: Symbols) -> bool:
-        state = 0
-        for symbol in word:
-            state = self.transitions[state, symbol]
-        return bool(self.accepting[state])
-
-    def to_automaton(self, alphabet: tuple[Label, ...], keep_repeats: bool) -> FiniteAutomaton:
-        last_labels = tuple(None if i == NO_LABEL else alphabet[i] for i in self.last_symbols)
-        return FiniteAutomaton(
-            alphabet, self.transitions, self.accepting, self.accepting.astype(np.float64), last_labels, keep_repeats
-        )
-
-
-def _build_table(answers: "_Answers", tests: list[Symbols], keep_repeats: bool, max_states: int) -> _Table:
-    """Find the states breadth first, each by the first prefix that leads to it."""
-    labels = answers.labels
+def _build_table(answers: "_Answers", tests: list[Symbols], max_states: int) -> TransitionTable:
+    """Find the states breadth first, each by the first prefix that leads to it; dead ones are states too."""
+    labels, keep_repeats = len(answers.network.learner.alphabet_), answers.network.keep_repeats
     states: list[Symbols] = [()]
     signatures = [answers.of(tests)]
     number = {(NO_LABEL, signatures[0].tobytes()): 0}
@@ -242,24 +200,22 @@ def _build_table(answers: "_Answers", tests: list[Symbols], keep_repeats: bool, 
                 " follow a few rules. Raise --max-states (max_states), or learn from more words"
             )
     accepting = np.array([signature[0] for signature in signatures])  # the first test is the empty word
-    last = [NO_LABEL if keep_repeats or not prefix else prefix[-1] for prefix in states]
-    return _Table(np.array(rows).reshape(len(states), labels), accepting, last)
+    return TransitionTable(np.array(rows).reshape(len(states), labels), accepting)
 
 
 class _Answers:
     """Whether the network accepts words; each word is evaluated once."""
 
-    def __init__(self, learner: RecurrentLearner, threshold: float, keep_repeats: bool) -> None:
-        self.learner, self.threshold, self.keep_repeats = learner, threshold, keep_repeats
-        self.labels = len(learner.alphabet_)
+    def __init__(self, network: WordNetwork) -> None:
+        self.network = network
         self.cache: dict[Symbols, bool] = {}
 
     def of(self, words: Sequence[Symbols]) -> NDArray[np.bool_]:
-        read = [word if self.keep_repeats else _without_repeats(word) for word in words]
+        read = [word if self.network.keep_repeats else _without_repeats(word) for word in words]
         new = list(dict.fromkeys(word for word in read if word not in self.cache))
         if new:
-            values = self.learner.values_of_corpus(_corpus(new))
-            self.cache.update(zip(new, (values >= self.threshold).tolist(), strict=True))
+            values = self.network.learner.values_of_corpus(_corpus(new))
+            self.cache.update(zip(new, (values >= self.network.threshold).tolist(), strict=True))
         return np.array([self.cache[word] for word in read], bool)
 
 

@@ -10,7 +10,7 @@ from annotated_types import Ge
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Label
-from wfairl.automata.words import Word, compress
+from wfairl.automata.words import Word, as_read
 from wfairl.baselines.recurrent import CROSS_ENTROPY, SQUARED, RecurrentLearner, RecurrentNetwork
 from wfairl.documents import parse
 from wfairl.errors import BadInputError
@@ -37,7 +37,7 @@ class _Header:
 
 
 @dataclass(frozen=True, eq=False)
-class StoredNetwork:
+class WordNetwork:
     """A network, and how it reads and accepts words.
 
     Attributes:
@@ -52,7 +52,7 @@ class StoredNetwork:
 
     def values(self, words: list[Word]) -> NDArray[np.float64]:
         """The value of each word, shape [words]."""
-        return self.learner.predict([tuple(word) if self.keep_repeats else compress(word) for word in words])
+        return self.learner.predict(as_read(words, self.keep_repeats))
 
     def save(self, path: Path) -> None:
         """Write the network, atomically."""
@@ -69,7 +69,7 @@ class StoredNetwork:
         write_arrays(path, FORMAT, VERSION, header, arrays)
 
     @classmethod
-    def load(cls, path: Path) -> "StoredNetwork":
+    def load(cls, path: Path) -> "WordNetwork":
         """Read a network.
 
         Raises:

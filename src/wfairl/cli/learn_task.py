@@ -124,6 +124,7 @@ def learn_task(
     from wfairl.automata.event_logs import LogColumns, is_log
     from wfairl.automata.selection import preset as find_preset
     from wfairl.automata.word_learners import Reading, SpectralSettings, SpectralWordLearner, find_word_learner
+    from wfairl.automata.words import read_sample
 
     check_file(output)
     if learner is not None and learner not in list(Learner):
@@ -151,8 +152,9 @@ def learn_task(
         quotient = DEFAULT_TOLERANCE if tolerance is None else tolerance, max_states or DEFAULT_MAX_STATES
         spectral = SpectralSettings(rank, rows, cols, *quotient, optional_start=from_demonstrations)
         if preset is not None or select:
-            read = _read_as(data, from_demonstrations, reading)
-            setting = find_preset(preset) if preset else _select(*read, seed, executor, jobs)
+            assert data.scores is not None
+            sample = read_sample(data.words, data.scores, reading.keep_repeats, from_demonstrations)
+            setting = find_preset(preset) if preset else _select(*sample, seed, executor, jobs)
             spectral = replace(spectral, rank=setting.rank, rows=setting.rows, cols=setting.cols)
         _learn(data, SpectralWordLearner(reading, spectral), output, threshold, seed, as_json)
     else:
@@ -227,7 +229,7 @@ def _learn_rational(demos: Path, answers: Path | None, with_cost: bool, output: 
     if as_json:
         print_json(rational_document(model))
     else:
-        print_rational(dataset, model, output)
+        print_rational(dataset, model, task, output)
 
 
 def _learn(
@@ -264,27 +266,22 @@ def _learn_recurrent(
 ) -> None:
     """Learn with a recurrent network, and write it and the automaton extracted from it."""
     from wfairl.automata.finite import NoAcceptedWordError, TooManyStatesError
+    from wfairl.automata.words import read_sample
     from wfairl.baselines.recurrent import RecurrentLearner
     from wfairl.baselines.recurrent_automaton import DEFAULT_MAX_STATES as MAX_RECURRENT_STATES
     from wfairl.baselines.recurrent_automaton import extract_task
-    from wfairl.baselines.recurrent_storage import StoredNetwork
+    from wfairl.baselines.recurrent_storage import WordNetwork
     from wfairl.progress import track
 
     assert data.scores is not None
-    words, scores = _read_as(data, from_demonstrations, reading)
-    network = RecurrentLearner(prefixes_fail=from_demonstrations, seed=seed).fit(words, scores, track)
+    sample = read_sample(data.words, data.scores, reading.keep_repeats, from_demonstrations)
+    learner = RecurrentLearner(prefixes_fail=from_demonstrations, seed=seed).fit(*sample, track)
     network_file = output.with_suffix(".gru.safetensors")
-    StoredNetwork(network, reading.threshold, reading.keep_repeats).save(network_file)
+    network = WordNetwork(learner, reading.threshold, reading.keep_repeats)
+    network.save(network_file)
     try:
-        learned = extract_task(
-            network,
-            data.words,
-            data.scores,
-            threshold=reading.threshold,
-            keep_repeats=reading.keep_repeats,
-            max_states=max_states or MAX_RECURRENT_STATES,
-            optional_start=from_demonstrations,
-        )
+        limit = max_states or MAX_RECURRENT_STATES
+        learned = extract_task(network, data.words, data.scores, limit, from_demonstrations)
     except (NoAcceptedWordError, TooManyStatesError) as error:
         warn(
             f"no automaton could be extracted from the network ({error}); `wfairl score {network_file}` scores words"
@@ -300,17 +297,6 @@ def _learn_recurrent(
         print_json({**recurrent_document(learned), "network": str(network_file)})
     else:
         print_recurrent(learned, reading.threshold, output, network_file)
-
-
-def _read_as(
-    data: "ScoredWords", from_demonstrations: bool, reading: "Reading"
-) -> "tuple[Sequence[Word], Sequence[float]]":
-    """The words and scores as a learner reads them: compressed, and with an optional start for demonstrations."""
-    from wfairl.automata.words import compress, with_optional_start
-
-    assert data.scores is not None
-    words, scores = list(data.words if reading.keep_repeats else map(compress, data.words)), list(data.scores)
-    return with_optional_start(words, scores) if from_demonstrations else (words, scores)
 
 
 def _select(

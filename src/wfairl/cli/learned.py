@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from wfairl.automata.word_learners import HeldOut, LearnedTask
     from wfairl.baselines.recurrent_automaton import RecurrentTask
     from wfairl.demonstrations.demonstration import Dataset
+    from wfairl.worlds.task import Task
 
 SHOWN_ALTERNATIVES = 3
 TOO_FEW_WORDS = "too few words to hold any out"
@@ -142,8 +143,10 @@ def print_recurrent(learned: "RecurrentTask", threshold: float, output: Path, ne
     out.print(table)
 
 
-def print_rational(dataset: "Dataset", model: "TaskModel", output: Path) -> None:
+def print_rational(dataset: "Dataset", model: "TaskModel", task: "Task", output: Path) -> None:
     """Print a task learned by the rationality of demonstrators."""
+    from wfairl.planning.cost import nominal_cost, unit_cost
+
     summary, facts = model.summary, model.facts
     table = facts_table()
     failures = summary.words - summary.successes
@@ -154,6 +157,9 @@ def print_rational(dataset: "Dataset", model: "TaskModel", output: Path) -> None
     table.add_row("states", str(summary.states))
     if "rounds" in facts:
         table.add_row("cost", f"learned along with the rule, in {facts['rounds']} rounds")
+    elif facts:
+        nominal = "1 per step" if nominal_cost(task) is unit_cost else "a function of the features"
+        table.add_row("cost", f"nominal, {nominal}; --with-cost learns theirs along with the rule")
     for one in facts.get("not_told_apart", ()):
         table.add_row("or", f"under another cost, {one['nats']:.1f} nats less likely: {one['rule']}")
     if "alternatives" not in facts:
@@ -168,7 +174,7 @@ def print_rational(dataset: "Dataset", model: "TaskModel", output: Path) -> None
             chance, seed = facts["outlier_probabilities"][number], dataset.demonstrations[number].seed
             table.add_row("looks wrong", f"demonstration {number} (scene {seed}) follows no task, with {chance:.0%}")
         if untested := _untested_labels(model):
-            table.add_row("not tested", f"{untested}; all of these can occur in the demonstrated scenes")
+            table.add_row("not tested", untested)
     table.add_row("written to", str(output))
     out.print(table)
 

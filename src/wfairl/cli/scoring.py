@@ -79,9 +79,9 @@ def score(
 def _judge_by_network(path: Path, words: "tuple[Word, ...]") -> "tuple[list[Verdict], float, tuple[Label, ...]]":
     """The verdicts of a recurrent network, its threshold and its labels; it cannot tell where a word was lost."""
     from wfairl.automata.task_model import Verdict
-    from wfairl.baselines.recurrent_storage import StoredNetwork
+    from wfairl.baselines.recurrent_storage import WordNetwork
 
-    network = StoredNetwork.load(path)
+    network = WordNetwork.load(path)
     values = network.values(list(words))
     verdicts = [Verdict(float(v), bool(v >= network.threshold), None, ()) for v in values]
     return verdicts, network.threshold, network.learner.alphabet_

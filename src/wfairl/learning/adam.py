@@ -31,6 +31,11 @@ class Adam:
         self.first = {name: torch.zeros_like(parameter) for name, parameter in self.parameters.items()}
         self.second = {name: torch.zeros_like(parameter) for name, parameter in self.parameters.items()}
 
+    def gradients(self, loss: Tensor) -> dict[str, Tensor]:
+        """Of a loss, by each parameter; zero by those that it does not depend on."""
+        gradients = torch.autograd.grad(loss, list(self.parameters.values()), materialize_grads=True)
+        return dict(zip(self.parameters, gradients, strict=True))
+
     @torch.no_grad()
     def step(self, gradients: dict[str, Tensor], learning_rate: float) -> None:
         """Move the parameters against their gradients."""

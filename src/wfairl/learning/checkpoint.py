@@ -19,10 +19,7 @@ from torch import Tensor, nn
 from wfairl.documents import Count, Whole, parse, read_lines, write_lines
 from wfairl.errors import BadInputError
 from wfairl.learning.adam import Adam
-from wfairl.learning.cost_model import CostModel, Inputs
-from wfairl.learning.scene import TrainingScene
 from wfairl.learning.storage import read_tensors, write_tensors
-from wfairl.planning.product import Product
 
 FORMAT = "wfairl-checkpoint"
 METRICS, CONFIG = "metrics.jsonl", "config.json"
@@ -63,7 +60,7 @@ class EpochMetrics:
 
     epoch: Count
     learning_rate: float
-    train_loss: float | None
+    train_loss: float
     held_out_loss: float | None
 
     @property
@@ -94,14 +91,17 @@ class Checkpoint:
     steps: int
     history: tuple[EpochMetrics, ...]
 
+    @property
+    def epoch(self) -> int:
+        """The last epoch."""
+        return len(self.history) - 1
+
     @classmethod
-    def capture(
-        cls, model: nn.Module, adam: Adam, history: tuple[EpochMetrics, ...], before: "Checkpoint | None"
-    ) -> "Checkpoint":
-        """The current state, with the best of it and the checkpoint before."""
+    def capture(cls, model: nn.Module, adam: Adam, metrics: EpochMetrics, before: "Checkpoint | None") -> "Checkpoint":
+        """The current state, with the best of it and the checkpoint of the epoch before."""
         current = copied(model.state_dict())
         moments = copied(adam.first), copied(adam.second), adam.steps
-        metrics = history[-1]
+        history = (metrics,) if before is None else (*before.history, metrics)
         if before is not None and metrics.criterion is not None:
             least = before.history[before.best_epoch].criterion
             if least is not None and least <= metrics.criterion:
@@ -126,25 +126,6 @@ def kinds(tensors: Mapping[str, Tensor]) -> dict[str, tuple[torch.Size, torch.dt
 def copied(tensors: Mapping[str, Tensor]) -> Tensors:
     """Copies of tensors."""
     return {name: tensor.detach().clone() for name, tensor in tensors.items()}
-
-
-def fingerprint_of(
-    model: CostModel, scenes: Sequence[TrainingScene], inputs: Mapping[Product, Inputs], settings: Any
-) -> str:
-    """A digest of the initial weights, the data and the settings, a dataclass of plain JSON.
-
-    The inputs of the model are given for each product, in the order of the digest.
-    """
-    digest = hashlib.sha256()
-    feed(digest, [model.kind, model.settings, asdict(settings)], *model.state_dict().values())
-    for automaton in {id(product.automaton): product.automaton for product in inputs}.values():
-        feed(digest, [[arrow.source, arrow.target, arrow.text] for arrow in automaton.arrows()], automaton.accepting)
-    for product, of_model in inputs.items():
-        feed(digest, product.successors, product.automaton_states, of_model.numbers, *of_model.parts)
-    numbers = {product: number for number, product in enumerate(inputs)}
-    for scene in scenes:
-        feed(digest, numbers[scene.product], scene.nodes, scene.controls)
-    return digest.hexdigest()
 
 
 def feed(digest: "hashlib._Hash", *parts: Any) -> None:

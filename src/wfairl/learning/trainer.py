@@ -15,10 +15,10 @@ resumed run ends as if it had never stopped, bit for bit.
 """
 
 import copy
+import hashlib
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
@@ -28,18 +28,19 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from wfairl.bounds import AtLeastOne, AtLeastZero, Fraction, NotNegative, Positive, Seed, check_bounds
-from wfairl.errors import BadInputError, FailedRunError
+from wfairl.errors import BadInputError
 from wfairl.learning.adam import Adam
 from wfairl.learning.checkpoint import (
     CHECKPOINT,
     Checkpoint,
     EpochMetrics,
-    fingerprint_of,
+    feed,
     read_checkpoint,
     write_checkpoint,
     write_metrics,
 )
 from wfairl.learning.cost_model import CostModel, View
+from wfairl.learning.epochs import DivergedError, half_cosine, run_epochs
 from wfairl.learning.gradient import OptimalPaths, control_cost_to_go, log_likelihood, trace_focused, trace_paths
 from wfairl.learning.scene import TrainingScene
 from wfairl.learning.threads import one_torch_thread
@@ -53,10 +54,6 @@ WORTH_THREADS = 200_000
 
 STILL_FALLING = 2e-3
 """A held-out loss that fell by this fraction over the last quarter of the epochs was still falling."""
-
-
-class DivergedError(FailedRunError):
-    """The loss, a cost or a gradient is no longer a finite number."""
 
 
 @dataclass(frozen=True)
@@ -176,8 +173,7 @@ def prepare_training(
     if not scenes:
         raise BadInputError("there are no demonstrations to train on")
     examples = _view_scenes(model, scenes)
-    inputs = {example.scene.product: example.view.inputs for example in examples}
-    fingerprint = fingerprint_of(model, scenes, inputs, settings)
+    fingerprint = _fingerprint(model, examples, settings)
     checkpoint = read_checkpoint(directory / CHECKPOINT, fingerprint) if directory is not None and resume else None
     return Training(model, examples, settings, directory, fingerprint, checkpoint)
 
@@ -185,27 +181,24 @@ def prepare_training(
 @one_torch_thread()
 def run_training(training: Training, n_jobs: int = 2) -> TrainingResult:
     """Train to the last epoch."""
-    settings, directory, fingerprint = training.settings, training.directory, training.fingerprint
+    settings, directory = training.settings, training.directory
     model = copy.deepcopy(training.model)
     adam = Adam(model, settings.weight_decay)
     trained, held_out = _split(training.examples, settings)
-    checkpoint = training.checkpoint
-    if checkpoint is not None:
-        checkpoint.restore(model, adam)
-    else:
-        losses = (_mean_loss(model, examples, settings, n_jobs) for examples in (trained, held_out))
-        checkpoint = Checkpoint.capture(model, adam, (EpochMetrics(0, 0.0, *losses),), None)
-    _save(checkpoint, directory, fingerprint)
 
-    done = len(checkpoint.history) - 1
-    with _progress(done, settings.epochs) as advance:
-        for epoch in range(done + 1, settings.epochs + 1):
-            train_loss = _run_epoch(model, adam, trained, settings, epoch, n_jobs)
-            held_out_loss = _mean_loss(model, held_out, settings, n_jobs)
-            metrics = EpochMetrics(epoch, _learning_rate(epoch, settings), train_loss, held_out_loss)
-            checkpoint = Checkpoint.capture(model, adam, (*checkpoint.history, metrics), checkpoint)
-            _save(checkpoint, directory, fingerprint)
-            advance(metrics)
+    def run_epoch(epoch: int) -> EpochMetrics:
+        measure = partial(_mean_loss, model, temperature=settings.temperature, n_jobs=n_jobs)
+        rate = half_cosine(settings.learning_rate, epoch, settings.epochs)
+        train_loss = _run_epoch(model, adam, trained, settings, epoch, rate, n_jobs) if epoch else measure(trained)
+        return EpochMetrics(epoch, rate, train_loss, measure(held_out) if held_out else None)
+
+    with progress_bar() as bar:
+        meter = bar.add_task("cost", total=settings.epochs)
+        for checkpoint in run_epochs(model, adam, run_epoch, settings.epochs, resumed=training.checkpoint):
+            if directory is not None:
+                write_checkpoint(checkpoint, directory / CHECKPOINT, training.fingerprint)
+                write_metrics(checkpoint.history, directory)
+            bar.update(meter, completed=checkpoint.epoch, description=_describe(checkpoint.history[-1]))
     model.load_state_dict(checkpoint.best)
     return TrainingResult(model, checkpoint.best_epoch, checkpoint.history)
 
@@ -233,6 +226,21 @@ def _view_scenes(model: CostModel, scenes: Sequence[TrainingScene]) -> list[_Exa
     return [_Example(scene, views[scene.product]) for scene in scenes]
 
 
+def _fingerprint(model: CostModel, examples: Sequence[_Example], settings: Settings) -> str:
+    """A digest of the initial weights, the data and the settings."""
+    inputs = {example.scene.product: example.view.inputs for example in examples}
+    digest = hashlib.sha256()
+    feed(digest, [model.kind, model.settings, asdict(settings)], *model.state_dict().values())
+    for automaton in {id(product.automaton): product.automaton for product in inputs}.values():
+        feed(digest, [[arrow.source, arrow.target, arrow.text] for arrow in automaton.arrows()], automaton.accepting)
+    for product, of_model in inputs.items():
+        feed(digest, product.successors, product.automaton_states, of_model.numbers, *of_model.parts)
+    numbers = {product: number for number, product in enumerate(inputs)}
+    for scene in (example.scene for example in examples):
+        feed(digest, numbers[scene.product], scene.nodes, scene.controls)
+    return digest.hexdigest()
+
+
 def _split(examples: Sequence[_Example], settings: Settings) -> tuple[list[_Example], list[_Example]]:
     """The examples to train on, at least one, and those that choose the epoch."""
     count = min(len(examples) - 1, math.ceil(settings.held_out * len(examples)))
@@ -244,34 +252,25 @@ def _split(examples: Sequence[_Example], settings: Settings) -> tuple[list[_Exam
     )
 
 
-def _mean_loss(model: CostModel, examples: Sequence[_Example], settings: Settings, n_jobs: int) -> float | None:
-    """The loss per step without its gradient; None if there are no examples."""
-    if not examples:
-        return None
+def _mean_loss(model: CostModel, examples: Sequence[_Example], temperature: float, n_jobs: int) -> float:
+    """The loss per step without its gradient."""
     likelihoods = [
         log_likelihood(
-            torch.from_numpy(paths.control_cost_to_go), torch.from_numpy(example.scene.controls), settings.temperature
+            torch.from_numpy(paths.control_cost_to_go), torch.from_numpy(example.scene.controls), temperature
         )
         for example, paths in zip(examples, _plan_all(model, examples, n_jobs), strict=True)
     ]
     return _finite(-torch.cat(likelihoods).mean(), "loss").item()
 
 
-@contextmanager
-def _progress(done: int, total: int) -> Iterator[Callable[[EpochMetrics], None]]:
-    """A progress bar that shows the losses of the last epoch."""
-    with progress_bar() as bar:
-        task = bar.add_task("cost", total=total, completed=done)
-
-        def advance(metrics: EpochMetrics) -> None:
-            held_out = "" if metrics.held_out_loss is None else f", held out {metrics.held_out_loss:.4f}"
-            bar.update(task, advance=1, description=f"cost: loss {metrics.train_loss:.4f}{held_out}")
-
-        yield advance
-
-
 def _run_epoch(
-    model: CostModel, adam: Adam, examples: Sequence[_Example], settings: Settings, epoch: int, n_jobs: int
+    model: CostModel,
+    adam: Adam,
+    examples: Sequence[_Example],
+    settings: Settings,
+    epoch: int,
+    learning_rate: float,
+    n_jobs: int,
 ) -> float:
     """One pass over the examples; the loss per step, each batch before its Adam step."""
     order = np.random.default_rng([settings.seed, epoch]).permutation(len(examples))
@@ -280,10 +279,10 @@ def _run_epoch(
         batch = [examples[i] for i in order[first : first + settings.batch_size]]
         likelihoods = _log_likelihoods(model, batch, settings.temperature, n_jobs)
         loss = _finite(-likelihoods.mean(), "loss")
-        gradients = dict(zip(adam.parameters, torch.autograd.grad(loss, list(adam.parameters.values())), strict=True))
+        gradients = adam.gradients(loss)
         for name, gradient in gradients.items():
             _finite(gradient.sum(), f"gradient of {name}")
-        adam.step(gradients, _learning_rate(epoch, settings))
+        adam.step(gradients, learning_rate)
         total += loss.item() * len(likelihoods)
         steps += len(likelihoods)
     return total / steps
@@ -329,15 +328,9 @@ def _plan(model: CostModel, group: tuple[View, list[TrainingScene]]) -> list[Opt
     return [trace_paths(product.successors, solution, scene.nodes) for scene in scenes]
 
 
-def _learning_rate(epoch: int, settings: Settings) -> float:
-    """Half a cosine from the first epoch to the one after the last."""
-    return settings.learning_rate * (1 + math.cos(math.pi * (epoch - 1) / settings.epochs)) / 2
-
-
-def _save(checkpoint: Checkpoint, directory: Path | None, fingerprint: str) -> None:
-    if directory is not None:
-        write_checkpoint(checkpoint, directory / CHECKPOINT, fingerprint)
-        write_metrics(checkpoint.history, directory)
+def _describe(metrics: EpochMetrics) -> str:
+    held_out = "" if metrics.held_out_loss is None else f", held out {metrics.held_out_loss:.4f}"
+    return f"cost: loss {metrics.train_loss:.4f}{held_out}"
 
 
 def _finite(number: Tensor, noun: str) -> Tensor:

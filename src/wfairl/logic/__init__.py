@@ -3,7 +3,8 @@
 from wfairl.lazy_names import load_lazily
 
 _MODULES = {
-    "Alternative": "rational",
+    "Alternative": "alternatives",
+    "ArrayWorld": "evidence",
     "BadSceneError": "evidence",
     "Before": "corrections",
     "CautiousPolicy": "caution",

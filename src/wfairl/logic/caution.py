@@ -35,7 +35,7 @@ from wfairl.automata.words import format_label
 from wfairl.evaluation.policies import Actor
 from wfairl.logic.goals import Goal, JointAutomaton, goals_of, joint_of, missing_after
 from wfairl.logic.scene_risks import SceneRisks
-from wfairl.logic.support import Support, support_of
+from wfairl.logic.support import Support, needed_labels, support_of
 from wfairl.planning.agent import Agent
 from wfairl.planning.auto import is_large
 from wfairl.planning.cost import Cost
@@ -164,8 +164,7 @@ class CautiousPolicy:
 
     def _refusal(self, best: "_CandidatePlan") -> DoubtfulPlanError:
         """The error that gives the reasons why a plan is doubtful."""
-        support = self._support
-        need = {} if support is None else dict(zip(support.labels, support.need.tolist(), strict=True))
+        need = needed_labels(self.model)
         left_out = {label: probability for label, probability in need.items() if label not in best.read}
         reasons = (
             *(f"reads '{label}', which may end the task" for label in _likely(best.read)),

@@ -22,6 +22,7 @@ from wfairl.automata.words import format_word
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.documents import parse
 from wfairl.errors import BadInputError
+from wfairl.logic.alternatives import ALTERNATIVES, Alternative, alternatives_of
 from wfairl.logic.compact_automaton import CompactAutomaton, CompactEdge, simplify
 from wfairl.logic.support import Support, support_of
 
@@ -201,24 +202,25 @@ def obey(model: TaskModel, laws: Sequence[Correction], dataset: Dataset) -> Task
     Raises:
         BadCorrectionError: nothing could fulfil the task any more.
     """
-    if not laws or "alternatives" not in model.facts:
+    alternatives = alternatives_of(model)
+    if not laws or not alternatives:
         return model
-    corrected = [_under(GuardedAutomaton.from_document(one["automaton"]), laws) for one in model.facts["alternatives"]]
+    corrected = [_under(one.automaton, laws) for one in alternatives]
     chosen = corrected[0]
     if not chosen.edges:
         raise BadCorrectionError(
             f"with {', '.join(law.sentence for law in laws)}, nothing could fulfil the task as it was learned"
         )
     weights: dict[CompactAutomaton, float] = {}
-    for automaton, one in zip(corrected, model.facts["alternatives"], strict=True):
+    for automaton, one in zip(corrected, alternatives, strict=True):
         if automaton.edges:
-            weights[automaton] = weights.get(automaton, 0.0) + float(one["weight"])
+            weights[automaton] = weights.get(automaton, 0.0) + one.weight
     total = sum(weights.values())
     facts = {
         **model.facts,
         LAWS: [law.to_document() for law in laws],
-        "alternatives": [
-            {"automaton": one.to_guarded().to_document(), "text": str(one), "weight": weights[one] / total}
+        ALTERNATIVES: [
+            Alternative(one.to_guarded(), str(one), weights[one] / total).to_document()
             for one in sorted(weights, key=lambda one: (one != chosen, -weights[one]))
         ],
     }

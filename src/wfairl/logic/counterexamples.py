@@ -31,9 +31,9 @@ from wfairl.logic.corrections import BadCorrectionError, Correction, obeying
 from wfairl.logic.hypotheses import chosen_table
 from wfairl.logic.learners import RationalTaskLearner
 from wfairl.logic.rational import DEFAULT_ANSWER_ERROR
-from wfairl.logic.scenes import worlds_of
+from wfairl.logic.scenes import ExploredScenes, explore_scenes
 from wfairl.logic.search import Candidate
-from wfairl.logic.table_plans import plan_table
+from wfairl.logic.table_plans import plan_tables
 from wfairl.logic.tables import difference, live_table
 from wfairl.worlds.task import Task
 
@@ -75,7 +75,8 @@ def weigh_correction(
         BadCorrectionError: the model obeys already.
         OutweighedError: no learned automaton explains the demonstrations and obeys.
     """
-    answers = counterexamples(correction, model, dataset, task, seeds, rng)
+    scenes = explore_scenes(seeds, dataset, task, n_jobs=1)
+    answers = counterexamples(correction, model, scenes, rng)
     if not answers:
         raise BadCorrectionError(f"the learned task obeys already: {correction.sentence}")
     disobedient = [model]
@@ -85,7 +86,7 @@ def weigh_correction(
         learned = RationalTaskLearner(progress=progress).learn(corrected, task, n_jobs=1)
         if "log_posterior" not in learned.facts:
             break
-        remaining = counterexamples(correction, learned, dataset, task, seeds, rng)
+        remaining = counterexamples(correction, learned, scenes, rng)
         if not remaining and not any(_contradicts(learned, one) for one in answers):
             best = float(learned.facts["log_posterior"]) - CERTAIN * len(answers) * log1p(-DEFAULT_ANSWER_ERROR)
             weight = max(_weight(one, best, answers, dataset) for one in disobedient)
@@ -112,25 +113,19 @@ def _contradicts(model: TaskModel, answer: Answer) -> bool:
 
 
 def counterexamples(
-    correction: Correction,
-    model: TaskModel,
-    dataset: Dataset,
-    task: Task,
-    seeds: Sequence[int],
-    rng: np.random.Generator,
+    correction: Correction, model: TaskModel, scenes: ExploredScenes, rng: np.random.Generator
 ) -> tuple[Answer, ...]:
     """Plans on which the model and a correction disagree, as answers by the correction; none if the model obeys."""
     assert isinstance(model.automaton, GuardedAutomaton)
-    obedient = obeying(model.automaton, [correction])
-    worlds = worlds_of(seeds, dataset, task, n_jobs=1)
+    obedient = live_table(obeying(model.automaton, [correction]), scenes.labels)
+    tables = chosen_table(model, scenes.labels), obedient
 
     def disagreements(is_right: bool) -> Iterator[Answer]:
-        for seed, world in zip(seeds, worlds, strict=True):
-            tables = chosen_table(model, world.labels), live_table(obedient, world.labels)
-            table = difference(*(reversed(tables) if is_right else tables))
-            controls = plan_table(world, table).act(0.0, task.horizon, rng)
-            if controls is not None:
-                labels = tuple(world.labels[i] for i in world.scene(controls).word)
-                yield Answer(seed, tuple(map(int, controls)), labels, is_right)
+        table = difference(*(reversed(tables) if is_right else tables))
+        for seed, world in zip(scenes.seeds, scenes.worlds, strict=True):
+            (plan,) = plan_tables(world, [table])
+            path = plan.act(0.0, scenes.horizon, rng)
+            if path is not None:
+                yield Answer(seed, tuple(map(int, path.controls)), scenes.labels_along(path), is_right)
 
     return tuple(answer for is_right in (False, True) for answer in islice(disagreements(is_right), COUNTEREXAMPLES))

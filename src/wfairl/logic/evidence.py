@@ -32,24 +32,20 @@ class BadSceneError(BadInputError):
 
 
 @dataclass(frozen=True, eq=False)
-class DemonstratedScene:
-    """One demonstration and the world in which it happened.
+class ArrayWorld:
+    """A world as arrays.
 
     Attributes:
         successors: state after each control, or `NO_SUCCESSOR`; [states, controls] of int32.
         label_index: index of the label of each transition; [states, controls].
-        start: the state in which the demonstration begins.
+        start: the initial state.
         costs: of each transition, above zero; [states, controls].
-        controls: the demonstrated controls, [steps].
-        success: whether the demonstration claims to have done the task.
     """
 
     successors: NDArray[np.int32]
     label_index: NDArray[np.integer]
     start: int
     costs: NDArray[np.float64]
-    controls: NDArray[np.integer]
-    success: bool = True
 
     def __post_init__(self) -> None:
         if self.successors.shape != self.label_index.shape or self.successors.shape != self.costs.shape:
@@ -57,30 +53,52 @@ class DemonstratedScene:
                 f"successors {self.successors.shape}, labels {self.label_index.shape} and costs {self.costs.shape} "
                 "must have the same shape [states, controls]"
             )
-        if not len(self.controls):
-            raise BadSceneError("a demonstration needs at least one control")
         if not (self.costs.min() > 0 and self.costs.max() < np.inf):
             raise BadSceneError("costs must be finite and above zero")
-        if (self.successors[self.visited[:-1], self.controls] < 0).any():
+
+
+@dataclass(frozen=True, eq=False)
+class DemonstratedScene:
+    """One demonstration and the world in which it happened.
+
+    Attributes:
+        world: the world; the demonstration begins in its initial state.
+        controls: the demonstrated controls, [steps].
+        success: whether the demonstration claims to have done the task.
+    """
+
+    world: ArrayWorld
+    controls: NDArray[np.integer]
+    success: bool = True
+
+    def __post_init__(self) -> None:
+        if not len(self.controls):
+            raise BadSceneError("a demonstration needs at least one control")
+        if (self.world.successors[self.visited[:-1], self.controls] < 0).any():
             raise BadSceneError("the demonstration takes a control where it is not available")
 
     @cached_property
     def visited(self) -> NDArray[np.int32]:
         """The states s_0, ..., s_T of the demonstration, shape [steps + 1]."""
-        states = [self.start]
+        states = [self.world.start]
         for control in self.controls:
-            states.append(int(self.successors[states[-1], control]))
+            states.append(int(self.world.successors[states[-1], control]))
         return np.array(states, np.int32)
 
     @property
     def word(self) -> NDArray[np.int32]:
         """Index of the label of every step, shape [steps]."""
-        return self.label_index[self.visited[:-1], self.controls].astype(np.int32)
+        return self.world.label_index[self.visited[:-1], self.controls].astype(np.int32)
+
+    @property
+    def costs(self) -> NDArray[np.float64]:
+        """The cost of every step, shape [steps]."""
+        return self.world.costs[self.visited[:-1], self.controls]
 
     @property
     def log_uniform(self) -> float:
         """log(1 / prod_t available controls), of the demonstrated controls if they are drawn uniformly."""
-        return -float(np.log((self.successors[self.visited[:-1]] >= 0).sum(axis=1)).sum())
+        return -float(np.log((self.world.successors[self.visited[:-1]] >= 0).sum(axis=1)).sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,18 +194,19 @@ def _pack(
 ) -> PackedScenes:
     worlds, steps, states, transitions = [], [], [0], 0
     for scene in scenes:
-        near = kernels.nearest_states(scene.successors, scene.visited, max_states)
-        number = np.full(len(scene.successors) + 1, -1, np.int32)  # the entry past the end is that of NO_SUCCESSOR
+        world = scene.world
+        near = kernels.nearest_states(world.successors, scene.visited, max_states)
+        number = np.full(len(world.successors) + 1, -1, np.int32)  # the entry past the end is that of NO_SUCCESSOR
         number[near] = np.arange(len(near))
-        world = pack_world(number[scene.successors[near]], scene.label_index[near], scene.costs[near], labels)
-        worlds.append(world._replace(first=transitions + world.first, label_first=transitions + world.label_first))
+        packed = pack_world(number[world.successors[near]], world.label_index[near], world.costs[near], labels)
+        worlds.append(packed._replace(first=transitions + packed.first, label_first=transitions + packed.label_first))
         steps.append(_pack_steps(scene, number))
         states.append(states[-1] + len(near))
-        transitions += len(world.source)
+        transitions += len(packed.source)
     return PackedScenes(
         worlds=PackedWorld(*(np.concatenate(arrays) for arrays in zip(*worlds, strict=True))),
         state_first=np.array(states, np.int64),
-        unit=np.array([bool((world.cost == 1).all()) for world in worlds]),
+        unit=np.array([bool((packed.cost == 1).all()) for packed in worlds]),
         steps=Steps(*(np.concatenate(arrays) for arrays in zip(*steps, strict=True))),
         step_first=np.cumsum([0, *(len(scene.controls) for scene in scenes)]),
         log_outlier=log_outlier,
@@ -197,11 +216,11 @@ def _pack(
 
 def _pack_steps(scene: DemonstratedScene, number: NDArray[np.int32]) -> Steps:
     """The steps of a demonstration, with states numbered anew."""
-    visited = scene.visited[:-1]
+    world, visited = scene.world, scene.visited[:-1]
     return Steps(
-        number[scene.successors[visited]],
-        scene.label_index[visited].astype(np.int16),
-        scene.costs[visited].astype(np.float64),
+        number[world.successors[visited]],
+        world.label_index[visited].astype(np.int16),
+        world.costs[visited].astype(np.float64),
         number[visited],
         scene.word,
         scene.controls.astype(np.int32),

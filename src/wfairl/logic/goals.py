@@ -23,8 +23,9 @@ from numpy.typing import NDArray
 from wfairl.automata.automaton import Label
 from wfairl.automata.guarded import GuardedAutomaton, conjunction_with_pairs
 from wfairl.automata.task_model import TaskModel
+from wfairl.logic.alternatives import alternatives_of
 from wfairl.logic.demonstrated import DemonstratedWords, words_of
-from wfairl.logic.support import support_of
+from wfairl.logic.support import needed_labels, support_of
 from wfairl.logic.tables import is_forced, to_table
 
 LEAST_WEIGHT = 0.002
@@ -75,17 +76,17 @@ class Goal:
 
 def goals_of(model: TaskModel) -> list[Goal]:
     """The goals of a model, those from which least may be missing first."""
-    need = _needed_labels(model)
+    need = needed_labels(model)
     return sorted([*_probable_automata(model, need), *_demonstrated(model, need)], key=lambda goal: goal.missing)
 
 
 def missing_after(model: TaskModel, word: Sequence[Label]) -> float:
     """Probability that the task requires more than a word: another automaton may be the task, or a label be needed."""
     others = 1.0
-    for one in model.facts["alternatives"]:
-        if GuardedAutomaton.from_document(one["automaton"]).fulfilled_at(word) is not None:
-            others -= one["weight"]
-    need = _needed_labels(model)
+    for one in alternatives_of(model):
+        if one.automaton.fulfilled_at(word) is not None:
+            others -= one.weight
+    need = needed_labels(model)
     return 1.0 - (1.0 - max(others, 0.0)) * (1.0 - _missing(need, need.keys() - set(word)))
 
 
@@ -96,29 +97,21 @@ def joint_of(model: TaskModel) -> JointAutomaton:
     return JointAutomaton(chosen, np.arange(chosen.states))
 
 
-def _needed_labels(model: TaskModel) -> dict[Label, float]:
-    """The labels that may be needed though the most probable automaton does not require them; their probability."""
-    support = support_of(model)
-    if support is None:
-        return {}
-    return {label: float(need) for label, need in zip(support.labels, support.need, strict=True) if need > 0}
-
-
 def _missing(need: dict[Label, float], labels: Collection[Label]) -> float:
     return 1.0 - float(np.prod([1.0 - need[label] for label in labels]))
 
 
 def _probable_automata(model: TaskModel, need: dict[Label, float]) -> Iterator[Goal]:
     """The most probable automaton alone, with the second, and so on."""
-    alternatives = model.facts.get("alternatives", ())
-    others = 1.0 - float(alternatives[0]["weight"]) if alternatives else 0.0
+    alternatives = alternatives_of(model)
+    others = 1.0 - alternatives[0].weight if alternatives else 0.0
     joint = joint_of(model)
     yield _goal(joint, others, model, need)
     for one in alternatives[1:MOST_AUTOMATA]:
-        automaton, pairs = conjunction_with_pairs(joint.automaton, GuardedAutomaton.from_document(one["automaton"]))
-        if one["weight"] < LEAST_WEIGHT or automaton.states > MOST_STATES:
+        automaton, pairs = conjunction_with_pairs(joint.automaton, one.automaton)
+        if one.weight < LEAST_WEIGHT or automaton.states > MOST_STATES:
             return
-        others = max(others - float(one["weight"]), 0.0)
+        others = max(others - one.weight, 0.0)
         joint = JointAutomaton(automaton, joint.chosen_states[[state for state, _ in pairs]])
         yield _goal(joint, others, model, need)
 

@@ -23,7 +23,8 @@ from wfairl.automata.task_model import TaskModel
 from wfairl.automata.words import format_label
 from wfairl.errors import BadInputError
 from wfairl.logic import kernels
-from wfairl.logic.support import support_of
+from wfairl.logic.alternatives import ALTERNATIVES, alternatives_of
+from wfairl.logic.support import needed_labels, support_of
 from wfairl.logic.tables import canonical, live_table, requiring
 
 MAX_HYPOTHESES = 60
@@ -72,10 +73,10 @@ def hypotheses_of(model: TaskModel, labels: Sequence[Label]) -> tuple[Hypothesis
 
 def _all(model: TaskModel, labels: tuple[Label, ...]) -> Iterator[Hypothesis]:
     chosen = chosen_table(model, labels)
-    for one in model.facts["alternatives"]:
-        table = live_table(GuardedAutomaton.from_document(one["automaton"]), labels)
-        yield Hypothesis(one["text"], canonical(table), float(one["weight"]))
-    weight = float(model.facts["alternatives"][0]["weight"])
+    alternatives = alternatives_of(model)
+    for one in alternatives:
+        yield Hypothesis(one.text, canonical(live_table(one.automaton, labels)), one.weight)
+    weight = alternatives[0].weight
 
     def variant(change: str, table: NDArray[np.int32], odds: float) -> Hypothesis:
         return Hypothesis(f"{model.sentences[0]}, but {change}", canonical(table), weight * odds)
@@ -107,7 +108,7 @@ def chosen_table(model: TaskModel, labels: Sequence[Label]) -> NDArray[np.int32]
     Raises:
         BadInputError: the model is of another learner.
     """
-    if "alternatives" not in model.facts or not isinstance(model.automaton, GuardedAutomaton):
+    if ALTERNATIVES not in model.facts or not isinstance(model.automaton, GuardedAutomaton):
         raise BadInputError(
             f"a task model by {model.learner} has no alternatives to ask about; "
             "learn it with `wfairl learn-task --learner rational`"
@@ -134,8 +135,7 @@ def deadly_odds(model: TaskModel, labels: Sequence[Label]) -> NDArray[np.float64
 
 def needed_odds(model: TaskModel, labels: Sequence[Label]) -> NDArray[np.float64]:
     """Odds that the task requires a label that the automaton does not require, 0 for the others; shape [labels]."""
-    support = support_of(model)
-    need_of = {} if support is None else dict(zip(support.labels, support.need.tolist(), strict=True))
+    need_of = needed_labels(model)
     need = np.array([need_of.get(label, 0.0) for label in labels])
     return np.where(need > SMALLEST_RISK, _odds(need), 0.0)
 

@@ -15,6 +15,7 @@ from wfairl.automata.task_model_file import SPECTRAL
 from wfairl.automata.word_learners import COMPLETION, DECLARE, MEMORISED, MERGING, Reading, find_word_learner
 from wfairl.automata.words import Word
 from wfairl.demonstrations.demonstration import Dataset
+from wfairl.logic.alternatives import ALTERNATIVES
 from wfairl.logic.demonstrated import DEMONSTRATED
 from wfairl.logic.rational import NothingExplainedError, RationalLearner, RationalResult, RationalSettings
 from wfairl.logic.scenes import judged_words, scenes_of
@@ -149,10 +150,7 @@ def facts_of(result: RationalResult) -> dict[str, Any]:
         "log_posterior": result.log_posterior,
         "log_prior": result.log_prior,
         "candidates": {"met": result.candidates[0], "planned_with": result.candidates[1]},
-        "alternatives": [
-            {"automaton": one.automaton.to_document(), "text": one.text, "weight": one.weight}
-            for one in result.alternatives
-        ],
+        ALTERNATIVES: [one.to_document() for one in result.alternatives],
         "support": result.support.to_document(),
         "outlier_probabilities": [round(float(one), 6) for one in result.outlier_probabilities],
         "look_wrong": [i for i, one in enumerate(result.outlier_probabilities) if one >= LEAST_OUTLIER],

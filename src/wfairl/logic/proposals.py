@@ -9,7 +9,7 @@ where P(t | h) is that of `evidence`: a nearly rational demonstrator, and with a
 task. The expectation over t is a mean over draws.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,8 +23,8 @@ from wfairl.logic.evidence import DemonstratedScene
 from wfairl.logic.hypotheses import Hypothesis, hypotheses_of
 from wfairl.logic.questions import LEAST_INFORMATION, NothingToAskError
 from wfairl.logic.rational import RationalSettings
-from wfairl.logic.scenes import worlds_of
-from wfairl.logic.table_plans import ArrayWorld, TablePlan, plan_table
+from wfairl.logic.scenes import ExploredScenes, explore_scenes
+from wfairl.logic.table_plans import TablePlan, plan_tables
 from wfairl.planning.cost import Cost
 from wfairl.planning.policy import log_probabilities
 from wfairl.worlds.task import Task
@@ -84,20 +84,22 @@ def find_scene(
     Args and errors are those of `find_question`; here `rng` draws demonstrations, and `outlier_probability` is that of
     a demonstration that follows no task.
     """
-    worlds = worlds_of(seeds, dataset, task, cost, n_jobs)
-    hypotheses = hypotheses_of(model, worlds[0].labels)[:MAX_HYPOTHESES]
+    scenes = explore_scenes(seeds, dataset, task, cost, n_jobs)
+    hypotheses = hypotheses_of(model, scenes.labels)[:MAX_HYPOTHESES]
     temperature = float(model.facts["temperature"])
     information = []
-    for world in worlds:
-        plans = [plan_table(world, one.table) for one in hypotheses]
-        information.append(_information(plans, hypotheses, temperature, task.horizon, outlier_probability, rng))
+    tables = [one.table for one in hypotheses]
+    for world in scenes.worlds:
+        plans = list(plan_tables(world, tables))
+        information.append(_information(plans, hypotheses, temperature, scenes.horizon, outlier_probability, rng))
     best = int(np.argmax(information))
     if information[best] < LEAST_INFORMATION:
         raise NothingToAskError(
             f"the plans for the probable automata agree in each of the {len(seeds)} scenes that were tried: another "
             "demonstration there is not informative. Try other scenes, or trust the task model"
         )
-    return Proposal(seeds[best], information[best], _predict(worlds[best], hypotheses, task.horizon, rng))
+    predicted = _predict(plan_tables(scenes.worlds[best], tables), hypotheses, scenes, rng)
+    return Proposal(scenes.seeds[best], information[best], predicted)
 
 
 def _information(
@@ -112,8 +114,8 @@ def _information(
     log_weights = np.log([one.weight for one in hypotheses])
     total = 0.0
     for i, plan in enumerate(plans):
-        draws = [plan.act(temperature, horizon, rng) for _ in range(DRAWS)]
-        demonstrations = [plan.world.scene(controls) for controls in draws if controls is not None]
+        draws = (plan.act(temperature, horizon, rng) for _ in range(DRAWS))
+        demonstrations = [scene for scene in draws if scene is not None]
         for scene in demonstrations:
             logs = np.array([log_likelihood(one, scene, temperature, outlier_probability) for one in plans])
             gain = logs[i] - np.logaddexp.reduce(log_weights + logs)
@@ -143,22 +145,20 @@ def _automaton_states(table: NDArray[np.int32], word: NDArray[np.int32]) -> list
 
 
 def _predict(
-    world: ArrayWorld, hypotheses: Sequence[Hypothesis], horizon: int, rng: np.random.Generator
+    plans: Iterable[TablePlan], hypotheses: Sequence[Hypothesis], scenes: ExploredScenes, rng: np.random.Generator
 ) -> tuple[PredictedPlan, ...]:
-    """Cheapest plans; those for automata to which an earlier one is a cheapest plan too are left out."""
+    """Cheapest plans in a scene; those for automata to which an earlier one is a cheapest plan too are left out."""
     predicted: list[PredictedPlan] = []
     earlier: list[DemonstratedScene] = []
-    for one in hypotheses:
-        plan = plan_table(world, one.table)
+    for plan, one in zip(plans, hypotheses, strict=True):
         if any(_is_cheapest(plan, scene) for scene in earlier):
             continue
-        controls = plan.act(0.0, horizon, rng)
-        if controls is not None:
-            earlier.append(world.scene(controls))
-            predicted.append(PredictedPlan(one.text, one.weight, tuple(world.labels[i] for i in earlier[-1].word)))
+        scene = plan.act(0.0, scenes.horizon, rng)
+        if scene is not None:
+            earlier.append(scene)
+            predicted.append(PredictedPlan(one.text, one.weight, scenes.labels_along(scene)))
     return tuple(predicted)
 
 
 def _is_cheapest(plan: TablePlan, scene: DemonstratedScene) -> bool:
-    cost = scene.costs[scene.visited[:-1], scene.controls].sum()
-    return bool(_automaton_states(plan.table, scene.word)) and bool(np.isclose(cost, plan.start_cost))
+    return bool(_automaton_states(plan.table, scene.word)) and bool(np.isclose(scene.costs.sum(), plan.start_cost))

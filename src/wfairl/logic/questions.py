@@ -14,7 +14,7 @@ tests.
     model = find_learner("rational").learn(dataset, task)
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,10 +27,11 @@ from wfairl.automata.words import compress
 from wfairl.demonstrations.answers import Answer
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.errors import FailedRunError
+from wfairl.logic.evidence import ArrayWorld
 from wfairl.logic.hypotheses import chosen_table, deadly_odds, hypotheses_of
 from wfairl.logic.rational import DEFAULT_ANSWER_ERROR
-from wfairl.logic.scenes import worlds_of
-from wfairl.logic.table_plans import ArrayWorld, plan_table
+from wfairl.logic.scenes import explore_scenes
+from wfairl.logic.table_plans import plan_tables
 from wfairl.logic.tables import passing_through
 from wfairl.planning.cost import Cost
 from wfairl.worlds.task import Task
@@ -126,25 +127,26 @@ def find_question(
         NothingToAskError: no answer would be informative.
         BadInputError: the model's learner keeps no alternatives, or there are no scenes.
     """
-    worlds = worlds_of(seeds, dataset, task, cost, n_jobs)
-    hypotheses = hypotheses_of(model, worlds[0].labels)
+    scenes = explore_scenes(seeds, dataset, task, cost, n_jobs)
+    hypotheses = hypotheses_of(model, scenes.labels)
     weights = np.array([one.weight for one in hypotheses])
     answered = {compress(answer.labels) for answer in dataset.answers}
     least_rank: tuple[int, int] | None = None
     question: Question | None = None
-    for seed, world in zip(seeds, worlds, strict=True):
-        tables = [*(one.table for one in hypotheses[:MAX_PLANNED]), *_detours(model, world)]
-        for controls in _cheapest_plans(world, tables, task.horizon, rng):
-            word = world.scene(controls).word
-            accepts = np.array([one.accepts(word) for one in hypotheses])
+    for seed, world in zip(scenes.seeds, scenes.worlds, strict=True):
+        tables = [*(one.table for one in hypotheses[:MAX_PLANNED]), *_detours(model, scenes.labels, world)]
+        for path in (plan.act(0.0, scenes.horizon, rng) for plan in plan_tables(world, tables)):
+            if path is None:
+                continue
+            accepts = np.array([one.accepts(path.word) for one in hypotheses])
             information = expected_information(float(weights @ accepts), answer_error)
-            rank = (-round(information / TIE), len(controls))
-            labels = tuple(world.labels[i] for i in word)
+            rank = (-round(information / TIE), len(path.controls))
+            labels = scenes.labels_along(path)
             is_better = least_rank is None or rank < least_rank
             if information >= LEAST_INFORMATION and compress(labels) not in answered and is_better:
                 least_rank = rank
                 opinions = (Opinion(h.text, h.weight, bool(yes)) for h, yes in zip(hypotheses, accepts, strict=True))
-                question = Question(seed, tuple(map(int, controls)), labels, tuple(opinions), information)
+                question = Question(seed, tuple(map(int, path.controls)), labels, tuple(opinions), information)
     if question is None:
         raise NothingToAskError(
             f"the probable automata agree on every plan in the {len(seeds)} scenes that were tried: there is nothing "
@@ -174,9 +176,9 @@ def _entropy(probability: float) -> float:
     return float(-sum(x * np.log(x) for x in (probability, 1 - probability) if x > 0))
 
 
-def _detours(model: TaskModel, world: ArrayWorld) -> list[NDArray[np.int32]]:
+def _detours(model: TaskModel, labels: Sequence[Label], world: ArrayWorld) -> list[NDArray[np.int32]]:
     """Tables of the chosen automaton that also require pairs of state and label whose risk is in question."""
-    table, odds = chosen_table(model, world.labels), deadly_odds(model, world.labels)
+    table, odds = chosen_table(model, labels), deadly_odds(model, labels)
     ranked = sorted(np.argwhere(odds > 0).tolist(), key=lambda pair: -odds[pair[0], pair[1]])
     pairs = [(int(state), int(label)) for state, label in ranked[:MAX_PAIRS]]
     groups = [[pair] for pair in pairs]
@@ -184,13 +186,3 @@ def _detours(model: TaskModel, world: ArrayWorld) -> list[NDArray[np.int32]]:
         several = list({label: (state, label) for state, label in reversed(pairs)}.values())[::-1]
         groups += [several[:size] for size in range(2, min(LARGEST_GROUP, len(several)) + 1)]
     return [passing_through(table, group) for group in groups]
-
-
-def _cheapest_plans(
-    world: ArrayWorld, tables: Sequence[NDArray[np.int32]], horizon: int, rng: np.random.Generator
-) -> Iterator[NDArray[np.int32]]:
-    """The controls of a cheapest plan for each automaton that can be satisfied within the horizon."""
-    for table in tables:
-        controls = plan_table(world, table).act(0.0, horizon, rng)
-        if controls is not None:
-            yield controls

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from wfairl.automata.automaton import Label
 from wfairl.automata.guarded import GuardedAutomaton
 from wfairl.errors import BadInputError, FailedRunError
+from wfairl.logic.alternatives import Alternative
 from wfairl.logic.evidence import NO_SUCCESSOR, DemonstratedScene, Evidence, JudgedWord
 from wfairl.logic.kernels import log_mean
 from wfairl.logic.search import Candidate, Posterior, SearchSettings, search
@@ -71,16 +72,6 @@ class RationalSettings:
                 raise BadInputError(f"{name} must lie between 0 and 1, not {getattr(self, name)}")
         if self.temperature is not None and not self.temperature > 0:
             raise BadInputError(f"the temperature must be above zero, not {self.temperature}")
-
-
-@dataclass(frozen=True, eq=False)
-class Alternative:
-    """An automaton, and its share of the posterior among the alternatives."""
-
-    automaton: GuardedAutomaton
-    text: str
-    log_posterior: float
-    weight: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,7 +185,7 @@ class RationalLearner:
         """The grid of temperatures over which evidence is averaged, [temperatures]."""
         if self.settings.temperature is not None:
             return np.array([self.settings.temperature])
-        costs = np.concatenate([scene.costs[scene.visited[:-1], scene.controls] for scene in scenes if scene.success])
+        costs = np.concatenate([scene.costs for scene in scenes if scene.success])
         return costs.mean() * np.geomspace(LOWEST_TEMPERATURE, HIGHEST_TEMPERATURE, TEMPERATURES)
 
 
@@ -212,7 +203,7 @@ def _occurring(
     number = np.maximum(np.cumsum(occurs) - 1, 0).astype(np.int16)  # of a transition that is never taken, any
     return (
         tuple(label for label, does in zip(labels, occurs, strict=True) if does),
-        [replace(scene, label_index=number[scene.label_index]) for scene in scenes],
+        [replace(scene, world=replace(scene.world, label_index=number[scene.world.label_index])) for scene in scenes],
         [replace(answer, word=number[answer.word].astype(np.int32)) for answer in answers],
     )
 
@@ -221,11 +212,12 @@ def _labels_in(scene: DemonstratedScene) -> NDArray[np.integer]:
     """The indices of the labels of transitions that can be taken; of a failure, only its word is known."""
     if not scene.success:
         return scene.word
-    is_available, states = scene.successors != NO_SUCCESSOR, np.arange(len(scene.successors))
-    is_entered = states == scene.start
-    is_entered[scene.successors[is_available & (scene.successors != states[:, None])]] = True
+    world = scene.world
+    is_available, states = world.successors != NO_SUCCESSOR, np.arange(len(world.successors))
+    is_entered = states == world.start
+    is_entered[world.successors[is_available & (world.successors != states[:, None])]] = True
     # Of a world that is explored completely, nothing leads to the state that stands for all that is not explored.
-    return scene.label_index[is_available & is_entered[:, None]]
+    return world.label_index[is_available & is_entered[:, None]]
 
 
 def _explaining(evidence: Evidence, candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -259,6 +251,6 @@ def _alternatives(candidates: Sequence[Candidate]) -> tuple[Alternative, ...]:
     logs = np.array([candidate.log_posterior for candidate in candidates])
     weights = np.exp(logs - np.logaddexp.reduce(logs))
     return tuple(
-        Alternative(one.automaton.to_guarded(), str(one.automaton), one.log_posterior, float(weight))
+        Alternative(one.automaton.to_guarded(), str(one.automaton), float(weight))
         for one, weight in zip(candidates, weights, strict=True)
     )

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.automata.automaton import Label
-from wfairl.automata.guarded import GuardedAutomaton
 from wfairl.automata.task_model import TaskModel
+from wfairl.logic.alternatives import alternatives_of
 from wfairl.logic.goals import LEAST_WEIGHT, MOST_AUTOMATA, JointAutomaton
 from wfairl.logic.support import Support
 from wfairl.planning.product import Product, ProductTooLargeError, build_product
@@ -51,17 +51,17 @@ class SceneRisks:
             return cls(None)
         risky = {label for label, risk in zip(support.labels, support.risk.T, strict=True) if (risk > LEAST_RISK).any()}
         without, total = dict.fromkeys(risky, 0.0), 0.0
-        for one in model.facts["alternatives"][:MOST_AUTOMATA]:
-            if one["weight"] < LEAST_WEIGHT or not risky:
+        for one in alternatives_of(model)[:MOST_AUTOMATA]:
+            if one.weight < LEAST_WEIGHT or not risky:
                 break
             try:
-                product = build_product(world, GuardedAutomaton.from_document(one["automaton"]), most_nodes)
+                product = build_product(world, one.automaton, most_nodes)
             except ProductTooLargeError:
                 continue
             if _can_do_without(product, None):
-                total += one["weight"]
+                total += one.weight
                 for label in risky:
-                    without[label] += one["weight"] * _can_do_without(product, label)
+                    without[label] += one.weight * _can_do_without(product, label)
         return cls(support, {label: weight / total for label, weight in without.items()} if total else {})
 
     def by_transition(self, joint: JointAutomaton, product: Product) -> NDArray[np.float64]:

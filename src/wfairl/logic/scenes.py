@@ -11,6 +11,7 @@ each control there, to the propositions that occur in demonstrations, and from o
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import permutations
 from typing import Any
 
@@ -24,8 +25,7 @@ from wfairl.demonstrations.answers import Answer
 from wfairl.demonstrations.demonstration import Dataset, Demonstration, follow_controls
 from wfairl.demonstrations.tracing import trace
 from wfairl.errors import BadInputError
-from wfairl.logic.evidence import NO_SUCCESSOR, DemonstratedScene, JudgedWord
-from wfairl.logic.table_plans import ArrayWorld
+from wfairl.logic.evidence import NO_SUCCESSOR, ArrayWorld, DemonstratedScene, JudgedWord
 from wfairl.parallel import map_in_threads
 from wfairl.planning.auto import is_large
 from wfairl.planning.cost import Cost, nominal_cost, unit_cost
@@ -87,10 +87,31 @@ def scenes_of(
     return tuple(numbers.labels), scenes
 
 
-def worlds_of(
+@dataclass(frozen=True, eq=False)
+class ExploredScenes:
+    """Scenes of a task to plan in.
+
+    Attributes:
+        seeds: of the scenes.
+        worlds: of each scene, with label indices into `labels`.
+        labels: the distinct labels of all worlds.
+        horizon: largest number of steps of a plan.
+    """
+
+    seeds: tuple[int, ...]
+    worlds: tuple[ArrayWorld, ...]
+    labels: tuple[Label, ...]
+    horizon: int
+
+    def labels_along(self, scene: DemonstratedScene) -> tuple[Label, ...]:
+        """What holds after each step in one of the worlds."""
+        return tuple(self.labels[i] for i in scene.word)
+
+
+def explore_scenes(
     seeds: Sequence[int], dataset: Dataset, task: Task, cost: Cost | None = None, n_jobs: int = 2
-) -> list[ArrayWorld]:
-    """Scenes of a task as arrays over the same labels; explored as those of the demonstrations are.
+) -> ExploredScenes:
+    """Explore scenes of a task as those of the demonstrations are.
 
     Args:
         seeds: the scenes.
@@ -108,9 +129,8 @@ def worlds_of(
     until = _until_the_end([one.labels for one in dataset if one.is_success])
     numbers = LabelNumbers()
     products = map_in_threads(lambda seed: _explore(task.make_world(seed), until), seeds, n_jobs)
-    arrays = [_to_arrays(product, price, numbers) for product in track(products, "worlds", len(seeds))]
-    labels = tuple(numbers.labels)
-    return [ArrayWorld(labels, successors, label_index, 0, costs) for successors, label_index, costs in arrays]
+    worlds = tuple(_to_arrays(product, price, numbers) for product in track(products, "worlds", len(seeds)))
+    return ExploredScenes(tuple(seeds), worlds, tuple(numbers.labels), task.horizon)
 
 
 def judged_words(answers: Sequence[Answer], labels: Sequence[Label]) -> tuple[tuple[Label, ...], list[JudgedWord]]:
@@ -192,14 +212,11 @@ def _induced(world: World[Any], states: Sequence[Any]) -> Product:
 def _scene(demonstration: Demonstration, product: Product, cost: Cost, numbers: LabelNumbers) -> DemonstratedScene:
     """The demonstration in its world; raises `ContradictionError` as `trace` does."""
     deque(trace(demonstration, product), maxlen=0)  # check every step
-    successors, label_index, costs = _to_arrays(product, cost, numbers)
-    return DemonstratedScene(successors, label_index, 0, costs, np.array(demonstration.controls, np.int32))
+    return DemonstratedScene(_to_arrays(product, cost, numbers), np.array(demonstration.controls, np.int32))
 
 
-def _to_arrays(
-    product: Product, cost: Cost, numbers: LabelNumbers
-) -> tuple[NDArray[np.int32], NDArray[np.int16], NDArray[np.float64]]:
-    """Successors, label indices and costs; the last state stands for acceptance, and leads to itself."""
+def _to_arrays(product: Product, cost: Cost, numbers: LabelNumbers) -> ArrayWorld:
+    """The world of a product; its last state stands for acceptance, and leads to itself."""
     end, controls = product.successors.shape
     successors = np.full((end + 1, controls), end, np.int32)
     successors[:-1] = np.where(product.successors == ACCEPTED, end, product.successors)
@@ -210,7 +227,7 @@ def _to_arrays(
     costs: NDArray[np.float64] = np.broadcast_to(np.ones(1), successors.shape)  # one number for all of them
     if cost is not unit_cost:
         costs = np.vstack([cost(product), np.ones(controls)])
-    return successors, label_index, costs
+    return ArrayWorld(successors, label_index, 0, costs)
 
 
 def _failure(demonstration: Demonstration, numbers: LabelNumbers) -> DemonstratedScene:
@@ -219,6 +236,5 @@ def _failure(demonstration: Demonstration, numbers: LabelNumbers) -> Demonstrate
     successors = np.minimum(np.arange(1, steps + 2, dtype=np.int32), steps)[:, None]
     word = [numbers.number(label) for label in demonstration.labels]
     label_index = np.array([*word, numbers.number(frozenset())], np.int16)[:, None]
-    return DemonstratedScene(
-        successors, label_index, 0, np.ones(successors.shape), np.zeros(steps, np.int32), success=False
-    )
+    world = ArrayWorld(successors, label_index, 0, np.ones(successors.shape))
+    return DemonstratedScene(world, np.zeros(steps, np.int32), success=False)

@@ -144,6 +144,14 @@ def support_of(model: TaskModel) -> Support | None:
     return None if document is None else Support.from_document(document)
 
 
+def needed_labels(model: TaskModel) -> dict[Label, float]:
+    """The labels that may be needed though the most probable automaton does not require them; their probability."""
+    support = support_of(model)
+    if support is None:
+        return {}
+    return {label: float(need) for label, need in zip(support.labels, support.need, strict=True) if need > 0}
+
+
 def untested_labels(model: TaskModel) -> dict[int, list[Label]]:
     """The untested labels that the automaton allows, by state; states without any are left out."""
     support = support_of(model)

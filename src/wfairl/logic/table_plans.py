@@ -3,38 +3,16 @@
 `planning` plans for one automaton.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.automata.automaton import ACCEPTED, Label
-from wfairl.logic.evidence import DemonstratedScene
+from wfairl.automata.automaton import ACCEPTED
+from wfairl.logic.evidence import ArrayWorld, DemonstratedScene
 from wfairl.logic.table_cost_to_go import general_cost_to_go, pack_world, reverse_table
 from wfairl.planning.policy import sample_control
-
-
-@dataclass(frozen=True, eq=False)
-class ArrayWorld:
-    """A world as arrays.
-
-    Attributes:
-        labels: the distinct labels.
-        successors: state after each control, -1 where a control is unavailable; [states, controls] of int32.
-        label_index: index of the label of each transition, [states, controls].
-        start: the initial state.
-        costs: of each transition, above zero; [states, controls].
-    """
-
-    labels: tuple[Label, ...]
-    successors: NDArray[np.int32]
-    label_index: NDArray[np.int16]
-    start: int
-    costs: NDArray[np.float64]
-
-    def scene(self, controls: NDArray[np.integer]) -> DemonstratedScene:
-        """This world with a demonstration in it."""
-        return DemonstratedScene(self.successors, self.label_index, self.start, self.costs, controls)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +44,8 @@ class TablePlan:
         ahead = np.where(after == ACCEPTED, 0.0, ahead)
         return np.where(successors >= 0, self.world.costs[states] + ahead, np.inf)
 
-    def act(self, temperature: float, horizon: int, rng: np.random.Generator) -> NDArray[np.int32] | None:
-        """Controls of the Boltzmann policy until acceptance, None if it is not reached within the horizon; [steps]."""
+    def act(self, temperature: float, horizon: int, rng: np.random.Generator) -> DemonstratedScene | None:
+        """What the Boltzmann policy does until acceptance, None if it is not reached within the horizon."""
         controls: list[int] = []
         state, automaton_state = self.world.start, 0
         while len(controls) < horizon and np.isfinite(self.start_cost):
@@ -77,13 +55,14 @@ class TablePlan:
             automaton_state = int(self.table[automaton_state, self.world.label_index[state, control]])
             state = int(self.world.successors[state, control])
             if automaton_state == ACCEPTED:
-                return np.array(controls, np.int32)
+                return DemonstratedScene(self.world, np.array(controls, np.int32))
         return None
 
 
-def plan_table(world: ArrayWorld, table: NDArray[np.int32]) -> TablePlan:
-    """Solve the product of a world and an automaton given as a table."""
-    packed = pack_world(world.successors, world.label_index, world.costs, len(world.labels))
-    V = np.empty(len(table) * len(world.successors))
-    general_cost_to_go(reverse_table(table), packed, V)
-    return TablePlan(world, table, V.reshape(len(table), -1))
+def plan_tables(world: ArrayWorld, tables: Sequence[NDArray[np.int32]]) -> Iterator[TablePlan]:
+    """Solve the products of a world and automata given as tables over the same labels, one after the other."""
+    packed = pack_world(world.successors, world.label_index, world.costs, tables[0].shape[1])
+    for table in tables:
+        V = np.empty(len(table) * len(world.successors))
+        general_cost_to_go(reverse_table(table), packed, V)
+        yield TablePlan(world, table, V.reshape(len(table), -1))

@@ -6,8 +6,7 @@ draws follow from the seed and the iteration. So a checkpoint holds only weights
 episodes, and a training that resumes from one ends as if it had never stopped, bit for bit.
 """
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,9 +29,9 @@ from wfairl.baselines.gail.settings import GailConfig
 from wfairl.baselines.imitation import ImitationBatch, clone_epoch, concatenate
 from wfairl.baselines.network import Observations, StateNetwork, seeded_torch
 from wfairl.baselines.validation import ValidationReturns, draw_by_gumbel, validate
-from wfairl.errors import FailedRunError
 from wfairl.learning.adam import Adam
 from wfairl.learning.checkpoint import copied
+from wfairl.learning.epochs import DivergedError
 from wfairl.learning.grid_network import Dropout
 from wfairl.learning.threads import one_torch_thread
 from wfairl.worlds.scene_pool import ScenePool
@@ -51,54 +50,35 @@ ABSORBING_RATE = 0.05
 _START, _CLONING, _ROLLOUT, _SCENES, _GENERATOR, _DISCRIMINATOR, _VALIDATION = range(7)
 """The random streams of a training."""
 
-Advance = Callable[[IterationMetrics, bool], None]
-"""Called with the metrics of an iteration, and whether it is new or from the checkpoint."""
 
-
-class GeneratorDivergedError(FailedRunError):
-    """A weight of generator or discriminator is no longer a finite number."""
-
-
-@one_torch_thread()
-def train_with_reward(
-    data: GailData,
-    validation: ScenePool,
-    reward: str,
-    config: GailConfig,
-    path: Path,
-    fingerprint: str,
-    advance: Advance,
-) -> GailCheckpoint:
-    """Train to the last iteration, from its checkpoint if there is one.
+def run_iterations(
+    data: GailData, validation: ScenePool, reward: str, config: GailConfig, resumed: GailCheckpoint | None
+) -> Iterator[GailCheckpoint]:
+    """Train to the last iteration.
 
     Args:
         data: what to learn from.
         validation: scenes that choose the iteration.
         reward: name of the generator's reward.
         config: how to train.
-        path: the file of the checkpoint.
-        fingerprint: of settings and data; a checkpoint of others is refused.
-        advance: called for every iteration, also for those of the checkpoint.
+        resumed: where to resume; None to begin.
+
+    Yields:
+        The checkpoint at the beginning, and one after each iteration.
 
     Raises:
-        OtherConfigurationError: the checkpoint is of other settings or data.
-        GeneratorDivergedError: numbers are no longer finite; the last good checkpoint stays where it is.
+        DivergedError: numbers are no longer finite.
     """
-    training = _Training(data, validation, reward, config)
-    checkpoint = GailCheckpoint.read(path, fingerprint)
-    if checkpoint is None:
-        training.begin()
-    else:
-        training.restore(checkpoint)
-    for metrics in training.history:
-        advance(metrics, False)
-    for iteration in range(len(training.history), config.iterations):
-        metrics = training.iterate(iteration)
-        last = iteration + 1 == config.iterations
-        if last or (iteration + 1) % config.checkpoint_every == 0:
-            training.capture().write(path, fingerprint)
-        advance(metrics, True)
-    return training.capture()
+    with one_torch_thread():
+        training = _Training(data, validation, reward, config)
+        if resumed is None:
+            training.begin()
+        else:
+            training.restore(resumed)
+        yield training.capture()
+        for iteration in range(len(training.history), config.iterations):
+            training.iterate(iteration)
+            yield training.capture()
 
 
 def clone(
@@ -171,7 +151,7 @@ class _Training:
         clone(self._network, self._data.cloned, self._data.encoder, config.pretraining, rng)
         self._keep_best(-1, self._validate())
 
-    def iterate(self, iteration: int) -> IterationMetrics:
+    def iterate(self, iteration: int) -> None:
         """Collect one rollout, and update generator and discriminator."""
         config, ppo, environment = self._config, self._ppo, self._environment
         rise = min(1.0, (iteration + 1) / (config.warmup + 1))
@@ -184,10 +164,10 @@ class _Training:
         metrics = self._train_discriminator(np.random.default_rng([config.seed, _DISCRIMINATOR, iteration]))
         weights = (*self._network.state_dict().values(), *self._discriminator.state_dict().values())
         if not all(tensor.isfinite().all() for tensor in weights):
-            raise GeneratorDivergedError(
+            raise DivergedError(
                 "training diverged: weights are no longer finite. The last checkpoint is kept; lower the learning rates"
             )
-        return self._record(iteration, metrics)
+        self._record(iteration, metrics)
 
     def _train_discriminator(self, rng: np.random.Generator) -> DiscriminatorMetrics:
         """Take discriminator steps on the last rollout, and return the metrics of the last one."""
@@ -217,7 +197,8 @@ class _Training:
             absorbing_fraction(len(rows), np.array(lengths, np.int64), horizon),
         )
 
-    def _record(self, iteration: int, discriminator: DiscriminatorMetrics) -> IterationMetrics:
+    def _record(self, iteration: int, discriminator: DiscriminatorMetrics) -> None:
+        """Add the metrics of an iteration to the history, and keep its policy if it is the best."""
         config = self._config
         ended = self._environment.ended
         due = (iteration + 1) % config.validate_every == 0 or iteration + 1 == config.iterations
@@ -240,7 +221,6 @@ class _Training:
         self.history = (*self.history, metrics)
         if validation is not None:
             self._keep_best(iteration, validation)
-        return metrics
 
     def _validate(self) -> ValidationReturns:
         """The generator's returns in validation scenes, with the same random numbers each time."""

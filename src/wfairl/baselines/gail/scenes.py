@@ -13,7 +13,7 @@ from wfairl.baselines.gail.settings import DEMONSTRATED, FRESH, GailConfig
 from wfairl.baselines.imitation import ImitationBatch, concatenate, imitation_batch
 from wfairl.baselines.validation import FIRST_VALIDATION_SEED
 from wfairl.demonstrations.demonstration import Dataset, Demonstration
-from wfairl.errors import BadInputError
+from wfairl.learning.scene import NoSuccessfulDemonstrationError
 from wfairl.worlds.scene_pool import ScenePool
 from wfairl.worlds.task import Task
 from wfairl.worlds.vector_environment import compile_scenes
@@ -22,10 +22,6 @@ FIRST_GENERATOR_SEED = 800_000_000
 SCENES_PER_SEED = 10_000
 """The fresh scenes of a training with seed s begin at FIRST_GENERATOR_SEED + s * SCENES_PER_SEED, and wrap around below
 the validation scenes, so that neither those nor the test scenes are ever among them."""
-
-
-class NoExpertError(BadInputError):
-    """There is no successful demonstration."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,11 +47,13 @@ def prepare_data(task: Task, dataset: Dataset, config: GailConfig, n_jobs: int) 
     """Encode the successful demonstrations, and compile the generator's scenes.
 
     Raises:
-        NoExpertError: no demonstration is a success.
+        NoSuccessfulDemonstrationError: no demonstration is a success.
     """
     successes = [demonstration for demonstration in dataset if demonstration.is_success and demonstration.controls]
     if not successes:
-        raise NoExpertError("none of the demonstrations is a success, so there is nothing to imitate; collect some")
+        raise NoSuccessfulDemonstrationError(
+            "none of the demonstrations is a success, so there is nothing to imitate; collect some"
+        )
     pool, judged = _generator_scenes(task, successes, config, n_jobs)
     encoder = find_encoder(task.make_world(successes[0].seed), config.view, config.radius)
     batches = [imitation_batch(task, demonstration, encoder) for demonstration in successes]

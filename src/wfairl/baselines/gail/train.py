@@ -8,8 +8,7 @@ choose the reward, the iteration and the temperature of the policy.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from typing import Any
 from torch import Tensor
 
 from wfairl.baselines.encoder import Encoder, blank_network
-from wfairl.baselines.gail.checkpoint import CHECKPOINTS, IterationMetrics
+from wfairl.baselines.gail.checkpoint import CHECKPOINTS, GailCheckpoint, IterationMetrics
 from wfairl.baselines.gail.scenes import GailData, prepare_data
 from wfairl.baselines.gail.settings import GailConfig
 from wfairl.baselines.network import StateNetwork
@@ -91,10 +90,10 @@ def train_gail(
         MissingExtraError: Stable-Baselines3 is not installed.
         RunExistsError: there is a run, and `resume` is not set.
         OtherConfigurationError: the existing run has other settings or data.
-        NoExpertError: no demonstration is a success.
+        NoSuccessfulDemonstrationError: no demonstration is a success.
     """
     check_extra()
-    from wfairl.baselines.gail.adversarial import train_with_reward
+    from wfairl.baselines.gail.adversarial import run_iterations
 
     run_settings = run_config(METHOD, dataset, config, origin)
     check_free(directory, run_settings, resume)
@@ -104,22 +103,24 @@ def train_gail(
     fingerprint = _fingerprint(data, config)
     trials: list[GailTrial] = []
     lines: list[dict[str, Any]] = []
-    with _meter(config) as show:
+    with progress_bar() as bar:
+        meter = bar.add_task("GAIL", total=len(config.rewards) * config.iterations)
         for reward in config.rewards:
-
-            def advance(metrics: IterationMetrics, is_new: bool, reward: str = reward) -> None:
-                best = None if metrics.held_out is None else max(metrics.held_out)
-                lines.append({"reward": reward, **asdict(metrics), "held_out_return": best})
-                show(reward, metrics)
-                if is_new and metrics.held_out is not None:
-                    write_lines(directory / METRICS, lines)
-
             path = directory / CHECKPOINTS / f"{reward}.safetensors"
-            trained = train_with_reward(data, validation, reward, config, path, fingerprint, advance)
-            network = _without_value(trained.tensors["best"], data.encoder)
-            returns = ValidationReturns(trained.best_returns)
-            trials.append(GailTrial(reward, network, trained.best_iteration, returns, trained.history))
-    write_lines(directory / METRICS, lines)
+            resumed = GailCheckpoint.read(path, fingerprint)
+            for checkpoint in run_iterations(data, validation, reward, config, resumed):
+                history, done = checkpoint.history, len(checkpoint.history)
+                if done and (done == config.iterations or done % config.checkpoint_every == 0):
+                    checkpoint.write(path, fingerprint)
+                if done and history[-1].held_out is not None:
+                    write_lines(directory / METRICS, [*lines, *_lines(reward, history)])
+                returned = history[-1].mean_return if done else None
+                title = f"GAIL, {reward}" + ("" if returned is None else f": return {returned:.3f}")
+                bar.update(meter, completed=len(trials) * config.iterations + done, description=title)
+            lines += _lines(reward, history)
+            network = _without_value(checkpoint.tensors["best"], data.encoder)
+            returns = ValidationReturns(checkpoint.best_returns)
+            trials.append(GailTrial(reward, network, checkpoint.best_iteration, returns, history))
     best = best_trial(trials)
     selection = ModelSelection(best.validation.temperature, _details(trials), best.validation.best)
     return TrainedGail(finish_run(run_settings, directory, [best.network], data.encoder, selection), tuple(trials))
@@ -164,14 +165,9 @@ def _fingerprint(data: GailData, config: GailConfig) -> str:
     return digest.hexdigest()
 
 
-@contextmanager
-def _meter(config: GailConfig) -> Iterator[Callable[[str, IterationMetrics], None]]:
-    """A progress bar over the iterations of all rewards that shows the generator's true return."""
-    with progress_bar() as bar:
-        meter = bar.add_task("GAIL", total=len(config.rewards) * config.iterations)
-
-        def show(reward: str, metrics: IterationMetrics) -> None:
-            mean = "" if metrics.mean_return is None else f": return {metrics.mean_return:.3f}"
-            bar.update(meter, advance=1, description=f"GAIL, {reward}{mean}")
-
-        yield show
+def _lines(reward: str, history: Sequence[IterationMetrics]) -> list[dict[str, Any]]:
+    """The metrics of a reward's iterations, as lines of the run."""
+    return [
+        {"reward": reward, **asdict(one), "held_out_return": None if one.held_out is None else max(one.held_out)}
+        for one in history
+    ]
