@@ -232,7 +232,7 @@ def learn_cost(
     task: Task, dataset: Dataset, task_model: TaskModel, config: Config, directory: Path, resume: bool, n_jobs: int
 ) -> Trained:
     """The cost of the demonstrations."""
-    origin = {"successes": config.successes, "failures": config.failures, "seed": config.seed}
+    origin: dict[str, Any] = {"successes": config.successes, "failures": config.failures, "seed": config.seed}
     if config.demos:
         origin = {"demonstrations": [Path(name).name for name in config.demos]}
     settings = {"seed": config.seed, **config.settings}

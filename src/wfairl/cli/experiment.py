@@ -11,7 +11,7 @@ from wfairl.cli.learning import check_run_directory, print_trained, trained_docu
 from wfairl.cli.options import AsJson, Jobs, Resume, TaskName
 from wfairl.cli.settings import with_settings
 from wfairl.demonstrations import load, merge
-from wfairl.demonstrations.answers import read_answers
+from wfairl.demonstrations.answers import answers_beside, read_answers
 from wfairl.errors import BadInputError
 from wfairl.experiment import METHOD, Config, run
 from wfairl.logic.learners import LEARNERS, RATIONAL
@@ -49,7 +49,11 @@ def run_command(
     ] = None,
     learner: Annotated[str, typer.Option(help=f"The learner of the automaton: {', '.join(LEARNERS)}.")] = RATIONAL,
     answers: Annotated[
-        Path | None, typer.Option(help="Answers from `wfairl ask` about this task, *.jsonl; for the learner rational.")
+        Path | None,
+        typer.Option(
+            help="Answers from `wfairl ask` about this task, *.jsonl, for the learner rational. Default: those beside"
+            " --demos."
+        ),
     ] = None,
     test_scenes: Annotated[int, typer.Option(min=1, help="Number of new scenes to evaluate on.")] = 64,
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the whole run.")] = 0,
@@ -72,14 +76,14 @@ def run_command(
 
         wfairl --tasks my_tasks.py run warehouse --demos drives.safetensors
     """
-    expert = {"successes": successes, "failures": failures, "temperature": temperature}
-    expert = {name: value for name, value in expert.items() if value is not None}
+    options = {"successes": successes, "failures": failures, "temperature": temperature}
+    expert: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     others: dict[str, Any] = {"seed": seed, "learner": learner, "settings": settings, "test_scenes": test_scenes}
     dataset = None
     if demos:
         if expert:
-            options = ", ".join(f"--{name}" for name in expert)
-            raise BadInputError(f"{options}: only for demonstrations of the built-in expert; leave it out with --demos")
+            names = ", ".join(f"--{name}" for name in expert)
+            raise BadInputError(f"{names}: only for demonstrations of the built-in expert; leave it out with --demos")
         dataset = merge([load(path, find_task(task).name) for path in demos])
         config = Config.for_dataset(dataset, list(map(str, demos)), **others)
     else:
@@ -88,7 +92,10 @@ def run_command(
     check_run_directory(directory, resume)
     if answers is not None and learner != RATIONAL:
         raise BadInputError(f"--answers is for --learner rational, not for {learner}; leave it out")
-    result = run(config, directory, resume, jobs, None if answers is None else read_answers(answers), dataset)
+    given_answers = None if answers is None else read_answers(answers)
+    if demos and answers is None and learner == RATIONAL:
+        given_answers = tuple(answer for path in demos for answer in answers_beside(path))
+    result = run(config, directory, resume, jobs, given_answers, dataset)
     report = write_run_report(directory, n_jobs=jobs)
     for warning in result.trained.warnings:
         warn(warning)

@@ -209,17 +209,15 @@ def _choose_learner(
 
 def _learn_rational(demos: Path, answers: Path | None, with_cost: bool, output: Path, jobs: int, as_json: bool) -> None:
     """Learn the automaton under which the demonstrators act most rationally, and write it."""
-    from wfairl.demonstrations.answers import place_of_answers, read_answers
+    from wfairl.demonstrations.answers import answers_beside, read_answers
     from wfairl.demonstrations.storage import load
     from wfairl.logic.alternation import learn_logic_and_cost
     from wfairl.logic.learners import RATIONAL, find_learner
     from wfairl.worlds.registry import find_task
 
     dataset = load(demos)
-    if answers is None and place_of_answers(demos).exists():
-        answers = place_of_answers(demos)
-    if answers is not None:
-        dataset = replace(dataset, answers=(*dataset.answers, *read_answers(answers)))
+    given = answers_beside(demos) if answers is None else read_answers(answers)
+    dataset = replace(dataset, answers=(*dataset.answers, *given))
     task = find_task(dataset.task)
     if with_cost:
         model = learn_logic_and_cost(dataset, task, n_jobs=jobs).model

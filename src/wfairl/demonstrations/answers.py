@@ -89,6 +89,12 @@ def place_of_answers(demonstrations: Path) -> Path:
     return demonstrations.with_suffix(".answers.jsonl")
 
 
+def answers_beside(demonstrations: Path) -> tuple[Answer, ...]:
+    """The answers that are kept beside demonstrations; none if there is no such file."""
+    place = place_of_answers(demonstrations)
+    return read_answers(place) if place.exists() else ()
+
+
 def read_answers(path: Path) -> tuple[Answer, ...]:
     """The answers of a file.
 
