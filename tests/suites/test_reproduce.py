@@ -239,7 +239,7 @@ def test_the_whole_protocol_has_no_notice(killed_and_resumed):
 
 def test_a_reproduction_without_an_automaton_has_no_empty_sections(killed_and_resumed):
     protocol = narrowed(PAPER, SMALL, methods=("bc",))
-    tables = replace(read_tables(killed_and_resumed), protocol=protocol, automata={})
+    tables = replace(read_tables(killed_and_resumed), protocol=protocol, automata=())
     page = reproduction_page(tables, draw_figures(tables, killed_and_resumed), killed_and_resumed)
     titles = [section.title for section in page.sections]
     assert all(section.blocks for section in page.sections)
