@@ -13,6 +13,7 @@ cannot see. A world may also offer
     render(state)                    the state as an image, shape [height, width, 3] of uint8
     tile_keys(state), render_tile    the same image cell by cell, where it is made of tiles
     locate(state)                    the pixel of the agent in that image, for drawings of trajectories
+    locate_path(states)              the pixels that it passes from state to state, where that is no straight line
     heading(state)                   the direction that the agent faces, for maps of a cost
     feature_names                    the names of the features
     instruction                      the goal of a scene in words, where it differs between the scenes of a task

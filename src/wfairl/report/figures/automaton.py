@@ -6,18 +6,14 @@ from typing import Any
 from matplotlib.patches import Circle, FancyArrowPatch
 from matplotlib.path import Path as Curve
 
-from wfairl.automata.automaton import Arrow, Automaton, EdgeCounts, Label
+from wfairl import figure_style as style
+from wfairl.automata.automaton import Arrow, Automaton, EdgeCounts
 from wfairl.automata.finite import FiniteAutomaton
 from wfairl.automata.layout import FONT_SIZE, RADIUS, AutomatonLayout, lay_out
 from wfairl.automata.task_model import TaskModel
-from wfairl.report.figures import style
+from wfairl.automata.words import DIFFERENCES_EXPLAINED, format_difference
 from wfairl.report.figures.captioned import CaptionedFigure
 from wfairl.report.text import counted
-
-MINUS = "\N{MINUS SIGN}"
-
-EXPLANATION = f"(+ marks what comes true, {MINUS} what no longer holds)"
-"""Of label differences, for captions."""
 
 POINTS = 72.0
 SMALLEST = 6.5
@@ -100,17 +96,6 @@ class _Drawing:
         _draw_states(axes, self.layout, self.size)
 
 
-def format_difference(before: Label | None, label: Label) -> str:
-    """What comes true (+) and what no longer holds when a label follows another; None is no label yet.
-
-    On paper, `+door2` says more in less room than `door1 & door2 & key`. Different labels after the same one have
-    different texts.
-    """
-    held = before or frozenset()
-    signs = [*(f"+{name}" for name in sorted(label - held)), *(f"{MINUS}{name}" for name in sorted(held - label))]
-    return " ".join(signs) or ("as before" if label else "nothing")
-
-
 class _WithLabelDifferences(FiniteAutomaton):
     """Its edges show the difference from the last label, which takes less room than the label."""
 
@@ -169,7 +154,7 @@ def _caption(model: TaskModel) -> str:
     summary, drawn = model.summary, with_label_differences(model.finite)
     unused = sum(not arrow.count(model.edge_counts) for arrow in drawn.arrows())
     rank = "" if summary.rank is None else f"rank {summary.rank}, "
-    text = f"what changes when it is taken {EXPLANATION}" if drawn is not model.finite else "its guard"
+    text = f"what changes when it is taken {DIFFERENCES_EXPLAINED}" if drawn is not model.finite else "its guard"
     return (
         f"The automaton learned from {counted(summary.words, 'word')}, {summary.successes} of which succeeded: {rank}"
         f"{counted(summary.states, 'state')}. An edge shows {text} and how many of the successful words took it; the"

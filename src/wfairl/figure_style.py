@@ -10,6 +10,8 @@ import numpy as np
 from matplotlib import patheffects
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import text_to_path
 from numpy.typing import NDArray
 
 COLUMN, PAGE = 3.4, 7.0
@@ -53,6 +55,15 @@ def place(figure: Figure, left: float, top: float, width: float, height: float) 
     return figure.add_axes(
         (left / page_width, 1 - (top + height) / page_height, width / page_width, height / page_height)
     )
+
+
+def place_in_inches(figure: Figure, left: float, top: float, width: float, height: float) -> Any:
+    """Add axes without a frame at a position in inches, whose own unit is an inch too, y downwards."""
+    axes = place(figure, left, top, width, height)
+    without_frame(axes)
+    axes.set_xlim(0, width)
+    axes.set_ylim(height, 0)
+    return axes
 
 
 def write(where: Any, x: float, y: float, text: str, size: float = SMALL, colour: str = INK, **settings: Any) -> Any:
@@ -132,3 +143,9 @@ def spread(positions: Sequence[float], gap: float) -> list[float]:
         for rank, i in enumerate(group):
             placed[i] = centre + (rank - (len(group) - 1) / 2) * gap
     return placed
+
+
+def text_width(text: str, size: float = SMALL) -> float:
+    """The width of a text in inches."""
+    width, _, _ = text_to_path.get_text_width_height_descent(text, FontProperties(family=FONT, size=size), False)
+    return float(width) / 72
