@@ -83,6 +83,12 @@ def available_controls(world: World[Any], state: Any) -> NDArray[np.bool_]:
     return np.array([is_available(state, control) for control in range(len(world.controls))])
 
 
+def feature_names(world: World[Any], features: int) -> tuple[str, ...]:
+    """The names of a world's features, `feature 0` and so on where it has none for that many."""
+    names = tuple(getattr(world, "feature_names", ()))
+    return names if len(names) == features else tuple(f"feature {i}" for i in range(features))
+
+
 def check_world(world: World[Any], max_states: int = 1_000) -> int:
     """Verify the laws of the contract on the first `max_states` states, breadth first.
 
