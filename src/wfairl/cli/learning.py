@@ -118,10 +118,10 @@ def trained_document(trained: Trained, tables: "Sequence[NamedTable]") -> dict[s
 
 
 def print_trained(trained: Trained, tables: "Sequence[NamedTable]", directory: Path) -> None:
-    """Print a summary of a training, and the learned cost unless it is 1 everywhere."""
+    """Print a summary of a training, and the learned cost in the simplest table, unless it is 1 everywhere."""
     out.print(facts_table([*trained.lines, ("written to", str(directory))]))
-    for table in tables if trained.facts.get("epoch") else ():
-        out.print(_cost_table(table))
+    if tables and trained.facts.get("epoch"):
+        out.print(_cost_table(tables[0]))
 
 
 def _cost_table(named: "NamedTable") -> Table:

@@ -198,7 +198,10 @@ class CostModel(nn.Module, ABC):
         return table
 
     def explain(self, world: World[Any]) -> tuple[NamedTable, ...]:  # noqa: ARG002 - for models with names for it
-        """What it learned, as tables with the names of a world's features and controls; none for a network."""
+        """What it learned, as tables with the names of a world's features and controls; none for a network.
+
+        The first is printed after training; the page of a run has all of them.
+        """
         return ()
 
     def as_cost(self) -> Cost:
