@@ -3,11 +3,13 @@
 Everything is set on the artists, never in matplotlib's global settings: a figure is the same in every program.
 """
 
+import io
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib import patheffects
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
@@ -16,6 +18,9 @@ from numpy.typing import NDArray
 
 COLUMN, PAGE = 3.4, 7.0
 """Widths in inches: of a column of a two-column page, and of the page."""
+
+POINTS = 72.0
+"""In an inch."""
 
 SMALL, NORMAL, LARGE = 7.0, 8.0, 9.0
 """Sizes of text in points."""
@@ -47,6 +52,13 @@ COST_COLOURS = "cividis_r"
 def new_figure(width: float, height: float) -> Figure:
     """An empty figure of a size in inches, on white."""
     return Figure(figsize=(width, height), facecolor=PAPER)
+
+
+def to_png(figure: Figure, dots_per_inch: float) -> bytes:
+    """A figure as PNG: the same bytes for the same figure."""
+    stream = io.BytesIO()
+    FigureCanvasAgg(figure).print_figure(stream, format="png", dpi=dots_per_inch, metadata={"Software": None})
+    return stream.getvalue()
 
 
 def place(figure: Figure, left: float, top: float, width: float, height: float) -> Any:
@@ -148,4 +160,4 @@ def spread(positions: Sequence[float], gap: float) -> list[float]:
 def text_width(text: str, size: float = SMALL) -> float:
     """The width of a text in inches."""
     width, _, _ = text_to_path.get_text_width_height_descent(text, FontProperties(family=FONT, size=size), False)
-    return float(width) / 72
+    return float(width) / POINTS

@@ -11,7 +11,6 @@ from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
@@ -82,15 +81,13 @@ def film_path(world: World[Any], path: Path) -> Film:
 def write_image(film: Film, output: FilePath) -> None:
     """Write a PNG or a GIF, by the file's name."""
     check_format(output)
+    if output.suffix.lower() == ".png":
+        write_atomically(output, style.to_png(draw_film(film), DOTS_PER_INCH))
+        return
     stream = io.BytesIO()
-    if output.suffix.lower() == ".gif":
-        first, *rest = [_tile(film, step) for step in range(len(film.frames))]
-        durations = [3 * MILLISECONDS, *[MILLISECONDS] * (len(rest) - 1), 6 * MILLISECONDS][: len(film.frames)]
-        first.save(stream, "GIF", save_all=True, append_images=rest, duration=durations, loop=0)
-    else:
-        FigureCanvasAgg(draw_film(film)).print_figure(
-            stream, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None}, facecolor=PAPER
-        )
+    first, *rest = [_tile(film, step) for step in range(len(film.frames))]
+    durations = [3 * MILLISECONDS, *[MILLISECONDS] * (len(rest) - 1), 6 * MILLISECONDS][: len(film.frames)]
+    first.save(stream, "GIF", save_all=True, append_images=rest, duration=durations, loop=0)
     write_atomically(output, stream.getvalue())
 
 

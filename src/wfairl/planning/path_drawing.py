@@ -147,7 +147,7 @@ class PartsDrawing:
             return
         image = axes.images[0].get_array()
         inch = image.shape[1] / (axes.get_position().width * axes.figure.get_size_inches()[0])  # in pixels
-        line = min(LINE, max(0.9, 0.3 * step_length(traces) * 72 / inch))
+        line = min(LINE, max(0.9, 0.3 * step_length(traces) * style.POINTS / inch))
         lines = self._draw_lines(axes, traces, line, inch)
         ends = [traces[0][0], *(trace[-1] for trace in traces)]
         places = [ends[part.first] for part in self.parts]
@@ -157,12 +157,14 @@ class PartsDrawing:
             leader = FancyArrowPatch(place, centre, arrowstyle="-", color=ink, lw=0.9, zorder=3, shrinkA=0, shrinkB=0)
             leader.set_path_effects(style.halo(1.8))
             axes.add_patch(leader)
-            axes.add_patch(Circle(tuple(place), 0.8 * line * inch / 72, fc=ink, ec=style.PAPER, lw=0.5, zorder=3.5))
+            axes.add_patch(
+                Circle(tuple(place), 0.8 * line * inch / style.POINTS, fc=ink, ec=style.PAPER, lw=0.5, zorder=3.5)
+            )
             self._draw_mark(axes, number, (float(centre[0]), float(centre[1])), RADIUS * inch)
 
     def _draw_lines(self, axes: Any, traces: Sequence[Trace], line: float, inch: float) -> list[Trace]:
         """Draw the parts that move; the points of each, shape [points, 2]."""
-        step, width = step_length(traces), line * inch / 72
+        step, width = step_length(traces), line * inch / style.POINTS
         moving = [number for number, part in enumerate(self.parts) if part.last > part.first]
         lanes = _lanes([self.parts[number] for number in moving], traces)
         apart = min(max(LANE * step, 1.4 * width), 0.6 * step / (1 + 2 * max(lanes)))
