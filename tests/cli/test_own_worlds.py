@@ -81,6 +81,10 @@ def test_every_method_is_trained_evaluated_and_shown(own, collected, method):
     needed = ("--task-model", model) if method == "wfa-irl" else ()
     told = json.loads(command("train", demos, "--method", method, "-o", run, *needed, *TINY[method], "--json"))
     assert (told["task"], told["method"]) == (name, method)
+    assert ("weights" in told) == (method in ("wfa-irl", "no-automaton"))
+    if "weights" in told:
+        assert list(told["weights"])[-1] == "constant"
+        assert {"corridor": "carries", "warehouse": "into a crowd"}[name] in told["weights"]
     evaluate = ("evaluate", name, "--policy", run, "--seeds", "5000:5002")
     result = json.loads(command(*evaluate, "--save", "--json"))
     assert [episode["seed"] for episode in result["episodes"]] == [5000, 5001]

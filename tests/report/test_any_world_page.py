@@ -11,6 +11,8 @@ from wfairl.automata.task_model import TaskModel, fit_task_model
 from wfairl.demonstrations import collect
 from wfairl.evaluation import evaluate, expert_policy
 from wfairl.experiment import save_evaluations
+from wfairl.learning.run_directory import COST
+from wfairl.learning.storage import load_cost
 from wfairl.methods import find_method, train
 from wfairl.report import preference
 from wfairl.report.page import page_html
@@ -75,6 +77,17 @@ def test_a_world_with_a_renderer_has_every_picture(make_run, tasks, monkeypatch)
         assert numbers_in(cells["true cost"]) == [one.mean_cost]
         assert numbers_in(cells["learned cost"]) == [one.mean_learned_cost]
     assert files["optimal"].mean_cost > np.mean([one.steps for one in files["optimal"].episodes])
+
+
+def test_a_page_has_the_learned_weights_under_their_names(make_run, tasks):
+    directory = make_run("plain")
+    model, world = load_cost(directory / COST), tasks["plain"].make_world(0)
+    root = read_page(write_run_report(directory, scenes=1).read_text())
+    shown = section(root, "The cost it learned").all("tbody")
+    for named, body in zip(model.explain(world), shown, strict=True):
+        assert [row.one("th").text for row in body.all("tr")] == list(named.rows)
+        for row, values in zip(body.all("tr"), named.values.tolist(), strict=True):
+            assert numbers_in(row) == [value for value in values if not np.isnan(value)]
 
 
 @pytest.mark.parametrize("guarded", [False, True])

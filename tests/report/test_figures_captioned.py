@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from matplotlib import pyplot
 from PIL import Image
 
+from wfairl.automata.words import MINUS, format_difference
 from wfairl.errors import BadInputError
 from wfairl.evaluation.policies import RandomPolicy
+from wfairl.figure_style import PALETTE, new_figure, spread, write
 from wfairl.report.figures import (
     Point,
     ReturnRow,
@@ -22,9 +24,7 @@ from wfairl.report.figures import (
     draw_returns,
     write_figures,
 )
-from wfairl.report.figures.automaton import MINUS, format_difference
 from wfairl.report.figures.captioned import DOTS_PER_INCH, MARGIN, CaptionedFigure
-from wfairl.report.figures.style import PALETTE, new_figure, spread, write
 from wfairl.worlds.registry import find_task
 
 POINTS = [Point("learned", 1, 0.2, 0.1), Point("learned", 8, 0.6, 0.05), Point("cloned", 8, 0.3, 0.05)]

@@ -15,6 +15,7 @@ from wfairl.errors import BadInputError
 from wfairl.evaluation.policies import PlannedPolicy, RandomPolicy, expert_policy
 from wfairl.planning.cost import unit_cost
 from wfairl.planning.path import follow_controls
+from wfairl.planning.path_drawing import LANE, split_by_automaton_state
 from wfairl.planning.plan import find_plan
 from wfairl.planning.product import build_product
 from wfairl.report.figures import (
@@ -27,9 +28,7 @@ from wfairl.report.figures import (
     find_unseen_word,
     learn_from_fewer,
     probabilities_at,
-    split_by_automaton_state,
 )
-from wfairl.report.figures.trajectory import LANE
 from wfairl.report.figures.unseen_word import NoUnseenWordError
 from wfairl.worlds.registry import all_tasks
 from wfairl.worlds.rendering import NoRendererError, can_render

@@ -10,6 +10,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.patches import FancyArrowPatch
 
 from wfairl.automata.layout import TIMES
+from wfairl.automata.layout_drawing import THICK, THIN
 from wfairl.automata.rules import visit_in_order
 from wfairl.automata.task_model import fit_task_model
 from wfairl.errors import BadInputError
@@ -28,7 +29,6 @@ from wfairl.report.figures import (
     map_costs,
     read_history,
 )
-from wfairl.report.figures.automaton import THICK, THIN
 from wfairl.worlds.registry import find_task
 from wfairl.worlds.rendering import NoRendererError
 
@@ -65,9 +65,10 @@ def test_the_drawn_automaton_has_every_edge_as_thick_as_it_was_often_taken(model
         for name in now - before:
             assert any(f"+{name}" in text and (f"{TIMES}{times}" in text) == (times > 0) for text in texts)
     assert {name for name in arrows if name} == {f"edge-{source}-{target}" for source, target in counts}
+    unit = arrows[""].get_linewidth()  # of the arrow into the initial state
     for (source, target), times in counts.items():
         arrow = arrows[f"edge-{source}-{target}"]
-        assert arrow.get_linewidth() == pytest.approx(THIN + (THICK - THIN) * times / 8)
+        assert arrow.get_linewidth() / unit == pytest.approx(1 + (THICK / THIN - 1) * times / 8)
         assert (arrow.get_linestyle() == "-") == (times > 0)
     assert sum(text.isdigit() for text in texts) == model.finite.states
 

@@ -1,14 +1,13 @@
 """Comparison of two automata: the shortest words that tell them apart, and a drawing of both side by side."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from html import escape
-from io import BytesIO
 from itertools import islice, pairwise
 from pathlib import Path
 
 from wfairl.automata.automaton import DEAD, Automaton, Label
-from wfairl.automata.formats.images import FONT, INK, MARK, PAPER, to_png, to_svg
+from wfairl.automata.formats.images import INK, MARK, svg_head, to_svg
 from wfairl.automata.layout import FONT_SIZE, LINE_HEIGHT, AutomatonLayout, lay_out
 from wfairl.automata.symbolic import differing_words, until_fulfilled
 from wfairl.automata.words import Word, format_word
@@ -75,50 +74,61 @@ def write_comparison(path: Path, comparison: AutomataComparison) -> None:
 
 def comparison_svg(comparison: AutomataComparison) -> str:
     """Both automata side by side, the path of the first word marked in each, and the words below."""
-    layouts = [lay_out(automaton) for automaton in comparison.automata]
-    lines = _lines(comparison)
-    width, height, offsets = _arrange(layouts, lines)
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="{FONT}, Verdana, sans-serif" font-size="{FONT_SIZE:g}" '
-        'role="img" aria-label="two task automata">',
-        f'<rect width="100%" height="100%" fill="{PAPER}"/>',
-    ]
-    for (x, y), layout, name, marked in zip(offsets, layouts, comparison.names, _marked(comparison), strict=True):
-        parts.append(f'<text x="{x + GAP:.1f}" y="{GAP + FONT_SIZE:.1f}" fill="{INK}">{escape(_cut(name))}</text>')
+    picture = _compose(comparison)
+    parts = [svg_head(*picture.size, "two task automata")]
+    for layout, marked, x, y in picture.automata:
         parts.append(f'<g transform="translate({x:.1f} {y:.1f})">{to_svg(layout, marked)}</g>')
-    y = height - GAP - len(lines) * LINE_HEIGHT
-    for i, line in enumerate(lines):
-        colour = MARK if i == 1 else INK
-        y_line = y + (i + 1) * LINE_HEIGHT
-        parts.append(f'<text x="{GAP:.1f}" y="{y_line:.1f}" fill="{colour}">{escape(line)}</text>')
+    for line, colour, x, y in picture.lines:
+        parts.append(f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}">{escape(line)}</text>')
     return "\n".join([*parts, "</svg>\n"])
 
 
 def comparison_png(comparison: AutomataComparison, scale: float = 2.0) -> bytes:
     """The same as pixels."""
-    from matplotlib.font_manager import findfont
-    from PIL import Image, ImageDraw, ImageFont
+    from wfairl import figure_style as style  # matplotlib is slow to import
+    from wfairl.automata.layout_drawing import AutomatonStyle, draw_layout
 
-    layouts = [lay_out(automaton) for automaton in comparison.automata]
-    lines = _lines(comparison)
-    width, height, offsets = _arrange(layouts, lines)
-    image = Image.new("RGB", (round(width * scale), round(height * scale)), PAPER)
-    draw = ImageDraw.Draw(image)
-    font = ImageFont.truetype(findfont(FONT), round(FONT_SIZE * scale))
-    for (x, y), layout, name, marked in zip(offsets, layouts, comparison.names, _marked(comparison), strict=True):
-        draw.text((scale * (x + GAP), scale * GAP), _cut(name), INK, font)
-        with Image.open(BytesIO(to_png(layout, scale, marked))) as drawn:
-            image.paste(drawn, (round(scale * x), round(scale * y)))
-    y = height - GAP - len(lines) * LINE_HEIGHT
-    for i, line in enumerate(lines):
-        draw.text((scale * GAP, scale * (y + i * LINE_HEIGHT)), line, MARK if i == 1 else INK, font)
-    stream = BytesIO()
-    image.save(stream, format="png")
-    return stream.getvalue()
+    picture = _compose(comparison)
+    figure = style.new_figure(*(length / style.POINTS for length in picture.size))
+    for layout, marked, x, y in picture.automata:
+        draw_layout(figure, layout, AutomatonStyle(marked=marked), x / style.POINTS, y / style.POINTS)
+    for line, colour, x, y in picture.lines:
+        style.write_at(figure, x / style.POINTS, y / style.POINTS, line, FONT_SIZE, colour=colour)
+    return style.to_png(figure, scale * style.POINTS)
 
 
-def _lines(comparison: AutomataComparison) -> list[str]:
+@dataclass(frozen=True, eq=False)
+class _Picture:
+    """What a comparison shows, in pixels of the layout.
+
+    Attributes:
+        size: width and height.
+        automata: the layouts, their marked edges, and the x and y where each begins.
+        lines: of text, their colours, and the x and y where their baselines begin.
+    """
+
+    size: tuple[float, float]
+    automata: list[tuple[AutomatonLayout, set[tuple[int, int]], float, float]]
+    lines: list[tuple[str, str, float, float]]
+
+
+def _compose(comparison: AutomataComparison) -> _Picture:
+    """Place both automata, their names above them and the words below."""
+    layouts, texts = [lay_out(automaton) for automaton in comparison.automata], _texts(comparison)
+    top, tallest = GAP + 2 * FONT_SIZE, max(layout.height for layout in layouts)
+    bottom = top + tallest + LINE_HEIGHT
+    automata, lines, x = [], [], 0.0
+    for name, layout, marked in zip(comparison.names, layouts, _marked(comparison), strict=True):
+        automata.append((layout, marked, x, top + (tallest - layout.height) / 2))
+        lines.append((_cut(name), INK, x + GAP, GAP + FONT_SIZE))
+        x += layout.width + GAP
+    for row, text in enumerate(texts):
+        lines.append((text, MARK if row == 1 else INK, GAP, bottom + (row + 1) * LINE_HEIGHT))
+    width = max(x - GAP, max(map(len, texts)) * FONT_SIZE * 0.62 + 2 * GAP)
+    return _Picture((width, bottom + len(texts) * LINE_HEIGHT + GAP), automata, lines)
+
+
+def _texts(comparison: AutomataComparison) -> list[str]:
     if not comparison.words:
         return ["They accept the same words."]
     one, other = comparison.names
@@ -129,19 +139,6 @@ def _lines(comparison: AutomataComparison) -> list[str]:
 
 def _cut(text: str) -> str:
     return text if len(text) <= LONGEST_LINE else text[: LONGEST_LINE - 3] + "..."
-
-
-def _arrange(
-    layouts: Sequence[AutomatonLayout], lines: Sequence[str]
-) -> tuple[float, float, list[tuple[float, float]]]:
-    """Width and height of the whole, and where each layout begins."""
-    top = GAP + 2 * FONT_SIZE
-    text_width = max(map(len, lines)) * FONT_SIZE * 0.62 + 2 * GAP
-    width = max(sum(layout.width for layout in layouts) + GAP, text_width)
-    tallest = max(layout.height for layout in layouts)
-    height = top + tallest + (len(lines) + 1) * LINE_HEIGHT + GAP
-    starts = [0.0, layouts[0].width + GAP]
-    return width, height, [(x, top + (tallest - one.height) / 2) for x, one in zip(starts, layouts, strict=True)]
 
 
 def _marked(comparison: AutomataComparison) -> list[set[tuple[int, int]]]:

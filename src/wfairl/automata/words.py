@@ -27,6 +27,11 @@ Word = tuple[Label, ...]
 EMPTY_LABEL_TEXT = "-"
 """The text of the label without propositions."""
 
+MINUS = "\N{MINUS SIGN}"
+
+DIFFERENCES_EXPLAINED = f"(+ marks what comes true, {MINUS} what no longer holds)"
+"""Of label differences, for captions."""
+
 
 class MalformedWordsError(BadInputError):
     """A file of words breaks its format; the message names file and line."""
@@ -99,6 +104,17 @@ def read_sample(
 def format_label(label: Label) -> str:
     """A label as text: `door & key`, or `-` where nothing holds."""
     return " & ".join(sorted(label)) if label else EMPTY_LABEL_TEXT
+
+
+def format_difference(before: Label | None, label: Label) -> str:
+    """What comes true (+) and what no longer holds when a label follows another; None is no label yet.
+
+    On paper, `+door2` says more in less room than `door1 & door2 & key`. Different labels after the same one have
+    different texts.
+    """
+    held = before or frozenset()
+    signs = [*(f"+{name}" for name in sorted(label - held)), *(f"{MINUS}{name}" for name in sorted(held - label))]
+    return " ".join(signs) or ("as before" if label else "nothing")
 
 
 def format_word(word: Sequence[Label]) -> str:

@@ -7,7 +7,7 @@ import typer
 
 from wfairl.cli.app import command_group, out, print_json, warn
 from wfairl.cli.evaluation import summary
-from wfairl.cli.learning import check_run_directory, print_trained, trained_document
+from wfairl.cli.learning import check_run_directory, cost_tables, print_trained, trained_document
 from wfairl.cli.options import AsJson, Jobs, Resume, TaskName
 from wfairl.cli.settings import with_settings
 from wfairl.demonstrations import load, merge
@@ -99,11 +99,12 @@ def run_command(
     report = write_run_report(directory, n_jobs=jobs)
     for warning in result.trained.warnings:
         warn(warning)
+    tables = cost_tables(find_method(METHOD), task, directory)
     if as_json:
         evaluations = {one.policy: one.to_document() for one in result.evaluations}
-        document = {**trained_document(result.trained), "evaluations": evaluations}
+        document = {**trained_document(result.trained, tables), "evaluations": evaluations}
         print_json({"task": task, "run": str(directory), "report": str(report), **document})
     else:
-        print_trained(result.trained, directory)
+        print_trained(result.trained, tables, directory)
         out.print(summary(list(result.evaluations)))
         out.print(f"report: {report}")

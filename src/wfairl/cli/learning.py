@@ -1,9 +1,12 @@
 """`wfairl train`."""
 
+import math
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.table import Table
 
 from wfairl.automata.task_model import TaskModel
 from wfairl.cli.app import command_group, facts_table, out, print_json, warn
@@ -14,8 +17,15 @@ from wfairl.errors import BadInputError
 from wfairl.methods import METHODS, Method, Trained, check_task_model, find_method
 from wfairl.methods import train as train_method
 from wfairl.suites.directory import is_reproduction
+from wfairl.worlds.registry import find_task
+
+if TYPE_CHECKING:
+    from wfairl.learning.named_table import NamedTable
 
 app = command_group()
+
+MOST_ROWS = 15
+"""Of a table of the learned cost; --json has all of them."""
 
 
 HELP = """
@@ -67,10 +77,11 @@ def train(
     )
     for warning in trained.warnings:
         warn(warning)
+    tables = cost_tables(chosen, dataset.task, output)
     if as_json:
-        print_json({"task": dataset.task, "method": method, "run": str(output), **trained_document(trained)})
+        print_json({"task": dataset.task, "method": method, "run": str(output), **trained_document(trained, tables)})
     else:
-        print_trained(trained, output)
+        print_trained(trained, tables, output)
 
 
 def check_run_directory(directory: Path, resume: bool) -> None:
@@ -90,11 +101,35 @@ def _check_options(method: Method, settings: dict[str, Any]) -> None:
         )
 
 
-def trained_document(trained: Trained) -> dict[str, Any]:
+def cost_tables(method: Method, task: str, directory: Path) -> "tuple[NamedTable, ...]":
+    """The learned cost of a run in tables; none for a network, or for a method that learns no cost."""
+    if not method.learns_cost:
+        return ()
+    from wfairl.learning.run_directory import COST  # here, because torch is slow to import
+    from wfairl.learning.storage import load_cost
+
+    return load_cost(directory / COST).explain(find_task(task).make_world(0))
+
+
+def trained_document(trained: Trained, tables: "Sequence[NamedTable]") -> dict[str, Any]:
     """The result of a training as JSON."""
-    return {**trained.facts, "warnings": list(trained.warnings)}
+    named = {table.name.replace(" ", "_"): table.to_document() for table in tables}
+    return {**trained.facts, **named, "warnings": list(trained.warnings)}
 
 
-def print_trained(trained: Trained, directory: Path) -> None:
-    """Print a summary of a training."""
+def print_trained(trained: Trained, tables: "Sequence[NamedTable]", directory: Path) -> None:
+    """Print a summary of a training, and the learned cost in the simplest table, unless it is 1 everywhere."""
     out.print(facts_table([*trained.lines, ("written to", str(directory))]))
+    if tables and trained.facts.get("epoch"):
+        out.print(_cost_table(tables[0]))
+
+
+def _cost_table(named: "NamedTable") -> Table:
+    table = Table(
+        named.of, caption=None if len(named.rows) <= MOST_ROWS else f"{len(named.rows) - MOST_ROWS} more: --json"
+    )
+    for name in named.columns:
+        table.add_column(name, justify="right")
+    for name, values in list(zip(named.rows, named.values.tolist(), strict=True))[:MOST_ROWS]:
+        table.add_row(name, *("" if math.isnan(value) else f"{value:.3f}" for value in values))
+    return table

@@ -40,10 +40,11 @@ Plan one episode of a task: the cheapest controls that its automaton accepts.
 The automaton is that of --task-model, else that of the run of --cost, else the task's own rule. The cost is that of
 --cost, a run of `wfairl train`; without it, every control costs 1, or a metre on a roadmap. For scenes too large to
 enumerate, such as BabyAI levels, the planner expands only the states that it needs (--planner). With -o, the plan is
-rendered if the world has a renderer, with the automaton state below each frame: .png shows the frames at which the
-automaton state or the label changes, .gif shows all frames. On a roadmap, --refine shortens the plan off the roadmap
-without changing its word, and the image shows both. A plan is refused if its probability of failure, given the
-demonstrations, is too high (--largest-doubt). Examples:
+drawn if the world has a renderer. A .png shows the path over the scene, in another colour after each step at which the
+automaton state changes or a proposition comes true, and the frames of these steps if more than the agent changes; a
+.gif shows all frames. On a roadmap, --refine shortens the plan off the roadmap without changing its word, and the
+image shows both. A plan is refused if its probability of failure, given the demonstrations, is too high
+(--largest-doubt). Examples:
 
     wfairl plan doorkey --seed 7 --cost runs/doorkey -o plan.gif
     wfairl plan workshop --seed 7 --cost runs/workshop --refine -o plan.png
@@ -78,11 +79,12 @@ def plan(
     """Plan one episode of a task."""
     from wfairl.cli.refining import check_refinable, prices_of, refine_plan, write_refined
     from wfairl.planning.auto import make_planner
-    from wfairl.planning.film import check_format, film_path, write_image
     from wfairl.worlds.registry import find_task
     from wfairl.worlds.rendering import as_renderer
 
     if output is not None:
+        from wfairl.planning.film import check_format, film_path, write_image  # here: matplotlib is slow to import
+
         check_format(output)
         if refine and output.suffix.lower() != ".png":
             raise BadInputError(f"{output}: the image of a refined plan must end in .png")

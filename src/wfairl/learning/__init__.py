@@ -12,6 +12,7 @@ _MODULES = {
     "Likelihood": "choice_models",
     "LinearCost": "feature_costs",
     "LocalCost": "grid_costs",
+    "NamedTable": "named_table",
     "NodeInputs": "cost_model",
     "PaperCost": "grid_costs",
     "Run": "run_directory",

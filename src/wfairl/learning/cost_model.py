@@ -26,9 +26,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from wfairl.errors import BadInputError
+from wfairl.learning.named_table import NamedTable
 from wfairl.planning.cost import Cost
 from wfairl.planning.product import Product
 from wfairl.worlds.lazy_world import CostScope
+from wfairl.worlds.world import World
 
 DEFAULT_FLOOR = 0.05
 DEFAULT_ACTIVATION = "softplus"
@@ -195,6 +197,13 @@ class CostModel(nn.Module, ABC):
         table.reshape(-1)[view.transitions] = costs[view.row_of]
         return table
 
+    def explain(self, world: World[Any]) -> tuple[NamedTable, ...]:  # noqa: ARG002 - for models with names for it
+        """What it learned, as tables with the names of a world's features and controls; none for a network.
+
+        The first is printed after training; the page of a run has all of them.
+        """
+        return ()
+
     def as_cost(self) -> Cost:
         """The model as the planner takes a cost."""
         return ModelCost(self)
@@ -214,6 +223,13 @@ class ModelCost:
     def __call__(self, product: Product) -> NDArray[np.float64]:
         """See `Cost`."""
         return self.model.table(self.model.view(product))
+
+
+def output_formula(floor: float, activation: str) -> str:
+    """The cost of z as text, for people; see `ACTIVATIONS`."""
+    if activation == "relu":
+        return f"{floor:g} + max(0, z + {1 - floor:g})"
+    return f"{floor:g} + softplus(z + {math.log(math.expm1(1 - floor)):.3g})"
 
 
 def check_output(floor: float, activation: str) -> None:

@@ -13,12 +13,12 @@ from pathlib import Path
 from wfairl import __version__
 from wfairl.automata.layout import TIMES
 from wfairl.automata.task_model import TaskModel
-from wfairl.automata.words import format_label
+from wfairl.automata.words import DIFFERENCES_EXPLAINED, format_label
 from wfairl.demonstrations import Dataset
 from wfairl.errors import BadInputError
 from wfairl.logic.support import untested_labels
 from wfairl.report.blocks import MAX_DRAWN_STATES, AutomatonDrawing, Facts
-from wfairl.report.figures.automaton import EXPLANATION, with_label_differences
+from wfairl.report.figures.automaton import with_label_differences
 from wfairl.report.page import Block, Page, Section, check_page_file, write_page
 from wfairl.report.run_episodes import DEFAULT_SCENES, episodes_section
 from wfairl.report.run_files import RunFiles, read_run_files
@@ -93,9 +93,8 @@ def task_section(run: RunFiles, model: TaskModel) -> Section:
     drawing: tuple[Block, ...] = ()
     if model.summary.closed:
         by_difference = with_label_differences(model.finite) is not model.finite
-        reads = (
-            f"when the label changes, and shows the change {EXPLANATION}" if by_difference else "when its guard holds"
-        )
+        change = f"when the label changes, and shows the change {DIFFERENCES_EXPLAINED}"
+        reads = change if by_difference else "when its guard holds"
         caption = (
             f"State 0 is the initial state; double rings mark acceptance. An edge is taken {reads}; {TIMES} counts the "
             "successful demonstrations that took it."

@@ -22,6 +22,7 @@ from wfairl.report.preference import SCENES, NoPreferenceError, check_preference
 from wfairl.report.provenance import provenance
 from wfairl.report.run_episodes import scenes_of
 from wfairl.report.run_files import RunFiles, command_line
+from wfairl.report.tables import Column, Table
 from wfairl.report.text import Code, Text, brief_number, capitalised, counted, number
 from wfairl.worlds.task import Task
 
@@ -45,7 +46,9 @@ def training_section(run: RunFiles, task: Task) -> Section:
     curves = charts or (prose(("There are no curves: the run has no ", Code(METRICS), ".")),)
     has_cost = (run.directory / COST).exists()
     title = "The cost it learned" if has_cost else "Training"
-    return Section(title, (*_cost_facts(run), *curves, *cost_maps(run, task)) if has_cost else curves)
+    return Section(
+        title, (*_cost_facts(run), *cost_tables(run, task), *curves, *cost_maps(run, task)) if has_cost else curves
+    )
 
 
 def training_charts(metrics: tuple[dict[str, Any], ...], marks_least: bool) -> tuple[LineChart, ...]:
@@ -134,6 +137,21 @@ def _cost_facts(run: RunFiles) -> tuple[Block, ...]:
         "epoch with the least loss on held-out demonstrations. Before training, every control costs 1."
     )
     return (prose(note), Facts(tuple(entries)))
+
+
+def cost_tables(run: RunFiles, task: Task) -> tuple[Block, ...]:
+    """The learned weights by name, and what transitions cost; none for a network."""
+    return tuple(
+        Table(
+            (Column(named.of), *(Column(name, "right") for name in named.columns)),
+            tuple(
+                (name, *("" if math.isnan(value) else number(value) for value in values))
+                for name, values in zip(named.rows, named.values.tolist(), strict=True)
+            ),
+            f"{capitalised(named.name)}. {named.meaning}",
+        )
+        for named in load_cost(run.directory / COST).explain(task.make_world(0))
+    )
 
 
 def reproduction_section(run: RunFiles, task: Task) -> Section:

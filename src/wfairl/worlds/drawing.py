@@ -130,8 +130,9 @@ class GraphDrawing:
         for node, text in self.texts.items():
             x, y = self.locate(node)
             draw.ellipse((x - MARKED, y - MARKED, x + MARKED, y + MARKED), "#0072b2")
-            offset, anchor = (-10, "rm") if x > self.size[0] / 2 else (10, "lm")
-            draw.text((x + offset, y), text, INK, font, anchor=anchor, stroke_width=2, stroke_fill=FLOOR)
+            # Above the node, because many edges, and the paths over them, are level.
+            offset, anchor = (-6, "rd") if x > self.size[0] / 2 else (6, "ld")
+            draw.text((x + offset, y - 3), text, INK, font, anchor=anchor, stroke_width=2, stroke_fill=FLOOR)
         return image
 
 

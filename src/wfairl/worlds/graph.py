@@ -253,6 +253,12 @@ class GraphWorld:
         renderer = self._renderer
         return (renderer if hasattr(renderer, "locate") else as_located(self)).locate(self._for_renderer(state))
 
+    def locate_path(self, states: Sequence[int]) -> Sequence[tuple[float, float]] | NDArray[np.float64]:
+        """The pixels that the agent passes from state to state; see `trace_path`."""
+        if hasattr(self._renderer, "locate_path"):
+            return self._renderer.locate_path([self._for_renderer(state) for state in states])
+        return [self.locate(state) for state in states]
+
     def _for_renderer(self, state: int) -> Any:
         return self.name(state) if self._renderer is self.source else state
 

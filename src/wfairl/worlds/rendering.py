@@ -1,5 +1,7 @@
 """What a world may offer for display: images of its states, and the place of the agent in them."""
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -77,6 +79,16 @@ def as_located(world: Any) -> Located:
             f"{_source_name(world)} does not say where the agent is: give it a method `locate(state)` -> pixel (x, y)"
         )
     return world
+
+
+def trace_path(world: Any, states: Sequence[Any]) -> tuple[NDArray[np.float64], ...]:
+    """The pixels (x, y) that the agent passes from each state to the next, shape [points, 2] each.
+
+    A straight line, unless the world has a method `locate_path(states)` -> pixels: a car drives in curves.
+    """
+    located = as_located(world)
+    locate_path = getattr(world, "locate_path", lambda pair: [located.locate(state) for state in pair])
+    return tuple(np.asarray(locate_path(pair), np.float64) for pair in pairwise(states))
 
 
 def _source_name(world: Any) -> str:

@@ -13,6 +13,7 @@ cannot see. A world may also offer
     render(state)                    the state as an image, shape [height, width, 3] of uint8
     tile_keys(state), render_tile    the same image cell by cell, where it is made of tiles
     locate(state)                    the pixel of the agent in that image, for drawings of trajectories
+    locate_path(states)              the pixels that it passes from state to state, where that is no straight line
     heading(state)                   the direction that the agent faces, for maps of a cost
     feature_names                    the names of the features
     instruction                      the goal of a scene in words, where it differs between the scenes of a task
@@ -80,6 +81,12 @@ def available_controls(world: World[Any], state: Any) -> NDArray[np.bool_]:
     if is_available is None:
         return np.ones(len(world.controls), bool)
     return np.array([is_available(state, control) for control in range(len(world.controls))])
+
+
+def feature_names(world: World[Any], features: int) -> tuple[str, ...]:
+    """The names of a world's features, `feature 0` and so on where it has none for that many."""
+    names = tuple(getattr(world, "feature_names", ()))
+    return names if len(names) == features else tuple(f"feature {i}" for i in range(features))
 
 
 def check_world(world: World[Any], max_states: int = 1_000) -> int:

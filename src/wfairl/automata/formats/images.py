@@ -2,8 +2,6 @@
 
 from collections.abc import Collection
 from html import escape
-from io import BytesIO
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,17 +26,13 @@ def to_svg(layout: AutomatonLayout, marked: Marked = ()) -> str:
 
     Classes and data attributes (`state`, or `source` and `target`) let a page colour it and find its parts.
     """
-    width, height = round(layout.width), round(layout.height)
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
-        f'font-family="{FONT}, Verdana, sans-serif" font-size="{FONT_SIZE:g}" role="img" aria-label="task automaton">',
-        f'<rect class="paper" width="100%" height="100%" fill="{PAPER}"/>',
-    ]
+    parts = [svg_head(layout.width, layout.height, "task automaton")]
     x, y = layout.centres[0]
     entry = np.linspace((x - RADIUS - ARROW_LENGTH, y), (x - RADIUS, y), 4)
     parts.append(f'<g class="edge">{_arrow(entry)}</g>')
     for edge in layout.edges:
-        parts.append(f'<g class="edge" {_ends(edge)}>{_arrow(edge.curve, _colour(edge, marked))}</g>')
+        colour = MARK if (edge.source, edge.target) in marked else INK
+        parts.append(f'<g class="edge" {_ends(edge)}>{_arrow(edge.curve, colour)}</g>')
     for edge in layout.edges:
         for line, line_y in edge.placed_lines():
             parts.append(
@@ -64,12 +58,18 @@ def to_svg(layout: AutomatonLayout, marked: Marked = ()) -> str:
     return "\n".join([*parts, "</svg>\n"])
 
 
+def svg_head(width: float, height: float, title: str) -> str:
+    """The beginning of a drawing: its size and its paper."""
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
+        f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="{FONT}, Verdana, sans-serif" '
+        f'font-size="{FONT_SIZE:g}" role="img" aria-label="{title}">\n'
+        f'<rect class="paper" width="100%" height="100%" fill="{PAPER}"/>'
+    )
+
+
 def _ends(edge: DrawnEdge) -> str:
     return f'data-source="{edge.source}" data-target="{edge.target}"'
-
-
-def _colour(edge: DrawnEdge, marked: Marked) -> str:
-    return MARK if (edge.source, edge.target) in marked else INK
 
 
 def _arrow(curve: NDArray[np.float64], colour: str = INK) -> str:
@@ -87,38 +87,11 @@ def _arrow(curve: NDArray[np.float64], colour: str = INK) -> str:
     )
 
 
-def to_png(layout: AutomatonLayout, scale: float = 2.0, marked: Marked = ()) -> bytes:
+def to_png(layout: AutomatonLayout, scale: float = 2.0) -> bytes:
     """The same drawing as pixels, `scale` of them per pixel of the layout."""
-    from matplotlib import patheffects
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-    from matplotlib.patches import Circle, FancyArrowPatch
-    from matplotlib.path import Path as Curve
+    from wfairl import figure_style as style  # matplotlib is slow to import
+    from wfairl.automata.layout_drawing import AutomatonStyle, draw_layout
 
-    inch = 72.0  # one layout pixel is one point, so that font sizes mean the same
-    figure = Figure(figsize=(layout.width / inch, layout.height / inch), facecolor=PAPER)
-    axes = figure.add_axes((0, 0, 1, 1), xlim=(0, layout.width), ylim=(layout.height, 0))
-    axes.axis("off")
-    x, y = layout.centres[0]
-    cubic = [Curve.MOVETO, Curve.CURVE4, Curve.CURVE4, Curve.CURVE4]
-    curves = [(Curve([(x - RADIUS - ARROW_LENGTH, y), (x - RADIUS, y)]), INK)]
-    curves += [(Curve(edge.curve, cubic), _colour(edge, marked)) for edge in layout.edges]
-    for curve, colour in curves:
-        axes.add_patch(
-            FancyArrowPatch(path=curve, arrowstyle="-|>,head_length=7,head_width=3.2", color=colour, lw=1.3, fill=True)
-        )
-    text: dict[str, Any] = {"size": FONT_SIZE, "family": FONT, "ha": "center", "va": "center"}
-    halo = [patheffects.withStroke(linewidth=4, foreground=PAPER)]
-    for edge in layout.edges:
-        for line, line_y in edge.placed_lines():
-            axes.text(edge.label_centre[0], line_y, line, color=ACCENT, path_effects=halo, parse_math=False, **text)
-    for state, (x, y) in enumerate(layout.centres):
-        fill = ACCEPTING_FILL if layout.accepting[state] else STATE_FILL
-        if state < layout.states:
-            axes.add_patch(Circle((x, y), RADIUS, fc=fill, ec=INK, lw=1.5, zorder=3))
-        if layout.accepting[state]:
-            axes.add_patch(Circle((x, y), RADIUS - RING_GAP, fc="none", ec=INK, lw=1.2, zorder=4))
-        axes.text(x, y, layout.name(state), color=INK, zorder=5, **text)
-    stream = BytesIO()
-    FigureCanvasAgg(figure).print_figure(stream, dpi=inch * scale, format="png")
-    return stream.getvalue()
+    figure = style.new_figure(*AutomatonStyle().size(layout))
+    draw_layout(figure, layout, AutomatonStyle(), 0, 0)
+    return style.to_png(figure, scale * style.POINTS)

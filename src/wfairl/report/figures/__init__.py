@@ -4,6 +4,7 @@ figures = [draw_trajectory(task, seed, automaton, cost), draw_environments(), ..
 write_figures(figures, directory)        # NAME.svg, NAME.png, captions.json
 """
 
+from wfairl.planning.path_drawing import split_by_automaton_state
 from wfairl.report.figures.automaton import draw_automata, draw_automaton
 from wfairl.report.figures.captioned import CaptionedFigure, write_figures
 from wfairl.report.figures.cost_maps import draw_cost_maps, map_costs
@@ -11,7 +12,7 @@ from wfairl.report.figures.curves import draw_curves, read_history
 from wfairl.report.figures.environments import draw_environments
 from wfairl.report.figures.policies import draw_policies, find_critical_state, probabilities_at
 from wfairl.report.figures.returns import Point, ReturnRow, draw_demonstration_curve, draw_returns
-from wfairl.report.figures.trajectory import draw_trajectory, split_by_automaton_state
+from wfairl.report.figures.trajectory import draw_trajectory
 from wfairl.report.figures.unseen_word import UnseenWord, draw_unseen_word, find_unseen_word, learn_from_fewer
 
 __all__ = [

@@ -17,13 +17,13 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
+from wfairl import figure_style as style
 from wfairl.automata.automaton import Automaton
 from wfairl.automata.words import format_label
 from wfairl.errors import BadInputError
 from wfairl.planning.cost import Cost
 from wfairl.planning.plan import find_plan
 from wfairl.planning.product import Product, build_product
-from wfairl.report.figures import style
 from wfairl.report.figures.captioned import CaptionedFigure
 from wfairl.report.text import counted
 from wfairl.worlds.rendering import Located, Oriented, as_located

@@ -9,9 +9,9 @@ from typing import Any
 
 from matplotlib.ticker import MaxNLocator
 
+from wfairl import figure_style as style
 from wfairl.errors import BadInputError
 from wfairl.learning.checkpoint import METRICS, BrokenMetricsError, read_metrics
-from wfairl.report.figures import style
 from wfairl.report.figures.captioned import CaptionedFigure
 
 CURVES_PER_ROW = 3

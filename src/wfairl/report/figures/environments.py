@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.report.figures import style
+from wfairl import figure_style as style
 from wfairl.report.figures.captioned import CaptionedFigure
 from wfairl.report.text import counted
 from wfairl.worlds.registry import all_tasks

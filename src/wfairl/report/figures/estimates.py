@@ -9,7 +9,7 @@ from matplotlib.colors import LogNorm
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 from numpy.typing import NDArray
 
-from wfairl.report.figures import style
+from wfairl import figure_style as style
 from wfairl.report.figures.captioned import CaptionedFigure
 
 BOTTOM, LEFT, RIGHT, ENTRY = 0.45, 0.65, 0.15, 0.15

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wfairl import figure_style as style
 from wfairl.errors import BadInputError
 from wfairl.evaluation.policies import Policy
 from wfairl.planning.agent import Status
@@ -19,7 +20,6 @@ from wfairl.planning.path import Path
 from wfairl.planning.plan import UnsatisfiableTaskError, find_plan
 from wfairl.planning.policy import NoLiveControlError
 from wfairl.planning.product import build_product
-from wfairl.report.figures import style
 from wfairl.report.figures.captioned import CaptionedFigure
 from wfairl.worlds.rendering import as_renderer, can_render
 from wfairl.worlds.task import Task

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from wfairl import figure_style as style
 from wfairl.errors import BadInputError
-from wfairl.report.figures import style
 from wfairl.report.figures.captioned import CaptionedFigure
 from wfairl.report.text import capitalised
 from wfairl.worlds.registry import all_tasks

@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from wfairl import figure_style as style
 from wfairl.automata.automaton import Automaton, Label
 from wfairl.automata.task_model import fit_task_model
-from wfairl.automata.words import compress, format_word
+from wfairl.automata.words import DIFFERENCES_EXPLAINED, compress, format_difference, format_word
 from wfairl.demonstrations.demonstration import Dataset
 from wfairl.errors import FailedRunError
 from wfairl.parallel import map_in_threads
@@ -19,8 +20,6 @@ from wfairl.planning.film import film_path
 from wfairl.planning.path import Path
 from wfairl.planning.plan import UnsatisfiableTaskError, find_plan
 from wfairl.planning.product import build_product
-from wfairl.report.figures import style
-from wfairl.report.figures.automaton import EXPLANATION, format_difference
 from wfairl.report.figures.captioned import CaptionedFigure
 from wfairl.report.text import counted
 from wfairl.worlds.task import Task
@@ -187,7 +186,7 @@ def _caption(task: Task, pair: UnseenWord) -> str:
             verdict += f" Agents that learned from {others} lose no step {searched}"
     return (
         f"Agent and expert in the same scene of {task.name} ({pair.seed}), at the start and whenever the label changes"
-        f" {EXPLANATION}. {unseen}, {verdict} Word of the agent: {format_word(compress(pair.agent.labels))}."
+        f" {DIFFERENCES_EXPLAINED}. {unseen}, {verdict} Word of the agent: {format_word(compress(pair.agent.labels))}."
         f" Word of the expert: {format_word(compress(pair.expert.labels))}."
     )
 

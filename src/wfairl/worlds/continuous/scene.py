@@ -41,13 +41,13 @@ class FloorScene:
         """See `Renderer`."""
         return self.drawing.render(vertex)
 
-    def render_trail(self, vertices: Sequence[int]) -> NDArray[np.uint8]:
-        """The image of the last of some vertices, with the path through all of them."""
-        return self.drawing.render(vertices[-1], [self.roadmap.path(vertices)])
-
     def locate(self, vertex: int) -> tuple[float, float]:
         """See `Located`."""
         return self.drawing.locate(vertex)
+
+    def locate_path(self, vertices: Sequence[int]) -> Points:
+        """The pixels of the path through some vertices; see `trace_path`."""
+        return self.drawing.pixels(self.roadmap.path(vertices))
 
     def shown_word(self, path: Points) -> Word:
         """The word of a path in this scene, from its first point on."""

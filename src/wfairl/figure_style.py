@@ -3,17 +3,24 @@
 Everything is set on the artists, never in matplotlib's global settings: a figure is the same in every program.
 """
 
+import io
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib import patheffects
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import text_to_path
 from numpy.typing import NDArray
 
 COLUMN, PAGE = 3.4, 7.0
 """Widths in inches: of a column of a two-column page, and of the page."""
+
+POINTS = 72.0
+"""In an inch."""
 
 SMALL, NORMAL, LARGE = 7.0, 8.0, 9.0
 """Sizes of text in points."""
@@ -47,12 +54,28 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), facecolor=PAPER)
 
 
+def to_png(figure: Figure, dots_per_inch: float) -> bytes:
+    """A figure as PNG: the same bytes for the same figure."""
+    stream = io.BytesIO()
+    FigureCanvasAgg(figure).print_figure(stream, format="png", dpi=dots_per_inch, metadata={"Software": None})
+    return stream.getvalue()
+
+
 def place(figure: Figure, left: float, top: float, width: float, height: float) -> Any:
     """Add axes at a position in inches from the left and the top."""
     page_width, page_height = figure.get_size_inches()
     return figure.add_axes(
         (left / page_width, 1 - (top + height) / page_height, width / page_width, height / page_height)
     )
+
+
+def place_in_inches(figure: Figure, left: float, top: float, width: float, height: float) -> Any:
+    """Add axes without a frame at a position in inches, whose own unit is an inch too, y downwards."""
+    axes = place(figure, left, top, width, height)
+    without_frame(axes)
+    axes.set_xlim(0, width)
+    axes.set_ylim(height, 0)
+    return axes
 
 
 def write(where: Any, x: float, y: float, text: str, size: float = SMALL, colour: str = INK, **settings: Any) -> Any:
@@ -132,3 +155,9 @@ def spread(positions: Sequence[float], gap: float) -> list[float]:
         for rank, i in enumerate(group):
             placed[i] = centre + (rank - (len(group) - 1) / 2) * gap
     return placed
+
+
+def text_width(text: str, size: float = SMALL) -> float:
+    """The width of a text in inches."""
+    width, _, _ = text_to_path.get_text_width_height_descent(text, FontProperties(family=FONT, size=size), False)
+    return float(width) / POINTS
