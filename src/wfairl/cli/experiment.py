@@ -99,7 +99,7 @@ def run_command(
     report = write_run_report(directory, n_jobs=jobs)
     for warning in result.trained.warnings:
         warn(warning)
-    tables = cost_tables(find_method(METHOD), task, directory)
+    tables = cost_tables(find_method(METHOD), find_task(task).make_world(config.test_seeds[0]), directory)
     if as_json:
         evaluations = {one.policy: one.to_document() for one in result.evaluations}
         document = {**trained_document(result.trained, tables), "evaluations": evaluations}

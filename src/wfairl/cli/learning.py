@@ -18,6 +18,7 @@ from wfairl.methods import METHODS, Method, Trained, check_task_model, find_meth
 from wfairl.methods import train as train_method
 from wfairl.suites.directory import is_reproduction
 from wfairl.worlds.registry import find_task
+from wfairl.worlds.world import World
 
 if TYPE_CHECKING:
     from wfairl.learning.named_table import NamedTable
@@ -77,7 +78,7 @@ def train(
     )
     for warning in trained.warnings:
         warn(warning)
-    tables = cost_tables(chosen, dataset.task, output)
+    tables = cost_tables(chosen, find_task(dataset.task).make_world(dataset.demonstrations[0].seed), output)
     if as_json:
         print_json({"task": dataset.task, "method": method, "run": str(output), **trained_document(trained, tables)})
     else:
@@ -101,14 +102,14 @@ def _check_options(method: Method, settings: dict[str, Any]) -> None:
         )
 
 
-def cost_tables(method: Method, task: str, directory: Path) -> "tuple[NamedTable, ...]":
-    """The learned cost of a run in tables; none for a network, or for a method that learns no cost."""
+def cost_tables(method: Method, world: World[Any], directory: Path) -> "tuple[NamedTable, ...]":
+    """The learned cost of a run in tables, for a world of its task; none for a network, or if no cost was learned."""
     if not method.learns_cost:
         return ()
     from wfairl.learning.run_directory import COST  # here, because torch is slow to import
     from wfairl.learning.storage import load_cost
 
-    return load_cost(directory / COST).explain(find_task(task).make_world(0))
+    return load_cost(directory / COST).explain(world)
 
 
 def trained_document(trained: Trained, tables: "Sequence[NamedTable]") -> dict[str, Any]:

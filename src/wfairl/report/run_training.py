@@ -150,7 +150,7 @@ def cost_tables(run: RunFiles, task: Task) -> tuple[Block, ...]:
             ),
             f"{capitalised(named.name)}. {named.meaning}",
         )
-        for named in load_cost(run.directory / COST).explain(task.make_world(0))
+        for named in load_cost(run.directory / COST).explain(task.make_world(scenes_of(run, 1)[0]))
     )
 
 
