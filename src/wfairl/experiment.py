@@ -10,7 +10,7 @@ from annotated_types import MinLen
 from wfairl.automata.task_model import TaskModel
 from wfairl.demonstrations import Dataset, collect, load, save
 from wfairl.demonstrations.answers import Answer
-from wfairl.demonstrations.collection import FIRST_TEST_SEED
+from wfairl.demonstrations.collection import FIRST_TEST_SEED, FIRST_TRAINING_SEED
 from wfairl.documents import Count, Form, unchanged
 from wfairl.errors import BadInputError
 from wfairl.evaluation import Evaluation, Policy, RandomPolicy, evaluate, expert_policy
@@ -152,7 +152,7 @@ def check_scenes(dataset: Dataset, config: Config) -> None:
         first, last = config.test_seeds[0], config.test_seeds[-1]
         raise BadInputError(
             f"a demonstration is in the scene {tested[0]}, but the agent is tested in the scenes {first} to {last},"
-            " which it must not have seen; number the scenes of your demonstrations otherwise"
+            f" which it must not have seen; number the scenes of your demonstrations from {FIRST_TRAINING_SEED} on"
         )
 
 

@@ -64,9 +64,10 @@ def run_command(
 ) -> None:
     """Run the whole pipeline for one task: demonstrations, automaton, cost, an agent in new scenes, and a report.
 
-    The agent is evaluated in unseen scenes, beside the optimal policy, the imitated expert, and a random policy. The
-    defaults are the paper's data set D2; --temperature 0 gives D1. The default learner, rational, learns automaton and
-    cost together and needs no failures; spectral is the paper's. For your own task see `wfairl tasks --help`. Examples:
+    The agent is evaluated in unseen scenes, beside the optimal policy, a random one and, unless you give --demos, the
+    imitated expert. The defaults are the paper's data set D2; --temperature 0 gives D1. The default learner, rational,
+    learns automaton and cost together and needs no failures; spectral is the paper's. For your own task see
+    `wfairl tasks --help`. Examples:
 
         wfairl run doorkey -o runs/doorkey
         wfairl run random-office-mail --successes 4 --answers demos.answers.jsonl
@@ -83,7 +84,7 @@ def run_command(
     if demos:
         if expert:
             names = ", ".join(f"--{name}" for name in expert)
-            raise BadInputError(f"{names}: only for demonstrations of the built-in expert; leave it out with --demos")
+            raise BadInputError(f"{names}: only for demonstrations of the built-in expert, not with --demos")
         dataset = merge([load(path, find_task(task).name) for path in demos])
         config = Config.for_dataset(dataset, list(map(str, demos)), **others)
     else:

@@ -156,7 +156,7 @@ def print_rational(dataset: "Dataset", model: "TaskModel", task: "Task", output:
     table.add_row("rule", model.sentences[0])
     table.add_row("states", str(summary.states))
     if "rounds" in facts:
-        table.add_row("cost", f"learned along with the rule, in {facts['rounds']} rounds")
+        table.add_row("cost", f"learned along with the rule, in {facts['rounds']} rounds; to plan with one, train")
     elif facts:
         nominal = "1 per step" if nominal_cost(task) is unit_cost else "a function of the features"
         table.add_row("cost", f"nominal, {nominal}; --with-cost learns theirs along with the rule")

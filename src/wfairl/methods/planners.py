@@ -129,7 +129,7 @@ def describe(trained: TrainedRun) -> Trained:
     kind, last = trained.run.config.settings["cost"], len(history) - 1
     before, after = history[0].held_out_loss, history[chosen].held_out_loss
     rank = "" if model.summary.rank is None else f"rank {model.summary.rank}, "
-    lines = [("automaton", f"{rank}{model.finite.states} states")]
+    lines = [("automaton", f"{rank}{model.finite.states} states"), *(("rule", one) for one in model.sentences[:1])]
     if last == 0:
         lines.append(("cost", f"{kind}, 1 everywhere: not trained"))
     elif chosen == 0:
@@ -139,6 +139,8 @@ def describe(trained: TrainedRun) -> Trained:
         lines.append(("cost", f"{kind}, of epoch {chosen} of {last}"))
     if before is not None and after is not None:
         lines.append(("held-out loss per step", f"{after:.4f} (before training {before:.4f})"))
+    elif last > 0:
+        lines.append(("held-out loss per step", "none: no demonstrations were held out, and the last epoch was kept"))
     left_out = [{"number": one.number, "seed": one.seed, "reason": one.reason} for one in trained.left_out]
     lines += [("left out", f"demonstration {one.number} (scene {one.seed}): {one.reason}") for one in trained.left_out]
     warnings = []
