@@ -22,13 +22,13 @@ from typing import Any
 from minigrid.utils.baby_ai_bot import BabyAIBot
 from reporting import make_parser, report, rows_table
 
-from wfairl.planning.cost import unit_cost
-from wfairl.planning.focused import FocusedPlanner
-from wfairl.planning.focused_search import DEFAULT_MAX_NODES, TooManyNodesMetError
-from wfairl.planning.plan import Plan, UnsatisfiableTaskError
-from wfairl.progress import track
-from wfairl.worlds.minigrid import babyai
-from wfairl.worlds.minigrid.environment import make_environment, reset
+from wfairl.core.planning.cost import unit_cost
+from wfairl.core.planning.plan import Plan, UnsatisfiableTaskError
+from wfairl.core.support.progress import track
+from wfairl.minigrid import babyai
+from wfairl.minigrid.environment import make_environment, reset
+from wfairl.minigrid.focused.focused_search import DEFAULT_MAX_NODES, TooManyNodesMetError
+from wfairl.minigrid.focused.planner import FocusedPlanner
 
 LEVELS = (
     babyai.GO_TO,

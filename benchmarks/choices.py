@@ -15,8 +15,8 @@ from scipy.sparse import csc_array, csr_array, eye_array
 from scipy.sparse.csgraph import dijkstra
 from scipy.sparse.linalg import spsolve
 
-from wfairl.learning.choice_models import ExactChoice, SoftChoice
-from wfairl.learning.choices import Choices
+from experiments.route_choice.choice_models import ExactChoice, SoftChoice
+from experiments.route_choice.choices import Choices
 
 SIDE, GOALS, STEPS, SAMPLED_GOALS = 86, 466, 37_000, 20
 

@@ -26,9 +26,9 @@ from typing import Any
 import numpy as np
 from reporting import figures_table, make_parser, report
 
-from wfairl.executors import LOCAL, open_workers
-from wfairl.suites.jobs import Job, run_jobs
-from wfairl.worlds.workers import worker_setup
+from experiments.suites.jobs import Job, run_jobs
+from wfairl.core.support.executors import LOCAL, open_workers
+from wfairl.core.worlds.workers import worker_setup
 
 DATA, RUN = 400_000, 200_000
 """Bytes of a data set that travels to a worker, and of a run that comes back."""

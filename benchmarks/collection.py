@@ -10,9 +10,9 @@ from typing import Any
 
 from reporting import make_parser, report, rows_table
 
-from wfairl.demonstrations import collect
-from wfairl.suites.paper import TASKS
-from wfairl.worlds import find_task
+from experiments.suites.paper import TASKS
+from wfairl.core.demonstrations import collect
+from wfairl.core.worlds import find_task
 
 DATA_SETS = {"D1": 0.0, "D2": 0.5}
 

@@ -38,27 +38,27 @@ from continuous_scenes import (
 from ompl_planning import NoPathError, SafeOmpl
 from reporting import make_parser, report, rows_table
 
-from wfairl.automata.task_model import TaskModel
-from wfairl.demonstrations.demonstration import Dataset
-from wfairl.learning.feature_costs import PricesCost
-from wfairl.learning.run_directory import load_run
-from wfairl.logic.caution import CautiousPolicy
-from wfairl.logic.learners import find_learner
-from wfairl.methods import train
-from wfairl.planning import build_product
-from wfairl.planning.cost import Cost, feature_cost, true_cost
-from wfairl.planning.plan import find_plan
-from wfairl.worlds.continuous.ompl_steering import dubins, reeds_shepp
-from wfairl.worlds.continuous.refining import Band
-from wfairl.worlds.continuous.roadmap import draw_roadmap
-from wfairl.worlds.continuous.workshop import (
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.costs.feature_costs import PricesCost
+from wfairl.core.demonstrations.demonstration import Dataset
+from wfairl.core.planning import build_product
+from wfairl.core.planning.cost import Cost, feature_cost, true_cost
+from wfairl.core.planning.plan import find_plan
+from wfairl.core.rational.caution import CautiousPolicy
+from wfairl.core.rational.learners import find_learner
+from wfairl.core.runs.methods import train
+from wfairl.core.runs.run_directory import load_run
+from wfairl.core.worlds.graph import GraphWorld
+from wfairl.floors.ompl_steering import dubins, reeds_shepp
+from wfairl.floors.refining import Band
+from wfairl.floors.roadmap import draw_roadmap
+from wfairl.floors.workshop import (
     PRICES,
     PROPOSITIONS,
     WORKSHOP,
     workshop,
 )
-from wfairl.worlds.continuous.workshop import workshop_roadmap as roadmap_of
-from wfairl.worlds.graph import GraphWorld
+from wfairl.floors.workshop import workshop_roadmap as roadmap_of
 
 FIRST_TEST, TESTS = 5000, 64
 SEEDS = (0, 1, 2)

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from continuous_scenes import PLAN, PLANNED_ON, three_stations
 
-from wfairl.worlds.continuous.roadmap import draw_roadmap
-from wfairl.worlds.continuous.workshop import workshop
-from wfairl.worlds.continuous.workshop import workshop_roadmap as roadmap_of
+from wfairl.floors.roadmap import draw_roadmap
+from wfairl.floors.workshop import workshop
+from wfairl.floors.workshop import workshop_roadmap as roadmap_of
 
 
 def draw(figures: dict[str, Any], folder: Path) -> None:

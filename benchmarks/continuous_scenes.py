@@ -9,17 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from wfairl.demonstrations import collect
-from wfairl.demonstrations.demonstration import Dataset
-from wfairl.demonstrations.log import read_recordings
-from wfairl.planning import build_product
-from wfairl.planning.cost import true_cost
-from wfairl.planning.plan import find_plan
-from wfairl.worlds.continuous.floor_plan import FloorPlan, resample
-from wfairl.worlds.continuous.refining import Band, RefinedPath, refine_path
-from wfairl.worlds.continuous.roadmap import Roadmap, draw_roadmap
-from wfairl.worlds.continuous.shapes import circle
-from wfairl.worlds.continuous.workshop import (
+from wfairl.core.demonstrations import collect
+from wfairl.core.demonstrations.demonstration import Dataset
+from wfairl.core.demonstrations.log import read_recordings
+from wfairl.core.planning import build_product
+from wfairl.core.planning.cost import true_cost
+from wfairl.core.planning.plan import find_plan
+from wfairl.core.worlds.graph import GraphWorld
+from wfairl.floors.floor_plan import FloorPlan, resample
+from wfairl.floors.refining import Band, RefinedPath, refine_path
+from wfairl.floors.roadmap import Roadmap, draw_roadmap
+from wfairl.floors.shapes import circle
+from wfairl.floors.workshop import (
     BAYS,
     PRICES,
     PROPOSITIONS,
@@ -28,7 +29,6 @@ from wfairl.worlds.continuous.workshop import (
     workshop,
     workshop_plan,
 )
-from wfairl.worlds.graph import GraphWorld
 
 PLAN = workshop_plan()
 PLANNED_ON = 1000

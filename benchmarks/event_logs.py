@@ -22,14 +22,14 @@ import numpy as np
 from reporting import make_parser, report, rows_table
 from sklearn.tree import DecisionTreeClassifier
 
-from wfairl.automata.completion import complete
-from wfairl.automata.constraints import Constraint, Occurrences, compile_constraints
-from wfairl.automata.corpus import encode
-from wfairl.automata.minimise import same_language, to_finite
-from wfairl.automata.spectral import SpectralLearner
-from wfairl.automata.weighted import WeightedAutomaton
-from wfairl.automata.word_learners import Reading, find_word_learner
-from wfairl.automata.words import sort_labels
+from wfairl.core.automata.corpus import encode
+from wfairl.core.automata.minimise import same_language, to_finite
+from wfairl.core.automata.weighted import WeightedAutomaton
+from wfairl.core.automata.words import sort_labels
+from wfairl.core.spectral.spectral import SpectralLearner
+from wfairl.events.completion import complete
+from wfairl.events.constraints import Constraint, Occurrences, compile_constraints
+from wfairl.events.word_learners import Reading, find_word_learner
 
 EVENTS = tuple(f"event{i:02d}" for i in range(15))
 ALPHABET = sort_labels(frozenset({event}) for event in EVENTS)

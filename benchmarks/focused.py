@@ -22,17 +22,18 @@ import numpy as np
 import torch
 from reporting import make_parser, report, rows_table
 
-from wfairl.demonstrations.collection import collect
-from wfairl.learning.grid_costs import LocalCost
-from wfairl.learning.scene import prepare_scenes
-from wfairl.learning.trainer import _log_likelihoods, _view_scenes
-from wfairl.planning import ExactPlanner, FocusedPlanner, unit_cost
-from wfairl.planning.cost import Cost, feature_cost
-from wfairl.worlds import find_task
-from wfairl.worlds.minigrid.babyai import GO_TO
-from wfairl.worlds.minigrid.environment import make_environment, read_mission, reset
-from wfairl.worlds.minigrid.propositions import OfRole
-from wfairl.worlds.minigrid.world import MiniGridWorld
+from wfairl.core.costs.scene import prepare_scenes
+from wfairl.core.costs.trainer import _log_likelihoods, _view_scenes
+from wfairl.core.demonstrations.collection import collect
+from wfairl.core.planning import ExactPlanner, unit_cost
+from wfairl.core.planning.cost import Cost, feature_cost
+from wfairl.core.worlds import find_task
+from wfairl.minigrid.babyai import GO_TO
+from wfairl.minigrid.environment import make_environment, read_mission, reset
+from wfairl.minigrid.focused import FocusedPlanner
+from wfairl.minigrid.grid_costs import LocalCost
+from wfairl.minigrid.propositions import OfRole
+from wfairl.minigrid.world import MiniGridWorld
 
 OBJECTS = (2, 5, 8, 11, 14, 17, 20)
 PARTS = ("growth", "plans", "training")

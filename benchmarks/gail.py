@@ -16,11 +16,11 @@ from typing import Any
 
 from reporting import make_parser, report, rows_table
 
-from wfairl.baselines.gail import GailConfig, adversarial, train_gail
-from wfairl.demonstrations import collect
-from wfairl.learning.threads import one_torch_thread
-from wfairl.worlds import Task
-from wfairl.worlds.minigrid.tasks import TASKS
+from experiments.baselines.gail import GailConfig, adversarial, train_gail
+from wfairl.core.costs.threads import one_torch_thread
+from wfairl.core.demonstrations import collect
+from wfairl.core.worlds import Task
+from wfairl.minigrid.tasks import TASKS
 
 STEPS = 500_000
 LIMIT_MINUTES = 15.0

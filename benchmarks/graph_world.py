@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from reporting import fastest, figures_table, make_parser, report
 
-from wfairl.automata.rules import visit_in_order
-from wfairl.planning import build_product, cost_to_go
-from wfairl.planning.cost import feature_cost
-from wfairl.worlds import explore_world, find_task
+from wfairl.core.automata.rules import visit_in_order
+from wfairl.core.planning import build_product, cost_to_go
+from wfairl.core.planning.cost import feature_cost
+from wfairl.core.worlds import explore_world, find_task
 
 SCENES = 200
 

@@ -23,18 +23,18 @@ import numpy as np
 from numpy.typing import NDArray
 from reporting import make_parser, report, rows_table
 
-from wfairl.automata.task_model import fit_task_model
-from wfairl.demonstrations import collect, solve
-from wfairl.demonstrations.collection import FIRST_TEST_SEED
-from wfairl.evaluation import PlannedPolicy, evaluate, expert_policy
-from wfairl.learning import Settings, prepare_scenes, train
-from wfairl.learning.run_directory import PlannerSettings, make_cost
-from wfairl.learning.threads import one_torch_thread
-from wfairl.planning.cost import Cost, unit_cost
-from wfairl.planning.product import Product
-from wfairl.worlds import Task, find_task
-from wfairl.worlds.minigrid.rules import CONTROLS
-from wfairl.worlds.minigrid.view import view_states
+from wfairl.core.automata.task_model import fit_task_model
+from wfairl.core.costs import Settings, prepare_scenes, train
+from wfairl.core.costs.threads import one_torch_thread
+from wfairl.core.demonstrations import collect, solve
+from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
+from wfairl.core.planning.cost import Cost, unit_cost
+from wfairl.core.planning.product import Product
+from wfairl.core.runs import PlannedPolicy, evaluate, expert_policy
+from wfairl.core.runs.run_directory import PlannerSettings, make_cost
+from wfairl.core.worlds import Task, find_task
+from wfairl.minigrid.rules import CONTROLS
+from wfairl.minigrid.view import view_states
 
 SUCCESSES, FAILURES, TEMPERATURE = 32, 128, 0.5
 TEST_SEEDS = range(FIRST_TEST_SEED, FIRST_TEST_SEED + 32)

@@ -25,14 +25,14 @@ from regret import mean_regret
 from reporting import make_parser, report
 from rich.table import Table
 
-from wfairl.automata.task_model import TaskModel
-from wfairl.demonstrations import Dataset, collect
-from wfairl.errors import WfairlError
-from wfairl.evaluation import Evaluation, PlannedPolicy, Policy, evaluate, expert_policy
-from wfairl.logic.caution import DEFAULT_PRICE, CautiousPolicy
-from wfairl.logic.learners import find_learner
-from wfairl.planning.product import check_initial_state
-from wfairl.worlds import Task, find_task
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.demonstrations import Dataset, collect
+from wfairl.core.planning.product import check_initial_state
+from wfairl.core.rational.caution import DEFAULT_PRICE, CautiousPolicy
+from wfairl.core.rational.learners import find_learner
+from wfairl.core.runs import Evaluation, PlannedPolicy, Policy, evaluate, expert_policy
+from wfairl.core.support.errors import WfairlError
+from wfairl.core.worlds import Task, find_task
 
 OFFICES = tuple(
     f"{kind}-{name}" for kind in ("office", "random-office") for name in ("coffee", "mail", "coffee-mail", "patrol")

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from ompl import base, geometric, util
 
-from wfairl.worlds.continuous import FloorPlan, Shape
-from wfairl.worlds.continuous.shapes import Chains, Points, ShapeSet
+from wfairl.floors import FloorPlan, Shape
+from wfairl.floors.shapes import Chains, Points, ShapeSet
 
 GOALS_AROUND = 12
 """Places near the edge of a goal region that OMPL may aim at, besides its middle."""

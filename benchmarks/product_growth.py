@@ -19,15 +19,15 @@ from typing import Any
 import numpy as np
 from reporting import figures_table, make_parser, report, rows_table
 
-from wfairl.automata.automaton import Automaton
-from wfairl.automata.rules import visit_in_order
-from wfairl.automata.task_model import fit_task_model
-from wfairl.planning.product import build_product
-from wfairl.planning.shortest_path import cost_to_go
-from wfairl.progress import track
-from wfairl.worlds.minigrid.environment import make_environment, reset
-from wfairl.worlds.minigrid.propositions import AgentOn, Carrying, DoorOpen
-from wfairl.worlds.minigrid.world import MiniGridWorld
+from wfairl.core.automata.automaton import Automaton
+from wfairl.core.automata.rules import visit_in_order
+from wfairl.core.automata.task_model import fit_task_model
+from wfairl.core.planning.product import build_product
+from wfairl.core.planning.shortest_path import cost_to_go
+from wfairl.core.support.progress import track
+from wfairl.minigrid.environment import make_environment, reset
+from wfairl.minigrid.propositions import AgentOn, Carrying, DoorOpen
+from wfairl.minigrid.world import MiniGridWorld
 
 LARGE = 100_000
 MAX_STATES = 50_000_000

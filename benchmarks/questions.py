@@ -25,21 +25,21 @@ from regret import mean_regret
 from reporting import make_parser, report
 from rich.table import Table
 
-from wfairl.automata.automaton import ACCEPTED, Automaton, Label
-from wfairl.automata.task_model import TaskModel
-from wfairl.demonstrations.collection import collect
-from wfairl.demonstrations.demonstration import SUCCESS_SCORE, Dataset, replay
-from wfairl.demonstrations.expert import solve
-from wfairl.evaluation import PlannedPolicy, evaluate, expert_policy
-from wfairl.logic.caution import CautiousPolicy
-from wfairl.logic.learners import RationalTaskLearner
-from wfairl.logic.proposals import find_scene
-from wfairl.logic.questions import NothingToAskError, find_question, take_answer
-from wfairl.logic.tables import canonical
-from wfairl.planning.cost import unit_cost
-from wfairl.worlds.office import PROPOSITIONS
-from wfairl.worlds.registry import find_task
-from wfairl.worlds.task import Task
+from wfairl.core.automata.automaton import ACCEPTED, Automaton, Label
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.demonstrations.collection import collect
+from wfairl.core.demonstrations.demonstration import SUCCESS_SCORE, Dataset, replay
+from wfairl.core.demonstrations.expert import solve
+from wfairl.core.planning.cost import unit_cost
+from wfairl.core.rational.caution import CautiousPolicy
+from wfairl.core.rational.learners import RationalTaskLearner
+from wfairl.core.rational.tables import canonical
+from wfairl.core.runs import PlannedPolicy, evaluate, expert_policy
+from wfairl.core.worlds.task import Task
+from wfairl.core.worlds.task_registry import find_task
+from wfairl.offices.office import PROPOSITIONS
+from wfairl.questions.proposals import find_scene
+from wfairl.questions.questions import NothingToAskError, find_question, take_answer
 
 TASKS = ("coffee", "mail", "coffee-mail", "patrol")
 QUESTIONS, CHOSEN = 5, 4

@@ -18,18 +18,18 @@ import numpy as np
 from regret import mean_regret
 from reporting import make_parser, report, rows_table
 
-from wfairl.automata.automaton import DEAD, Guard
-from wfairl.automata.guarded import Edge, GuardedAutomaton
-from wfairl.automata.rules import visit_in_order
-from wfairl.automata.task_model import TaskModel
-from wfairl.demonstrations import Dataset, Demonstration, collect, replay
-from wfairl.evaluation import evaluate, expert_policy
-from wfairl.learning.run_directory import PlannerSettings
-from wfairl.logic import CautiousPolicy, RationalSettings, learn_logic_and_cost
-from wfairl.logic.learners import RationalTaskLearner, find_learner
-from wfairl.logic.support import support_of
-from wfairl.planning.cost import Cost, unit_cost
-from wfairl.worlds import GraphWorld, ModelTask, Task, find_task
+from wfairl.core.automata.automaton import DEAD, Guard
+from wfairl.core.automata.guarded import Edge, GuardedAutomaton
+from wfairl.core.automata.rules import visit_in_order
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.demonstrations import Dataset, Demonstration, collect, replay
+from wfairl.core.planning.cost import Cost, unit_cost
+from wfairl.core.rational import CautiousPolicy, RationalSettings, learn_logic_and_cost
+from wfairl.core.rational.learners import RationalTaskLearner, find_learner
+from wfairl.core.rational.support import support_of
+from wfairl.core.runs import evaluate, expert_policy
+from wfairl.core.runs.run_directory import PlannerSettings
+from wfairl.core.worlds import GraphWorld, ModelTask, Task, find_task
 
 TEST_SEEDS = range(5000, 5064)
 
@@ -255,7 +255,7 @@ PARTS = {
     "planning": "evidence.py:evaluate",
     "support": "support.py:measure_support",
 }
-"""Where the time of the search may go: file and function of `wfairl.logic`."""
+"""Where the time of the search may go: file and function of `wfairl.core.rational`."""
 
 
 def profiled(work: Callable[[], Any]) -> tuple[Any, float, dict[str, str]]:

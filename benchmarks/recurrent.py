@@ -31,22 +31,22 @@ import numpy as np
 from reporting import make_parser, report, rows_table
 from rich.table import Table
 
-from wfairl.automata.finite import FiniteAutomaton
-from wfairl.automata.selection import select_setting
-from wfairl.automata.task_model import fit_task_model
-from wfairl.automata.words import Word, compress, with_optional_start
-from wfairl.baselines.recurrent import RecurrentLearner
-from wfairl.baselines.recurrent_automaton import fit_recurrent_task
-from wfairl.baselines.validation import FIRST_VALIDATION_SEED
-from wfairl.demonstrations import collect
-from wfairl.errors import FailedRunError
-from wfairl.evaluation import PlannedPolicy, Policy, expert_policy
-from wfairl.evaluation.evaluate import episode_return
-from wfairl.evaluation.rollout import roll_out
-from wfairl.parallel import map_in_threads
-from wfairl.planning.cost import unit_cost
-from wfairl.planning.product import ProductTooLargeError
-from wfairl.worlds import Task, find_task
+from experiments.baselines.recurrent import RecurrentLearner
+from experiments.baselines.recurrent_automaton import fit_recurrent_task
+from experiments.baselines.validation import FIRST_VALIDATION_SEED
+from wfairl.core.automata.finite import FiniteAutomaton
+from wfairl.core.automata.task_model import fit_task_model
+from wfairl.core.automata.words import Word, compress, with_optional_start
+from wfairl.core.demonstrations import collect
+from wfairl.core.planning.cost import unit_cost
+from wfairl.core.planning.product import ProductTooLargeError
+from wfairl.core.runs import PlannedPolicy, Policy, expert_policy
+from wfairl.core.runs.evaluation import episode_return
+from wfairl.core.runs.rollout import roll_out
+from wfairl.core.spectral.selection import select_setting
+from wfairl.core.support.errors import FailedRunError
+from wfairl.core.support.parallel import map_in_threads
+from wfairl.core.worlds import Task, find_task
 
 TASKS = ("doorkey", "multiroom", "blocked-unlock-pickup")
 SIZES = (4, 8, 16, 32, 64, 128, 256, 512)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from wfairl.evaluation import Evaluation
+from wfairl.core.runs import Evaluation
 
 
 def mean_regret(tested: Evaluation, optimal: Evaluation) -> float | None:

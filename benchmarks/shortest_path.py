@@ -25,15 +25,15 @@ from reporting import figures_table, make_parser, report, rows_table
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, dijkstra
 
-from wfairl.automata.automaton import ACCEPTED, DEAD, Automaton
-from wfairl.automata.task_model import fit_task_model
-from wfairl.planning.cost import unit_cost
-from wfairl.planning.focused import FocusedPlanner
-from wfairl.planning.plan import find_plan
-from wfairl.planning.product import Product, build_product
-from wfairl.planning.shortest_path import cost_to_go, reverse_graph
-from wfairl.worlds import Task, find_task
-from wfairl.worlds.minigrid.tasks import TASKS
+from wfairl.core.automata.automaton import ACCEPTED, DEAD, Automaton
+from wfairl.core.automata.task_model import fit_task_model
+from wfairl.core.planning.cost import unit_cost
+from wfairl.core.planning.plan import find_plan
+from wfairl.core.planning.product import Product, build_product
+from wfairl.core.planning.shortest_path import cost_to_go, reverse_graph
+from wfairl.core.worlds import Task, find_task
+from wfairl.minigrid.focused.planner import FocusedPlanner
+from wfairl.minigrid.tasks import TASKS
 
 LEARNING_SEEDS = range(32)
 SEARCH_SEEDS = range(3)

@@ -38,11 +38,11 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from reporting import make_parser, report
 from rich.table import Table
 
-from wfairl.planning.cost import unit_cost
-from wfairl.planning.plan import find_plan
-from wfairl.planning.product import build_product
+from wfairl.core.planning.cost import unit_cost
+from wfairl.core.planning.plan import find_plan
+from wfairl.core.planning.product import build_product
+from wfairl.core.worlds.task_registry import find_task
 from wfairl.studio.keys import keys_of
-from wfairl.worlds.registry import find_task
 
 KEY_LIMIT, LEARN_LIMIT = 0.1, 2.0
 PAUSE = 0.25

@@ -23,19 +23,19 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 from torch import Tensor
 
-from wfairl.automata.automaton import ACCEPTED, DEAD
-from wfairl.automata.task_model import fit_task_model
-from wfairl.demonstrations import collect
-from wfairl.learning.cost_model import ACTIVATIONS
-from wfairl.learning.gradient import control_cost_to_go, log_likelihood, trace_paths
-from wfairl.learning.grid_costs import PaperCost
-from wfairl.learning.run_directory import PlannerSettings, make_cost
-from wfairl.learning.scene import TrainingScene, prepare_scenes
-from wfairl.learning.threads import one_torch_thread
-from wfairl.learning.trainer import Settings, train
-from wfairl.planning.shortest_path import cost_to_go
-from wfairl.worlds import find_task
-from wfairl.worlds.minigrid.view import GridView, view_states
+from wfairl.core.automata.automaton import ACCEPTED, DEAD
+from wfairl.core.automata.task_model import fit_task_model
+from wfairl.core.costs.cost_model import ACTIVATIONS
+from wfairl.core.costs.gradient import control_cost_to_go, log_likelihood, trace_paths
+from wfairl.core.costs.scene import TrainingScene, prepare_scenes
+from wfairl.core.costs.threads import one_torch_thread
+from wfairl.core.costs.trainer import Settings, train
+from wfairl.core.demonstrations import collect
+from wfairl.core.planning.shortest_path import cost_to_go
+from wfairl.core.runs.run_directory import PlannerSettings, make_cost
+from wfairl.core.worlds import find_task
+from wfairl.minigrid.grid_costs import PaperCost
+from wfairl.minigrid.view import GridView, view_states
 
 TEMPERATURE = 0.5
 NODES_AT_A_TIME = 1024

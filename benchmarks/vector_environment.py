@@ -18,9 +18,9 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from minigrid.wrappers import FullyObsWrapper
 from reporting import fastest, make_parser, report, rows_table
 
-from wfairl.worlds.minigrid.rules import CONTROLS
-from wfairl.worlds.minigrid.tasks import TASKS, MiniGridTask
-from wfairl.worlds.vector_environment import CompiledVectorEnv, compile_scenes
+from experiments.vector.vector_environment import CompiledVectorEnv, compile_scenes
+from wfairl.minigrid.rules import CONTROLS
+from wfairl.minigrid.tasks import TASKS, MiniGridTask
 
 SCENES = 256
 FIRST_SCENE = 1_000_000

@@ -16,7 +16,7 @@ from multiprocessing import get_context
 import numpy as np
 from reporting import figures_table, make_parser, report, rows_table
 
-from wfairl.automata.spectral import SpectralLearner
+from wfairl.core.spectral.spectral import SpectralLearner
 
 ALPHABETS = (8, 64, 256)
 MEAN_LENGTH = 8

@@ -19,11 +19,11 @@ import numpy as np
 from minigrid.minigrid_env import MiniGridEnv
 from reporting import fastest, figures_table, make_parser, report
 
-from wfairl.automata.automaton import ACCEPTED
-from wfairl.automata.rules import visit_in_order
-from wfairl.worlds import find_task
-from wfairl.worlds.minigrid import MiniGridWorld, rules
-from wfairl.worlds.minigrid.search import follow_controls
+from wfairl.core.automata.automaton import ACCEPTED
+from wfairl.core.automata.rules import visit_in_order
+from wfairl.core.worlds import find_task
+from wfairl.minigrid import MiniGridWorld, rules
+from wfairl.minigrid.search import follow_controls
 
 MODEL_STEPS = 2_000_000
 REAL_STEPS = 4_000

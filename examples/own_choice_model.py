@@ -10,7 +10,7 @@ import numpy as np
 from road_network import ROADS
 from scipy.special import log_softmax
 
-from wfairl.learning import Choices, CostFamily, ExactChoice, Information, Likelihood, fit, flat_estimate
+from experiments.route_choice import Choices, CostFamily, ExactChoice, Information, Likelihood, fit, flat_estimate
 
 
 @dataclass(frozen=True)

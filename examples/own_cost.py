@@ -12,8 +12,8 @@ import torch
 from own_world import TASK
 
 from wfairl import collect, find_plan
-from wfairl.learning import CostModel, NodeInputs, Settings, prepare_scenes, register_cost_model, train
-from wfairl.planning import feature_cost
+from wfairl.core.costs import CostModel, NodeInputs, Settings, prepare_scenes, register_cost_model, train
+from wfairl.core.planning import feature_cost
 
 
 class FeeCost(CostModel):

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 from road_network import ROADS, TASK
 
+from experiments.public_data import PublicSource, from_routes
+from experiments.route_choice import Choices, CostFamily, ExactChoice, fit, flat_estimate
+from experiments.suites import DataSuite, Fit, Outcome, TextTable, register_data_suite
 from wfairl import build_product, find_plan, visit_in_order
-from wfairl.learning import Choices, CostFamily, ExactChoice, fit, flat_estimate
-from wfairl.planning import true_cost
-from wfairl.public_data import PublicSource, from_routes
-from wfairl.suites import DataSuite, Fit, Outcome, TextTable, register_data_suite
+from wfairl.core.planning import true_cost
 
 
 def read(folder):

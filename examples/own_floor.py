@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 
 from wfairl import ModelTask, visit_in_order
-from wfairl.worlds.continuous import FloorPlan, circle, draw_roadmap, polygon, rectangle, refine_path
+from wfairl.floors import FloorPlan, circle, draw_roadmap, polygon, rectangle, refine_path
 
 PLAN = FloorPlan(
     bounds=(0, 0, 10, 6),
@@ -49,7 +49,7 @@ TASK = ModelTask(
 
 if __name__ == "__main__":
     from wfairl import build_product, find_plan
-    from wfairl.planning import true_cost
+    from wfairl.core.planning import true_cost
 
     world = TASK.make_world(0)
     product = build_product(world, TASK.rule)

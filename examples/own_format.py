@@ -7,7 +7,7 @@ A format with a function `read`, from a text to an automaton, also works in `wfa
 
 from own_world import TASK  # noqa: F401 (a file of --tasks has a task)
 
-from wfairl.automata.formats import FORMATS, Format
+from wfairl.specifications.formats import FORMATS, Format
 
 
 def to_mermaid(automaton, edge_counts):

@@ -11,9 +11,9 @@ from pathlib import Path
 from own_world import TASK
 
 from wfairl import PlannedPolicy, TaskModel, unit_cost
-from wfairl.automata import find_word_learner
-from wfairl.learning import RunConfig, check_free, seen_tests, write_config
-from wfairl.methods import Method, Trained, register_method
+from wfairl.core.runs import RunConfig, check_free, seen_tests, write_config
+from wfairl.core.runs.methods import Method, Trained, register_method
+from wfairl.events import find_word_learner
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from own_world import TASK
 from scipy.special import logsumexp
 
 from wfairl import PlannedPolicy, build_product, evaluate, unit_cost
-from wfairl.automata import ACCEPTED
-from wfairl.planning import UnsatisfiableTaskError
+from wfairl.core.automata import ACCEPTED
+from wfairl.core.planning import UnsatisfiableTaskError
 
 
 class SoftPlanner:

@@ -9,7 +9,7 @@ each step the agent observes its true state. On a robot, `step` would send the c
 import numpy as np
 
 from wfairl import ModelTask, visit_in_order
-from wfairl.worlds import Observation
+from wfairl.core.worlds import Observation
 
 
 class Corridor:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from own_world import TASK
 
+from experiments.suites import DataSet, Entry, Protocol, Suite, register_suite
 from wfairl import register_task
-from wfairl.suites import DataSet, Entry, Protocol, Suite, register_suite
 
 ENTRIES = {
     "wfa-irl": Entry("wfa-irl", "WFA-IRL", settings={"epochs": 5}),
@@ -51,6 +51,6 @@ SUITE = register_suite(
 )
 
 if __name__ == "__main__":
-    from wfairl.suites import reproduce
+    from experiments.suites import reproduce
 
     print(reproduce(SUITE.quick, Path("runs/corridor"), n_jobs=1).to_markdown())

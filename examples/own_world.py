@@ -49,7 +49,7 @@ TASK = ModelTask(
 )
 
 if __name__ == "__main__":
-    from wfairl.demonstrations import solve
+    from wfairl.core.demonstrations import solve
 
     print(check_world(Corridor()), "states obey the laws of a world")
     controls, _ = solve(Corridor(), TASK.rule).act(temperature=0, horizon=20, rng=np.random.default_rng(0))

@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 
 from wfairl import GraphWorld, ModelTask, build_product, find_plan, then, visit_in_order
-from wfairl.planning import true_cost
+from wfairl.core.planning import true_cost
 
 SIDE = 30
 

@@ -9,7 +9,7 @@ much. The learner knows neither the order of the stations nor the cost of a crow
 import numpy as np
 
 from wfairl import ModelTask, visit_in_order
-from wfairl.worlds.drawing import cell_centre, draw_grid
+from wfairl.pages.world_drawing import cell_centre, draw_grid
 
 HEIGHT, WIDTH = 30, 40
 MOVES = {"up": (-1, 0), "right": (0, 1), "down": (1, 0), "left": (0, -1), "wait": (0, 0)}

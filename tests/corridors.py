@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wfairl.automata.rules import visit_in_order
-from wfairl.worlds.drawing import cell_centre, draw_grid
-from wfairl.worlds.task import ModelTask
+from wfairl.core.automata.rules import visit_in_order
+from wfairl.core.worlds.task import ModelTask
+from wfairl.pages.world_drawing import cell_centre, draw_grid
 
 MUD = 3.0
 """What entering a muddy cell costs."""

@@ -4,8 +4,8 @@ from itertools import combinations, groupby
 
 import numpy as np
 
-from wfairl.automata.hankel import HankelBlocks
-from wfairl.automata.weighted import WeightedAutomaton
+from wfairl.core.automata.weighted import WeightedAutomaton
+from wfairl.core.spectral.hankel import HankelBlocks
 
 
 def product_of_matrices(automaton, word):

@@ -1,11 +1,11 @@
-"""Slow and obvious versions of what `wfairl.logic` computes."""
+"""Slow and obvious versions of what `wfairl.core.rational` computes."""
 
 import math
 
 import networkx as nx
 import numpy as np
 
-from wfairl.logic.evidence import ArrayWorld, DemonstratedScene
+from wfairl.core.rational.evidence import ArrayWorld, DemonstratedScene
 
 DEAD, ACCEPTED = -1, -2
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import networkx
 import numpy as np
 
-from wfairl.public_data.source import PublicSource, SourceFile
+from experiments.public_data.source import PublicSource, SourceFile
 
 LINKS = 24
 

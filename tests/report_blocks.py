@@ -1,6 +1,6 @@
 """Blocks and texts of a page as HTML, each on its own."""
 
-from wfairl.report.page import environment
+from wfairl.pages.page import environment
 
 
 def block_html(block):

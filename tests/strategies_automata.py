@@ -3,10 +3,10 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from wfairl.automata.automaton import DEAD, Guard
-from wfairl.automata.guarded import Edge, GuardedAutomaton
-from wfairl.automata.temporal import FALSE, TRUE, Formula, conjunction, disjunction, negation, proposition
-from wfairl.automata.weighted import WeightedAutomaton
+from wfairl.core.automata.automaton import DEAD, Guard
+from wfairl.core.automata.guarded import Edge, GuardedAutomaton
+from wfairl.core.automata.weighted import WeightedAutomaton
+from wfairl.specifications.temporal import FALSE, TRUE, Formula, conjunction, disjunction, negation, proposition
 
 PROPOSITIONS = ("a", "b", "c", "d")
 

@@ -3,12 +3,12 @@
 import numpy as np
 import torch
 
-from wfairl.automata.rules import visit_in_order
-from wfairl.baselines.feature_encoder import FeatureEncoder
-from wfairl.baselines.grid_encoder import MapEncoder
-from wfairl.worlds import ModelTask
-from wfairl.worlds.minigrid import AgentOn, MiniGridWorld
-from wfairl.worlds.minigrid.environment import make_environment, reset
+from experiments.baselines.feature_encoder import FeatureEncoder
+from experiments.baselines.grid_encoder import MapEncoder
+from wfairl.core.automata.rules import visit_in_order
+from wfairl.core.worlds import ModelTask
+from wfairl.minigrid import AgentOn, MiniGridWorld
+from wfairl.minigrid.environment import make_environment, reset
 
 STEPS = ((0, -1), (0, 1), (-1, 0), (1, 0))
 

@@ -7,9 +7,9 @@ import numpy as np
 import shapely
 from hypothesis import strategies as st
 
-from wfairl.worlds.continuous.floor_plan import FloorPlan, resample
-from wfairl.worlds.continuous.roadmap import draw_roadmap
-from wfairl.worlds.continuous.shapes import Shape, circle, polygon, rectangle
+from wfairl.floors.floor_plan import FloorPlan, resample
+from wfairl.floors.roadmap import draw_roadmap
+from wfairl.floors.shapes import Shape, circle, polygon, rectangle
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -9,18 +9,18 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from strategies_planning import TableWorld, problems
 
-from wfairl.automata.automaton import Automaton, Label
-from wfairl.automata.rules import visit_in_order
-from wfairl.demonstrations.demonstration import Demonstration, replay
-from wfairl.learning.scene import TrainingScene
-from wfairl.planning.cost import Cost, unit_cost
-from wfairl.planning.policy import sample_control
-from wfairl.planning.product import Product, build_product
-from wfairl.planning.shortest_path import cost_to_go
-from wfairl.worlds.minigrid.environment import make_environment, reset
-from wfairl.worlds.minigrid.propositions import AgentOn, Carrying, DoorOpen
-from wfairl.worlds.minigrid.world import MiniGridWorld
-from wfairl.worlds.world import World
+from wfairl.core.automata.automaton import Automaton, Label
+from wfairl.core.automata.rules import visit_in_order
+from wfairl.core.costs.scene import TrainingScene
+from wfairl.core.demonstrations.demonstration import Demonstration, replay
+from wfairl.core.planning.cost import Cost, unit_cost
+from wfairl.core.planning.policy import sample_control
+from wfairl.core.planning.product import Product, build_product
+from wfairl.core.planning.shortest_path import cost_to_go
+from wfairl.core.worlds.world import World
+from wfairl.minigrid.environment import make_environment, reset
+from wfairl.minigrid.propositions import AgentOn, Carrying, DoorOpen
+from wfairl.minigrid.world import MiniGridWorld
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,17 @@
-"""Random worlds, tables and automata for `wfairl.logic`, and a small grid to demonstrate tasks in."""
+"""Random worlds, tables and automata for `wfairl.core.rational`, and a small grid to demonstrate tasks in."""
 
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from wfairl.automata.automaton import ACCEPTED, DEAD, Guard
-from wfairl.automata.guarded import Edge, GuardedAutomaton
-from wfairl.demonstrations import solve
-from wfairl.logic.compact_automaton import ANY, CompactAutomaton, CompactEdge, simplify
-from wfairl.logic.evidence import ArrayWorld, DemonstratedScene
-from wfairl.planning import UnsatisfiableTaskError
-from wfairl.planning.cost import feature_cost
-from wfairl.worlds import GraphWorld, TransitionTable
+from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard
+from wfairl.core.automata.guarded import Edge, GuardedAutomaton
+from wfairl.core.demonstrations import solve
+from wfairl.core.planning import UnsatisfiableTaskError
+from wfairl.core.planning.cost import feature_cost
+from wfairl.core.rational.compact_automaton import ANY, CompactAutomaton, CompactEdge, simplify
+from wfairl.core.rational.evidence import ArrayWorld, DemonstratedScene
+from wfairl.core.worlds import GraphWorld, TransitionTable
 
 NAMES = ("a", "b", "c", "n")
 GRID_LABELS = (frozenset(), *(frozenset({name}) for name in NAMES))

@@ -7,9 +7,9 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from wfairl.automata.automaton import ACCEPTED, DEAD, UNAVAILABLE, Automaton, Label
-from wfairl.automata.finite import FiniteAutomaton
-from wfairl.automata.rules import all_of, avoid, visit_in_order
+from wfairl.core.automata.automaton import ACCEPTED, DEAD, UNAVAILABLE, Automaton, Label
+from wfairl.core.automata.finite import FiniteAutomaton
+from wfairl.core.automata.rules import all_of, avoid, visit_in_order
 
 
 @dataclass(frozen=True)

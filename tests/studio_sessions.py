@@ -2,11 +2,11 @@
 
 from concurrent.futures import Future
 
-from wfairl.planning.cost import unit_cost
-from wfairl.planning.plan import find_plan
-from wfairl.planning.product import build_product
+from wfairl.core.planning.cost import unit_cost
+from wfairl.core.planning.plan import find_plan
+from wfairl.core.planning.product import build_product
+from wfairl.core.worlds.task_registry import find_task
 from wfairl.studio.workers import QueuedJob
-from wfairl.worlds.registry import find_task
 
 FOUR_ROOMS = "MiniGrid-FourRooms-v0"
 CORNER = {"do": "proposition", "name": "corner", "is": {"is": "at", "x": 1, "y": 1}}

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from experiments.public_data.sources import SOURCES
+from experiments.suites.suite import SUITES
 from wfairl import TaskModel, visit_in_order
-from wfairl.automata import formats
-from wfairl.learning.storage import COST_MODELS
-from wfairl.logic.learners import LEARNERS
-from wfairl.methods import METHODS
-from wfairl.public_data.registry import SOURCES
-from wfairl.suites.suite import SUITES
-from wfairl.worlds import registry
+from wfairl.core.costs.storage import COST_MODELS
+from wfairl.core.rational.learners import LEARNERS
+from wfairl.core.runs.methods import METHODS
+from wfairl.core.worlds import task_registry as registry
+from wfairl.specifications import formats
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 LONGEST = 60

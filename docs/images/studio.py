@@ -15,10 +15,10 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-from wfairl.planning.cost import unit_cost
-from wfairl.planning.plan import find_plan
-from wfairl.planning.product import build_product
-from wfairl.worlds.registry import find_task
+from wfairl.core.planning.cost import unit_cost
+from wfairl.core.planning.plan import find_plan
+from wfairl.core.planning.product import build_product
+from wfairl.core.worlds.task_registry import find_task
 
 HERE = Path(__file__).parent
 KEYS = ("ArrowLeft", "ArrowRight", "ArrowUp", "p", "d", " ")

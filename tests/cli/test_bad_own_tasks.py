@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from wfairl.demonstrations import Dataset, collect, load, save
-from wfairl.worlds import registry
+from wfairl.core.demonstrations import Dataset, collect, load, save
+from wfairl.core.worlds import task_registry as registry
 
 CORRIDOR = Path(__file__).parents[2] / "examples" / "own_world.py"
 

@@ -3,11 +3,11 @@ import json
 import pytest
 from PIL import Image
 
-from wfairl.automata.task_model import TaskModel, fit_task_model
-from wfairl.demonstrations import collect, save
-from wfairl.demonstrations.answers import read_answers
-from wfairl.logic.learners import RationalTaskLearner
-from wfairl.worlds.registry import find_task
+from wfairl.core.automata.task_model import TaskModel, fit_task_model
+from wfairl.core.demonstrations import collect, save
+from wfairl.core.demonstrations.answers import read_answers
+from wfairl.core.rational.learners import RationalTaskLearner
+from wfairl.core.worlds.task_registry import find_task
 
 TASK = find_task("random-office-mail")
 SCENES = ("--scenes", "11900000:11900004")

@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 
 import wfairl.cli.learn_task  # noqa: F401  (registers the commands)
 from wfairl.cli.app import app
-from wfairl.demonstrations import collect, load, save
-from wfairl.errors import BadInputError, FailedRunError, WfairlError
-from wfairl.worlds import find_task
+from wfairl.core.demonstrations import collect, load, save
+from wfairl.core.support.errors import BadInputError, FailedRunError, WfairlError
+from wfairl.core.worlds import find_task
 
 LINES = [
     {"word": [[], "key", ["key", "door"], ["key", "door", "goal"]], "score": 1},

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from wfairl.demonstrations import load
+from wfairl.core.demonstrations import load
 
 
 def test_the_installed_command_runs():

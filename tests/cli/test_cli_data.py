@@ -3,9 +3,9 @@ import json
 import pytest
 from public_data_files import published_as, write_borlange
 
-from wfairl.public_data.borlange import BORLANGE
-from wfairl.public_data.registry import SOURCES
-from wfairl.suites import compute
+from experiments.public_data.borlange import BORLANGE
+from experiments.public_data.sources import SOURCES
+from experiments.suites import compute
 
 
 @pytest.fixture

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from wfairl.demonstrations import load
-from wfairl.demonstrations.expert import solve
-from wfairl.planning.cost import true_cost
-from wfairl.planning.path import follow_controls
-from wfairl.worlds import registry
+from wfairl.core.demonstrations import load
+from wfairl.core.demonstrations.expert import solve
+from wfairl.core.planning.cost import true_cost
+from wfairl.core.planning.path import follow_controls
+from wfairl.core.worlds import task_registry as registry
 
 FLOOR = Path(__file__).parents[2] / "examples" / "own_floor.py"
 FIRST = 1_000_000

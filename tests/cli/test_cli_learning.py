@@ -14,9 +14,9 @@ import pytest
 from typer.models import OptionInfo
 
 from wfairl.cli import learning
-from wfairl.demonstrations import collect, save, solve
-from wfairl.methods import METHODS
-from wfairl.worlds.registry import find_task
+from wfairl.core.demonstrations import collect, save, solve
+from wfairl.core.runs.methods import METHODS
+from wfairl.core.worlds.task_registry import find_task
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from oracles_report import read_page
 
-from wfairl.experiment import Config, read_evaluations, run, write_evaluations
+from wfairl.core.runs.pipeline import Config, read_evaluations, run, write_evaluations
 
 
 @pytest.fixture(scope="module")

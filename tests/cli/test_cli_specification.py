@@ -6,12 +6,12 @@ import runpy
 import pytest
 from PIL import Image
 
-from wfairl.automata.rules import all_of, avoid, visit_in_order
-from wfairl.automata.symbolic import same_words
-from wfairl.automata.task_model import TaskModel
-from wfairl.planning import build_product, find_plan
-from wfairl.planning.cost import unit_cost
-from wfairl.worlds import find_task
+from wfairl.core.automata.rules import all_of, avoid, visit_in_order
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.planning import build_product, find_plan
+from wfairl.core.planning.cost import unit_cost
+from wfairl.core.worlds import find_task
+from wfairl.specifications.symbolic import same_words
 
 RULE = all_of(visit_in_order("f", "g"), avoid("n"))
 

@@ -7,8 +7,8 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from experiments.suites.directory import MADE, TIMING
 from faults.attempts import Attempt, import_everything, scratch
-from wfairl.suites.directory import MADE, TIMING
 
 TIMES = (TIMING, MADE)
 """Files that say when something was made and how long it took; everything else is a result."""

@@ -14,9 +14,9 @@ from fuzz import json_mutations, tensor_mutations
 from fuzz.json_mutations import change_value, rearrange
 from fuzz.tensor_mutations import change_array, split_safetensors
 from fuzz.text_mutations import Mutation
-from wfairl.documents import DIGEST, Form
-from wfairl.experiment import EVALUATIONS
-from wfairl.safetensors_files import ENTRY, write_arrays
+from wfairl.core.runs.pipeline import EVALUATIONS
+from wfairl.core.support.documents import DIGEST, Form
+from wfairl.core.support.safetensors_files import ENTRY, write_arrays
 
 Read = Callable[[Path], Any]
 

@@ -12,22 +12,20 @@ from typing import Any
 import numpy as np
 import torch
 
+from experiments.baselines.feature_encoder import FeatureEncoder
+from experiments.baselines.gail.checkpoint import GROUPS, GailCheckpoint, IterationMetrics
+from experiments.baselines.policy_run import ModelSelection, PolicyRun, finish_run, load_policy_run
+from experiments.figures.curves import read_history
 from fuzz import json_mutations, text_mutations
 from fuzz.file_format import NOTHING, A, B, FileFormat, sealed, tensors, text
-from wfairl.baselines.feature_encoder import FeatureEncoder
-from wfairl.baselines.gail.checkpoint import GROUPS, GailCheckpoint, IterationMetrics
-from wfairl.baselines.policy_run import ModelSelection, PolicyRun, finish_run, load_policy_run
-from wfairl.demonstrations import Dataset, Demonstration, collect, load, save
-from wfairl.demonstrations.answers import Answer, read_answers, write_answers
-from wfairl.demonstrations.log import read_log, read_recordings
-from wfairl.demonstrations.minari import export_minari, import_minari
-from wfairl.errors import BadInputError
-from wfairl.evaluation import Evaluation
-from wfairl.evaluation.evaluate import Episode
-from wfairl.experiment import CONFIGURATION, EVALUATIONS, Config, read_evaluations, read_experiment, write_evaluations
-from wfairl.learning import run_directory
-from wfairl.learning.adam import Adam
-from wfairl.learning.checkpoint import (
+from wfairl.core.costs.adam import Adam
+from wfairl.core.costs.feature_costs import LinearCost
+from wfairl.core.costs.storage import load_cost, save_cost
+from wfairl.core.demonstrations import Dataset, Demonstration, collect, load, save
+from wfairl.core.demonstrations.answers import Answer, read_answers, write_answers
+from wfairl.core.demonstrations.log import read_log, read_recordings
+from wfairl.core.runs import Evaluation, run_directory
+from wfairl.core.runs.checkpoint import (
     Checkpoint,
     EpochMetrics,
     read_checkpoint,
@@ -35,17 +33,25 @@ from wfairl.learning.checkpoint import (
     write_checkpoint,
     write_metrics,
 )
-from wfairl.learning.feature_costs import LinearCost
-from wfairl.learning.grid_costs import LocalCost
-from wfairl.learning.run_directory import RunConfig, read_config, write_config
-from wfairl.learning.storage import load_cost, save_cost
-from wfairl.report.figures.curves import read_history
-from wfairl.safetensors_files import write_arrays
+from wfairl.core.runs.evaluation import Episode
+from wfairl.core.runs.pipeline import (
+    CONFIGURATION,
+    EVALUATIONS,
+    Config,
+    read_evaluations,
+    read_experiment,
+    write_evaluations,
+)
+from wfairl.core.runs.run_directory import RunConfig, read_config, write_config
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.safetensors_files import write_arrays
+from wfairl.core.worlds.task import Task
+from wfairl.core.worlds.task_registry import find_task
+from wfairl.minari.exchange import export_minari, import_minari
+from wfairl.minigrid.grid_costs import LocalCost
 from wfairl.studio.session import JOURNAL, Session
 from wfairl.studio.task_spec import TaskSpec
 from wfairl.studio.world_cache import WorldCache
-from wfairl.worlds.registry import find_task
-from wfairl.worlds.task import Task
 
 MINARI = "doorkey/expert-v0"
 

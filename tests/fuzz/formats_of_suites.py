@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 from public_data_files import write_labyrinth, write_shanghai
 
+from experiments.public_data import labyrinth
+from experiments.public_data.shanghai import read_shanghai
+from experiments.public_data.trajectories import load_trajectories, save_trajectories
+from experiments.suites import data_suite, reproduction, results
+from experiments.suites.data_results import DataResults
+from experiments.suites.data_suite import Outcome
+from experiments.suites.directory import MADE, RESULTS
+from experiments.suites.metrics import Recovery
+from experiments.suites.paper import FULL, PAPER
+from experiments.suites.results import TIMES, CellResult, Row, Trial
+from experiments.suites.suite import Cell
+from experiments.suites.tables import AutomataRanks, Tables, read_tables
 from fuzz import text_mutations
 from fuzz.file_format import FileFormat, sealed, tensors
-from wfairl.public_data import labyrinth
-from wfairl.public_data.shanghai import read_shanghai
-from wfairl.public_data.trajectories import load_trajectories, save_trajectories
-from wfairl.suites import data_suite, reproduction, results
-from wfairl.suites.data_results import DataResults
-from wfairl.suites.data_suite import Outcome
-from wfairl.suites.directory import MADE, RESULTS
-from wfairl.suites.metrics import Recovery
-from wfairl.suites.paper import FULL, PAPER
-from wfairl.suites.results import TIMES, CellResult, Row, Trial
-from wfairl.suites.suite import Cell
-from wfairl.suites.tables import AutomataRanks, Tables, read_tables
 
 CELL = Cell("doorkey", "D1", "wfa-irl", 0, 32)
 

@@ -10,29 +10,29 @@ from typing import Any
 import numpy as np
 from corridors import corridor_task
 
+from experiments.baselines.recurrent import RecurrentLearner
+from experiments.baselines.recurrent_storage import WordNetwork
 from fuzz import json_mutations, text_mutations
 from fuzz.file_format import NOTHING, SCORES, WORDS, A, B, FileFormat, sealed, tensors, text
-from wfairl.automata import task_model as task_models
-from wfairl.automata.event_logs import read_event_log
-from wfairl.automata.formats import FORMATS as AUTOMATON_FORMATS
-from wfairl.automata.formats import read_automaton, write_automaton
-from wfairl.automata.rules import all_of, avoid, visit_in_order
-from wfairl.automata.task_model import TaskModel, fit_task_model
-from wfairl.automata.weighted import WeightedAutomaton
-from wfairl.automata.words import ScoredWords, read_jsonl, read_pautomac, read_pautomac_solution, write_jsonl
-from wfairl.baselines.recurrent import RecurrentLearner
-from wfairl.baselines.recurrent_storage import WordNetwork
-from wfairl.demonstrations import collect
-from wfairl.documents import DIGEST
-from wfairl.files import write_json
-from wfairl.logic.demonstrated import demonstrated_words
-from wfairl.logic.goals import goals_of
-from wfairl.logic.hypotheses import hypotheses_of
-from wfairl.logic.learners import RationalTaskLearner
-from wfairl.logic.support import untested_labels
-from wfairl.worlds import registry
-from wfairl.worlds.documents import invented_document
-from wfairl.worlds.registry import load_tasks
+from wfairl.core.automata import task_model as task_models
+from wfairl.core.automata.rules import all_of, avoid, visit_in_order
+from wfairl.core.automata.task_model import TaskModel, fit_task_model
+from wfairl.core.automata.weighted import WeightedAutomaton
+from wfairl.core.automata.words import ScoredWords, read_jsonl, read_pautomac, read_pautomac_solution, write_jsonl
+from wfairl.core.demonstrations import collect
+from wfairl.core.rational.demonstrated import demonstrated_words
+from wfairl.core.rational.goals import goals_of
+from wfairl.core.rational.hypotheses import hypotheses_of
+from wfairl.core.rational.learners import RationalTaskLearner
+from wfairl.core.rational.support import untested_labels
+from wfairl.core.support.documents import DIGEST
+from wfairl.core.support.files import write_json
+from wfairl.core.worlds import task_registry as registry
+from wfairl.core.worlds.task_documents import invented_document
+from wfairl.core.worlds.task_registry import load_tasks
+from wfairl.events.event_logs import read_event_log
+from wfairl.specifications.formats import FORMATS as AUTOMATON_FORMATS
+from wfairl.specifications.formats import read_automaton, write_automaton
 
 
 def spectral_model() -> TaskModel:

@@ -14,8 +14,8 @@ import pytest
 from fuzz.file_format import FileFormat, plain
 from fuzz.formats import FORMATS
 from wfairl.cli import main
-from wfairl.errors import WfairlError
-from wfairl.learning.checkpoint import METRICS
+from wfairl.core.runs.checkpoint import METRICS
+from wfairl.core.support.errors import WfairlError
 
 SECONDS, MEMORY = 5, 1 << 30
 

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from studio_sessions import FOUR_ROOMS
 
-from wfairl.errors import BadInputError
+from wfairl.core.support.errors import BadInputError
 from wfairl.studio.registry import lock_directory, token_of
 from wfairl.studio.server import find_port
 

@@ -17,9 +17,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from studio_sessions import CORNER, FOUR_ROOMS, GOAL, InlineRunner, demonstrate_errand, errand_plan
 
-from wfairl.automata.formats import FORMATS, read_automaton
-from wfairl.errors import BadInputError
-from wfairl.logic.proposals import find_scene
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds import task_registry as registry
+from wfairl.core.worlds.task_documents import task_of_document
+from wfairl.core.worlds.task_registry import find_task
+from wfairl.questions.proposals import find_scene
+from wfairl.specifications.formats import FORMATS, read_automaton
 from wfairl.studio.controller import SessionController
 from wfairl.studio.downloads import download
 from wfairl.studio.frames import corner_of, encode_film
@@ -28,9 +31,6 @@ from wfairl.studio.session import Session
 from wfairl.studio.task_spec import find_task_spec
 from wfairl.studio.understanding import edge_evidence
 from wfairl.studio.waypoints import controls_through
-from wfairl.worlds import registry
-from wfairl.worlds.documents import task_of_document
-from wfairl.worlds.registry import find_task
 
 CORNER_FIRST = {"kind": "before", "first": "corner", "second": "goal"}
 

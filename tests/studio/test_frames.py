@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from wfairl.core.worlds.task_registry import find_task
 from wfairl.studio.frames import FrameEncoder
-from wfairl.worlds.registry import find_task
 
 
 def image_of(frame, tiles):

@@ -12,7 +12,7 @@ import time
 import pytest
 from studio_sessions import errand_plan
 
-from wfairl.demonstrations.collection import FIRST_TRAINING_SEED
+from wfairl.core.demonstrations.collection import FIRST_TRAINING_SEED
 from wfairl.studio.events import event_of_document
 from wfairl.studio.journal import Journal
 from wfairl.studio.session import JOURNAL, Session

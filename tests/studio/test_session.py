@@ -7,15 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from studio_sessions import CORNER, FOUR_ROOMS, GOAL, demonstrate_errand, errand_plan
 
-from wfairl.automata.task_model import TaskModel
-from wfairl.demonstrations.storage import load
-from wfairl.errors import BadInputError
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.demonstrations.storage import load
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds import task_registry as registry
+from wfairl.core.worlds.task_registry import load_tasks
 from wfairl.studio.jobs import learn
 from wfairl.studio.journal import BrokenJournalError, Journal
 from wfairl.studio.session import DEMONSTRATIONS, JOURNAL, TASK_MODEL, Session
 from wfairl.studio.task_spec import TaskSpec, check_name, find_task_spec
-from wfairl.worlds import registry
-from wfairl.worlds.registry import load_tasks
 
 events = st.lists(
     st.one_of(

@@ -7,11 +7,11 @@ from xml.etree import ElementTree
 import pytest
 from studio_sessions import CORNER, FOUR_ROOMS, GOAL, demonstrate_errand, errand_plan
 
-from wfairl.demonstrations.storage import load
+from wfairl.core.demonstrations.storage import load
+from wfairl.core.worlds.task_registry import find_task
 from wfairl.studio.jobs import learn
 from wfairl.studio.session import Session
 from wfairl.studio.task_spec import find_task_spec
-from wfairl.worlds.registry import find_task
 
 KEYS = ("ArrowLeft", "ArrowRight", "ArrowUp", "p", "d", " ")
 """Of MiniGrid's controls."""

@@ -9,7 +9,7 @@ import sys
 from types import FrameType
 from typing import NoReturn
 
-from wfairl.errors import NO_MEMORY, BadInputError, WfairlError, is_out_of_memory
+from wfairl.core.support.errors import NO_MEMORY, BadInputError, WfairlError, is_out_of_memory
 
 __all__ = ["main"]
 

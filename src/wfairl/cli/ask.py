@@ -14,14 +14,14 @@ from wfairl.cli.app import command_group, facts_table, out, print_json
 from wfairl.cli.options import AsJson, ImageFile, Jobs
 from wfairl.cli.planning import path_table
 from wfairl.cli.words import are_demonstrations
-from wfairl.errors import BadInputError
+from wfairl.core.support.errors import BadInputError
 
 if TYPE_CHECKING:
-    from wfairl.automata.task_model import TaskModel
-    from wfairl.demonstrations.demonstration import Dataset
-    from wfairl.logic.proposals import Proposal
-    from wfairl.logic.questions import Question
-    from wfairl.worlds.task import Task
+    from wfairl.core.automata.task_model import TaskModel
+    from wfairl.core.demonstrations.demonstration import Dataset
+    from wfairl.core.worlds.task import Task
+    from wfairl.questions.proposals import Proposal
+    from wfairl.questions.questions import Question
 
 app = command_group()
 
@@ -80,12 +80,12 @@ def ask(
     """Ask a question about a task, or propose a scene."""
     import numpy as np
 
-    from wfairl.demonstrations.answers import place_of_answers, read_answers, write_answers
-    from wfairl.demonstrations.storage import load
-    from wfairl.logic.proposals import find_scene
-    from wfairl.logic.questions import find_question, take_answer
-    from wfairl.planning.film import check_format
-    from wfairl.worlds.registry import find_task
+    from wfairl.core.demonstrations.answers import place_of_answers, read_answers, write_answers
+    from wfairl.core.demonstrations.storage import load
+    from wfairl.core.worlds.task_registry import find_task
+    from wfairl.pages.film import check_format
+    from wfairl.questions.proposals import find_scene
+    from wfairl.questions.questions import find_question, take_answer
 
     if demonstrate and answer is not None:
         raise BadInputError("--demonstrate proposes a scene and takes no --answer; give one of the two")
@@ -130,8 +130,8 @@ def ask(
 
 def _load_or_learn(dataset: "Dataset", task: "Task", path: Path | None, jobs: int) -> "TaskModel":
     """The task model of a file if it was learned with all answers, else a new one."""
-    from wfairl.automata.task_model import TaskModel
-    from wfairl.logic.learners import ANSWERS
+    from wfairl.core.automata.task_model import TaskModel
+    from wfairl.core.rational.learners import ANSWERS
 
     if path is not None and path.exists():
         model = TaskModel.load(path)
@@ -142,7 +142,7 @@ def _load_or_learn(dataset: "Dataset", task: "Task", path: Path | None, jobs: in
 
 
 def _learn(dataset: "Dataset", task: "Task", path: Path | None, jobs: int) -> "TaskModel":
-    from wfairl.logic.learners import RATIONAL, find_learner
+    from wfairl.core.rational.learners import RATIONAL, find_learner
 
     model = find_learner(RATIONAL).learn(dataset, task, n_jobs=jobs)
     if path is not None:
@@ -161,8 +161,8 @@ def _candidates(dataset: "Dataset", scenes: str | None) -> Sequence[int]:
 
 
 def _write_image(task: "Task", model: "TaskModel", seed: int, controls: Sequence[int], output: Path | None) -> None:
-    from wfairl.planning.film import film_path, write_image
-    from wfairl.planning.path import follow_controls
+    from wfairl.core.planning.path import follow_controls
+    from wfairl.pages.film import film_path, write_image
 
     if output is not None:
         world = task.make_world(seed)
@@ -179,7 +179,7 @@ def _reply(answer: Reply | None, as_json: bool) -> bool | None:
 
 
 def _print_question(task: "Task", model: "TaskModel", question: "Question", output: Path | None) -> None:
-    from wfairl.planning.path import follow_controls
+    from wfairl.core.planning.path import follow_controls
 
     world = task.make_world(question.seed)
     out.print(f"Would this have been right, in scene {question.seed} of {task.name}?")
@@ -197,7 +197,7 @@ def _print_question(task: "Task", model: "TaskModel", question: "Question", outp
 
 
 def _print_proposal(task: "Task", proposal: "Proposal", output: Path | None, as_json: bool) -> None:
-    from wfairl.automata.words import compress, format_word
+    from wfairl.core.automata.words import compress, format_word
 
     if as_json:
         print_json({"task": task.name, **proposal.to_document(), "picture": _name(output)})

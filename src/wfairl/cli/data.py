@@ -38,8 +38,8 @@ def data_command(
         wfairl data borlange RecursiveLogit.Classical.V2/Input -o public-data
         wfairl reproduce --suite borlange --data public-data
     """
-    from wfairl.public_data.registry import find_source
-    from wfairl.public_data.trajectories import save_trajectories
+    from experiments.public_data.sources import find_source
+    from experiments.public_data.trajectories import save_trajectories
 
     data = find_source(name).load(source)
     path = save_trajectories(data, output)

@@ -11,18 +11,18 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from wfairl.automata.words import format_word
 from wfairl.cli.app import command_group, out, print_json
 from wfairl.cli.options import AsJson, Executor, Jobs, TaskName, workers_at
-from wfairl.demonstrations.collection import collect, is_part_of_collection
-from wfairl.demonstrations.demonstration import Dataset
-from wfairl.demonstrations.log import disagreements, read_recordings
-from wfairl.demonstrations.minari import export_minari, import_minari
-from wfairl.demonstrations.storage import load, save
-from wfairl.errors import BadInputError
-from wfairl.files import check_file, kind_of
-from wfairl.worlds.continuous.matching import Match
-from wfairl.worlds.registry import find_task
+from wfairl.core.automata.words import format_word
+from wfairl.core.demonstrations.collection import collect, is_part_of_collection
+from wfairl.core.demonstrations.demonstration import Dataset
+from wfairl.core.demonstrations.log import disagreements, read_recordings
+from wfairl.core.demonstrations.storage import load, save
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.files import check_file, kind_of
+from wfairl.core.worlds.task_registry import find_task
+from wfairl.floors.matching import Match
+from wfairl.minari.exchange import export_minari, import_minari
 
 app = command_group()
 

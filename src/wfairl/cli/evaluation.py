@@ -13,13 +13,13 @@ from rich.table import Table
 
 from wfairl.cli.app import command_group, out, print_json
 from wfairl.cli.options import AsJson, Jobs, TaskName
-from wfairl.errors import BadInputError
-from wfairl.evaluation.evaluate import Evaluation, check_test_seeds, evaluate
-from wfairl.evaluation.policies import REFERENCES, Policy, policy_title
-from wfairl.files import hold
-from wfairl.planning.cost import Cost
-from wfairl.worlds.registry import find_task
-from wfairl.worlds.task import Task
+from wfairl.core.planning.cost import Cost
+from wfairl.core.runs.evaluation import Evaluation, check_test_seeds, evaluate
+from wfairl.core.runs.policies import REFERENCES, Policy, policy_title
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.files import hold
+from wfairl.core.worlds.task import Task
+from wfairl.core.worlds.task_registry import find_task
 
 app = command_group()
 
@@ -96,14 +96,14 @@ def evaluate_command(
 
 def _comparison(evaluation: Evaluation, other: Evaluation) -> dict[str, Any]:
     """The evaluation of another policy as JSON, and how the first compares with it."""
-    from wfairl.evaluation.comparison import compare_evaluations
+    from wfairl.core.runs.comparison import compare_evaluations
 
     return {**other.to_document(), **asdict(compare_evaluations(evaluation, other))}
 
 
 def difference(evaluation: Evaluation, other: Evaluation, task: Task) -> str:
     """The comparison of two policies, in a sentence."""
-    from wfairl.evaluation.comparison import compare_costs, compare_evaluations  # SciPy is slow to import
+    from wfairl.core.runs.comparison import compare_costs, compare_evaluations  # SciPy is slow to import
 
     found = compare_evaluations(evaluation, other)
     costs = None if task.true_cost is None else compare_costs(evaluation, other)
@@ -123,8 +123,8 @@ def check_savable(task: str, policy: str, scenes: Sequence[int], rng_seed: int) 
     """
     if policy in REFERENCES or not Path(policy).is_dir():
         raise BadInputError(f"--save needs the directory of a run, and --policy {policy} is not one")
-    from wfairl.experiment import read_evaluations  # torch is slow to import
-    from wfairl.learning.run_directory import read_config
+    from wfairl.core.runs.pipeline import read_evaluations  # torch is slow to import
+    from wfairl.core.runs.run_directory import read_config
 
     trained_for = read_config(Path(policy)).task
     if trained_for != task:
@@ -141,8 +141,8 @@ def check_savable(task: str, policy: str, scenes: Sequence[int], rng_seed: int) 
 
 def _save(evaluation: Evaluation, directory: Path, temperature: float | None) -> Path:
     """Save an evaluation in the directory of its run, under the name that `wfairl run` would give it."""
-    from wfairl.experiment import learned_name, save_evaluations
-    from wfairl.methods import method_of
+    from wfairl.core.runs.methods import method_of
+    from wfairl.core.runs.pipeline import learned_name, save_evaluations
 
     config, method = method_of(directory)
     acted_at = config.temperature if method.learns_cost and temperature is None else temperature
@@ -154,7 +154,7 @@ def _learned_cost(policy: str) -> "Cost | None":
     """The cost that a policy's run has learned; None if there is none."""
     if policy in REFERENCES:
         return None
-    from wfairl.methods import method_of
+    from wfairl.core.runs.methods import method_of
 
     return method_of(Path(policy))[1].learned_cost(Path(policy))
 
@@ -163,7 +163,7 @@ def _one_thread_per_policy(name: str) -> AbstractContextManager[None]:
     """Run networks on one thread, so that results do not depend on the number of cores; references need no torch."""
     if name in REFERENCES:
         return nullcontext()
-    from wfairl.learning.threads import one_torch_thread
+    from wfairl.core.costs.threads import one_torch_thread
 
     return one_torch_thread()
 
@@ -175,7 +175,7 @@ def find_policy(task: Task, name: str, temperature: float | None, seeds: Sequenc
     if name in REFERENCES:
         return REFERENCES[name](task, DEFAULT_TEMPERATURE if temperature is None else temperature)
     if Path(name).is_dir():
-        from wfairl.methods import check_unseen, load_policy  # torch is slow to import
+        from wfairl.core.runs.methods import check_unseen, load_policy  # torch is slow to import
 
         check_unseen(Path(name), seeds)
         return load_policy(Path(name), task, temperature)

@@ -10,14 +10,14 @@ from wfairl.cli.evaluation import summary
 from wfairl.cli.learning import check_run_directory, cost_tables, print_trained, trained_document
 from wfairl.cli.options import AsJson, Jobs, Resume, TaskName
 from wfairl.cli.settings import with_settings
-from wfairl.demonstrations import load, merge
-from wfairl.demonstrations.answers import answers_beside, read_answers
-from wfairl.errors import BadInputError
-from wfairl.experiment import METHOD, Config, run
-from wfairl.logic.learners import LEARNERS, RATIONAL
-from wfairl.methods import find_method
-from wfairl.report.run_page import write_run_report
-from wfairl.worlds.registry import find_task
+from wfairl.core.demonstrations import load, merge
+from wfairl.core.demonstrations.answers import answers_beside, read_answers
+from wfairl.core.rational.learners import LEARNERS, RATIONAL
+from wfairl.core.runs.methods import find_method
+from wfairl.core.runs.pipeline import METHOD, Config, run
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.task_registry import find_task
+from wfairl.pages.run_page import write_run_report
 
 app = command_group()
 

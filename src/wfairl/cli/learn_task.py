@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wfairl.automata.finite import DEFAULT_MAX_STATES, DEFAULT_TOLERANCE
 from wfairl.cli.app import command_group, out, print_json, warn
 from wfairl.cli.learned import (
     print_rational,
@@ -21,13 +20,14 @@ from wfairl.cli.learned import (
 )
 from wfairl.cli.options import AsJson, Executor, Jobs, workers_at
 from wfairl.cli.words import CaseColumn, EventColumn, OutcomeColumn, TimeColumn, are_demonstrations, read_scored
-from wfairl.errors import BadInputError
-from wfairl.files import check_file
+from wfairl.core.automata.finite import DEFAULT_MAX_STATES, DEFAULT_TOLERANCE
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.files import check_file
 
 if TYPE_CHECKING:
-    from wfairl.automata.selection import SpectralSetting
-    from wfairl.automata.word_learners import Reading, WordLearner
-    from wfairl.automata.words import ScoredWords, Word
+    from wfairl.core.automata.words import ScoredWords, Word
+    from wfairl.core.spectral.selection import SpectralSetting
+    from wfairl.events.word_learners import Reading, WordLearner
 
 app = command_group()
 
@@ -121,10 +121,10 @@ def learn_task(
     as_json: AsJson = False,
 ) -> None:
     """Learn a task as an automaton."""
-    from wfairl.automata.event_logs import LogColumns, is_log
-    from wfairl.automata.selection import preset as find_preset
-    from wfairl.automata.word_learners import Reading, SpectralSettings, SpectralWordLearner, find_word_learner
-    from wfairl.automata.words import read_sample
+    from wfairl.core.automata.words import read_sample
+    from wfairl.core.spectral.selection import preset as find_preset
+    from wfairl.events.event_logs import LogColumns, is_log
+    from wfairl.events.word_learners import Reading, SpectralSettings, SpectralWordLearner, find_word_learner
 
     check_file(output)
     if learner is not None and learner not in list(Learner):
@@ -167,10 +167,10 @@ def _not_for(option: str, learner: str) -> BadInputError:
 
 def _learn_registered(name: str, demos: Path, output: Path, jobs: int, as_json: bool) -> None:
     """Learn with the user's own learner, registered by a file of --tasks."""
-    from wfairl.automata.word_learners import LearnedTask
-    from wfairl.demonstrations.storage import load
-    from wfairl.logic.learners import LEARNERS
-    from wfairl.worlds.registry import find_task
+    from wfairl.core.demonstrations.storage import load
+    from wfairl.core.rational.learners import LEARNERS
+    from wfairl.core.worlds.task_registry import find_task
+    from wfairl.events.word_learners import LearnedTask
 
     if name not in LEARNERS:
         known = ", ".join(dict.fromkeys((*Learner, *LEARNERS)))
@@ -209,11 +209,11 @@ def _choose_learner(
 
 def _learn_rational(demos: Path, answers: Path | None, with_cost: bool, output: Path, jobs: int, as_json: bool) -> None:
     """Learn the automaton under which the demonstrators act most rationally, and write it."""
-    from wfairl.demonstrations.answers import answers_beside, read_answers
-    from wfairl.demonstrations.storage import load
-    from wfairl.logic.alternation import learn_logic_and_cost
-    from wfairl.logic.learners import RATIONAL, find_learner
-    from wfairl.worlds.registry import find_task
+    from wfairl.core.demonstrations.answers import answers_beside, read_answers
+    from wfairl.core.demonstrations.storage import load
+    from wfairl.core.rational.alternation import learn_logic_and_cost
+    from wfairl.core.rational.learners import RATIONAL, find_learner
+    from wfairl.core.worlds.task_registry import find_task
 
     dataset = load(demos)
     given = answers_beside(demos) if answers is None else read_answers(answers)
@@ -236,7 +236,7 @@ def _learn(
     """Learn from words, write the model, and report its accuracy on held-out words."""
     import numpy as np
 
-    from wfairl.automata.word_learners import hold_out
+    from wfairl.events.word_learners import hold_out
 
     assert data.scores is not None
     task = learner.fit(data.words, data.scores)
@@ -263,13 +263,13 @@ def _learn_recurrent(
     as_json: bool,
 ) -> None:
     """Learn with a recurrent network, and write it and the automaton extracted from it."""
-    from wfairl.automata.finite import NoAcceptedWordError, TooManyStatesError
-    from wfairl.automata.words import read_sample
-    from wfairl.baselines.recurrent import RecurrentLearner
-    from wfairl.baselines.recurrent_automaton import DEFAULT_MAX_STATES as MAX_RECURRENT_STATES
-    from wfairl.baselines.recurrent_automaton import extract_task
-    from wfairl.baselines.recurrent_storage import WordNetwork
-    from wfairl.progress import track
+    from experiments.baselines.recurrent import RecurrentLearner
+    from experiments.baselines.recurrent_automaton import DEFAULT_MAX_STATES as MAX_RECURRENT_STATES
+    from experiments.baselines.recurrent_automaton import extract_task
+    from experiments.baselines.recurrent_storage import WordNetwork
+    from wfairl.core.automata.finite import NoAcceptedWordError, TooManyStatesError
+    from wfairl.core.automata.words import read_sample
+    from wfairl.core.support.progress import track
 
     assert data.scores is not None
     sample = read_sample(data.words, data.scores, reading.keep_repeats, from_demonstrations)
@@ -303,9 +303,9 @@ def _select(
     """Choose rank, rows and cols on held-out words."""
     import numpy as np
 
-    from wfairl.automata.selection import select_setting
-    from wfairl.progress import track
-    from wfairl.worlds.workers import map_on
+    from wfairl.core.spectral.selection import select_setting
+    from wfairl.core.support.progress import track
+    from wfairl.core.worlds.workers import map_on
 
     with workers_at(executor, jobs) as workers:
         mapping = map if workers is None else partial(map_on, workers)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from wfairl.cli.app import facts_table, out
 
 if TYPE_CHECKING:
-    from wfairl.automata.automaton import Label
-    from wfairl.automata.task_model import TaskModel
-    from wfairl.automata.word_learners import HeldOut, LearnedTask
-    from wfairl.baselines.recurrent_automaton import RecurrentTask
-    from wfairl.demonstrations.demonstration import Dataset
-    from wfairl.worlds.task import Task
+    from experiments.baselines.recurrent_automaton import RecurrentTask
+    from wfairl.core.automata.automaton import Label
+    from wfairl.core.automata.task_model import TaskModel
+    from wfairl.core.demonstrations.demonstration import Dataset
+    from wfairl.core.worlds.task import Task
+    from wfairl.events.word_learners import HeldOut, LearnedTask
 
 SHOWN_ALTERNATIVES = 3
 TOO_FEW_WORDS = "too few words to hold any out"
@@ -86,8 +86,8 @@ def _common_document(model: "TaskModel") -> dict[str, Any]:
 
 def print_summary(task: "LearnedTask", held_out: "HeldOut | None", output: Path) -> None:
     """Print a task learned from words."""
-    from wfairl.automata.task_model_file import SPECTRAL
-    from wfairl.automata.word_learners import COMPLETION, MEMORISED
+    from wfairl.core.automata.task_model_file import SPECTRAL
+    from wfairl.events.word_learners import COMPLETION, MEMORISED
 
     model, summary = task.model, task.model.summary
     is_weighted = model.learner in (SPECTRAL, COMPLETION)
@@ -145,7 +145,7 @@ def print_recurrent(learned: "RecurrentTask", threshold: float, output: Path, ne
 
 def print_rational(dataset: "Dataset", model: "TaskModel", task: "Task", output: Path) -> None:
     """Print a task learned by the rationality of demonstrators."""
-    from wfairl.planning.cost import nominal_cost, unit_cost
+    from wfairl.core.planning.cost import nominal_cost, unit_cost
 
     summary, facts = model.summary, model.facts
     table = facts_table()
@@ -181,7 +181,7 @@ def print_rational(dataset: "Dataset", model: "TaskModel", task: "Task", output:
 
 def _untested_labels(model: "TaskModel") -> str:
     """The labels whose transitions no demonstration tests, by automaton state."""
-    from wfairl.logic.support import untested_labels
+    from wfairl.core.rational.support import untested_labels
 
     return "; ".join(
         f"in state {state}: {_format_labels(labels, '')}" for state, labels in untested_labels(model).items()
@@ -189,6 +189,6 @@ def _untested_labels(model: "TaskModel") -> str:
 
 
 def _format_labels(labels: "Iterable[Label]", quote: str = "'") -> str:
-    from wfairl.automata.words import format_label
+    from wfairl.core.automata.words import format_label
 
     return ", ".join(f"{quote}{format_label(label)}{quote}" for label in labels)

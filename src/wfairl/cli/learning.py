@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from wfairl.automata.task_model import TaskModel
+from experiments.suites.directory import is_reproduction
 from wfairl.cli.app import command_group, facts_table, out, print_json, warn
 from wfairl.cli.options import AsJson, Jobs, Resume
 from wfairl.cli.settings import with_settings
-from wfairl.demonstrations import load, merge
-from wfairl.errors import BadInputError
-from wfairl.methods import METHODS, Method, Trained, check_task_model, find_method
-from wfairl.methods import train as train_method
-from wfairl.suites.directory import is_reproduction
-from wfairl.worlds.registry import find_task
-from wfairl.worlds.world import World
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.demonstrations import load, merge
+from wfairl.core.runs.methods import METHODS, Method, Trained, check_task_model, find_method
+from wfairl.core.runs.methods import train as train_method
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.task_registry import find_task
+from wfairl.core.worlds.world import World
 
 if TYPE_CHECKING:
-    from wfairl.learning.named_table import NamedTable
+    from wfairl.core.costs.named_table import NamedTable
 
 app = command_group()
 
@@ -106,8 +106,8 @@ def cost_tables(method: Method, world: World[Any], directory: Path) -> "tuple[Na
     """The learned cost of a run in tables, for a world of its task; none for a network, or if no cost was learned."""
     if not method.learns_cost:
         return ()
-    from wfairl.learning.run_directory import COST  # here, because torch is slow to import
-    from wfairl.learning.storage import load_cost
+    from wfairl.core.costs.storage import load_cost
+    from wfairl.core.runs.run_directory import COST  # here, because torch is slow to import
 
     return load_cost(directory / COST).explain(world)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from wfairl.executors import Workers
+    from wfairl.core.support.executors import Workers
 
 TaskName = Annotated[str, typer.Argument(metavar="TASK", help="A task; `wfairl tasks` lists them.")]
 TaskModelFile = Annotated[Path, typer.Argument(metavar="TASK_MODEL", help="A task model, from `wfairl learn-task`.")]
@@ -32,8 +32,8 @@ def workers_at(executor: str | None, n_jobs: int) -> "Iterator[Workers | None]":
     if executor is None:
         yield None
         return
-    from wfairl.executors import open_workers
-    from wfairl.worlds.workers import worker_setup
+    from wfairl.core.support.executors import open_workers
+    from wfairl.core.worlds.workers import worker_setup
 
     with open_workers(executor, n_jobs, worker_setup()) as workers:
         yield workers

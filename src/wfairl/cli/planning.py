@@ -11,23 +11,23 @@ from rich.table import Table
 
 from wfairl.cli.app import command_group, out, print_json
 from wfairl.cli.options import AsJson, ImageFile, TaskName
-from wfairl.errors import BadInputError
+from wfairl.core.support.errors import BadInputError
 
 if TYPE_CHECKING:
-    from wfairl.automata.automaton import Automaton
-    from wfairl.automata.task_model import TaskModel
-    from wfairl.planning.cost import Cost
-    from wfairl.planning.path import Path as WorldPath
-    from wfairl.planning.plan import Plan
-    from wfairl.planning.planner import Planner
-    from wfairl.worlds.continuous.refining import RefinedPath
-    from wfairl.worlds.task import Task
+    from wfairl.core.automata.automaton import Automaton
+    from wfairl.core.automata.task_model import TaskModel
+    from wfairl.core.planning.cost import Cost
+    from wfairl.core.planning.path import Path as WorldPath
+    from wfairl.core.planning.plan import Plan
+    from wfairl.core.planning.planner import Planner
+    from wfairl.core.worlds.task import Task
+    from wfairl.floors.refining import RefinedPath
 
 app = command_group()
 
 
 class PlannerName(StrEnum):
-    """The planners; see `wfairl.planning.auto`."""
+    """The planners; see `wfairl.minigrid.focused.auto`."""
 
     auto = "auto"
     exact = "exact"
@@ -78,12 +78,12 @@ def plan(
 ) -> None:
     """Plan one episode of a task."""
     from wfairl.cli.refining import check_refinable, prices_of, refine_plan, write_refined
-    from wfairl.planning.auto import make_planner
-    from wfairl.worlds.registry import find_task
-    from wfairl.worlds.rendering import as_renderer
+    from wfairl.core.worlds.rendering import as_renderer
+    from wfairl.core.worlds.task_registry import find_task
+    from wfairl.minigrid.focused.auto import make_planner
 
     if output is not None:
-        from wfairl.planning.film import check_format, film_path, write_image  # here: matplotlib is slow to import
+        from wfairl.pages.film import check_format, film_path, write_image  # here: matplotlib is slow to import
 
         check_format(output)
         if refine and output.suffix.lower() != ".png":
@@ -132,14 +132,14 @@ class _SupportedPlan:
 
 def model_and_cost(task: "Task", task_model: Path | None, run: Path | None) -> "tuple[TaskModel | None, Cost]":
     """The given task model, else the run's, else None for the task's rule; and the run's cost, else the nominal one."""
-    from wfairl.automata.task_model import TaskModel
-    from wfairl.planning.cost import nominal_cost
+    from wfairl.core.automata.task_model import TaskModel
+    from wfairl.core.planning.cost import nominal_cost
 
     model = None if task_model is None else TaskModel.load(task_model)
     if run is None:
         return model, nominal_cost(task)
-    from wfairl.learning.run_directory import TASK_MODEL  # here, because torch is slow to import
-    from wfairl.methods import method_of
+    from wfairl.core.runs.methods import method_of
+    from wfairl.core.runs.run_directory import TASK_MODEL  # here, because torch is slow to import
 
     _, method = method_of(run)
     cost = method.learned_cost(run)
@@ -158,12 +158,12 @@ def _plan_cautiously(
     world: Any, model: "TaskModel", cost: "Cost", planner: "Planner", horizon: int, largest_doubt: float | None
 ) -> _SupportedPlan:
     """A cautious plan, with the states of the most probable automaton."""
-    from wfairl.logic.caution import LARGEST_DOUBT, CautiousPolicy
-    from wfairl.logic.demonstrated import demonstrated_words
-    from wfairl.logic.support import untested_steps
-    from wfairl.planning.path import follow_controls
-    from wfairl.planning.plan import Plan
-    from wfairl.planning.product import states_alone
+    from wfairl.core.planning.path import follow_controls
+    from wfairl.core.planning.plan import Plan
+    from wfairl.core.planning.product import states_alone
+    from wfairl.core.rational.caution import LARGEST_DOUBT, CautiousPolicy
+    from wfairl.core.rational.demonstrated import demonstrated_words
+    from wfairl.core.rational.support import untested_steps
 
     doubt = LARGEST_DOUBT if largest_doubt is None else largest_doubt
     automaton, priced = CautiousPolicy("plan", model, cost, 0.0, horizon=horizon, largest_doubt=doubt).choose(world)
@@ -178,8 +178,8 @@ def _plan_cautiously(
 
 
 def _document(world: Any, found: _SupportedPlan, refined: "RefinedPath | None") -> dict[str, Any]:
-    from wfairl.automata.words import compress
     from wfairl.cli.refining import refined_document
+    from wfairl.core.automata.words import compress
 
     plan, path = found.plan, found.plan.path
     document = {
@@ -198,8 +198,8 @@ def _document(world: Any, found: _SupportedPlan, refined: "RefinedPath | None") 
 
 
 def _print(world: Any, found: _SupportedPlan, refined: "RefinedPath | None", output: Path | None) -> None:
-    from wfairl.automata.words import compress, format_word
     from wfairl.cli.refining import print_refined
+    from wfairl.core.automata.words import compress, format_word
 
     plan, path = found.plan, found.plan.path
     out.print(path_table(world.controls, path))
@@ -220,8 +220,8 @@ def _print(world: Any, found: _SupportedPlan, refined: "RefinedPath | None", out
 
 def path_table(controls: Sequence[str], path: "WorldPath") -> Table:
     """One row per change of the label along a path, with the controls before it."""
-    from wfairl.automata.automaton import DEAD
-    from wfairl.automata.words import format_label
+    from wfairl.core.automata.automaton import DEAD
+    from wfairl.core.automata.words import format_label
 
     labels = (frozenset(), *path.labels)  # no proposition holds before the first step
     table = Table("step", "controls", "then holds", "automaton state")

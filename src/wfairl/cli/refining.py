@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from wfairl.cli.app import out
-from wfairl.errors import BadInputError
-from wfairl.files import write_atomically
-from wfairl.planning.path import Path as WorldPath
-from wfairl.worlds.continuous.refining import RefinedPath, refine_path
-from wfairl.worlds.continuous.scene import FloorScene
+from wfairl.core.planning.path import Path as WorldPath
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.files import write_atomically
+from wfairl.floors.refining import RefinedPath, refine_path
+from wfairl.floors.scene import FloorScene
 
 
 def check_refinable(world: Any) -> None:
@@ -30,8 +30,8 @@ def prices_of(run: Path | None, world: Any) -> NDArray[np.float64]:
     """
     if run is None:
         return np.ones(len(world.feature_names))
-    from wfairl.learning.feature_costs import PricesCost  # here, because torch is slow to import
-    from wfairl.learning.run_directory import load_run
+    from wfairl.core.costs.feature_costs import PricesCost  # here, because torch is slow to import
+    from wfairl.core.runs.run_directory import load_run
 
     cost = load_run(run).cost
     if not isinstance(cost, PricesCost):

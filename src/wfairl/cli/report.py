@@ -36,9 +36,9 @@ def report_command(
         wfairl report runs/doorkey
         wfairl report runs/reproduction
     """
-    from wfairl.report.run_page import write_run_report  # here, because torch is slow to import
-    from wfairl.suites.compute import write_report
-    from wfairl.suites.directory import is_reproduction
+    from experiments.suites.compute import write_report
+    from experiments.suites.directory import is_reproduction
+    from wfairl.pages.run_page import write_run_report  # here, because torch is slow to import
 
     path = write_report(run, output) if is_reproduction(run) else write_run_report(run, output, scenes)
     if as_json:

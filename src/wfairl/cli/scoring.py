@@ -11,12 +11,12 @@ from rich.table import Table
 from wfairl.cli.app import command_group, out, print_json
 from wfairl.cli.options import AsJson, TaskModelFile
 from wfairl.cli.words import CaseColumn, EventColumn, OutcomeColumn, TimeColumn, read_words
-from wfairl.errors import BadInputError
+from wfairl.core.support.errors import BadInputError
 
 if TYPE_CHECKING:
-    from wfairl.automata.automaton import Label
-    from wfairl.automata.task_model import Verdict
-    from wfairl.automata.words import Word
+    from wfairl.core.automata.automaton import Label
+    from wfairl.core.automata.task_model import Verdict
+    from wfairl.core.automata.words import Word
 
 app = command_group()
 
@@ -42,9 +42,9 @@ def score(
         wfairl score task.json words.jsonl
         wfairl score orders.json orders.csv --differing
     """
-    from wfairl.automata.event_logs import LogColumns
-    from wfairl.automata.task_model import TaskModel
-    from wfairl.automata.unknown_propositions import unknown_propositions
+    from wfairl.core.automata.task_model import TaskModel
+    from wfairl.core.automata.unknown_propositions import unknown_propositions
+    from wfairl.events.event_logs import LogColumns
 
     data = read_words(words, LogColumns(case_column, event_column, time_column, outcome_column))
     if task_model.suffix == ".safetensors":
@@ -78,8 +78,8 @@ def score(
 
 def _judge_by_network(path: Path, words: "tuple[Word, ...]") -> "tuple[list[Verdict], float, tuple[Label, ...]]":
     """The verdicts of a recurrent network, its threshold and its labels; it cannot tell where a word was lost."""
-    from wfairl.automata.task_model import Verdict
-    from wfairl.baselines.recurrent_storage import WordNetwork
+    from experiments.baselines.recurrent_storage import WordNetwork
+    from wfairl.core.automata.task_model import Verdict
 
     network = WordNetwork.load(path)
     values = network.values(list(words))
@@ -109,7 +109,7 @@ def _print_verdicts(
 
 def _format(word: "Word") -> str:
     """The labels of a word, each with the number of its repetitions in a row."""
-    from wfairl.automata.words import format_label, format_word
+    from wfairl.core.automata.words import format_label, format_word
 
     runs = [(format_label(label), len(list(run))) for label, run in groupby(word)]
     texts = [label if length == 1 else f"{label} \N{MULTIPLICATION SIGN}{length}" for label, length in runs]
@@ -117,7 +117,7 @@ def _format(word: "Word") -> str:
 
 
 def _explain(word: "Word", verdict: "Verdict") -> str:
-    from wfairl.automata.words import format_label
+    from wfairl.core.automata.words import format_label
 
     if verdict.accepted:
         return "accepted"

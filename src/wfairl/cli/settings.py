@@ -13,7 +13,7 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import typer
 
-from wfairl.methods.method import plain
+from wfairl.core.runs.method import plain
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from rich.table import Table
 
 from wfairl.cli.app import command_group, out, print_json
 from wfairl.cli.options import AsJson, TaskModelFile
-from wfairl.errors import BadInputError
+from wfairl.core.support.errors import BadInputError
 
 if TYPE_CHECKING:
-    from wfairl.automata.comparison import AutomataComparison
-    from wfairl.automata.task_model import TaskModel
+    from wfairl.core.automata.task_model import TaskModel
+    from wfairl.specifications.comparison import AutomataComparison
 
 app = command_group()
 
@@ -33,9 +33,9 @@ def draw(
 
         wfairl draw task.json -o task.svg
     """
-    from wfairl.automata.formats import DRAWINGS, find_format, write_automaton
-    from wfairl.automata.task_model import TaskModel
-    from wfairl.report.text import counted
+    from wfairl.core.automata.task_model import TaskModel
+    from wfairl.pages.text import counted
+    from wfairl.specifications.formats import DRAWINGS, find_format, write_automaton
 
     form = find_format(None, output, lambda one: one.name in DRAWINGS)
     model = TaskModel.load(task_model)
@@ -81,8 +81,8 @@ def export(
 
         wfairl export task.json --task doorkey --seed 7 -o doorkey-7.prism
     """
-    from wfairl.automata.formats import find_format
-    from wfairl.automata.task_model import TaskModel
+    from wfairl.core.automata.task_model import TaskModel
+    from wfairl.specifications.formats import find_format
 
     is_prism = name == PRISM or (name is None and output is not None and output.suffix.lower() in PRISM_SUFFIXES)
     if not is_prism and (task is not None or cost is not None):
@@ -106,10 +106,10 @@ def export(
 def _prism(model: "TaskModel", task: str | None, seed: int, run: Path | None) -> tuple[str, dict[str, object]]:
     """The PRISM model of a task in a scene, and its size and optimal cost."""
     from wfairl.cli.planning import model_and_cost
-    from wfairl.planning.plan import UnsatisfiableTaskError, find_plan
-    from wfairl.planning.prism import to_prism
-    from wfairl.planning.product import build_product
-    from wfairl.worlds.registry import find_task
+    from wfairl.core.planning.plan import UnsatisfiableTaskError, find_plan
+    from wfairl.core.planning.product import build_product
+    from wfairl.core.worlds.task_registry import find_task
+    from wfairl.specifications.prism import to_prism
 
     if task is None:
         raise BadInputError("the format prism needs a scene: give its task with --task and its number with --seed")
@@ -126,7 +126,7 @@ def _prism(model: "TaskModel", task: str | None, seed: int, run: Path | None) ->
 
 def _deliver(content: str | bytes, output: Path | None, facts: dict[str, object], as_json: bool) -> None:
     """Write the content to a file and print a summary, or print the content."""
-    from wfairl.files import write_atomically
+    from wfairl.core.support.files import write_atomically
 
     if output is None:
         if isinstance(content, bytes):
@@ -168,12 +168,12 @@ def import_task(
     A formula is over finite words, with one position per step: ! & | -> <-> as usual, X[!] (strong next), WX (weak
     next), F, G, U, R, W, M.
     """
-    from wfairl.automata.finite import NoAcceptedWordError
-    from wfairl.automata.formats import read_automaton
-    from wfairl.automata.formats.ltlf import from_ltlf
-    from wfairl.automata.symbolic import reads_repeats_once
-    from wfairl.automata.task_model import TaskModel
-    from wfairl.report.text import counted
+    from wfairl.core.automata.finite import NoAcceptedWordError
+    from wfairl.core.automata.task_model import TaskModel
+    from wfairl.pages.text import counted
+    from wfairl.specifications.formats import read_automaton
+    from wfairl.specifications.formats.ltlf import from_ltlf
+    from wfairl.specifications.symbolic import reads_repeats_once
 
     if (source is None) == (formula is None):
         raise BadInputError("give either a file or a formula with --ltlf")
@@ -227,9 +227,9 @@ def diff(
 
         wfairl diff old.json new.json -o difference.svg
     """
-    from wfairl.automata.comparison import compare, write_comparison
-    from wfairl.automata.formats import find_format
-    from wfairl.automata.task_model import TaskModel
+    from wfairl.core.automata.task_model import TaskModel
+    from wfairl.specifications.comparison import compare, write_comparison
+    from wfairl.specifications.formats import find_format
 
     if output is not None:
         find_format(None, output, lambda form: form.name in ("svg", "png"))
@@ -254,7 +254,7 @@ def diff(
 
 
 def _print_difference(found: "AutomataComparison", has_known: bool) -> None:
-    from wfairl.automata.words import format_word
+    from wfairl.core.automata.words import format_word
 
     table = Table("word", *found.names)
     for word in found.words:
@@ -282,9 +282,9 @@ def explain(
 
         wfairl explain task.json "-, key, goal"
     """
-    from wfairl.automata.task_model import TaskModel
-    from wfairl.automata.words import parse_word
-    from wfairl.logic.explanation import explain_word
+    from wfairl.core.automata.task_model import TaskModel
+    from wfairl.core.automata.words import parse_word
+    from wfairl.specifications.explanation import explain_word
 
     explanation = explain_word(TaskModel.load(task_model), parse_word(word))
     if not as_json:

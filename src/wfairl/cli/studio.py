@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from wfairl.cli.app import command_group, out
-from wfairl.errors import BadInputError
+from wfairl.core.support.errors import BadInputError
 
 app = command_group()
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
+from experiments.suites.suite import SUITES, Suite, narrowed
 from wfairl.cli.app import command_group, out, print_json
 from wfairl.cli.options import AsJson
-from wfairl.errors import BadInputError
-from wfairl.suites.suite import SUITES, Suite, narrowed
+from wfairl.core.support.errors import BadInputError
 
 if TYPE_CHECKING:
-    from wfairl.suites.reproduction import Reproduction
+    from experiments.suites.reproduction import Reproduction
 
 app = command_group()
 
@@ -68,7 +68,7 @@ def reproduce_command(
 ) -> None:
     """Compute a suite."""
     chosen = SUITES.find(suite)
-    from wfairl.suites.compute import reproduce, reproduce_on_data  # here, because torch is slow to import
+    from experiments.suites.compute import reproduce, reproduce_on_data  # here, because torch is slow to import
 
     directory = Path("runs", f"{suite}-quick" if quick else suite) if output is None else output
     options = {"--tasks": tasks, "--data": data, "--methods": methods, "--seeds": seeds, "--cost": cost}
@@ -107,7 +107,7 @@ def command_of(quick: bool, chosen: Mapping[str, object]) -> str:
 
 def print_tables(results: "Reproduction", directory: Path) -> None:
     """Print the tables, how they fall short of the full protocol, and the path of the report."""
-    from wfairl.suites.directory import REPORT
+    from experiments.suites.directory import REPORT
 
     for table in results.text_tables:
         out.print(_table(table.title, table.head, table.body))

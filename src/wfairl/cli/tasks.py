@@ -2,10 +2,10 @@
 
 from rich.table import Table
 
-from wfairl.automata.automaton import DEAD, Automaton
 from wfairl.cli.app import command_group, out, print_json
 from wfairl.cli.options import AsJson
-from wfairl.worlds.registry import all_tasks
+from wfairl.core.automata.automaton import DEAD, Automaton
+from wfairl.core.worlds.task_registry import all_tasks
 
 app = command_group()
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from wfairl.cli.app import warn
-from wfairl.errors import BadInputError
+from wfairl.core.support.errors import BadInputError
 
 if TYPE_CHECKING:
-    from wfairl.automata.event_logs import LogColumns
-    from wfairl.automata.words import ScoredWords
+    from wfairl.core.automata.words import ScoredWords
+    from wfairl.events.event_logs import LogColumns
 
 CaseColumn = Annotated[str, typer.Option("--case-column", help="Column of a .csv log with the case.")]
 EventColumn = Annotated[str, typer.Option("--event-column", help="Column of a log with the event.")]
@@ -22,11 +22,11 @@ OutcomeColumn = Annotated[
 
 def read_words(path: Path, columns: "LogColumns") -> "ScoredWords":
     """The words in a file, with scores if it has them."""
-    from wfairl.automata.event_logs import is_log, read_event_log
-    from wfairl.automata.words import ScoredWords, read_jsonl
+    from wfairl.core.automata.words import ScoredWords, read_jsonl
+    from wfairl.events.event_logs import is_log, read_event_log
 
     if are_demonstrations(path):
-        from wfairl.demonstrations.storage import load
+        from wfairl.core.demonstrations.storage import load
 
         dataset = load(path)
         return ScoredWords(tuple(demonstration.labels for demonstration in dataset), dataset.scores)
@@ -40,8 +40,8 @@ def are_demonstrations(path: Path) -> bool:
 
 def read_scored(path: Path, columns: "LogColumns") -> "ScoredWords":
     """The words with scores; the cases of a log without outcomes all count as successes."""
-    from wfairl.automata.event_logs import is_log
-    from wfairl.automata.words import ScoredWords
+    from wfairl.core.automata.words import ScoredWords
+    from wfairl.events.event_logs import is_log
 
     data = read_words(path, columns)
     if data.scores is None and is_log(path):

@@ -9,11 +9,12 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from wfairl.automata.task_model import TaskModel
-from wfairl.errors import BadInputError, WfairlError
-from wfairl.logic.corrections import Correction, correction_of_document, obey, without_edge
-from wfairl.planning.product import ProductTooLargeError
-from wfairl.report.text import capitalised, counted
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.planning.product import ProductTooLargeError
+from wfairl.core.support.errors import BadInputError, WfairlError
+from wfairl.core.worlds.task_documents import Inventive
+from wfairl.pages.text import capitalised, counted
+from wfairl.questions.corrections import Correction, correction_of_document, obey, without_edge
 from wfairl.studio import jobs, views
 from wfairl.studio.downloads import ARCHIVE, PRISM, REPORT, archive, download, report_page
 from wfairl.studio.events import PERSON
@@ -23,7 +24,6 @@ from wfairl.studio.task_spec import TaskSpec
 from wfairl.studio.views import ANSWER, DEMONSTRATE, MODES, WATCH, ViewState
 from wfairl.studio.workers import JobRunner, Progress, StoppedError
 from wfairl.studio.world_cache import make_worlds
-from wfairl.worlds.documents import Inventive
 
 HEADER, PROGRESS, SCENE, UNDERSTANDING = "header", "progress", "scene", "understanding"
 PARTS = (HEADER, PROGRESS, SCENE, UNDERSTANDING)

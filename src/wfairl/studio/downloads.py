@@ -6,11 +6,11 @@ import zipfile
 
 import numpy as np
 
-from wfairl.automata.formats import FORMATS
-from wfairl.demonstrations.collection import FIRST_TEST_SEED
-from wfairl.errors import BadInputError
-from wfairl.files import read_bytes
-from wfairl.report.text import counted
+from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.files import read_bytes
+from wfairl.pages.text import counted
+from wfairl.specifications.formats import FORMATS
 from wfairl.studio.episodes import policy_of
 from wfairl.studio.jobs import SessionSnapshot
 from wfairl.studio.session import DEMONSTRATIONS, JOURNAL, TASK_MODEL, Session
@@ -27,9 +27,9 @@ It needs nothing but wfairl: python repeat.py
 """
 
 from wfairl import CautiousPolicy, Dataset, evaluate, find_learner, find_task
-from wfairl.demonstrations import Answer, replay
-from wfairl.logic import correction_of_document, obey
-from wfairl.planning import nominal_cost
+from wfairl.core.demonstrations import Answer, replay
+from wfairl.questions import correction_of_document, obey
+from wfairl.core.planning import nominal_cost
 {imports}
 DEMONSTRATIONS = [  # scene, controls, whether they are right
 {demonstrations}
@@ -86,7 +86,7 @@ def script(session: Session) -> str:
     """A script that learns the task again; it contains all demonstrations, answers and laws."""
     if session.spec.is_invented:
         document = json.dumps(session.spec.to_document(session.model))
-        imports = "from wfairl.worlds.documents import task_of_document\n"
+        imports = "from wfairl.core.worlds.task_documents import task_of_document\n"
         task = f"TASK = {json.loads(document)!r}\n\ntask = task_of_document(TASK)\n"
     else:
         imports, task = "", f"\ntask = find_task({session.spec.name!r})\n"
@@ -121,10 +121,10 @@ def archive(session: Session, page: str | None) -> bytes:
 
 def report_page(tick: Tick, snapshot: SessionSnapshot) -> str:
     """The report of a session as one self-contained page; a job for a worker."""
-    from wfairl.report.blocks import AutomatonDrawing, Facts, prose  # figures are slow to import
-    from wfairl.report.page import Page, Section, page_html
-    from wfairl.report.player import EpisodePlayer
-    from wfairl.report.recording import record_episode
+    from wfairl.pages.blocks import AutomatonDrawing, Facts, prose  # figures are slow to import
+    from wfairl.pages.page import Page, Section, page_html
+    from wfairl.pages.player import EpisodePlayer
+    from wfairl.pages.recording import record_episode
 
     tick()
     model, task = snapshot.model, snapshot.spec.task_with(snapshot.model)

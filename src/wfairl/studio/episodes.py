@@ -7,22 +7,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.automata.automaton import DEAD, Label
-from wfairl.automata.guarded import GuardedAutomaton
-from wfairl.automata.task_model import TaskModel
-from wfairl.automata.words import compress, format_label
-from wfairl.evaluation.policies import PlannedPolicy, Policy
-from wfairl.logic.caution import CautiousPolicy
-from wfairl.logic.explanation import explain_word
-from wfairl.logic.support import untested_steps
-from wfairl.planning.agent import Agent, Status
-from wfairl.planning.cost import Cost
-from wfairl.planning.path import follow_controls
-from wfairl.report.text import counted
+from wfairl.core.automata.automaton import DEAD, Label
+from wfairl.core.automata.guarded import GuardedAutomaton
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.automata.words import compress, format_label
+from wfairl.core.planning.agent import Agent, Status
+from wfairl.core.planning.cost import Cost
+from wfairl.core.planning.path import follow_controls
+from wfairl.core.rational.caution import CautiousPolicy
+from wfairl.core.rational.support import untested_steps
+from wfairl.core.runs.policies import PlannedPolicy, Policy
+from wfairl.core.worlds.task import Task
+from wfairl.core.worlds.world import World, available_controls
+from wfairl.pages.text import counted
+from wfairl.specifications.explanation import explain_word
 from wfairl.studio.frames import EncodedFilm, encode_film
 from wfairl.studio.waypoints import Point, controls_through
-from wfairl.worlds.task import Task
-from wfairl.worlds.world import World, available_controls
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Lt
 
-from wfairl.bounds import Seed
-from wfairl.documents import Count, parse
-from wfairl.errors import BadInputError
+from wfairl.core.support.bounds import Seed
+from wfairl.core.support.documents import Count, parse
+from wfairl.core.support.errors import BadInputError
 
 RULE, ENVIRONMENT, PERSON = "rule", "environment", "person"
 JUDGES = (RULE, ENVIRONMENT, PERSON)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from wfairl.report.tiles import TILE, TileSet, data_uri
-from wfairl.worlds.documents import Inventive
-from wfairl.worlds.rendering import can_locate, can_render
+from wfairl.core.worlds.rendering import can_locate, can_render
+from wfairl.core.worlds.task_documents import Inventive
+from wfairl.pages.tiles import TILE, TileSet, data_uri
 
 CACHED_TILES = 4_096
 

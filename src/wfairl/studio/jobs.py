@@ -13,20 +13,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.automata.task_model import TaskModel
-from wfairl.demonstrations.answers import Answer
-from wfairl.demonstrations.demonstration import Dataset, follow_controls
-from wfairl.evaluation.rollout import roll_out
-from wfairl.logic.corrections import Correction, obey
-from wfairl.logic.counterexamples import weigh_correction
-from wfairl.logic.learners import RationalTaskLearner
-from wfairl.logic.proposals import Proposal, find_scene
-from wfairl.logic.questions import NothingToAskError, Question, find_question
-from wfairl.planning.cost import Cost, nominal_cost
-from wfairl.planning.planner import ExactPlanner
-from wfairl.planning.prism import to_prism
-from wfairl.planning.product import build_product
-from wfairl.report.tiles import TILE, cut_tiles
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.demonstrations.answers import Answer
+from wfairl.core.demonstrations.demonstration import Dataset, follow_controls
+from wfairl.core.planning.cost import Cost, nominal_cost
+from wfairl.core.planning.planner import ExactPlanner
+from wfairl.core.planning.product import build_product
+from wfairl.core.rational.learners import RationalTaskLearner
+from wfairl.core.runs.rollout import roll_out
+from wfairl.core.worlds.rendering import as_located
+from wfairl.pages.tiles import TILE, cut_tiles
+from wfairl.questions.corrections import Correction, obey
+from wfairl.questions.counterexamples import weigh_correction
+from wfairl.questions.proposals import Proposal, find_scene
+from wfairl.questions.questions import NothingToAskError, Question, find_question
+from wfairl.specifications.prism import to_prism
 from wfairl.studio.episodes import AgentEpisode, explain_episode, policy_of
 from wfairl.studio.events import JudgedPath
 from wfairl.studio.frames import EncodedFilm, encode_film
@@ -35,7 +36,6 @@ from wfairl.studio.task_spec import TaskSpec
 from wfairl.studio.understanding import describe
 from wfairl.studio.waypoints import Point
 from wfairl.studio.workers import Tick
-from wfairl.worlds.rendering import as_located
 
 MOST_PLANNED, MOST_MAPPED = 1_000_000, 20_000
 """Product states of a map's plan, and those of one automaton state that it shows."""
@@ -73,7 +73,7 @@ class SessionSnapshot:
         """The learned cost; without one, the task's nominal cost."""
         if self.run is None:
             return nominal_cost(self.spec.task)
-        from wfairl.learning.run_directory import load_run  # torch is slow to import
+        from wfairl.core.runs.run_directory import load_run  # torch is slow to import
 
         return load_run(self.run).cost.as_cost()
 
@@ -206,7 +206,7 @@ def write_prism(tick: Tick, snapshot: SessionSnapshot, seed: int) -> str:
 
 def learn_cost(tick: Tick, snapshot: SessionSnapshot, directory: Path) -> str:
     """Learn the cost, as a run that other commands read; returns a one-line summary."""
-    from wfairl.methods import TrainingRequest, find_method  # torch is slow to import
+    from wfairl.core.runs.methods import TrainingRequest, find_method  # torch is slow to import
 
     tick()
     new = directory.with_name(f".{directory.name}.new")
@@ -222,7 +222,7 @@ def learn_cost(tick: Tick, snapshot: SessionSnapshot, directory: Path) -> str:
 
 def warm_up(tick: Tick) -> None:
     """Load the compiled kernels before the first demonstration needs them."""
-    from wfairl.demonstrations.collection import collect
+    from wfairl.core.demonstrations.collection import collect
 
     spec = TaskSpec("errand")
     model, _ = learn(tick, spec, collect(spec.task, 2, 0, 0.0, 0, n_jobs=1), ())

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from wfairl.errors import BadInputError
-from wfairl.files import NotJsonError, parse_json, read_bytes, read_text
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.files import NotJsonError, parse_json, read_bytes, read_text
 
 
 class BrokenJournalError(BadInputError):

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from wfairl.errors import BadInputError
-from wfairl.worlds.rendering import as_located, can_locate
-from wfairl.worlds.world import World, available_controls
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.rendering import as_located, can_locate
+from wfairl.core.worlds.world import World, available_controls
 
 PREFERRED = {
     "left": "ArrowLeft",

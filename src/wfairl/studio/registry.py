@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
-from wfairl.errors import BadInputError, WfairlError
-from wfairl.files import check_directory, read_text, write_atomically
+from wfairl.core.support.errors import BadInputError, WfairlError
+from wfairl.core.support.files import check_directory, read_text, write_atomically
 from wfairl.studio.controller import SessionController
 from wfairl.studio.session import JOURNAL, Session
 from wfairl.studio.task_spec import check_name, find_task_spec

@@ -11,15 +11,17 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from wfairl.automata.automaton import DEAD, Label
-from wfairl.automata.task_model import TaskModel
-from wfairl.demonstrations import storage
-from wfairl.demonstrations.answers import Answer
-from wfairl.demonstrations.demonstration import FAILURE_SCORE, SUCCESS_SCORE, Dataset, Demonstration, replay
-from wfairl.errors import BadInputError
-from wfairl.files import write_json
-from wfairl.logic.corrections import LAWS
-from wfairl.logic.learners import ANSWERS
+from wfairl.core.automata.automaton import DEAD, Label
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.demonstrations import storage
+from wfairl.core.demonstrations.answers import Answer
+from wfairl.core.demonstrations.demonstration import FAILURE_SCORE, SUCCESS_SCORE, Dataset, Demonstration, replay
+from wfairl.core.rational.learners import ANSWERS
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.files import write_json
+from wfairl.core.worlds.task import Task
+from wfairl.core.worlds.world import World, available_controls
+from wfairl.questions.corrections import LAWS
 from wfairl.studio.events import (
     ENVIRONMENT,
     RULE,
@@ -40,8 +42,6 @@ from wfairl.studio.journal import BrokenJournalError, Journal
 from wfairl.studio.session_state import SessionState
 from wfairl.studio.task_spec import TaskSpec, check_name
 from wfairl.studio.world_cache import WorldCache
-from wfairl.worlds.task import Task
-from wfairl.worlds.world import World, available_controls
 
 JOURNAL, DEMONSTRATIONS, TASK_MODEL, RUN = "journal.jsonl", "demos.safetensors", "task.json", "run"
 

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass, replace
 
-from wfairl.demonstrations.collection import FIRST_TRAINING_SEED
-from wfairl.errors import BadInputError
-from wfairl.logic.corrections import Correction, correction_of_document
+from wfairl.core.demonstrations.collection import FIRST_TRAINING_SEED
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.task_registry import all_tasks
+from wfairl.questions.corrections import Correction, correction_of_document
 from wfairl.studio.events import (
     PERSON,
     RULE,
@@ -26,7 +27,6 @@ from wfairl.studio.events import (
     TaskRenamed,
 )
 from wfairl.studio.task_spec import TaskSpec
-from wfairl.worlds.registry import all_tasks
 
 LONGEST_DEMONSTRATION = 10_000
 

@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.automata.automaton import DEAD, Arrow, Automaton
-from wfairl.automata.comparison import compare
-from wfairl.automata.formats.images import to_svg
-from wfairl.automata.guarded import Edge, GuardedAutomaton
-from wfairl.automata.layout import lay_out
-from wfairl.automata.task_model import TaskModel
-from wfairl.automata.words import format_label, format_word
-from wfairl.demonstrations.demonstration import Dataset
-from wfairl.logic.support import support_of, untested_labels
+from wfairl.core.automata.automaton import DEAD, Arrow, Automaton
+from wfairl.core.automata.guarded import Edge, GuardedAutomaton
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.automata.words import format_label, format_word
+from wfairl.core.demonstrations.demonstration import Dataset
+from wfairl.core.rational.support import support_of, untested_labels
+from wfairl.pages.automata.images import to_svg
+from wfairl.pages.automata.layout import lay_out
+from wfairl.specifications.comparison import compare
 
 DONE, LOST = "done", "lost"
 

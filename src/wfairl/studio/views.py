@@ -4,18 +4,18 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from wfairl.automata.words import compress, format_label
-from wfairl.demonstrations.collection import FIRST_TEST_SEED
-from wfairl.logic.explanation import explain_word
-from wfairl.logic.proposals import Proposal
-from wfairl.logic.questions import Question
+from wfairl.core.automata.words import compress, format_label
+from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
+from wfairl.core.worlds.task_documents import Inventive
+from wfairl.core.worlds.world import available_controls
+from wfairl.questions.proposals import Proposal
+from wfairl.questions.questions import Question
+from wfairl.specifications.explanation import explain_word
 from wfairl.studio.episodes import AgentEpisode
 from wfairl.studio.events import JUDGES, RULE
 from wfairl.studio.frames import EncodedFilm, FrameEncoder, corner_of, instruction_of
 from wfairl.studio.keys import can_point, keys_of
 from wfairl.studio.session import Session
-from wfairl.worlds.documents import Inventive
-from wfairl.worlds.world import available_controls
 
 DEMONSTRATE, WATCH, ANSWER = "demonstrate", "watch", "answer"
 MODES = (DEMONSTRATE, WATCH, ANSWER)

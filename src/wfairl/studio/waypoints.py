@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from wfairl.demonstrations.demonstration import follow_controls
-from wfairl.errors import BadInputError
-from wfairl.report.tiles import TILE
-from wfairl.worlds.documents import Inventive
-from wfairl.worlds.rendering import Tiled, as_located
-from wfairl.worlds.world import World, available_controls
+from wfairl.core.demonstrations.demonstration import follow_controls
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.rendering import Tiled, as_located
+from wfairl.core.worlds.task_documents import Inventive
+from wfairl.core.worlds.world import World, available_controls
+from wfairl.pages.tiles import TILE
 
 EXPANSION_LIMIT = 10_000
 """States of the search for one waypoint."""

@@ -16,8 +16,8 @@ from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
-from wfairl.errors import FailedRunError
-from wfairl.worlds.registry import load_tasks, loaded_sources
+from wfairl.core.support.errors import FailedRunError
+from wfairl.core.worlds.task_registry import load_tasks, loaded_sources
 
 SLOTS = 256
 WARM_UP = SLOTS - 1

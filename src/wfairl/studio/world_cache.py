@@ -9,9 +9,9 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from wfairl.core.worlds.world import World
 from wfairl.studio.task_spec import TaskSpec
 from wfairl.studio.workers import Tick
-from wfairl.worlds.world import World
 
 CAPACITY = 256
 """Worlds in the cache; the least recently used goes first."""

@@ -1,0 +1,1 @@
+"""Experiments: suites, public data and baselines. Not part of the package."""

@@ -1,0 +1,97 @@
+"""The contract of an encoder, which turns the states of a world into the input of networks.
+
+encode = encoder.for_world(world)          one scene:         encode(states) -> Observations
+batch = encoder.for_batch(environment)     many episodes:     batch.encode(columns) -> columns of `batch.bank`
+network = encoder.make_network(outputs)    accepts the results of both
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Protocol
+
+import torch
+from torch import Tensor
+
+from experiments.baselines.network import Observations, StateNetwork
+from experiments.vector.scene_pool import Bank, Columns
+from experiments.vector.vector_environment import CompiledVectorEnv
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.world import World
+
+
+class OtherWorldError(BadInputError):
+    """A network is used in a world of another kind."""
+
+
+EncodeStates = Callable[[Sequence[Any]], Observations]
+"""Encodes states of one world."""
+
+
+class BatchEncoder(Protocol):
+    """Encodes the observations of a batch of episodes."""
+
+    @property
+    def bank(self) -> Bank:
+        """The entries to which the encoded columns refer."""
+        ...
+
+    def encode(self, columns: Columns) -> Columns:
+        """The columns of the environment as columns for a network."""
+        ...
+
+    def clear(self) -> None:
+        """Empty the bank, after the environment has emptied its own."""
+        ...
+
+
+class Encoder(Protocol):
+    """Turns the states of a world into the input of networks; a frozen record of plain settings.
+
+    Attributes:
+        kind: its name in files and on the command line.
+    """
+
+    kind: ClassVar[str]
+
+    @property
+    def controls(self) -> tuple[str, ...]:
+        """The controls of the worlds that it encodes."""
+        ...
+
+    @property
+    def columns(self) -> int:
+        """The number of integers in an observation."""
+        ...
+
+    def make_network(self, outputs: int) -> StateNetwork:
+        """An untrained network; its first outputs are for the controls."""
+        ...
+
+    def check_parameters(self, tensors: Mapping[str, Tensor]) -> None:
+        """Check that parameters have the sizes of this encoder's network, before one is created.
+
+        Raises:
+            ValueError, KeyError: they have not.
+        """
+        ...
+
+    def for_world(self, world: World[Any]) -> EncodeStates:
+        """The encoder of states of one world.
+
+        Raises:
+            BadInputError: the world is of another kind or size.
+        """
+        ...
+
+    def for_batch(self, environment: CompiledVectorEnv) -> BatchEncoder:
+        """The encoder of the observations of a batch of episodes."""
+        ...
+
+    def mirrored(self, observations: Observations, controls: Tensor) -> tuple[Observations, Tensor]:
+        """The states and their controls in the scene's mirror image; unchanged if the world has none."""
+        ...
+
+
+def blank_network(encoder: Encoder) -> StateNetwork:
+    """A network with one logit per control, for parameters to be loaded; it leaves torch's global generator alone."""
+    with torch.random.fork_rng(devices=[]):
+        return encoder.make_network(len(encoder.controls))

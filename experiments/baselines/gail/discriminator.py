@@ -1,0 +1,130 @@
+"""The discriminator of GAIL: is a transition the expert's (D = 1) or the generator's (D = 0)?
+
+    D(x, u) = sigmoid(l(x)[u]),   l a network with one logit per control, in MiniGrid the paper's
+    loss    = - mean_expert log D - mean_generator log(1 - D)
+
+The generator's reward is one of
+
+    log D          never positive: favours ending an episode
+    -log(1 - D)    never negative: favours continuing it
+
+To remove this bias, an episode that *terminates* after T steps continues in a virtual absorbing state (Kostrikov et
+al. 2019, Discriminator-Actor-Critic), which no control leaves and in which D is one number for all controls. So the end
+of an episode has a learned reward r_a:
+
+    return from the last step on  =  r(x, u) + gamma r_a + gamma^2 r_a + ...  =  r(x, u) + gamma / (1 - gamma) r_a
+
+and the discriminator is trained on the absorbing state as often as expert and generator visit it, within the horizon H:
+H - T times in an episode that terminated after T steps. An episode that is truncated at the horizon never enters it:
+its return continues with the value of its last state.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn.functional import softplus
+
+from experiments.baselines.encoder import Encoder
+from experiments.baselines.network import Observations
+
+REWARDS: dict[str, Callable[[Tensor], Tensor]] = {
+    "log-d": lambda logits: -softplus(-logits),
+    "minus-log-1-d": softplus,
+}
+"""The reward of a logit, by its name: log D = -softplus(-l), and -log(1 - D) = softplus(l)."""
+
+
+class Discriminator(nn.Module):
+    """D as logits; starts at D = 1/2 everywhere."""
+
+    def __init__(self, encoder: Encoder):
+        super().__init__()
+        self.network = encoder.make_network(len(encoder.controls))
+        self.absorbing = nn.Parameter(torch.zeros(()))
+
+    def forward(self, transitions: "Transitions") -> Tensor:
+        """The logit of each transition, shape [rows]."""
+        logits = self.network(transitions.observations)
+        return logits.gather(1, transitions.controls[:, None]).squeeze(1)
+
+
+@dataclass(frozen=True, eq=False)
+class Transitions:
+    """Transitions of the expert or the generator.
+
+    Attributes:
+        observations: the states.
+        controls: shape [rows] of int64; all of them were available.
+        absorbing: the fraction of all steps, beside these, spent in the absorbing state.
+    """
+
+    observations: Observations
+    controls: Tensor
+    absorbing: float
+
+    def __len__(self) -> int:
+        """The number of real transitions."""
+        return len(self.controls)
+
+    def rows(self, chosen: Tensor) -> "Transitions":
+        """Some of the transitions, with the same fraction of the absorbing state."""
+        return Transitions(self.observations.rows(chosen), self.controls[chosen], self.absorbing)
+
+
+@dataclass(frozen=True)
+class DiscriminatorMetrics:
+    """The loss of a discriminator step, and its accuracy on the expert's and the generator's steps."""
+
+    loss: float
+    expert_accuracy: float
+    generator_accuracy: float
+
+
+def discrimination_loss(
+    discriminator: Discriminator, expert: Transitions, generator: Transitions, smoothing: float
+) -> tuple[Tensor, DiscriminatorMetrics]:
+    """The loss of the discriminator, with equal weight for both sides.
+
+    With label smoothing, the expert's label is 1 - smoothing and the generator's smoothing, so that the optimal logits
+    do not exceed log((1 - smoothing) / smoothing).
+    """
+    losses, accuracies = [], []
+    for side, sign in ((expert, 1.0), (generator, -1.0)):
+        logits = sign * discriminator(side)
+        absorbing = sign * discriminator.absorbing
+        # The absorbing state is one row with the weight of its fraction of all steps.
+        losses.append(
+            (1 - side.absorbing) * _cross_entropy(logits, smoothing).mean()
+            + side.absorbing * _cross_entropy(absorbing, smoothing)
+        )
+        accuracies.append(
+            (1 - side.absorbing) * (logits > 0).float().mean().item() + side.absorbing * float(absorbing.item() > 0)
+        )
+    loss = losses[0] + losses[1]
+    return loss, DiscriminatorMetrics(loss.item(), *accuracies)
+
+
+def _cross_entropy(logits: Tensor, smoothing: float) -> Tensor:
+    """- (1 - s) log sigmoid(l) - s log sigmoid(-l)."""
+    return softplus(-logits) + smoothing * logits
+
+
+def absorbing_return(reward: float, discount: float) -> float:
+    """The return of the absorbing state as of the last step of an episode that terminates: gamma / (1 - gamma) r_a."""
+    return discount / (1 - discount) * reward
+
+
+def absorbing_fraction(steps: int, lengths: NDArray[np.int64], horizon: int) -> float:
+    """The fraction of all steps, real and virtual, spent in the absorbing state.
+
+    Args:
+        steps: number of real steps.
+        lengths: T of each episode that terminated among them.
+        horizon: H.
+    """
+    virtual = int(np.sum(horizon - lengths))
+    return virtual / max(steps + virtual, 1)

@@ -1,0 +1,295 @@
+"""Encoders of MiniGrid scenes: the fixed map, as in the paper, or the map centred on the agent.
+
+The rules of MiniGrid are invariant under shifts, rotations and reflections, with left and right exchanged by a
+reflection. So a policy loses nothing if the map is shifted and rotated until the agent stands in the middle and faces
+up, and it generalises from one place to all others. The reflection remains: it makes two demonstrations of one.
+
+An observation has three columns: index of the grid, cell * 4 + direction, and the carried object.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from experiments.baselines.encoder import BatchEncoder, EncodeStates
+from experiments.baselines.network import Observations, StateNetwork
+from experiments.vector import minigrid_batch as grid_batch
+from experiments.vector.scene_pool import Bank, Columns
+from experiments.vector.vector_environment import CompiledVectorEnv
+from wfairl.core.worlds.world import World
+from wfairl.minigrid import MiniGridWorld
+from wfairl.minigrid.grid_network import (
+    CARRIED,
+    DIRECTION,
+    HIDDEN,
+    POSITION,
+    Dropout,
+    GridConvolution,
+    Head,
+    OtherMapError,
+    columns_of,
+    pairs,
+)
+from wfairl.minigrid.rules import CONTROLS, DIRECTIONS, HANDS, WALL
+from wfairl.minigrid.view import view_states
+
+UP = 3
+MIRRORED_DIRECTION = (2, 1, 0, 3)
+MIRRORED_CONTROL = tuple({"left": "right", "right": "left"}.get(name, name) for name in CONTROLS)
+
+UNKNOWN = -1
+"""The entry of surroundings that have not been encoded yet."""
+
+
+class _GridEncoder:
+    """The common part of the encoders of grids."""
+
+    columns = grid_batch.COLUMNS
+    controls = tuple(CONTROLS)
+    size: tuple[int, int]
+
+    def make_network(self, outputs: int) -> StateNetwork:
+        """See `Encoder`."""
+        return GridNetwork(*self.size, outputs)
+
+    def check_parameters(self, tensors: Mapping[str, Tensor]) -> None:
+        """See `Encoder`."""
+        height, width = self.size
+        if tensors["position.weight"].shape[0] != height * width:
+            raise ValueError(f"it holds {tensors['position.weight'].shape[0]} positions, not {height} x {width}")
+
+    def mirrored(self, observations: Observations, controls: Tensor) -> tuple[Observations, Tensor]:
+        """See `Encoder`: left and right exchanged."""
+        width = observations.bank.shape[2]
+        number, place, carried = observations.columns.T
+        cell, direction = place // DIRECTIONS, place % DIRECTIONS
+        mirrored = cell - cell % width + (width - 1 - cell % width)
+        places = mirrored * DIRECTIONS + torch.tensor(MIRRORED_DIRECTION)[direction]
+        exchanged = torch.tensor([CONTROLS.index(name) for name in MIRRORED_CONTROL])[controls]
+        return Observations(observations.bank.flip(2), torch.stack([number, places, carried], dim=1)), exchanged
+
+
+@dataclass(frozen=True)
+class MapEncoder(_GridEncoder):
+    """The whole map, as in the paper; for maps of one size."""
+
+    height: int
+    width: int
+    kind: ClassVar[str] = "map"
+
+    @property
+    def size(self) -> tuple[int, int]:  # type: ignore[override]
+        """Height and width of the encoded grids."""
+        return self.height, self.width
+
+    def for_world(self, world: World[Any]) -> EncodeStates:
+        """See `Encoder`.
+
+        Raises:
+            OtherMapError: the map is of another size, or there is none.
+        """
+        scene = minigrid(world)
+        if scene.size != self.size:
+            raise OtherMapError(
+                f"the policy was trained on maps of {self.height} x {self.width} cells, and this map has"
+                f" {' x '.join(map(str, scene.size))}. Evaluate it on the task that it was trained for, or train one"
+                " with the agent's view"
+            )
+
+        def encode(states: Sequence[Any]) -> Observations:
+            view = view_states(scene, packed(scene, states))
+            grids, of_grid = np.unique(view.grids, axis=0, return_inverse=True)
+            rows = columns_of(view)
+            rows[:, 0] = of_grid.reshape(-1)[rows[:, 0]]
+            return Observations(torch.from_numpy(grids), torch.from_numpy(rows))
+
+        return encode
+
+    def for_batch(self, environment: CompiledVectorEnv) -> BatchEncoder:
+        """See `Encoder`."""
+        return _MapBatch(environment.bank)
+
+
+@dataclass(frozen=True)
+class AgentEncoder(_GridEncoder):
+    """The map shifted and rotated so that the agent stands in the middle and faces up, `radius` cells each way.
+
+    Cells beyond the map are walls. It encodes maps of any size.
+    """
+
+    radius: int
+    kind: ClassVar[str] = "agent"
+
+    @property
+    def size(self) -> tuple[int, int]:  # type: ignore[override]
+        """Height and width of the encoded grids."""
+        return 2 * self.radius + 1, 2 * self.radius + 1
+
+    @property
+    def place(self) -> int:
+        """The place of the agent: in the middle, facing up."""
+        return (self.radius * self.size[1] + self.radius) * DIRECTIONS + UP
+
+    def for_world(self, world: World[Any]) -> EncodeStates:
+        """See `Encoder`."""
+        scene = minigrid(world)
+
+        def encode(states: Sequence[Any]) -> Observations:
+            view = view_states(scene, packed(scene, states))
+            _, places, carried = columns_of(view).T
+            windows = surroundings(view.grids, view.grid_numbers, places, self.radius)
+            grids, numbers = np.unique(windows, axis=0, return_inverse=True)
+            columns = np.stack([numbers.reshape(-1), np.full(len(places), self.place), carried], axis=1)
+            return Observations(torch.from_numpy(grids), torch.from_numpy(columns))
+
+        return encode
+
+    def for_batch(self, environment: CompiledVectorEnv) -> BatchEncoder:
+        """See `Encoder`."""
+        return _AgentBatch(self, environment.bank)
+
+
+def is_grid(world: World[Any]) -> bool:
+    """Whether these encoders apply to a world."""
+    return isinstance(world, MiniGridWorld)
+
+
+def grid_encoder(view: str, world: World[Any], radius: int) -> MapEncoder | AgentEncoder:
+    """The encoder of a view for scenes like this one; the radius is limited by the size of the map."""
+    height, width = minigrid(world).size
+    return MapEncoder(height, width) if view == MapEncoder.kind else AgentEncoder(min(radius, max(height, width) - 1))
+
+
+class GridNetwork(StateNetwork):
+    """The network of the paper's appendix without its input for the control; for maps of one size."""
+
+    def __init__(self, height: int, width: int, outputs: int):
+        super().__init__()
+        self.convolution = GridConvolution(height, width)
+        self.position = nn.Embedding(height * width, POSITION)
+        self.direction = nn.Embedding(DIRECTIONS, DIRECTION)
+        self.carried = nn.Embedding(len(HANDS), CARRIED)
+        self.dense = nn.Linear(self.convolution.size + POSITION + DIRECTION + CARRIED, HIDDEN[0])
+        self.head = Head(outputs)
+
+    def _weights(self) -> tuple[Tensor, ...]:
+        """The first layer's weights for the grid, the position, the direction and the carried object."""
+        return self.dense.weight.split((self.convolution.size, POSITION, DIRECTION, CARRIED), dim=1)
+
+    def entry_table(self, entries: Tensor, dropout: Dropout | None = None) -> Tensor:
+        """See `StateNetwork`; the entries are grids of shape [grids, height, width] of uint8."""
+        features = self.convolution(entries)
+        return (features if dropout is None else dropout(features)) @ self._weights()[0].T + self.dense.bias
+
+    def index_tables(self) -> tuple[Tensor, ...]:
+        """See `StateNetwork`: cell * 4 + direction, and the carried object."""
+        _, of_position, of_direction, of_carried = self._weights()
+        places = pairs(self.position.weight @ of_position.T, self.direction.weight @ of_direction.T)
+        return places, self.carried.weight @ of_carried.T
+
+    def from_tables(self, tables: Sequence[Tensor], indices: Sequence[Tensor], dropout: Dropout | None) -> Tensor:
+        """See `StateNetwork`."""
+        return self.head(tables, indices, dropout)
+
+    def from_hidden(self, hidden: Tensor) -> Tensor:
+        """See `StateNetwork`."""
+        return self.head.from_hidden(hidden)
+
+    def available(self, entries: Tensor) -> None:  # noqa: ARG002
+        """See `StateNetwork`: in MiniGrid every control is always available."""
+        return
+
+    @staticmethod
+    def logits_alone(parameters: Mapping[str, Tensor], controls: int) -> dict[str, Tensor]:
+        """See `StateNetwork`."""
+        return {name: one[:controls] if name.startswith("head.last.") else one for name, one in parameters.items()}
+
+
+class _MapBatch:
+    """The whole map: the columns are the environment's own."""
+
+    def __init__(self, bank: Bank):
+        self.bank = bank
+
+    def encode(self, columns: Columns) -> Columns:
+        return columns
+
+    def clear(self) -> None:
+        pass
+
+
+class _AgentBatch:
+    """The agent's view depends on the grid and its place only; each pair is encoded once."""
+
+    def __init__(self, encoder: AgentEncoder, grids: Bank):
+        self.bank = Bank(encoder.size, np.uint8)
+        self._encoder, self._grids = encoder, grids
+        self._numbers = np.empty((0, 0), np.int32)
+
+    def encode(self, columns: Columns) -> Columns:
+        grids, places = columns[:, grid_batch.GRID], columns[:, grid_batch.PLACE]
+        if len(self._grids) > len(self._numbers):
+            height, width = self._grids.entries.shape[1:]
+            larger = np.full((2 * len(self._grids), height * width * DIRECTIONS), UNKNOWN, np.int32)
+            if len(self._numbers):
+                larger[: len(self._numbers)] = self._numbers
+            self._numbers = larger
+        numbers = self._numbers[grids, places].astype(np.int64)
+        unknown = np.flatnonzero(numbers == UNKNOWN)
+        if len(unknown):
+            windows = surroundings(self._grids.entries, grids[unknown], places[unknown], self._encoder.radius)
+            numbers[unknown] = self.bank.number(windows)
+            self._numbers[grids[unknown], places[unknown]] = numbers[unknown]
+        return np.stack([numbers, np.full(len(columns), self._encoder.place), columns[:, grid_batch.CARRIED]], axis=1)
+
+    def clear(self) -> None:
+        self.bank.clear()
+        self._numbers = np.empty((0, 0), np.int32)
+
+
+def surroundings(
+    grids: NDArray[np.uint8], numbers: NDArray[np.int64], places: NDArray[np.int64], radius: int
+) -> NDArray[np.uint8]:
+    """The cells around agents, rotated so that each agent faces up; walls beyond the map.
+
+    Args:
+        grids: shape [grids, height, width].
+        numbers: the grid of each agent, shape [agents].
+        places: its cell * 4 + direction, shape [agents].
+        radius: cells each way.
+
+    Returns:
+        Shape [agents, 2 radius + 1, 2 radius + 1].
+    """
+    cells, directions = np.divmod(places, DIRECTIONS)
+    y, x = np.divmod(cells, grids.shape[2])
+    # Offsets ahead and to the right, for an agent that faces right, down, left and up.
+    ahead = np.array([(0, 1), (1, 0), (0, -1), (-1, 0)])[directions]
+    right = np.array([(1, 0), (0, -1), (-1, 0), (0, 1)])[directions]
+    reach = np.arange(-radius, radius + 1)
+    offsets = -reach[None, :, None, None] * ahead[:, None, None] + reach[None, None, :, None] * right[:, None, None]
+    row, column = y[:, None, None] + offsets[..., 0], x[:, None, None] + offsets[..., 1]
+    inside = (row >= 0) & (row < grids.shape[1]) & (column >= 0) & (column < grids.shape[2])
+    cells_around = grids[numbers[:, None, None], np.where(inside, row, 0), np.where(inside, column, 0)]
+    return np.where(inside, cells_around, np.uint8(WALL))
+
+
+def packed(world: MiniGridWorld, states: Sequence[Any]) -> NDArray[np.uint64]:
+    """States as 64-bit words, shape [states, words]."""
+    return np.stack([world.pack(state) for state in states])
+
+
+def minigrid(world: World[Any]) -> MiniGridWorld:
+    """The world, if it is one of MiniGrid.
+
+    Raises:
+        OtherMapError: it is not.
+    """
+    if not isinstance(world, MiniGridWorld):
+        raise OtherMapError(f"this network was trained for MiniGrid scenes, not for a {type(world).__name__}")
+    return world

@@ -1,0 +1,198 @@
+"""The cost of knowing few words. (Figure 5 of the paper)
+
+An agent whose automaton was learned from few words plans for these words only. The expert, which knows the rule, may
+complete the same task in fewer steps, with a word that the agent's automaton does not accept.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from wfairl.core.automata.automaton import Automaton, Label
+from wfairl.core.automata.task_model import fit_task_model
+from wfairl.core.automata.words import DIFFERENCES_EXPLAINED, compress, format_difference, format_word
+from wfairl.core.demonstrations.demonstration import Dataset
+from wfairl.core.planning.cost import unit_cost
+from wfairl.core.planning.path import Path
+from wfairl.core.planning.plan import UnsatisfiableTaskError, find_plan
+from wfairl.core.planning.product import build_product
+from wfairl.core.support.errors import FailedRunError
+from wfairl.core.support.parallel import map_in_threads
+from wfairl.core.worlds.task import Task
+from wfairl.pages import style
+from wfairl.pages.figures.captioned import CaptionedFigure
+from wfairl.pages.film import film_path
+from wfairl.pages.text import counted
+
+FRAMES_PER_ROW = 2
+APART, GAP, TITLE, LINE = 0.35, 0.1, 0.21, 0.2
+"""Inches between columns, between frames, of titles, and of the text below a frame."""
+
+
+class NoUnseenWordError(FailedRunError):
+    """In all searched scenes, the automata accept the expert's word.
+
+    Attributes:
+        reason: the message without the advice, for a page.
+    """
+
+    def __init__(self, scenes: int, task: str):
+        self.reason = f"in {counted(scenes, 'scene')} of {task} every automaton accepts the word of the expert"
+        super().__init__(f"{self.reason}. Search other scenes, or use an automaton learned from fewer demonstrations")
+
+
+@dataclass(frozen=True, eq=False)
+class UnseenWord:
+    """A scene in which the agent's automaton does not accept the expert's word.
+
+    Attributes:
+        seed: the scene.
+        agent: the agent's path, accepted by its automaton.
+        expert: a shortest path by the true rule.
+        learned_from: the data of the agent's automaton, as text.
+        learned_from_more: the data of automata that lose no step in any scene, as text.
+        scenes: the number of searched scenes.
+    """
+
+    seed: int
+    agent: Path
+    expert: Path
+    learned_from: str
+    learned_from_more: tuple[str, ...]
+    scenes: int
+
+    @property
+    def extra_steps(self) -> int:
+        """How many more steps the agent takes than the expert."""
+        return len(self.agent.controls) - len(self.expert.controls)
+
+
+def learn_from_fewer(dataset: Dataset) -> dict[str, Automaton]:
+    """Automata learned from all demonstrations, the first half of them, and so on down to one success, by their number.
+
+    Args:
+        dataset: successes and failures, both halved each time.
+    """
+    successes = [i for i, one in enumerate(dataset) if one.is_success]
+    failures = [i for i, one in enumerate(dataset) if not one.is_success]
+    automata, part = {}, 1
+    while part <= len(successes):
+        chosen = [*successes[: len(successes) // part], *failures[: len(failures) // part]]
+        words, scores = [dataset.words[i] for i in chosen], [dataset.scores[i] for i in chosen]
+        model = fit_task_model(words, scores, optional_start=True)
+        text = f"{len(successes) // part} success{'es' if part < len(successes) else ''}"
+        automata[f"{text} and {len(failures) // part} failures"] = model.finite
+        part *= 2
+    return automata
+
+
+def find_unseen_word(task: Task, automata: Mapping[str, Automaton], seeds: Sequence[int]) -> UnseenWord:
+    """The scene in which an agent loses most steps by not accepting the expert's word.
+
+    The first automaton with such a scene is used. If no automaton ever loses a step, it is the first scene in which one
+    does not accept the expert's word, but another word that is as short.
+
+    Args:
+        automata: of the agents, by the data that they were learned from, most data first.
+        seeds: the scenes to search; those that an agent cannot solve are skipped.
+
+    Raises:
+        NoUnseenWordError: every automaton accepts the expert's word in every scene.
+    """
+    experts = dict(zip(seeds, map_in_threads(lambda seed: _expert_path(task, seed), seeds, n_jobs=2), strict=True))
+    best: UnseenWord | None = None
+    lossless: list[str] = []
+    for learned_from, automaton in automata.items():
+        unknown = [seed for seed, path in experts.items() if not automaton.accepts(path.word)]
+        for seed in unknown:
+            agent = _agent_path(task, automaton, seed)
+            if agent is not None:
+                pair = UnseenWord(seed, agent, experts[seed], learned_from, tuple(lossless), len(seeds))
+                best = pair if best is None or pair.extra_steps > best.extra_steps else best
+        if best is not None and best.extra_steps > 0:
+            return best
+        lossless.append(learned_from)
+    if best is None:
+        raise NoUnseenWordError(len(seeds), task.name)
+    return best
+
+
+def _expert_path(task: Task, seed: int) -> Path:
+    world = task.make_world(seed)
+    product = build_product(world, task.rule)
+    return find_plan(product, unit_cost(product)).path
+
+
+def _agent_path(task: Task, automaton: Automaton, seed: int) -> Path | None:
+    product = build_product(task.make_world(seed), automaton)
+    try:
+        return find_plan(product, unit_cost(product)).path
+    except UnsatisfiableTaskError:
+        return None
+
+
+def draw_unseen_word(task: Task, pair: UnseenWord, name: str = "unseen-word") -> CaptionedFigure:
+    """Frames of agent and expert at each change of the label, in two columns.
+
+    Raises:
+        NoRendererError: the world has no renderer.
+    """
+    films = [_moments(task, pair.seed, path) for path in (pair.agent, pair.expert)]
+    column = (style.PAGE - APART) / 2
+    width = (column - GAP * (FRAMES_PER_ROW - 1)) / FRAMES_PER_ROW
+    pixels_down, pixels_across, _ = films[0][0][1].shape
+    height = width * pixels_down / pixels_across
+    rows = -(-max(map(len, films)) // FRAMES_PER_ROW)
+    figure = style.new_figure(style.PAGE, TITLE + rows * (height + LINE))
+    for side, (title, path, film) in enumerate(zip(("agent", "expert"), (pair.agent, pair.expert), films, strict=True)):
+        edge = side * (column + APART)
+        style.write_at(
+            figure, edge, 0.02, f"{title}, {len(path.controls)} steps", style.NORMAL, va="top", weight="bold"
+        )
+        for number, (text, image) in enumerate(film):
+            row, place_in_row = divmod(number, FRAMES_PER_ROW)
+            left, top = edge + place_in_row * (width + GAP), TITLE + row * (height + LINE)
+            axes = style.place(figure, left, top, width, height)
+            style.without_frame(axes)
+            axes.imshow(image, interpolation="antialiased", label=f"{title}-{number}")
+            style.write_at(figure, left, top + height + 0.025, text, style.SMALL, va="top")
+    return CaptionedFigure(name, figure, _caption(task, pair), _alt(pair))
+
+
+def _moments(task: Task, seed: int, path: Path) -> list[tuple[str, Any]]:
+    """Text and frame of the start, and of every step at which the label changes."""
+    film = film_path(task.make_world(seed), path)
+    moments = [("start", film.frames[0])]
+    before: Label = frozenset()
+    for step, label in enumerate(path.labels, start=1):
+        if label != before:
+            moments.append((f"step {step}: {format_difference(before, label)}", film.frames[step]))
+        before = label
+    return moments
+
+
+def _caption(task: Task, pair: UnseenWord) -> str:
+    agent, expert = len(pair.agent.controls), len(pair.expert.controls)
+    unseen = f"The agent's automaton, learned from {pair.learned_from}, does not accept the word of the expert"
+    searched = f"in any of the {pair.scenes} searched scenes."
+    if pair.extra_steps == 0:
+        verdict = (
+            f"but accepts another one that is as short: both need {expert} steps. No agent loses a step {searched}"
+        )
+    else:
+        verdict = f"and the agent needs {agent} steps where {expert} are enough."
+        if pair.learned_from_more:
+            others = " or from ".join(pair.learned_from_more)
+            verdict += f" Agents that learned from {others} lose no step {searched}"
+    return (
+        f"Agent and expert in the same scene of {task.name} ({pair.seed}), at the start and whenever the label changes"
+        f" {DIFFERENCES_EXPLAINED}. {unseen}, {verdict} Word of the agent: {format_word(compress(pair.agent.labels))}."
+        f" Word of the expert: {format_word(compress(pair.expert.labels))}."
+    )
+
+
+def _alt(pair: UnseenWord) -> str:
+    return "Two columns of frames of one scene. " + "; ".join(
+        f"the {name} takes {counted(len(path.controls), 'step')} with the word {format_word(compress(path.labels))}"
+        for name, path in (("agent", pair.agent), ("expert", pair.expert))
+    )

@@ -1,0 +1,15 @@
+"""Public data that others measured on, as worlds and demonstrations; the data are not part of the package."""
+
+from wfairl.core.support.lazy_names import load_lazily
+
+_MODULES = {
+    "PublicSource": "source",
+    "SourceFile": "source",
+    "TrajectorySet": "trajectories",
+    "from_routes": "trajectories",
+    "load_trajectories": "trajectories",
+    "save_trajectories": "trajectories",
+}
+
+__all__ = [*_MODULES]
+__getattr__, __dir__ = load_lazily(__name__, _MODULES)

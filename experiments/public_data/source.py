@@ -1,0 +1,73 @@
+"""Where public data come from, and whether a copy is the version behind the published figures."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from experiments.public_data.trajectories import TrajectorySet
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.files import parse_json, read_bytes
+
+
+class WrongSourceError(BadInputError):
+    """A file of public data is missing, cut short, or of another version."""
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file as its authors publish it: path below the source, size, and SHA-256."""
+
+    path: str
+    size: int
+    sha256: str
+
+
+def published_files(name: str) -> tuple[SourceFile, ...]:
+    """The files of a data set, with the checksums that are part of the package."""
+    checksums = parse_json(resources.files("experiments.public_data").joinpath("checksums.json").read_text("utf-8"))
+    return tuple(SourceFile(path, file["bytes"], file["sha256"]) for path, file in checksums[name].items())
+
+
+@dataclass(frozen=True)
+class PublicSource:
+    """A public data set.
+
+    Attributes:
+        name: what the command line calls it.
+        title: what it is.
+        where: the repository, its commit, and the folder in it.
+        files: what is read.
+        read: from a directory with these files to trajectories.
+        licence: of the data.
+    """
+
+    name: str
+    title: str
+    where: str
+    files: tuple[SourceFile, ...]
+    read: Callable[[Path], TrajectorySet]
+    licence: str = "none stated: measure on it, do not pass it on"
+
+    def check(self, directory: Path) -> None:
+        """Refuse a copy with a file that is missing, cut short, or of another version.
+
+        Raises:
+            WrongSourceError: names the first such file.
+        """
+        for file in self.files:
+            path = directory / file.path
+            if not path.is_file():
+                raise WrongSourceError(f"{path}: missing. {self.title} come from {self.where}")
+            content = read_bytes(path)
+            if hashlib.sha256(content).hexdigest() == file.sha256:
+                continue
+            if len(content) < file.size:
+                raise WrongSourceError(f"{path}: cut short: {len(content):,} of {file.size:,} bytes; fetch it again")
+            raise WrongSourceError(f"{path}: another version than published figures are of; they are of {self.where}")
+
+    def load(self, directory: Path) -> TrajectorySet:
+        """Check a copy and read its trajectories; errors as in `check` and of the reader."""
+        self.check(directory)
+        return self.read(directory)

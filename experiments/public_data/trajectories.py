@@ -1,0 +1,269 @@
+"""TrajectorySet: recorded trajectories on one table of transitions, with the splits of their authors.
+
+    data = load_trajectories(directory, "shanghai")
+    data.world(0), data.demonstration(0)          the scene and the demonstration of the first trajectory
+
+All scenes share the table. Marks of a set (the home and the water of a labyrinth) hold in every scene; without marks,
+the goal of a trajectory is its last state, which its scene marks as `arrived`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import UNAVAILABLE, Label
+from wfairl.core.demonstrations.demonstration import SUCCESS_SCORE, Demonstration, replay
+from wfairl.core.support.documents import Name, parse
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.safetensors_files import read_arrays, write_arrays
+from wfairl.core.worlds.graph import GraphWorld
+from wfairl.core.worlds.transitions import TransitionTable
+
+FORMAT, VERSION = "wfairl-trajectories", 1
+
+ARRIVED = "arrived"
+
+
+class BrokenTrajectoriesError(BadInputError):
+    """Trajectories that do not follow their table, or a file that does not hold any."""
+
+
+@dataclass(frozen=True, eq=False)
+class TrajectorySet:
+    """Trajectories on one table of transitions.
+
+    Attributes:
+        name: of the data set.
+        table: the transitions.
+        first: trajectory i has the steps from first[i] to first[i + 1]; shape [trajectories + 1] of int64.
+        states: before each step, shape [steps] of int64.
+        controls: of each step, shape [steps] of int64.
+        splits: numbers of trajectories by the name of the split.
+        marks: the label on arriving in a state.
+    """
+
+    name: str
+    table: TransitionTable
+    first: NDArray[np.int64]
+    states: NDArray[np.int64]
+    controls: NDArray[np.int64]
+    splits: Mapping[str, NDArray[np.int64]]
+    marks: Mapping[int, Label] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if len(self.states) != len(self.controls) or not len(self.first) or not len(self.states):
+            raise BrokenTrajectoriesError(f"{self.name}: its arrays do not fit each other")
+        if not (np.diff(self.first) > 0).all() or self.first[0] != 0 or self.first[-1] != len(self.states):
+            raise BrokenTrajectoriesError(f"{self.name}: a trajectory needs at least one step")
+        successors = self.table.successors
+        if not (self.states.min() >= 0 and self.states.max() < len(successors)):
+            raise BrokenTrajectoriesError(f"{self.name}: a state is none of the {len(successors)} of the table")
+        if not (self.controls.min() >= 0 and self.controls.max() < successors.shape[1]):
+            raise BrokenTrajectoriesError(f"{self.name}: a control is none of the {successors.shape[1]} of the table")
+        numbers = np.concatenate([*self.splits.values(), [0]])
+        if not (numbers.min() >= 0 and numbers.max() < len(self)):
+            raise BrokenTrajectoriesError(f"{self.name}: a split has a trajectory that is none of the {len(self)}")
+        if any(not 0 <= state < len(successors) for state in self.marks):
+            raise BrokenTrajectoriesError(f"{self.name}: a mark is at none of the {len(successors)} states")
+        propositions = frozenset().union(*self.table.labels)
+        if not propositions <= (frozenset().union(*self.marks.values()) or {ARRIVED}):
+            raise BrokenTrajectoriesError(f"{self.name}: its labels have propositions that no mark has")
+        next_states = successors[self.states, self.controls]
+        continues = np.ones(len(self.states), bool)
+        continues[self.first[1:] - 1] = False
+        wrong = np.flatnonzero((next_states < 0) | (continues & (next_states != np.append(self.states[1:], -1))))
+        if len(wrong):
+            trajectory = int(np.searchsorted(self.first, wrong[0], side="right")) - 1
+            raise BrokenTrajectoriesError(
+                f"{self.name}: step {wrong[0] - self.first[trajectory]} of trajectory {trajectory} does not follow the"
+                f" table: control {self.controls[wrong[0]]} in state {self.states[wrong[0]]} leads elsewhere"
+            )
+
+    def __len__(self) -> int:
+        """The number of trajectories."""
+        return len(self.first) - 1
+
+    @cached_property
+    def goals(self) -> NDArray[np.int64]:
+        """The last state of each trajectory, shape [trajectories]."""
+        last = self.first[1:] - 1
+        return self.table.successors[self.states[last], self.controls[last]].astype(np.int64)
+
+    def steps(self, trajectory: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The states and controls of the steps of a trajectory, shape [steps] each."""
+        part = slice(self.first[trajectory], self.first[trajectory + 1])
+        return self.states[part], self.controls[part]
+
+    def route(self, trajectory: int) -> tuple[int, ...]:
+        """All states of a trajectory, including the last."""
+        return (*self.steps(trajectory)[0].tolist(), int(self.goals[trajectory]))
+
+    def world(self, trajectory: int) -> GraphWorld:
+        """The scene of a trajectory."""
+        marks = self.marks or {int(self.goals[trajectory]): frozenset({ARRIVED})}
+        propositions = sorted(frozenset().union(*marks.values()))
+        return GraphWorld(self.table, tuple(propositions), int(self.states[self.first[trajectory]]), marks)
+
+    def demonstration(self, trajectory: int, steps: int | None = None) -> Demonstration:
+        """A trajectory, or its first steps, as a successful demonstration in its scene."""
+        return replay(
+            self.world(trajectory), self.steps(trajectory)[1][:steps].tolist(), SUCCESS_SCORE, seed=trajectory
+        )
+
+    def split(self, name: str) -> NDArray[np.int64]:
+        """The trajectories of a split.
+
+        Raises:
+            BadInputError: there is none of that name.
+        """
+        if name not in self.splits:
+            raise BadInputError(f"{self.name}: no split {name!r}; there are {', '.join(self.splits)}")
+        return self.splits[name]
+
+
+def transition_table(
+    controls: tuple[str, ...],
+    successors: NDArray[np.int32],
+    features: NDArray[np.float64],
+    feature_names: tuple[str, ...],
+    positions: NDArray[np.float64] | None = None,
+) -> TransitionTable:
+    """A table without labels, from the features of its available transitions.
+
+    Args:
+        controls, successors, feature_names, positions: as in `TransitionTable`.
+        features: sorted by state, then by control; shape [transitions, features].
+    """
+    distinct, row = np.unique(features, axis=0, return_inverse=True)
+    feature_index = np.zeros(successors.shape, np.int32)
+    feature_index[successors != UNAVAILABLE] = row.reshape(-1)
+    return TransitionTable(
+        controls=controls,
+        successors=successors,
+        label_index=np.zeros(successors.shape, np.uint16),
+        labels=(frozenset(),),
+        feature_index=feature_index,
+        features=distinct,
+        feature_names=feature_names,
+        positions=positions,
+    )
+
+
+def from_routes(
+    name: str,
+    table: TransitionTable,
+    routes: Sequence[Sequence[int]],
+    splits: Mapping[str, NDArray[np.int64]],
+) -> TrajectorySet:
+    """Trajectories given by their states; the control is the first that leads to the next state.
+
+    Raises:
+        BrokenTrajectoriesError: no control leads from a state of a route to the next, or a route is too short.
+    """
+    control_of = [
+        {int(after): control for control, after in reversed(list(enumerate(row))) if after >= 0}
+        for row in table.successors
+    ]
+    states, controls, first = [], [], [0]
+    for number, route in enumerate(routes):
+        for state, after in pairwise(route):
+            control = control_of[state].get(after)
+            if control is None:
+                raise BrokenTrajectoriesError(f"{name}: route {number}: no control leads from {state} to {after}")
+            states.append(state)
+            controls.append(control)
+        first.append(len(states))
+    bounds, origins, chosen = (np.array(part, np.int64) for part in (first, states, controls))
+    return TrajectorySet(name, table, bounds, origins, chosen, splits)
+
+
+def save_trajectories(data: TrajectorySet, directory: Path) -> Path:
+    """Write a set as NAME.safetensors: arrays, and a header in JSON."""
+    table = data.table
+    header = {
+        "name": data.name,
+        "controls": list(table.controls),
+        "labels": [sorted(label) for label in table.labels],
+        "feature_names": list(table.feature_names),
+        "marks": {str(state): sorted(label) for state, label in data.marks.items()},
+        "splits": list(data.splits),
+    }
+    arrays: dict[str, NDArray[Any]] = {
+        "successors": table.successors,
+        "label_index": table.label_index,
+        "feature_index": table.feature_index,
+        "features": table.features,
+        "first": data.first,
+        "states": data.states.astype(np.int32),
+        "chosen": data.controls.astype(np.int16),
+        **{f"split {i}": numbers for i, numbers in enumerate(data.splits.values())},
+        **({} if table.positions is None else {"positions": table.positions}),
+    }
+    path = directory / f"{data.name}.safetensors"
+    write_arrays(path, FORMAT, VERSION, header, arrays)
+    return path
+
+
+ARRAYS: Mapping[str, Any] = {
+    "successors": np.int32, "label_index": np.uint16, "feature_index": np.int32, "features": np.float64,
+    "first": np.int64, "states": np.int32, "chosen": np.int16,
+}  # fmt: skip
+"""The arrays that a file must have, and their types."""
+
+
+@dataclass(frozen=True)
+class _Header:
+    """The header of a file."""
+
+    name: Name
+    controls: tuple[str, ...]
+    labels: tuple[Label, ...]
+    feature_names: tuple[str, ...]
+    marks: Mapping[str, Label]
+    splits: tuple[str, ...]
+
+
+def _numbers(array: NDArray[Any]) -> NDArray[np.int64]:
+    if array.ndim != 1 or array.dtype.kind != "i":
+        raise BrokenTrajectoriesError("its arrays do not fit each other")
+    return array.astype(np.int64)
+
+
+def load_trajectories(directory: Path, name: str) -> TrajectorySet:
+    """Read what `wfairl data NAME` wrote.
+
+    Raises:
+        BrokenTrajectoriesError: the file is cut short, damaged, or holds something else.
+        BadInputError: there is no such file.
+    """
+    path = directory / f"{name}.safetensors"
+    _, content, arrays = read_arrays(path, FORMAT, (VERSION,), BrokenTrajectoriesError)
+    try:
+        header: _Header = parse(_Header, content)
+        for part, kind in ARRAYS.items():
+            if arrays[part].dtype != kind:
+                raise BrokenTrajectoriesError(f"the array {part!r} is of the wrong type")
+        table = TransitionTable(
+            controls=header.controls,
+            successors=arrays["successors"],
+            label_index=arrays["label_index"],
+            labels=header.labels,
+            feature_index=arrays["feature_index"],
+            features=arrays["features"],
+            feature_names=header.feature_names,
+            positions=arrays.get("positions"),
+        )
+        splits = {split: _numbers(arrays[f"split {i}"]) for i, split in enumerate(header.splits)}
+        marks = {int(state): label for state, label in header.marks.items()}
+        first, states, chosen = (_numbers(arrays[part]) for part in ("first", "states", "chosen"))
+        return TrajectorySet(header.name, table, first, states, chosen, splits, marks)
+    except BadInputError as error:
+        raise BrokenTrajectoriesError(f"{path}: {error}") from None
+    except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
+        raise BrokenTrajectoriesError(f"{path}: not the trajectories of a data set ({error})") from None

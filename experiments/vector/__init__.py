@@ -1,0 +1,1 @@
+"""Vector environments: many scenes stepped at once."""

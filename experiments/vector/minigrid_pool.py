@@ -1,0 +1,123 @@
+"""A pool of MiniGrid scenes: layouts, atoms and states as rows of arrays, stepped by one kernel.
+
+The observation of a row is three integers (number of its grid, cell * 4 + direction, what is carried), as the paper's
+network takes them. The grids are in a bank of distinct ones, so that a network convolves each only once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import gymnasium
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.vector import minigrid_batch as batch
+from experiments.vector.scene_pool import Bank, Columns, Rows, ScenePool
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.task import Task
+from wfairl.minigrid.mask_numbers import MaskNumbers
+from wfairl.minigrid.packing import unpack
+from wfairl.minigrid.rules import CONTROLS, DIRECTIONS, HANDS
+from wfairl.minigrid.world import MiniGridWorld
+
+LARGEST_GRID_NUMBER = 2**31 - 1
+
+
+@dataclass(frozen=True, eq=False)
+class MiniGridPool(ScenePool):
+    """Scenes in MiniGrid; a state is its fields, padded to the most that a scene has.
+
+    Attributes:
+        height, width: of their maps.
+        layouts: the table of each scene's layout, padded; shape [scenes, longest] of int32.
+        atoms: the atoms of each scene's labels, shape [scenes, propositions, 5] of int32.
+        field_counts: how many fields the states of each scene have, shape [scenes].
+        rule: the task's rule, by the label masks met so far.
+    """
+
+    height: int
+    width: int
+    layouts: NDArray[np.int32]
+    atoms: NDArray[np.int32]
+    field_counts: NDArray[np.int64]
+    rule: MaskNumbers
+
+    PER_SCENE: ClassVar[tuple[str, ...]] = (*ScenePool.PER_SCENE, "layouts", "atoms", "field_counts")
+
+    @classmethod
+    def of(cls, task: Task, seeds: Sequence[int], worlds: Sequence[MiniGridWorld]) -> MiniGridPool:
+        """The pool of the worlds of some seeds.
+
+        Raises:
+            BadInputError: the scenes have maps of different sizes.
+        """
+        sizes = sorted({world.size for world in worlds})
+        if len(sizes) > 1:
+            raise BadInputError(
+                f"the scenes of the task {task.name!r} have maps of "
+                f"{' and '.join(f'{height} x {width}' for height, width in sizes)} cells; a batch needs one size"
+            )
+        states = [_initial_fields(world) for world in worlds]
+        return cls(
+            task=task,
+            controls=tuple(CONTROLS),
+            seeds=np.array(seeds, np.int64),
+            states=_padded(states),
+            largest=_padded([world.layout.largest_values for world in worlds]),
+            automaton_states=np.zeros(len(worlds), np.int32),
+            height=sizes[0][0],
+            width=sizes[0][1],
+            layouts=_padded([world.layout.table for world in worlds]),
+            atoms=np.stack([world.atoms for world in worlds]),
+            field_counts=np.array([len(fields) for fields in states], np.int64),
+            rule=MaskNumbers(task.rule, worlds[0].propositions),
+        )
+
+    @property
+    def observation_space(self) -> gymnasium.spaces.Box:
+        """See `ScenePool`."""
+        places = self.height * self.width * DIRECTIONS
+        high = np.array([LARGEST_GRID_NUMBER, places - 1, len(HANDS) - 1], np.int64)
+        return gymnasium.spaces.Box(low=np.zeros(batch.COLUMNS, np.int64), high=high, dtype=np.int64)
+
+    def step(self, rows: Rows, controls: NDArray[np.int64]) -> None:
+        """See `ScenePool`."""
+        ended = np.empty(len(controls), bool)
+        masks = batch.step_all(self.layouts, self.atoms, rows.scenes, controls, rows.states, rows.changed, ended)
+        labels = self.rule.number_all(masks)
+        batch.read_all(self.rule.rows, labels, ended, rows.automaton_states, rows.outcomes)
+
+    def make_observer(self) -> GridObserver:
+        """See `ScenePool`."""
+        return GridObserver(self)
+
+
+class GridObserver:
+    """See `Observer`; its bank holds the distinct grids."""
+
+    def __init__(self, pool: MiniGridPool):
+        self._pool, self.bank = pool, Bank((pool.height, pool.width), np.uint8)
+
+    def observe(self, rows: Rows, changed: NDArray[np.int64], columns: Columns) -> None:
+        """See `Observer`."""
+        layouts, cells = self._pool.layouts, self._pool.height * self._pool.width
+        batch.place_all(layouts, rows.scenes, rows.states, columns)
+        if len(changed):
+            drawn = batch.draw_all(layouts, rows.scenes[changed], rows.states[changed], cells)
+            columns[changed, batch.GRID] = self.bank.number(drawn)
+
+
+def _initial_fields(world: MiniGridWorld) -> NDArray[np.int32]:
+    fields = np.empty(world.layout.largest_values.size, np.int32)
+    unpack(world.layout.table, world.pack(world.initial_state), fields)
+    return fields
+
+
+def _padded(rows: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
+    table = np.zeros((len(rows), max(map(len, rows))), np.int32)
+    for i, row in enumerate(rows):
+        table[i, : len(row)] = row
+    return table

@@ -1,0 +1,1 @@
+"""The method: read this first. The core imports no neighbour."""

@@ -1,0 +1,23 @@
+"""Labels, words and automata."""
+
+from wfairl.core.support.lazy_names import load_lazily
+
+_MODULES = {
+    "ACCEPTED": "automaton",
+    "Automaton": "automaton",
+    "FiniteAutomaton": "finite",
+    "GuardedAutomaton": "guarded",
+    "TaskModel": "task_model",
+    "all_of": "rules",
+    "avoid": "rules",
+    "before": "rules",
+    "compress": "words",
+    "fit_task_model": "task_model",
+    "read_jsonl": "words",
+    "then": "rules",
+    "visit_all": "rules",
+    "visit_in_order": "rules",
+}
+
+__all__ = [*_MODULES]
+__getattr__, __dir__ = load_lazily(__name__, _MODULES)

@@ -1,0 +1,182 @@
+"""The contract of a task automaton, deterministic and finite, and the labels it reads.
+
+One function defines an automaton:
+
+    column(label)     the state after reading a label, from each state
+
+A planner asks for the columns of the labels of its world only. So an automaton may have any number of propositions:
+nothing is tabulated over all sets of them.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+from annotated_types import Ge, Lt
+from numpy.typing import NDArray
+
+from wfairl.core.support.errors import BadInputError
+
+Label = frozenset[str]
+"""A set of propositions: those that hold after a transition."""
+
+DEAD = -1
+"""In a table of successors: from here the task can never be fulfilled."""
+
+State = Annotated[int, Ge(DEAD), Lt(2**31)]
+"""The number of a state, or `DEAD`."""
+
+ACCEPTED = -2
+"""In a table of successors: the transition fulfils the task."""
+
+UNAVAILABLE = -3
+"""In a table of successors: the control cannot be chosen here."""
+
+
+class ForeignLabelError(BadInputError):
+    """An automaton reads propositions that a world does not have."""
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A conjunction: everything in `true` holds and nothing in `false` does. Without literals it always holds."""
+
+    true: frozenset[str] = frozenset()
+    false: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        if self.true & self.false:
+            both = ", ".join(sorted(self.true & self.false))
+            raise BadInputError(f"a guard asks for {both} to hold and not to hold at once")
+
+    def holds(self, label: Label) -> bool:
+        """Whether a label fulfils the guard."""
+        return self.true <= label and not self.false & label
+
+    def covers(self, other: "Guard") -> bool:
+        """Whether it holds wherever another guard does."""
+        return self.true <= other.true and self.false <= other.false
+
+    def both(self, other: "Guard") -> "Guard | None":
+        """The guard that holds where both do, None if that is nowhere."""
+        true, false = self.true | other.true, self.false | other.false
+        return None if true & false else Guard(true, false)
+
+    @property
+    def literals(self) -> list[str]:
+        """The literals as text, those that must hold first."""
+        return [*sorted(self.true), *(f"!{name}" for name in sorted(self.false))]
+
+    def __str__(self) -> str:
+        return " & ".join(self.literals) or "anything"
+
+
+EdgeCounts = Mapping[tuple[int, Label], int]
+"""How many words took an edge, by the state it leaves and the label it reads."""
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """An edge of a drawing; `takes` tells whether it is taken on a label, and the target may be `DEAD`."""
+
+    source: int
+    target: int
+    text: str
+    takes: Callable[[Label], bool]
+
+    def count(self, counts: EdgeCounts) -> int:
+        """How many words took it."""
+        return sum(times for (state, label), times in counts.items() if state == self.source and self.takes(label))
+
+
+class Automaton(ABC):
+    """A deterministic automaton over labels; state 0 is the initial one.
+
+    Attributes:
+        accepting: whether a word that ends in a state is accepted, shape [states] of bool.
+        keep_repeats: whether a label that repeats the one before it is read again.
+    """
+
+    accepting: NDArray[np.bool_]
+    keep_repeats: bool
+
+    @property
+    @abstractmethod
+    def propositions(self) -> frozenset[str]:
+        """The propositions that it reads."""
+
+    @abstractmethod
+    def column(self, label: Label) -> NDArray[np.int32]:
+        """The state after reading a label, or `DEAD`, from each state; shape [states]."""
+
+    @abstractmethod
+    def guarded_edges(self, propositions: Collection[str]) -> list[tuple[int, Guard, int]]:
+        """Source, guard and target of every edge between two different live states.
+
+        Args:
+            propositions: of the world whose labels are read; a guard may ask that some of them do not hold.
+        """
+
+    @abstractmethod
+    def arrows(self) -> list[Arrow]:
+        """The edges for a drawing, without trivial loops."""
+
+    @abstractmethod
+    def to_document(self) -> dict[str, Any]:
+        """The automaton as a JSON object; `from_document` of its class reads it back."""
+
+    @abstractmethod
+    def lacking(self, state: int, labels: Collection[Label]) -> tuple[str, ...]:
+        """The labels or guards, as text, that lead from a state to another live one and that no given label meets."""
+
+    @property
+    def states(self) -> int:
+        """The number of states."""
+        return len(self.accepting)
+
+    def read(self, state: int, label: Label) -> int:
+        """The state after reading a label, or `DEAD`."""
+        return DEAD if state == DEAD else int(self.column(label)[state])
+
+    def run(self, word: Iterable[Label]) -> list[int]:
+        """The states along a word, from the initial one on; after `DEAD` only `DEAD`."""
+        path = [0]
+        for label in word:
+            path.append(self.read(path[-1], label))
+        return path
+
+    def accepts(self, word: Iterable[Label]) -> bool:
+        """Whether the whole word is accepted."""
+        state = self.run(word)[-1]
+        return state != DEAD and bool(self.accepting[state])
+
+    def fulfilled_at(self, word: Sequence[Label]) -> int | None:
+        """The number of labels after which the word is accepted for the first time, None if it never is."""
+        state = 0
+        for position, label in enumerate(word, start=1):
+            state = self.read(state, label)
+            if state == DEAD:
+                return None
+            if self.accepting[state]:
+                return position
+        return None
+
+    def successor_row(self, label: Label) -> NDArray[np.int32]:
+        """As `column`, for a search: `ACCEPTED` where the state after the label is accepting; shape [states]."""
+        after = self.column(label)
+        return np.where((after != DEAD) & self.accepting[after], np.int32(ACCEPTED), after)
+
+    def check_propositions(self, propositions: Sequence[str]) -> None:
+        """Refuse a world that lacks propositions of the automaton.
+
+        Raises:
+            ForeignLabelError: names them.
+        """
+        foreign = sorted(self.propositions - set(propositions))
+        if foreign:
+            raise ForeignLabelError(
+                f"the automaton reads {', '.join(foreign)}, which the world does not know (it has "
+                f"{', '.join(propositions)}); learn the automaton from words of this task"
+            )

@@ -1,0 +1,218 @@
+"""Many words as arrays: flat symbols with offsets, and the tree of their prefixes.
+
+A corpus is a weighted list of words over one alphabet. All heavy computations of this package go over it level by
+level (all words at position 0, then 1, ...), so that they take the time of sorting the symbols: linear in the words
+up to a logarithm, and without a Python loop over words.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import Label
+from wfairl.core.automata.words import Word, sort_labels
+
+UNKNOWN = -1
+"""The symbol of a label that the alphabet lacks."""
+
+NO_PARENT = -1
+"""The parent of the root of a prefix tree, which is the empty word."""
+
+TABLE_GAIN = 16
+"""Keys are numbered by a table, not by sorting, if it has at most this many entries per key."""
+
+TOO_DEEP = -1
+"""The node of a prefix that is longer than the tree is deep."""
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Weighted words over an alphabet of symbols 0 .. symbols - 1.
+
+    Attributes:
+        symbols: all words, one after another, shape [total length] of int32.
+        offsets: word i is `symbols[offsets[i]:offsets[i + 1]]`, shape [words + 1] of int64.
+        weights: weight of each word (its score, count or probability), shape [words].
+    """
+
+    symbols: NDArray[np.int32]
+    offsets: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+    @cached_property
+    def lengths(self) -> NDArray[np.int64]:
+        """Length of each word, shape [words]."""
+        return np.diff(self.offsets)
+
+    @cached_property
+    def prefix_starts(self) -> NDArray[np.int64]:
+        """Where the prefixes of each word begin in an array over all prefixes of all words, shape [words].
+
+        Word i has `lengths[i] + 1` of them there, from the empty one to the word itself.
+        """
+        return self.offsets[:-1] + np.arange(len(self))
+
+    @cached_property
+    def prefix_words(self) -> NDArray[np.int64]:
+        """The word that each prefix begins, shape [total length + words]."""
+        return np.repeat(np.arange(len(self)), self.lengths + 1)
+
+    @cached_property
+    def prefix_lengths(self) -> NDArray[np.int64]:
+        """Length of each prefix, shape [total length + words]."""
+        return np.arange(len(self.prefix_words)) - self.prefix_starts[self.prefix_words]
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    def reversed(self) -> "Corpus":
+        """The same words read from their ends."""
+        ends = np.repeat(self.offsets[1:], self.lengths)
+        starts = np.repeat(self.offsets[:-1], self.lengths)
+        return Corpus(self.symbols[ends - 1 - (np.arange(len(self.symbols)) - starts)], self.offsets, self.weights)
+
+    def take(self, indices: NDArray[np.int64], weights: NDArray[np.float64] | None = None) -> "Corpus":
+        """The words at `indices`, with new weights if given."""
+        weights = self.weights[indices] if weights is None else weights
+        return self.factors(indices, np.zeros(len(indices), np.int64), self.lengths[indices], weights)
+
+    def factors(
+        self,
+        indices: NDArray[np.int64],
+        starts: NDArray[np.int64],
+        lengths: NDArray[np.int64],
+        weights: NDArray[np.float64],
+    ) -> "Corpus":
+        """The factors of `lengths[i]` symbols from position `starts[i]` of word `indices[i]`."""
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        shift = self.offsets[indices] + starts - offsets[:-1]
+        return Corpus(self.symbols[np.arange(offsets[-1]) + np.repeat(shift, lengths)], offsets, weights)
+
+
+@dataclass(frozen=True)
+class PrefixTree:
+    """The distinct prefixes of a corpus; node 0 is the empty word, nodes stand in order of depth.
+
+    Attributes:
+        parents: node without its last symbol, shape [nodes] of int64.
+        symbols: last symbol of each node (`UNKNOWN` at the root), shape [nodes] of int64.
+        depths: length of each node as a word, shape [nodes] of int64.
+        levels: nodes of depth d are `levels[d] .. levels[d + 1] - 1`, shape [depths + 1] of int64.
+        visits: node of each prefix of each word (see `Corpus.prefix_starts`), shape [total length + words] of int64.
+        ends: node of each whole word, shape [words] of int64; like `visits` it is `TOO_DEEP`
+            below the depth that the tree was cut at.
+    """
+
+    parents: NDArray[np.int64]
+    symbols: NDArray[np.int64]
+    depths: NDArray[np.int64]
+    levels: NDArray[np.int64]
+    visits: NDArray[np.int64]
+    ends: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.parents)
+
+
+def encode(words: Sequence[Word], alphabet: Sequence[Label], weights: NDArray[np.float64] | None = None) -> Corpus:
+    """The corpus of `words`; a label outside the alphabet becomes `UNKNOWN`. Weights are 1 unless given."""
+    return _flatten(words, defaultdict(lambda: UNKNOWN, {label: i for i, label in enumerate(alphabet)}), weights)
+
+
+def encode_all(words: Sequence[Word], weights: NDArray[np.float64] | None = None) -> tuple[Corpus, tuple[Label, ...]]:
+    """The corpus of `words` over the labels that occur in them, and these labels in their one order."""
+    index = defaultdict[Label, int]()
+    index.default_factory = index.__len__  # numbers in the order in which labels are met
+    corpus = _flatten(words, index, weights)
+    alphabet = sort_labels(index)
+    number = np.zeros(len(alphabet), np.int32)
+    number[[index[label] for label in alphabet]] = np.arange(len(alphabet))
+    return Corpus(number[corpus.symbols], corpus.offsets, corpus.weights), alphabet
+
+
+def _flatten(words: Sequence[Word], index: dict[Label, int], weights: NDArray[np.float64] | None) -> Corpus:
+    lengths = np.fromiter(map(len, words), np.int64, len(words))
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    try:  # twice as fast, and enough for most alphabets
+        symbols = np.frombuffer(bytes(map(index.__getitem__, chain.from_iterable(words))), np.uint8).astype(np.int32)
+    except ValueError:  # a number that does not fit a byte
+        symbols = np.fromiter(map(index.__getitem__, chain.from_iterable(words)), np.int32, int(offsets[-1]))
+    return Corpus(symbols, offsets, np.ones(len(words)) if weights is None else np.asarray(weights, np.float64))
+
+
+def build_prefix_tree(corpus: Corpus, max_depth: int | None = None) -> PrefixTree:
+    """The prefix tree of a corpus, built one depth at a time, down to `max_depth`."""
+    base = int(corpus.symbols.max(initial=0)) + 2  # symbols from UNKNOWN = -1 become digits from 0
+    visits = np.full(len(corpus.symbols) + len(corpus), TOO_DEEP)
+    parents, symbols, levels = [np.array([NO_PARENT])], [np.array([UNKNOWN])], [0, 1]
+    alive = np.flatnonzero(corpus.lengths > 0)
+    nodes = np.zeros(len(alive), np.int64)
+    visits[corpus.prefix_starts] = 0
+    depth = 0
+    while len(alive) and depth != max_depth:
+        keys = nodes * base + (corpus.symbols[corpus.offsets[alive] + depth] + 1)
+        distinct, inverse = _number_keys(keys, bound=levels[-1] * base)
+        parents.append(distinct // base)
+        symbols.append(distinct % base - 1)
+        nodes = levels[-1] + inverse
+        levels.append(levels[-1] + len(distinct))
+        depth += 1
+        visits[corpus.prefix_starts[alive] + depth] = nodes
+        longer = corpus.lengths[alive] > depth
+        alive, nodes = alive[longer], nodes[longer]
+    return PrefixTree(
+        parents=np.concatenate(parents),
+        symbols=np.concatenate(symbols),
+        depths=np.repeat(np.arange(len(levels) - 1), np.diff(levels)),
+        levels=np.array(levels),
+        visits=visits,
+        ends=visits[corpus.prefix_starts + corpus.lengths],
+    )
+
+
+def _number_keys(keys: NDArray[np.int64], bound: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct keys, rising, and the place of each key among them; keys are in 0 .. bound - 1."""
+    if bound > TABLE_GAIN * len(keys):
+        distinct, places = np.unique(keys, return_inverse=True)
+        return distinct, places
+    present = np.zeros(bound, bool)  # a table instead of sorting
+    present[keys] = True
+    return np.flatnonzero(present), (np.cumsum(present) - 1)[keys]
+
+
+def indices_by_symbol(symbols: NDArray[Any], labels: int) -> list[NDArray[np.int64]]:
+    """For each symbol 0 .. labels - 1, where it occurs, rising."""
+    order = np.argsort(symbols, kind="stable")
+    return np.split(order, np.searchsorted(symbols[order], np.arange(labels + 1)))[1:-1]
+
+
+def random_part(count: int, limit: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """The indices 0 .. count - 1, or a random `limit` of them if there are more, rising."""
+    return np.arange(count) if count <= limit else np.sort(rng.choice(count, limit, replace=False))
+
+
+def merge_equal_words(corpus: Corpus) -> tuple[Corpus, NDArray[np.int64]]:
+    """The distinct words with their total weights, and how often each occurs, shape [distinct]."""
+    _, first, inverse, counts = np.unique(
+        _word_keys(corpus), return_index=True, return_inverse=True, return_counts=True
+    )
+    totals = np.bincount(inverse, corpus.weights, len(first)).astype(np.float64)
+    return corpus.take(first.astype(np.int64), totals), counts.astype(np.int64)
+
+
+def _word_keys(corpus: Corpus) -> NDArray[np.int64]:
+    """A number for each word, equal for equal words alone; shape [words]."""
+    base, longest = int(corpus.symbols.max(initial=0)) + 3, int(corpus.lengths.max(initial=0))
+    if base**longest >= 2**63:
+        return build_prefix_tree(corpus).ends
+    keys = np.zeros(len(corpus), np.int64)  # short words over few labels are numbers with one digit per symbol
+    for position in range(longest):
+        alive = np.flatnonzero(corpus.lengths > position)
+        keys[alive] = keys[alive] * base + corpus.symbols[corpus.offsets[alive] + position] + 2
+    return keys

@@ -1,0 +1,205 @@
+"""GuardedAutomaton: an automaton whose edges carry guards, as a person would draw it.
+
+A guard is a conjunction of literals: `coffee & !office`. In each state the edges are tried in order, and the first
+whose guard holds is taken; a label that fulfils no guard leaves the state as it is. So the size of an automaton over
+many propositions is that of its guards.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import DEAD, Arrow, Automaton, Guard, Label, State
+from wfairl.core.support.documents import parse
+from wfairl.core.support.errors import BadInputError
+
+KIND = "guarded"
+"""What a file calls such an automaton."""
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A guard, and the state that follows; `DEAD` if the task is lost then."""
+
+    guard: Guard
+    target: int
+
+
+@dataclass(frozen=True)
+class EdgeDocument:
+    """An `Edge` on disk."""
+
+    true: Label
+    false: Label
+    target: State
+
+
+@dataclass(frozen=True)
+class GuardedDocument:
+    """A `GuardedAutomaton` on disk."""
+
+    kind: Literal["guarded"]
+    edges: tuple[tuple[EdgeDocument, ...], ...]
+    accepting: tuple[bool, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class GuardedAutomaton(Automaton):
+    """A deterministic automaton with guards; state 0 is the initial one.
+
+    Attributes:
+        edges: of each state, in the order in which they are tried.
+        accepting: whether a word that ends in a state is accepted, shape [states] of bool.
+        keep_repeats: True: a label read twice takes edges twice.
+    """
+
+    edges: tuple[tuple[Edge, ...], ...]
+    accepting: NDArray[np.bool_]
+    keep_repeats: bool = True
+    _columns: dict[Label, NDArray[np.int32]] = field(init=False, repr=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "accepting", np.asarray(self.accepting, bool))
+        if not self.edges or len(self.edges) != len(self.accepting):
+            raise BadInputError(f"{len(self.edges)} states with edges, and {len(self.accepting)} that accept or do not")
+        for edge in (edge for row in self.edges for edge in row):
+            if not DEAD <= edge.target < len(self.edges):
+                raise BadInputError(f"an edge leads to {edge.target}, which is none of the {len(self.edges)} states")
+
+    @cached_property
+    def propositions(self) -> frozenset[str]:
+        """See `Automaton`."""
+        guards = [edge.guard for row in self.edges for edge in row]
+        return frozenset().union(*(guard.true | guard.false for guard in guards))
+
+    def column(self, label: Label) -> NDArray[np.int32]:
+        """See `Automaton`."""
+        if label not in self._columns:
+            self._columns[label] = np.array(
+                [next((e.target for e in row if e.guard.holds(label)), q) for q, row in enumerate(self.edges)], np.int32
+            )
+        return self._columns[label]
+
+    def guarded_edges(self, propositions: Collection[str]) -> list[tuple[int, Guard, int]]:  # noqa: ARG002
+        """See `Automaton`."""
+        return [
+            (source, edge.guard, edge.target)
+            for source, row in enumerate(self.edges)
+            for edge in row
+            if edge.target not in (DEAD, source)
+        ]
+
+    def arrows(self) -> list[Arrow]:
+        """See `Automaton`."""
+        return [
+            Arrow(source, edge.target, str(edge.guard), partial(_takes, row, edge))
+            for source, row in enumerate(self.edges)
+            for edge in row
+            if edge.target != source
+        ]
+
+    def to_document(self) -> dict[str, Any]:
+        """See `Automaton`."""
+        edges = [
+            [{"true": sorted(one.guard.true), "false": sorted(one.guard.false), "target": one.target} for one in row]
+            for row in self.edges
+        ]
+        return {"kind": KIND, "edges": edges, "accepting": self.accepting.tolist()}
+
+    @classmethod
+    def from_document(cls, document: Any) -> "GuardedAutomaton":
+        """Read an automaton.
+
+        Raises:
+            ValueError: the document is not one.
+        """
+        read: GuardedDocument = parse(GuardedDocument, document)
+        rows = (tuple(Edge(Guard(one.true, one.false), one.target) for one in row) for row in read.edges)
+        return cls(tuple(rows), np.array(read.accepting, bool))
+
+    def lacking(self, state: int, labels: Collection[Label]) -> tuple[str, ...]:
+        """See `Automaton`."""
+        leads_on = [edge.guard for edge in self.edges[state] if edge.target not in (DEAD, state)]
+        return tuple(str(guard) for guard in leads_on if not any(guard.holds(label) for label in labels))
+
+
+def _takes(row: Sequence[Edge], edge: Edge, label: Label) -> bool:
+    return next((one for one in row if one.guard.holds(label)), None) is edge
+
+
+def conjunction(one: GuardedAutomaton, other: GuardedAutomaton) -> GuardedAutomaton:
+    """The automaton that accepts what both accept."""
+    return conjunction_with_pairs(one, other)[0]
+
+
+def conjunction_with_pairs(
+    one: GuardedAutomaton, other: GuardedAutomaton
+) -> tuple[GuardedAutomaton, list[tuple[int, int]]]:
+    """The automaton that accepts what both accept, and the pair of states that each of its states stands for.
+
+    The pairs are those that can be reached, breadth first. The pairs of edges are tried in lexicographic order, so
+    that the first that holds is that of the first edge of `one` that holds and the first of `other`.
+    """
+    numbers = {(0, 0): 0}
+    queue = [(0, 0)]
+    rows: list[tuple[Edge, ...]] = []
+    for pair in queue:  # which grows meanwhile
+        row = []
+        for guard, targets in _pairs(one, other, pair):
+            if DEAD in targets:
+                row.append(Edge(guard, DEAD))
+                continue
+            if targets not in numbers:
+                numbers[targets] = len(queue)
+                queue.append(targets)
+            row.append(Edge(guard, numbers[targets]))
+        rows.append(_needed_edges(row, numbers[pair]))
+    accepting = [one.accepting[a] and other.accepting[b] for a, b in queue]
+    return GuardedAutomaton(tuple(rows), np.array(accepting, bool)), queue
+
+
+def _pairs(
+    one: GuardedAutomaton, other: GuardedAutomaton, pair: tuple[int, int]
+) -> Iterable[tuple[Guard, tuple[int, int]]]:
+    stay = [Edge(Guard(), state) for state in pair]
+    for first in (*one.edges[pair[0]], stay[0]):
+        for second in (*other.edges[pair[1]], stay[1]):
+            guard = first.guard.both(second.guard)
+            if guard is not None:
+                yield guard, (first.target, second.target)
+
+
+def _needed_edges(row: Sequence[Edge], state: int) -> tuple[Edge, ...]:
+    """The edges without those that an earlier guard covers, and without loops at the end."""
+    needed: list[Edge] = []
+    for edge in row:
+        if not any(one.guard.covers(edge.guard) for one in needed):
+            needed.append(edge)
+    while needed and needed[-1].target == state:
+        needed.pop()
+    return tuple(needed)
+
+
+def restrict(automaton: GuardedAutomaton, labels: Collection[Label]) -> GuardedAutomaton:
+    """The part of an automaton that words of these labels reach until they are accepted.
+
+    States are numbered anew in the order in which edges lead to them, accepting ones last.
+    """
+    relevant = [
+        ()
+        if automaton.accepting[state]
+        else tuple(edge for edge in row if any(_takes(row, edge, one) for one in labels))
+        for state, row in enumerate(automaton.edges)
+    ]
+    reached = [0]
+    for state in reached:  # which grows meanwhile
+        targets = dict.fromkeys(edge.target for edge in relevant[state])
+        reached += [target for target in targets if target != DEAD and target not in reached]
+    order = sorted(reached, key=lambda state: bool(automaton.accepting[state]))
+    number = {state: i for i, state in enumerate(order)} | {DEAD: DEAD}
+    rows = [tuple(Edge(edge.guard, number[edge.target]) for edge in relevant[state]) for state in order]
+    return GuardedAutomaton(tuple(rows), automaton.accepting[order])

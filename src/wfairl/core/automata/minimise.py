@@ -1,0 +1,143 @@
+"""Complete deterministic automata as tables: their conjunction, minimisation, and the automaton for a planner."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import DEAD, Label
+from wfairl.core.automata.finite import FiniteAutomaton, NoAcceptedWordError, TooManyStatesError, live_states
+
+
+@dataclass(frozen=True, eq=False)
+class TransitionTable:
+    """A deterministic automaton with a successor for every label in every state; state 0 is the initial one.
+
+    Attributes:
+        transitions: next state, shape [states, labels] of int32.
+        accepting: whether a word may end there, shape [states] of bool.
+    """
+
+    transitions: NDArray[np.int32]
+    accepting: NDArray[np.bool_]
+
+    @property
+    def states(self) -> int:
+        """The number of states, dead ones too."""
+        return len(self.accepting)
+
+    def accepts(self, symbols: Sequence[int]) -> bool:
+        """Whether the word of these symbols is accepted."""
+        state = 0
+        for symbol in symbols:
+            state = int(self.transitions[state, symbol])
+        return bool(self.accepting[state])
+
+
+def conjunction(tables: Sequence[TransitionTable], labels: int, max_states: int) -> TransitionTable:
+    """The minimal table of the words that all `tables` accept; of all words if there are none.
+
+    Raises:
+        TooManyStatesError: the tables so far need more than `max_states` states together.
+    """
+    whole = TransitionTable(np.zeros((1, labels), np.int32), np.array([True]))
+    for table in tables:
+        whole = minimal(product(whole, table))
+        if whole.states > max_states:
+            raise TooManyStatesError(
+                f"the constraints together need more than {max_states} states; keep fewer of them, or raise max_states"
+            )
+    return whole
+
+
+def product(left: TransitionTable, right: TransitionTable) -> TransitionTable:
+    """The table of the words that both accept, over the pairs of states that can be reached."""
+    pairs, after = _reachable_pairs(left, right)
+    number = np.empty(left.states * right.states, np.int32)
+    number[pairs] = np.arange(len(pairs))
+    i, j = np.divmod(pairs, right.states)
+    return TransitionTable(number[after], left.accepting[i] & right.accepting[j])
+
+
+def same_language(left: TransitionTable, right: TransitionTable) -> bool:
+    """Whether two tables over the same labels accept the same words: no reachable pair of states tells them apart."""
+    i, j = np.divmod(_reachable_pairs(left, right)[0], right.states)
+    return bool((left.accepting[i] == right.accepting[j]).all())
+
+
+def _reachable_pairs(left: TransitionTable, right: TransitionTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The pairs (i, j) of states that one word leads to, as i * right.states + j, breadth first; shape [pairs].
+
+    Then the pair that follows each of them on each label, shape [pairs, labels].
+    """
+    reached = np.zeros(left.states * right.states, bool)
+    levels, successors, frontier = [], [], np.array([0])
+    while len(frontier):
+        reached[frontier] = True
+        i, j = np.divmod(frontier, right.states)
+        after = left.transitions[i].astype(np.int64) * right.states + right.transitions[j]
+        levels.append(frontier)
+        successors.append(after)
+        frontier = np.unique(after[~reached[after]])
+    return np.concatenate(levels), np.concatenate(successors)
+
+
+def minimal(table: TransitionTable) -> TransitionTable:
+    """The smallest table of the same words (Moore): states are told apart by ends, then by successors' classes."""
+    table = _reachable(table)
+    classes = table.accepting.astype(np.int64)
+    count = len(np.unique(classes))
+    while True:
+        keys = np.column_stack([classes, classes[table.transitions]])
+        _, first, refined = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+        refined = refined.reshape(-1)
+        if len(first) == count:
+            break
+        classes, count = refined, len(first)
+    order = np.argsort(first)  # classes by their first state, so that the initial one stays 0
+    rank = np.empty(count, np.int64)
+    rank[order] = np.arange(count)
+    representatives = first[order]
+    return TransitionTable(
+        rank[refined][table.transitions[representatives]].astype(np.int32), table.accepting[representatives]
+    )
+
+
+def to_finite(table: TransitionTable, alphabet: tuple[Label, ...]) -> FiniteAutomaton:
+    """The automaton over the live states of a table.
+
+    Raises:
+        NoAcceptedWordError: it accepts nothing.
+    """
+    live = live_states(table.transitions, table.accepting)
+    if not live[0]:
+        raise NoAcceptedWordError("no word over these labels is accepted: what was learned contradicts itself")
+    number = np.full(table.states, DEAD, np.int32)
+    number[live] = np.arange(live.sum())
+    accepting = table.accepting[live]
+    return FiniteAutomaton(
+        alphabet,
+        number[table.transitions[live]],
+        accepting,
+        accepting.astype(np.float64),
+        (None,) * len(accepting),
+        keep_repeats=True,
+    )
+
+
+def reads_repeats_once(table: TransitionTable) -> bool:
+    """Whether a label read twice always leads where it leads once."""
+    labels = np.arange(table.transitions.shape[1])
+    return bool((table.transitions[table.transitions, labels] == table.transitions).all())
+
+
+def _reachable(table: TransitionTable) -> TransitionTable:
+    reached = np.zeros(table.states, bool)
+    frontier = np.array([0])
+    while len(frontier):
+        reached[frontier] = True
+        after = np.unique(table.transitions[frontier])
+        frontier = after[~reached[after]]
+    number = np.cumsum(reached) - 1
+    return TransitionTable(number[table.transitions[reached]].astype(np.int32), table.accepting[reached])

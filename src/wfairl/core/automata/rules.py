@@ -1,0 +1,120 @@
+"""Rules that people state, as automata: visit in order, visit all, avoid, before; and all of several at once.
+
+    both = all_of(visit_all("coffee", "mail"), avoid("plant"))
+    rule = then(both, visit_in_order("office"))
+
+One label may fulfil several steps: where key and door come true at once, `visit_in_order("key", "door")` is fulfilled.
+What is to be avoided counts also in the label that would have fulfilled the rest.
+"""
+
+from collections.abc import Collection
+from functools import reduce
+from itertools import combinations
+
+import numpy as np
+
+from wfairl.core.automata.automaton import DEAD, Automaton
+from wfairl.core.automata.guarded import Edge, Guard, GuardedAutomaton, conjunction
+from wfairl.core.support.errors import BadInputError
+
+MOST_IN_ANY_ORDER = 10
+"""`visit_all` has a state for every set of what has been visited."""
+
+
+def visit_in_order(*propositions: str) -> GuardedAutomaton:
+    """The propositions come true one after the other; state i has seen the first i of them.
+
+    Raises:
+        BadInputError: there are none.
+    """
+    _check(propositions, "visit_in_order")
+    last = len(propositions)
+    rows = [
+        tuple(Edge(Guard(frozenset(propositions[visited:after])), after) for after in range(last, visited, -1))
+        for visited in range(last)
+    ]
+    return GuardedAutomaton((*rows, ()), np.arange(last + 1) == last)
+
+
+def visit_all(*propositions: str) -> GuardedAutomaton:
+    """Every proposition comes true at some time, in any order.
+
+    Raises:
+        BadInputError: there are none, or too many for a state for every set of them.
+    """
+    _check(propositions, "visit_all")
+    if len(propositions) > MOST_IN_ANY_ORDER:
+        raise BadInputError(f"visit_all takes at most {MOST_IN_ANY_ORDER} propositions, not {len(propositions)}")
+    sets = [frozenset(some) for size in range(len(propositions) + 1) for some in combinations(propositions, size)]
+    number = {some: i for i, some in enumerate(sets)}
+    rows = [
+        tuple(Edge(Guard(after - visited), number[after]) for after in reversed(sets) if visited < after)
+        for visited in sets
+    ]
+    return GuardedAutomaton(tuple(rows), np.arange(len(sets)) == len(sets) - 1)
+
+
+def avoid(*propositions: str) -> GuardedAutomaton:
+    """None of the propositions ever comes true; accepted until one does.
+
+    Raises:
+        BadInputError: there are none.
+    """
+    _check(propositions, "avoid")
+    lost = tuple(Edge(Guard(frozenset({proposition})), DEAD) for proposition in propositions)
+    return GuardedAutomaton((lost,), np.array([True]))
+
+
+def before(first: str, second: str) -> GuardedAutomaton:
+    """`second` does not come true unless `first` has, or does at the same time; accepted until it does."""
+    _check((first, second), "before")
+    early = Edge(Guard(frozenset({second}), frozenset({first})), DEAD)
+    return GuardedAutomaton(((Edge(Guard(frozenset({first})), 1), early), ()), np.array([True, True]))
+
+
+def all_of(*rules: GuardedAutomaton) -> GuardedAutomaton:
+    """All rules hold at once.
+
+    Raises:
+        BadInputError: there are none.
+    """
+    if not rules:
+        raise BadInputError("all_of needs at least one rule")
+    return reduce(conjunction, rules)
+
+
+def then(first: GuardedAutomaton, second: GuardedAutomaton) -> GuardedAutomaton:
+    """First one rule is fulfilled, then the other, by the labels that follow.
+
+    Raises:
+        BadInputError: the first is fulfilled before anything happens.
+    """
+    if first.accepting[0]:
+        raise BadInputError("the first of two rules is fulfilled before anything happens: state it with all_of")
+    keep = [state for state in range(first.states) if not first.accepting[state]]
+    number = {state: i for i, state in enumerate(keep)} | {DEAD: DEAD}
+    number |= {state: len(keep) for state in range(first.states) if first.accepting[state]}
+    shifted = [
+        tuple(Edge(edge.guard, edge.target if edge.target == DEAD else edge.target + len(keep)) for edge in row)
+        for row in second.edges
+    ]
+    rows = [tuple(Edge(edge.guard, number[edge.target]) for edge in first.edges[state]) for state in keep]
+    return GuardedAutomaton((*rows, *shifted), np.concatenate([np.zeros(len(keep), bool), second.accepting]))
+
+
+def goal_alone(rule: Automaton, propositions: Collection[str]) -> GuardedAutomaton:
+    """The task without what must precede its goal: a label, of these propositions, that can fulfil the rule last."""
+    guards = {guard for _, guard, target in rule.guarded_edges(propositions) if rule.accepting[target]}
+    weakest = [
+        guard
+        for guard in sorted(guards, key=lambda guard: (len(guard.literals), str(guard)))
+        if not any(one != guard and one.covers(guard) for one in guards)
+    ]
+    return GuardedAutomaton((tuple(Edge(guard, 1) for guard in weakest), ()), np.array([False, True]))
+
+
+def _check(propositions: tuple[str, ...], name: str) -> None:
+    if not propositions or not all(isinstance(one, str) for one in propositions):
+        raise BadInputError(f'{name} takes names of propositions, such as {name}("key", "door")')
+    if len(set(propositions)) != len(propositions) and name != "visit_in_order":
+        raise BadInputError(f"{name} names a proposition twice")

@@ -1,0 +1,314 @@
+"""TaskModel: a learned task, in one file (`task.json`) that other commands read.
+
+Every model holds the automaton that a planner searches. A model that was learned as a weighted automaton also holds
+that, which gives words their values; without one, words have the value 1 or 0.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wfairl.core.automata.automaton import DEAD, Automaton, EdgeCounts, Label
+from wfairl.core.automata.finite import (
+    DEFAULT_MAX_STATES,
+    DEFAULT_TOLERANCE,
+    ROUNDING,
+    FiniteAutomaton,
+    does_not_close,
+    quotient,
+)
+from wfairl.core.automata.guarded import GuardedAutomaton
+from wfairl.core.automata.task_model_file import FORM, SPECTRAL, BrokenTaskModelError, FitSummary
+from wfairl.core.automata.unknown_propositions import UnknownPropositions, unknown_propositions
+from wfairl.core.automata.weighted import WeightedAutomaton
+from wfairl.core.automata.words import Word, as_read, with_optional_start
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The verdict of a task model on a word.
+
+    Attributes:
+        value: h of the word.
+        accepted: whether it reaches the threshold.
+        lost_at: position of the label after which acceptance was out of reach; the length of the
+            word if it only ended too early; None if it is accepted or there is no finite automaton.
+        expected: labels or guards that lead on from there, as text.
+    """
+
+    value: float
+    accepted: bool
+    lost_at: int | None
+    expected: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class TaskModel:
+    """The automaton of a task, and how it was learned.
+
+    Attributes:
+        learner: what learned it.
+        threshold: words of this value or more are accepted.
+        keep_repeats: whether repeated labels are read again.
+        summary: how it was learned.
+        edge_counts: successful words that took each edge of the automaton.
+        automaton: what a planner searches; None where the weighted automaton does not close.
+        weighted: h; None for a model whose words have the value 1 or 0.
+        tolerance, max_states: see `quotient`.
+        sentences: its meaning, for people, where its learner can state it.
+        facts: what else the learner knows, as plain JSON; see `TaskModelFacts`.
+    """
+
+    learner: str
+    threshold: float
+    keep_repeats: bool
+    summary: FitSummary
+    edge_counts: EdgeCounts
+    automaton: Automaton | None
+    weighted: WeightedAutomaton | None = None
+    tolerance: float = DEFAULT_TOLERANCE
+    max_states: int = DEFAULT_MAX_STATES
+    sentences: tuple[str, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def finite(self) -> Automaton:
+        """The automaton for the planner.
+
+        Raises:
+            TooManyStatesError, NoAcceptedWordError: see `quotient`.
+        """
+        if self.automaton is not None:
+            return self.automaton
+        assert self.weighted is not None  # `StoredTaskModel` and the learners see to it
+        if not self.summary.closed:  # it was tried when the model was learned
+            raise does_not_close(self.weighted, self.tolerance, self.max_states)
+        return quotient(self.weighted, self.threshold, self.tolerance, self.max_states, self.keep_repeats)
+
+    @property
+    def alphabet(self) -> tuple[Label, ...]:
+        """The labels that it reads; for an automaton with guards, one per proposition."""
+        if self.weighted is not None:
+            return self.weighted.alphabet
+        if isinstance(self.automaton, FiniteAutomaton):
+            return self.automaton.alphabet
+        return tuple(frozenset({name}) for name in sorted(self.finite.propositions))
+
+    @property
+    def labels_seen(self) -> frozenset[Label]:
+        """The labels of the words and scenes that it was learned from, as far as it records them."""
+        in_scenes = (frozenset(label) for label in (self.facts.get("support") or {}).get("labels", ()))
+        of_table = () if isinstance(self.automaton, GuardedAutomaton) else self.alphabet
+        return frozenset((*(label for _, label in self.edge_counts), *in_scenes, *of_table))
+
+    def unknown_propositions(self, words: Collection[Word]) -> UnknownPropositions:
+        """The propositions of words that it does not know."""
+        known = (*self.alphabet, *self.labels_seen)
+        return unknown_propositions(words, known, isinstance(self.automaton, GuardedAutomaton))
+
+    def values(self, words: Sequence[Word]) -> list[float]:
+        """h of each word."""
+        read = as_read(words, self.keep_repeats)
+        if self.weighted is None:
+            return accepted_values(self.finite, read)
+        return [float(value) for value in self.weighted.values(read)]
+
+    def as_read(self, word: Word) -> Word:
+        """The word as the automaton reads it."""
+        return as_read([word], self.keep_repeats)[0]
+
+    def judge(self, word: Word) -> Verdict:
+        """The value of a word, and for a rejected one where it was lost and what was expected there."""
+        return self.judge_all([word])[0]
+
+    def judge_all(self, words: Sequence[Word]) -> list[Verdict]:
+        """The verdict on each word; without an explanation if the finite automaton does not close."""
+        return [self._explain(word, value) for word, value in zip(words, self.values(words), strict=True)]
+
+    def _explain(self, word: Word, value: float) -> Verdict:
+        if value >= self.threshold - ROUNDING:
+            return Verdict(value, True, None, ())
+        if self.automaton is None:  # its quotient may take minutes
+            return Verdict(value, False, None, ())
+        path = self.automaton.run(word)
+        lost_at = path.index(DEAD) - 1 if DEAD in path else len(word)
+        return Verdict(value, False, lost_at, self.automaton.lacking(path[lost_at], ()))
+
+    def save(self, path: Path) -> None:
+        """Write the model as JSON."""
+        counts = sorted([state, sorted(label), count] for (state, label), count in self.edge_counts.items())
+        FORM.write(
+            path,
+            {
+                "learner": self.learner,
+                "threshold": self.threshold,
+                "keep_repeats": self.keep_repeats,
+                "tolerance": self.tolerance,
+                "max_states": self.max_states,
+                "summary": asdict(self.summary),
+                "sentences": list(self.sentences),
+                "facts": dict(self.facts),
+                "edge_counts": counts,
+                "automaton": None if self.automaton is None else self.automaton.to_document(),
+                "weighted": None if self.weighted is None else self.weighted.to_document(),
+            },
+        )
+
+    @classmethod
+    def of_automaton(
+        cls,
+        automaton: Automaton,
+        learner: str,
+        words: Sequence[Word] = (),
+        scores: Sequence[float] = (),
+        *,
+        threshold: float = 0.5,
+        keep_repeats: bool | None = None,
+        sentences: Sequence[str] = (),
+        facts: Mapping[str, Any] | None = None,
+    ) -> "TaskModel":
+        """The task of an automaton, whose value is 1 for the words it accepts and 0 for all others.
+
+        Args:
+            automaton: what to accept, stated as a rule or found by any learner.
+            learner: what found it.
+            words: words to measure the loss on and to count edges with.
+            scores: of each of these words.
+            threshold: the score from which on a word counts as success.
+            keep_repeats: read repeats as the automaton's table has them, or take them once; as it is if None.
+            sentences: its meaning, for people.
+            facts: further facts, as plain JSON.
+        """
+        if isinstance(automaton, FiniteAutomaton) and keep_repeats is not None:
+            automaton = replace(automaton, keep_repeats=True) if keep_repeats else quotient(automaton.to_weighted())
+        read = as_read(words, automaton.keep_repeats)
+        flags = np.asarray(scores, np.float64)
+        successes = [word for word, flag in zip(read, flags, strict=True) if flag >= threshold]
+        summary = FitSummary(
+            words=len(read),
+            successes=len(successes),
+            loss=float(np.mean(np.square(np.array(accepted_values(automaton, read)) - flags))) if read else 0.0,
+            states=automaton.states,
+        )
+        return cls(
+            learner, threshold, automaton.keep_repeats, summary, count_edges(automaton, successes), automaton,
+            sentences=tuple(sentences), facts=facts or {},
+        )  # fmt: skip
+
+    @classmethod
+    def of_weighted(
+        cls,
+        weighted: WeightedAutomaton,
+        learner: str,
+        words: Sequence[Word],
+        scores: Sequence[float],
+        *,
+        rows: int,
+        cols: int,
+        condition: float = 1.0,
+        threshold: float = 0.5,
+        keep_repeats: bool = False,
+        tolerance: float = DEFAULT_TOLERANCE,
+        max_states: int = DEFAULT_MAX_STATES,
+    ) -> "TaskModel":
+        """The task of a weighted automaton, judged on words; see `FitSummary` and `quotient`.
+
+        If its finite automaton does not close, `finite` of the model raises.
+        """
+        from wfairl.core.spectral.spectral import mean_squared_error  # with SciPy and scikit-learn: for those who learn
+
+        read = as_read(words, keep_repeats)
+        finite = quotient(weighted, threshold, tolerance, max_states, keep_repeats, words=read, allow_open=True)
+        successes = [word for word, score in zip(read, scores, strict=True) if score >= threshold]
+        summary = FitSummary(
+            words=len(read),
+            successes=len(successes),
+            loss=mean_squared_error(weighted, read, scores) if read else 0.0,
+            states=finite.states,
+            closed=finite.closed,
+            rank=weighted.rank,
+            rows=rows,
+            cols=cols,
+            condition=condition,
+            deviation=finite.deviation,
+        )
+        counts = count_edges(finite, successes) if finite.closed else {}
+        automaton = finite if finite.closed else None
+        return cls(learner, threshold, keep_repeats, summary, counts, automaton, weighted, tolerance, max_states)
+
+    @classmethod
+    def load(cls, path: Path) -> "TaskModel":
+        """Read a model.
+
+        Raises:
+            BrokenTaskModelError: names the file and what is wrong with it.
+        """
+        stored = FORM.read(path)
+        try:
+            automaton, weighted = stored.automata()
+        except (KeyError, ValueError) as error:
+            reason = f"no {error}" if isinstance(error, KeyError) else str(error)
+            raise BrokenTaskModelError(f"{path}: a broken task model ({reason}); {FORM.advice}") from None
+        counts = {(state, label): count for state, label, count in stored.edge_counts}
+        return cls(**{**vars(stored), "edge_counts": counts, "automaton": automaton, "weighted": weighted})
+
+
+def fit_task_model(
+    words: Sequence[Word],
+    scores: Sequence[float],
+    *,
+    rank: int | None = None,
+    rows: int | None = None,
+    cols: int | None = None,
+    threshold: float = 0.5,
+    keep_repeats: bool = False,
+    tolerance: float = DEFAULT_TOLERANCE,
+    max_states: int = DEFAULT_MAX_STATES,
+    optional_start: bool = False,
+) -> TaskModel:
+    """Learn the task of scored words; see `SpectralLearner` and `quotient` for the settings.
+
+    With `optional_start`, right for demonstrations, an empty label at the beginning of a word has no meaning for the
+    task; see `with_optional_start`. The summary is of the given words. If the finite automaton does not close,
+    `TaskModel.finite` raises.
+    """
+    from wfairl.core.spectral.spectral import SpectralLearner
+
+    read = as_read(words, keep_repeats)
+    sample = with_optional_start(read, scores) if optional_start else (read, scores)
+    learner = SpectralLearner(rank=rank, rows=rows, cols=cols).fit(*sample)
+    return TaskModel.of_weighted(
+        learner.automaton_,
+        SPECTRAL,
+        read,
+        scores,
+        rows=learner.rows_,
+        cols=learner.cols_,
+        condition=learner.condition_,
+        threshold=threshold,
+        keep_repeats=keep_repeats,
+        tolerance=tolerance,
+        max_states=max_states,
+    )
+
+
+def accepted_values(automaton: Automaton, words: Sequence[Word]) -> list[float]:
+    """1 for each word that is accepted, 0 for the others."""
+    if isinstance(automaton, FiniteAutomaton):
+        return automaton.accepts_all(words).astype(np.float64).tolist()
+    return [float(automaton.accepts(word)) for word in words]
+
+
+def count_edges(automaton: Automaton, words: Sequence[Word]) -> dict[tuple[int, Label], int]:
+    """How many of the words take each edge between two different states."""
+    counts: Counter[tuple[int, Label]] = Counter()
+    for word, times in Counter(words).items():
+        path = automaton.run(word)
+        taken = {(a, label) for a, b, label in zip(path, path[1:], word, strict=False) if DEAD not in (a, b) and a != b}
+        counts.update(dict.fromkeys(taken, times))
+    return dict(counts)

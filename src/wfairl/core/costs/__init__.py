@@ -1,0 +1,26 @@
+"""What the demonstrator cared about: cost models, and how they are learned through the planner."""
+
+from wfairl.core.support.lazy_names import load_lazily
+
+_MODULES = {
+    "CostModel": "cost_model",
+    "LinearCost": "feature_costs",
+    "NamedTable": "named_table",
+    "NodeInputs": "cost_model",
+    "Settings": "trainer",
+    "SharedLinearCost": "feature_costs",
+    "TabularCost": "feature_costs",
+    "TrainingResult": "trainer",
+    "TrainingScene": "scene",
+    "control_cost_to_go": "gradient",
+    "load_cost": "storage",
+    "log_likelihood": "gradient",
+    "prepare_scenes": "scene",
+    "register_cost_model": "storage",
+    "save_cost": "storage",
+    "trace_paths": "gradient",
+    "train": "trainer",
+}
+
+__all__ = [*_MODULES]
+__getattr__, __dir__ = load_lazily(__name__, _MODULES)

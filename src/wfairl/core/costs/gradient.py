@@ -1,0 +1,216 @@
+"""The subgradient of Proposition 1: the planner's cost-to-go, differentiated with respect to the costs.
+
+The cost-to-go of control u at node s is the sum of the costs along an optimal path tau(s, u),
+
+    Q(s, u) = sum over (x, u') in tau(s, u) of c(x, u'),     so     dQ(s, u) / dc(x, u') = 1 on the path, else 0,
+
+which is the gradient where the optimal path is unique and a subgradient where it is not. All paths end in one
+tree: after the first control they follow the best control of every node. So a weight dL/dQ(s, u) flows from
+T(s, u) down the tree to acceptance, and one backward pass adds up the weight that passes each node.
+
+The paper's equation (6) is misprinted; with pi proportional to exp(-Q / eta),
+
+    d log pi(u_t | s_t) / dQ(s_t, u') = -(1 / eta) (1[u' = u_t] - pi(u' | s_t)),
+
+which is the gradient of `log_likelihood`.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from wfairl.core.automata.automaton import ACCEPTED
+from wfairl.core.planning.shortest_path import CostToGo
+from wfairl.core.support.compiling import njit
+from wfairl.minigrid.focused.focused_search import FocusedSearch
+
+END = -1
+"""In the tree of optimal paths: acceptance comes next, or there is no path."""
+
+
+@dataclass(frozen=True, eq=False)
+class OptimalPaths:
+    """The optimal paths from some nodes under every control.
+
+    Attributes:
+        transitions: node * controls + control of everything on the paths: first every control of every
+            start node in turn, then the best control of every node of the tree; shape [starts * controls + tree].
+        entry: node of the tree at which each of the first transitions arrives, or `END`; shape [starts * controls].
+        following: next node of the tree, which always has a lower number, or `END`; shape [tree].
+        control_cost_to_go: Q of the start nodes, shape [starts, controls].
+    """
+
+    transitions: NDArray[np.int64]
+    entry: NDArray[np.int64]
+    following: NDArray[np.int64]
+    control_cost_to_go: NDArray[np.float64]
+
+
+def trace_paths(successors: NDArray[np.int32], solution: CostToGo, nodes: NDArray[np.int64]) -> OptimalPaths:
+    """The optimal paths from some nodes under every control.
+
+    Args:
+        successors: of the product, shape [nodes, controls].
+        solution: its cost-to-go.
+        nodes: where the paths start, shape [starts].
+    """
+    return trace_best(successors, solution.best_control, nodes, solution.control_cost_to_go[nodes])
+
+
+def trace_focused(search: FocusedSearch, nodes: NDArray[np.int64]) -> OptimalPaths:
+    """The same of a focused search, which solves for the nodes now, the last first: it is nearest to the end.
+
+    The transitions are situation * controls + control, as costs are given to the search. Where a search was too hard
+    to be proven optimal, the path is the best one so far, and Q its cost.
+    """
+    Q = np.array([search.control_cost_to_go(int(node)) for node in nodes[::-1]])[::-1].copy()
+    paths = trace_best(search.lazy.successors, search.best_control, nodes, Q)
+    controls = Q.shape[1]
+    node, control = np.divmod(paths.transitions, controls)
+    paths = replace(paths, transitions=search.lazy.situations[node].astype(np.int64) * controls + control)
+    if search.unproven == 0:
+        return paths
+    path_costs = sums_along_paths(paths, search.costs.reshape(-1, 1)[paths.transitions])[:, :, 0]
+    return replace(paths, control_cost_to_go=np.where(np.isinf(Q), np.inf, path_costs))
+
+
+def trace_best(
+    successors: NDArray[np.int32], best: NDArray[np.int32], nodes: NDArray[np.int64], Q: NDArray[np.float64]
+) -> OptimalPaths:
+    """The paths along the best controls; arguments as in `trace_paths`, Q of shape [starts, controls]."""
+    controls = successors.shape[1]
+    entry, tree, following = _trace(successors, best, nodes)
+    first = (nodes[:, None] * controls + np.arange(controls)).reshape(-1)
+    return OptimalPaths(np.concatenate([first, tree * controls + best[tree]]), entry, following, Q)
+
+
+def weights_along_paths(paths: OptimalPaths, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """dL/dc of the transitions on the paths, for dL/dQ of the start nodes.
+
+    Args:
+        paths: the optimal paths.
+        weights: dL/dQ, 0 where Q is inf; shape [starts, controls].
+
+    Returns:
+        One number for each of `paths.transitions`, among which a transition may occur twice; shape [transitions].
+    """
+    first = np.ascontiguousarray(weights, np.float64).reshape(-1)
+    return np.concatenate([first, _accumulate_weights(first, paths.entry, paths.following)])
+
+
+def sums_along_paths(paths: OptimalPaths, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sums along the path from every start node under every control, such as of features; costs add up to Q.
+
+    Args:
+        paths: the optimal paths.
+        values: of `paths.transitions`, shape [transitions, features].
+
+    Returns:
+        The sums, shape [starts, controls, features]; for a control that leads nowhere, its own values.
+    """
+    starts, controls = paths.control_cost_to_go.shape
+    tree = _accumulate_sums(values[starts * controls :], paths.following)
+    beyond = np.where(paths.entry[:, None] == END, 0.0, np.append(tree, np.zeros_like(values[:1]), axis=0)[paths.entry])
+    return (values[: starts * controls] + beyond).reshape(starts, controls, -1)
+
+
+def control_cost_to_go(costs: Tensor, paths: OptimalPaths) -> Tensor:
+    """Q of the start nodes as a differentiable function of the costs along their optimal paths.
+
+    Args:
+        costs: c of `paths.transitions`, shape [transitions].
+        paths: the optimal paths under these costs.
+
+    Returns:
+        Q, inf for a control that leads nowhere; shape [starts, controls] of float64.
+    """
+    return _ControlCostToGo.apply(costs, paths)
+
+
+def log_likelihood(control_cost_to_go: Tensor, controls: Tensor, temperature: float) -> Tensor:
+    """log pi(u_t | s_t) under the Boltzmann policy of equation (3), shape [steps].
+
+    Args:
+        control_cost_to_go: Q(s_t, u), shape [steps, controls].
+        controls: the demonstrated u_t, none of which has Q = inf; shape [steps].
+        temperature: eta, above zero: at zero there is nothing to differentiate.
+    """
+    log_policy = torch.log_softmax(-control_cost_to_go / temperature, dim=1)
+    return log_policy.gather(1, controls[:, None]).squeeze(1)
+
+
+class _ControlCostToGo(torch.autograd.Function):
+    """Differentiates a Q that the planner has already computed."""
+
+    @staticmethod
+    def forward(ctx: Any, costs: Tensor, paths: OptimalPaths) -> Tensor:
+        ctx.paths, ctx.dtype = paths, costs.dtype
+        return torch.from_numpy(paths.control_cost_to_go)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
+        return torch.from_numpy(weights_along_paths(ctx.paths, gradients[0].numpy())).to(ctx.dtype), None
+
+
+@njit(cache=True, nogil=True)
+def _trace(
+    successors: NDArray[np.int32], best_control: NDArray[np.int32], nodes: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Follow the best controls from every successor, each node once.
+
+    A stretch of new nodes is numbered from its far end, so that the next node has a lower number.
+    """
+    controls = successors.shape[1]
+    number = np.full(len(successors), END, np.int64)
+    tree, following = np.empty(len(successors), np.int64), np.empty(len(successors), np.int64)
+    stretch = np.empty(len(successors), np.int64)
+    entry = np.full(len(nodes) * controls, END, np.int64)
+    count = 0
+    for i in range(len(entry)):
+        start = successors[nodes[i // controls], i % controls]
+        if start < 0 or best_control[start] < 0:
+            continue
+        length, node = 0, start
+        while node != ACCEPTED and number[node] == END:
+            stretch[length] = node
+            length += 1
+            node = successors[node, best_control[node]]
+        after = END if node == ACCEPTED else number[node]
+        for back in range(length - 1, -1, -1):
+            node = stretch[back]
+            number[node], tree[count], following[count] = count, node, after
+            after = count
+            count += 1
+        entry[i] = number[start]
+    return entry, tree[:count].copy(), following[:count].copy()
+
+
+@njit(cache=True, nogil=True)
+def _accumulate_weights(
+    weights: NDArray[np.float64], entry: NDArray[np.int64], following: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """The weight that passes through every node of the tree."""
+    passing = np.zeros(len(following))
+    for i in range(len(entry)):
+        if entry[i] != END:
+            passing[entry[i]] += weights[i]
+    for node in range(len(following) - 1, -1, -1):
+        if following[node] != END:
+            passing[following[node]] += passing[node]
+    return passing
+
+
+@njit(cache=True, nogil=True)
+def _accumulate_sums(values: NDArray[np.float64], following: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The sum of values from every node of the tree to acceptance, shape [tree, features]."""
+    sums = values.copy()
+    for node in range(len(following)):  # the next node has a lower number
+        if following[node] != END:
+            sums[node] += sums[following[node]]
+    return sums

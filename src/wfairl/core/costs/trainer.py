@@ -1,0 +1,346 @@
+"""Learning the cost: maximum likelihood of the demonstrated controls, through the planner.
+
+Equation (4) of the paper, per step:
+
+    L(theta) = - mean over demonstrated steps of log pi_theta(u_t | s_t)
+
+An epoch is one pass over the demonstrations, in batches. For each scene of a batch the planner computes the cost-to-go
+under the current cost, and Proposition 1 (`gradient`) gives the transitions that the loss depends on; the network
+is differentiated on those alone. The result is the cost of the epoch, counting from 0 before any training, at which
+held-out demonstrations were most likely.
+
+Nothing here knows the task, and no random state lasts beyond an epoch: the order of the scenes follows from the seed
+and the epoch, the learning rate from the epoch. So a checkpoint holds the parameters and Adam's moments alone, and a
+resumed run ends as if it had never stopped, bit for bit.
+"""
+
+import copy
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from wfairl.core.costs.adam import Adam
+from wfairl.core.costs.cost_model import CostModel, View
+from wfairl.core.costs.epochs import DivergedError, half_cosine, run_epochs
+from wfairl.core.costs.gradient import OptimalPaths, control_cost_to_go, log_likelihood, trace_focused, trace_paths
+from wfairl.core.costs.scene import TrainingScene
+from wfairl.core.costs.threads import one_torch_thread
+from wfairl.core.planning.product import Product
+from wfairl.core.planning.shortest_path import cost_to_go
+from wfairl.core.runs.checkpoint import (
+    CHECKPOINT,
+    Checkpoint,
+    EpochMetrics,
+    feed,
+    read_checkpoint,
+    write_checkpoint,
+    write_metrics,
+)
+from wfairl.core.support.bounds import AtLeastOne, AtLeastZero, Fraction, NotNegative, Positive, Seed, check_bounds
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.parallel import map_in_threads
+from wfairl.core.support.progress import progress_bar
+
+WORTH_THREADS = 200_000
+"""Transitions of a batch from which on threads save more time than they cost."""
+
+STILL_FALLING = 2e-3
+"""A held-out loss that fell by this fraction over the last quarter of the epochs was still falling."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to train.
+
+    Attributes:
+        epochs: passes over the demonstrations.
+        batch_size: scenes per Adam step.
+        learning_rate: initial learning rate of Adam; it falls to zero along half a cosine.
+        weight_decay: decoupled weight decay of Adam; it pulls all costs towards the same number.
+        temperature: eta of the policy whose likelihood is maximised, above zero.
+        held_out: fraction of the demonstrations that only choose the epoch; 0 keeps the last epoch.
+        seed: random seed of the split and of the order of scenes.
+    """
+
+    epochs: AtLeastZero = 50
+    batch_size: AtLeastOne = 8
+    learning_rate: Positive = 1e-3
+    weight_decay: NotNegative = 1e-2
+    temperature: float = 0.5
+    held_out: Fraction = 0.25
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+        if not 0 < self.temperature < math.inf:
+            raise BadInputError(
+                f"the training temperature must be above zero and finite, not {self.temperature:g}: at zero the"
+                " policy does not change with the cost, almost everywhere, and nothing can be learned"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingResult:
+    """The result of a training.
+
+    Attributes:
+        model: the cost of the chosen epoch.
+        epoch: the chosen epoch; 0 is the cost before any training.
+        history: one entry per epoch, from 0.
+    """
+
+    model: CostModel
+    epoch: int
+    history: tuple[EpochMetrics, ...]
+
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether the last epoch was chosen and the held-out loss was still falling: more epochs would be better."""
+        return self.epoch == len(self.history) - 1 and is_falling([epoch.held_out_loss for epoch in self.history])
+
+
+def is_falling(losses: Sequence[float | None]) -> bool:
+    """Whether the last of the epochs' held-out losses is the least, and clearly below that of a quarter before."""
+    last = len(losses) - 1
+    measured = [loss for loss in losses if loss is not None]
+    if last < 2 or len(measured) < len(losses) or measured[-1] > min(measured):
+        return False
+    return measured[-1] < (1 - STILL_FALLING) * measured[last - max(1, last // 4)]
+
+
+def train(
+    model: CostModel,
+    scenes: Sequence[TrainingScene],
+    settings: Settings,
+    directory: Path | None = None,
+    resume: bool = False,
+    n_jobs: int = 2,
+) -> TrainingResult:
+    """Learn the parameters of a cost model from demonstrations.
+
+    Args:
+        model: the initial model; it is not changed.
+        scenes: the demonstrations on their products.
+        settings: how to train.
+        directory: where `metrics.jsonl` and the checkpoint of every epoch go; nothing is written if None.
+        resume: resume from the checkpoint in `directory`, if there is one.
+        n_jobs: scenes to plan in at once; it changes nothing in the result.
+
+    Raises:
+        OtherConfigurationError: the checkpoint to resume is of other settings, another model or other data.
+        DivergedError: numbers are no longer finite; the last good checkpoint stays where it is.
+    """
+    return run_training(prepare_training(model, scenes, settings, directory, resume), n_jobs)
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """A training that can begin or resume.
+
+    Attributes:
+        model: the initial model.
+        examples: the demonstrations as inputs of the model.
+        settings: how to train.
+        directory: where metrics and checkpoints go; None for nowhere.
+        fingerprint: digest of initial model, data and settings.
+        checkpoint: where to resume; None at the beginning.
+    """
+
+    model: CostModel
+    examples: "Sequence[_Example]"
+    settings: Settings
+    directory: Path | None
+    fingerprint: str
+    checkpoint: Checkpoint | None
+
+
+def prepare_training(
+    model: CostModel,
+    scenes: Sequence[TrainingScene],
+    settings: Settings,
+    directory: Path | None = None,
+    resume: bool = False,
+) -> Training:
+    """All of `train` that can be refused, before anything is written; arguments and errors as there."""
+    if not scenes:
+        raise BadInputError("there are no demonstrations to train on")
+    examples = _view_scenes(model, scenes)
+    fingerprint = _fingerprint(model, examples, settings)
+    checkpoint = read_checkpoint(directory / CHECKPOINT, fingerprint) if directory is not None and resume else None
+    return Training(model, examples, settings, directory, fingerprint, checkpoint)
+
+
+@one_torch_thread()
+def run_training(training: Training, n_jobs: int = 2) -> TrainingResult:
+    """Train to the last epoch."""
+    settings, directory = training.settings, training.directory
+    model = copy.deepcopy(training.model)
+    adam = Adam(model, settings.weight_decay)
+    trained, held_out = _split(training.examples, settings)
+
+    def run_epoch(epoch: int) -> EpochMetrics:
+        measure = partial(_mean_loss, model, temperature=settings.temperature, n_jobs=n_jobs)
+        rate = half_cosine(settings.learning_rate, epoch, settings.epochs)
+        train_loss = _run_epoch(model, adam, trained, settings, epoch, rate, n_jobs) if epoch else measure(trained)
+        return EpochMetrics(epoch, rate, train_loss, measure(held_out) if held_out else None)
+
+    with progress_bar() as bar:
+        meter = bar.add_task("cost", total=settings.epochs)
+        for checkpoint in run_epochs(model, adam, run_epoch, settings.epochs, resumed=training.checkpoint):
+            if directory is not None:
+                write_checkpoint(checkpoint, directory / CHECKPOINT, training.fingerprint)
+                write_metrics(checkpoint.history, directory)
+            bar.update(meter, completed=checkpoint.epoch, description=_describe(checkpoint.history[-1]))
+    model.load_state_dict(checkpoint.best)
+    return TrainingResult(model, checkpoint.best_epoch, checkpoint.history)
+
+
+@dataclass(frozen=True, eq=False)
+class _Example:
+    """A demonstration on its product, and the product as input of the model."""
+
+    scene: TrainingScene
+    view: View
+
+
+def _view_scenes(model: CostModel, scenes: Sequence[TrainingScene]) -> list[_Example]:
+    """One view per product, of the transitions that searches and demonstrations can reach."""
+    needed: dict[Product, NDArray[np.bool_]] = {}
+    for scene in scenes:
+        if scene.search is not None:
+            needed[scene.product] = scene.product.available
+            continue
+        if scene.product not in needed:
+            needed[scene.product] = np.zeros(scene.product.successors.shape, bool)
+            needed[scene.product].reshape(-1)[scene.product.graph.transition] = True
+        needed[scene.product][scene.nodes] = scene.product.available[scene.nodes]
+    views = {product: model.view(product, np.flatnonzero(rows)) for product, rows in needed.items()}
+    return [_Example(scene, views[scene.product]) for scene in scenes]
+
+
+def _fingerprint(model: CostModel, examples: Sequence[_Example], settings: Settings) -> str:
+    """A digest of the initial weights, the data and the settings."""
+    inputs = {example.scene.product: example.view.inputs for example in examples}
+    digest = hashlib.sha256()
+    feed(digest, [model.kind, model.settings, asdict(settings)], *model.state_dict().values())
+    for automaton in {id(product.automaton): product.automaton for product in inputs}.values():
+        feed(digest, [[arrow.source, arrow.target, arrow.text] for arrow in automaton.arrows()], automaton.accepting)
+    for product, of_model in inputs.items():
+        feed(digest, product.successors, product.automaton_states, of_model.numbers, *of_model.parts)
+    numbers = {product: number for number, product in enumerate(inputs)}
+    for scene in (example.scene for example in examples):
+        feed(digest, numbers[scene.product], scene.nodes, scene.controls)
+    return digest.hexdigest()
+
+
+def _split(examples: Sequence[_Example], settings: Settings) -> tuple[list[_Example], list[_Example]]:
+    """The examples to train on, at least one, and those that choose the epoch."""
+    count = min(len(examples) - 1, math.ceil(settings.held_out * len(examples)))
+    order = np.random.default_rng(settings.seed).permutation(len(examples))
+    held_out = set(order[:count].tolist())
+    return (
+        [example for i, example in enumerate(examples) if i not in held_out],
+        [example for i, example in enumerate(examples) if i in held_out],
+    )
+
+
+def _mean_loss(model: CostModel, examples: Sequence[_Example], temperature: float, n_jobs: int) -> float:
+    """The loss per step without its gradient."""
+    likelihoods = [
+        log_likelihood(
+            torch.from_numpy(paths.control_cost_to_go), torch.from_numpy(example.scene.controls), temperature
+        )
+        for example, paths in zip(examples, _plan_all(model, examples, n_jobs), strict=True)
+    ]
+    return _finite(-torch.cat(likelihoods).mean(), "loss").item()
+
+
+def _run_epoch(
+    model: CostModel,
+    adam: Adam,
+    examples: Sequence[_Example],
+    settings: Settings,
+    epoch: int,
+    learning_rate: float,
+    n_jobs: int,
+) -> float:
+    """One pass over the examples; the loss per step, each batch before its Adam step."""
+    order = np.random.default_rng([settings.seed, epoch]).permutation(len(examples))
+    total, steps = 0.0, 0
+    for first in range(0, len(order), settings.batch_size):
+        batch = [examples[i] for i in order[first : first + settings.batch_size]]
+        likelihoods = _log_likelihoods(model, batch, settings.temperature, n_jobs)
+        loss = _finite(-likelihoods.mean(), "loss")
+        gradients = adam.gradients(loss)
+        for name, gradient in gradients.items():
+            _finite(gradient.sum(), f"gradient of {name}")
+        adam.step(gradients, learning_rate)
+        total += loss.item() * len(likelihoods)
+        steps += len(likelihoods)
+    return total / steps
+
+
+def _log_likelihoods(model: CostModel, batch: Sequence[_Example], temperature: float, n_jobs: int) -> Tensor:
+    """log pi(u_t | s_t) of every step of a batch, differentiably."""
+    likelihoods = []
+    for example, paths in zip(batch, _plan_all(model, batch, n_jobs), strict=True):
+        costs = model(example.view, paths.transitions)
+        Q = control_cost_to_go(costs, paths)
+        likelihoods.append(log_likelihood(Q, torch.from_numpy(example.scene.controls), temperature))
+    return torch.cat(likelihoods)
+
+
+def _plan_all(model: CostModel, examples: Sequence[_Example], n_jobs: int) -> list[OptimalPaths]:
+    """The optimal paths from the nodes of each demonstration, under the current cost; one search per product."""
+    groups: dict[View, list[int]] = {}
+    for i, example in enumerate(examples):
+        groups.setdefault(example.view, []).append(i)
+    worth_threads = sum(len(view.transitions) for view in groups) >= WORTH_THREADS
+    grouped = [[examples[i].scene for i in group] for group in groups.values()]
+    planned = map_in_threads(partial(_plan, model), zip(groups, grouped, strict=True), n_jobs if worth_threads else 1)
+    paths: dict[int, OptimalPaths] = {}
+    for group, paths_of_group in zip(groups.values(), planned, strict=True):
+        paths |= zip(group, paths_of_group, strict=True)
+    return [paths[i] for i in range(len(examples))]
+
+
+def _plan(model: CostModel, group: tuple[View, list[TrainingScene]]) -> list[OptimalPaths]:
+    """The optimal paths of scenes that share a product."""
+    view, scenes = group
+    table = model.table(view)
+    if not np.isfinite(table).all():
+        raise DivergedError(_advice("cost of a transition"))
+    product, search = scenes[0].product, scenes[0].search
+    if search is not None:
+        search.set_costs(table)
+        for scene in scenes:
+            search.add_path(int(scene.nodes[0]), scene.controls.tolist())
+        return [trace_focused(search, scene.nodes) for scene in scenes]
+    solution = cost_to_go(product.graph, table)
+    return [trace_paths(product.successors, solution, scene.nodes) for scene in scenes]
+
+
+def _describe(metrics: EpochMetrics) -> str:
+    held_out = "" if metrics.held_out_loss is None else f", held out {metrics.held_out_loss:.4f}"
+    return f"cost: loss {metrics.train_loss:.4f}{held_out}"
+
+
+def _finite(number: Tensor, noun: str) -> Tensor:
+    if not number.isfinite():
+        raise DivergedError(_advice(noun))
+    return number
+
+
+def _advice(noun: str) -> str:
+    return (
+        f"training diverged: the {noun} is not a finite number. The checkpoint of the last good epoch remains;"
+        " lower the learning rate, or raise the training temperature"
+    )

@@ -1,0 +1,116 @@
+"""Answers of a person to the question whether a path through a scene "would have been right".
+
+On disk, JSONL with one answer per line:
+
+    {"seed": 7, "controls": [0, 0, 3], "labels": [[], ["coffee"], ["office"]], "right": true}
+
+An answer that counts for several, as those of corrections do, also has a "weight". Answers about the demonstrations of
+`demos.safetensors` are stored in `demos.answers.jsonl`.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from annotated_types import Ge, Gt, Lt
+
+from wfairl.core.automata.automaton import Label
+from wfairl.core.support.bounds import Seed
+from wfairl.core.support.documents import parse
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.files import NotJsonError, parse_json, read_text, write_atomically
+
+
+class BrokenAnswersError(BadInputError):
+    """A file of answers breaks its format; the message names file and line."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Whether a path fulfils the task, by a person's answer.
+
+    Attributes:
+        seed: the scene.
+        controls: u_0, ..., u_{T-1}, indices into the world's controls; at least one.
+        labels: sigma_0, ..., sigma_{T-1}, what held after each transition.
+        is_right: whether the task is fulfilled by the end of the path.
+        weight: how many answers it counts for.
+    """
+
+    seed: int
+    controls: tuple[int, ...]
+    labels: tuple[Label, ...]
+    is_right: bool
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.controls or len(self.controls) != len(self.labels):
+            raise BrokenAnswersError(f"{len(self.controls)} controls and {len(self.labels)} labels in an answer")
+
+    def to_document(self) -> dict[str, Any]:
+        """The answer as a JSON object."""
+        return {
+            "seed": self.seed,
+            "controls": list(self.controls),
+            "labels": [sorted(label) for label in self.labels],
+            "right": self.is_right,
+            **({} if self.weight == 1 else {"weight": self.weight}),
+        }
+
+    @classmethod
+    def from_document(cls, document: Any) -> "Answer":
+        """Read what `to_document` gave.
+
+        Raises:
+            BrokenAnswersError: the document is not an answer.
+        """
+        try:
+            read: _Stored = parse(_Stored, document)
+        except BadInputError as error:
+            raise BrokenAnswersError(f"not an answer ({error})") from None
+        return cls(read.seed, read.controls, read.labels, read.right, read.weight)
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """An answer on disk."""
+
+    seed: Seed
+    controls: tuple[Annotated[int, Ge(0), Lt(2**16)], ...]
+    labels: tuple[Label, ...]
+    right: bool
+    weight: Annotated[float, Gt(0)] = 1.0
+
+
+def place_of_answers(demonstrations: Path) -> Path:
+    """The file beside demonstrations in which the answers about them are kept."""
+    return demonstrations.with_suffix(".answers.jsonl")
+
+
+def answers_beside(demonstrations: Path) -> tuple[Answer, ...]:
+    """The answers that are kept beside demonstrations; none if there is no such file."""
+    place = place_of_answers(demonstrations)
+    return read_answers(place) if place.exists() else ()
+
+
+def read_answers(path: Path) -> tuple[Answer, ...]:
+    """The answers of a file.
+
+    Raises:
+        BrokenAnswersError: names the file, the line and the fault.
+    """
+    answers = []
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
+        if line.strip():
+            try:
+                answers.append(Answer.from_document(parse_json(line)))
+            except (BrokenAnswersError, NotJsonError) as error:
+                raise BrokenAnswersError(f"{path}: line {number}: {error}") from None
+    return tuple(answers)
+
+
+def write_answers(answers: Sequence[Answer], path: Path) -> None:
+    """Write answers, atomically."""
+    write_atomically(path, "".join(json.dumps(answer.to_document()) + "\n" for answer in answers))

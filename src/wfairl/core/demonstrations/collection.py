@@ -1,0 +1,196 @@
+"""Data sets collected as in the paper: successes of an expert, failures of a random walk.
+
+One seed determines everything. Scene i of a collection with seed s is the scene
+
+    FIRST_TRAINING_SEED + s * SCENES_PER_COLLECTION + i
+
+of the task, so that collections with different seeds share no scene, and scenes below `FIRST_TRAINING_SEED` are
+reserved for testing.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from wfairl.core.demonstrations.demonstration import FAILURE_SCORE, SUCCESS_SCORE, Dataset, Demonstration, replay
+from wfairl.core.demonstrations.expert import solve
+from wfairl.core.planning.cost import Cost, true_cost
+from wfairl.core.planning.plan import UnsatisfiableTaskError
+from wfairl.core.support.errors import BadInputError, FailedRunError
+from wfairl.core.support.executors import Workers
+from wfairl.core.support.parallel import map_in_threads
+from wfairl.core.support.progress import progress_bar
+from wfairl.core.worlds.task import Task
+from wfairl.core.worlds.task_registry import find_task
+from wfairl.core.worlds.workers import map_on
+from wfairl.core.worlds.world import LimitedWorld, World, available_controls
+
+FIRST_TEST_SEED = 5_000
+FIRST_TRAINING_SEED = 1_000_000
+SCENES_PER_COLLECTION = 1_000_000
+LARGEST_COLLECTION_SEED = 10**9
+MAX_TRIES_PER_DEMONSTRATION = 50
+
+DEMONSTRATOR = 1
+"""Separates the demonstrator's random numbers from those of the scene, which have the same seed."""
+
+_SUCCESSES, _FAILURES = 0, 1
+"""Halves of a collection's scenes: even ones are for successes, odd ones for failures."""
+
+
+@dataclass(frozen=True)
+class _Unsolvable:
+    """The seed of a scene in which the rule cannot be satisfied, and the reason."""
+
+    seed: int
+    reason: str
+
+
+Outcome = Demonstration | _Unsolvable | None
+Attempt = Callable[[int], Outcome]
+"""From a scene's seed to a demonstration, or None if it did not succeed or fail as required."""
+
+AttemptAll = Callable[[Attempt, Sequence[int]], Iterator[Outcome]]
+"""Attempts in several scenes, in parallel; results are in the order of the scenes."""
+
+
+class TooFewDemonstrationsError(FailedRunError):
+    """The demonstrator hardly ever succeeds or fails as required."""
+
+
+def collect(
+    task: Task,
+    successes: int,
+    failures: int,
+    temperature: float,
+    seed: int,
+    cost: Cost | None = None,
+    n_jobs: int = 2,
+    workers: Workers | None = None,
+) -> Dataset:
+    """Collect demonstrations, each in a scene of its own.
+
+    Args:
+        task: what to do.
+        successes: how many runs of the expert that fulfil the rule within the horizon; score 1.
+        failures: how many random walks over the horizon that do not; score 0.
+        temperature: of the expert, 0 for strictly optimal ones.
+        seed: of the collection.
+        cost: what transitions cost the expert; the task's true cost unless given.
+        n_jobs: number of threads, each for a scene; it changes nothing in the result.
+        workers: used instead of threads, see `open_workers`; they find the task by its name.
+
+    Raises:
+        TooFewDemonstrationsError: the expert hardly ever succeeds, or the random walk always does.
+    """
+    if successes < 0 or failures < 0:
+        raise BadInputError("the numbers of successes and failures must not be negative")
+    if not 0 <= seed <= LARGEST_COLLECTION_SEED:
+        raise BadInputError(f"the seed of a collection must lie between 0 and {LARGEST_COLLECTION_SEED:,}, not {seed}")
+    if max(successes, failures) * MAX_TRIES_PER_DEMONSTRATION > SCENES_PER_COLLECTION // 2:
+        most = SCENES_PER_COLLECTION // 2 // MAX_TRIES_PER_DEMONSTRATION
+        raise BadInputError(
+            f"at most {most:,} successes and as many failures per collection; merge several of other seeds"
+        )
+    if not temperature >= 0:
+        raise BadInputError(f"the temperature must lie between 0 (optimal) and inf (random), not {temperature}")
+
+    if workers is None:
+        succeed, fail = partial(_succeed, task, temperature, cost), partial(_fail, task)
+        attempt_all: AttemptAll = partial(map_in_threads, n_jobs=n_jobs)
+    elif cost is None:
+        succeed = partial(_on_worker, _succeed, task.name, temperature, None)
+        fail = partial(_on_worker, _fail, task.name)
+        attempt_all = partial(map_on, workers)
+    else:
+        raise BadInputError("a cost cannot travel to workers; let the task have it as its true cost")
+    expert = f"{task.name}: experts at temperature {temperature:g}"
+    demonstrations = (
+        *_gather(attempt_all, succeed, successes, seed, _SUCCESSES, expert),
+        *_gather(attempt_all, fail, failures, seed, _FAILURES, f"{task.name}: random walks"),
+    )
+    return Dataset(task.name, demonstrations, temperature)
+
+
+def is_part_of_collection(
+    dataset: Dataset, task: Task, successes: int, failures: int, temperature: float, seed: int
+) -> bool:
+    """Whether `collect` with these arguments gives all of a data set, as its settings and scenes tell."""
+    first = FIRST_TRAINING_SEED + seed * SCENES_PER_COLLECTION
+    succeeded = sum(one.is_success for one in dataset)
+    return (
+        (dataset.task, dataset.temperature, dataset.answers) == (task.name, temperature, ())
+        and succeeded <= successes
+        and len(dataset) - succeeded <= failures
+        and all(first <= one < first + SCENES_PER_COLLECTION for one in dataset.seeds)
+    )
+
+
+def _on_worker(attempt: Callable[..., Outcome], task_name: str, *arguments: Any) -> Outcome:
+    return attempt(find_task(task_name), *arguments)
+
+
+def _succeed(task: Task, temperature: float, cost: Cost | None, scene: int) -> Outcome:
+    world = task.make_world(scene)
+    try:
+        expert = solve(world, task.rule, true_cost(task) if cost is None else cost)
+    except UnsatisfiableTaskError as error:
+        return _Unsolvable(scene, str(error))
+    controls, succeeded = expert.act(temperature, task.horizon, _generator(scene))
+    return replay(world, controls, SUCCESS_SCORE, scene) if succeeded else None
+
+
+def _fail(task: Task, scene: int) -> Outcome:
+    world = task.make_world(scene)
+    failure = replay(world, _random_controls(world, task.horizon, _generator(scene)), FAILURE_SCORE, scene)
+    return None if task.rule.fulfilled_at(failure.labels) else failure
+
+
+def _random_controls(world: World[Any], steps: int, rng: np.random.Generator) -> list[int]:
+    """A random walk: every available control is equally likely."""
+    if not isinstance(world, LimitedWorld):
+        return rng.integers(len(world.controls), size=steps).tolist()
+    state, controls = world.initial_state, []
+    for _ in range(steps):
+        controls.append(int(rng.choice(np.flatnonzero(available_controls(world, state)))))
+        state = world.step(state, controls[-1])
+    return controls
+
+
+def _generator(scene: int) -> np.random.Generator:
+    return np.random.default_rng([DEMONSTRATOR, scene])
+
+
+def _gather(
+    attempt_all: AttemptAll, attempt: Attempt, wanted: int, seed: int, half: int, description: str
+) -> list[Demonstration]:
+    """The demonstrations of the first `wanted` scenes, in order, whose attempt gives one."""
+    first = FIRST_TRAINING_SEED + seed * SCENES_PER_COLLECTION + half
+    gathered: list[Demonstration] = []
+    unsolvable: list[_Unsolvable] = []
+    tried = 0
+    with progress_bar() as bar:
+        meter = bar.add_task(description, total=wanted)
+        while len(gathered) < wanted:
+            if len(unsolvable) == tried >= MAX_TRIES_PER_DEMONSTRATION:
+                raise TooFewDemonstrationsError(
+                    f"{description}: the rule cannot be satisfied in any of {tried} scenes. In the scene of seed"
+                    f" {unsolvable[0].seed}: {unsolvable[0].reason}"
+                )
+            if tried >= MAX_TRIES_PER_DEMONSTRATION * wanted:
+                raise TooFewDemonstrationsError(
+                    f"{description}: {len(gathered)} of {tried} came out as required, and {wanted} are asked for. "
+                    "Ask for fewer, or choose another temperature."
+                )
+            scenes = [first + 2 * (tried + i) for i in range(wanted - len(gathered))]
+            for outcome in attempt_all(attempt, scenes):
+                if isinstance(outcome, Demonstration):
+                    gathered.append(outcome)
+                    bar.advance(meter)
+                elif outcome is not None:
+                    unsolvable.append(outcome)
+            tried += len(scenes)
+    return gathered

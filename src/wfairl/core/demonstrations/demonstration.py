@@ -1,0 +1,202 @@
+"""One demonstration, and a data set of them: frozen records that are checked when they are made.
+
+A demonstration holds controls and labels. Its states follow from the world of its scene, whatever their type, and are
+replayed where they are needed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from wfairl.core.automata.automaton import Label
+from wfairl.core.automata.words import Word, compress
+from wfairl.core.demonstrations.answers import Answer
+from wfairl.core.support.bounds import LARGEST_SEED
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.world import World, available_controls
+
+SUCCESS_SCORE = 1.0
+FAILURE_SCORE = 0.0
+
+
+class BadDemonstrationError(BadInputError):
+    """A demonstration that cannot have happened."""
+
+
+class ContradictionError(BadDemonstrationError):
+    """The world gives another label than the demonstration has, or cannot follow it."""
+
+    @classmethod
+    def of_label(cls, seed: int, step: int) -> ContradictionError:
+        """The error for a step at which the world gives another label."""
+        return cls(
+            f"seed {seed}: step {step}: the world gives another label than the demonstration; is it another scene, or"
+            " another version of the task?"
+        )
+
+
+class MixedTasksError(BadInputError):
+    """Demonstrations of different tasks where one task is expected."""
+
+
+@dataclass(frozen=True)
+class Demonstration:
+    """One execution of a task in one scene.
+
+    Attributes:
+        controls: u_0, ..., u_{T-1}, indices into the world's controls.
+        labels: sigma_0, ..., sigma_{T-1}, what held after each transition.
+        score: 1 for success and 0 for failure of collected ones, any finite number in data of others.
+        seed: the scene of the task.
+    """
+
+    controls: tuple[int, ...]
+    labels: tuple[Label, ...]
+    score: float
+    seed: int
+
+    def __post_init__(self) -> None:
+        if len(self.labels) != len(self.controls):
+            raise BadDemonstrationError(
+                f"seed {self.seed}: {len(self.controls)} controls need as many labels, not {len(self.labels)}"
+            )
+        if not 0 <= self.seed <= LARGEST_SEED:
+            raise BadDemonstrationError(f"the seed must lie between 0 and 2 ** 63 - 1, not {self.seed}")
+        if not math.isfinite(self.score):
+            raise BadDemonstrationError(f"seed {self.seed}: the score must be a finite number, not {self.score}")
+
+    def __len__(self) -> int:
+        """The number of controls."""
+        return len(self.controls)
+
+    @property
+    def is_success(self) -> bool:
+        """Whether its score is nearer to that of a success than to that of a failure."""
+        return self.score >= (SUCCESS_SCORE + FAILURE_SCORE) / 2
+
+    @property
+    def word(self) -> Word:
+        """The labels, consecutive equal ones once."""
+        return compress(self.labels)
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Demonstrations of one task.
+
+    Attributes:
+        task: the name of the task.
+        demonstrations: in the order in which they were collected.
+        temperature: of the expert that made the successes; None if unknown.
+        answers: to questions about paths; the rational learner uses them.
+    """
+
+    task: str
+    demonstrations: tuple[Demonstration, ...]
+    temperature: float | None = None
+    answers: tuple[Answer, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.temperature is not None and not self.temperature >= 0:
+            raise BadDemonstrationError(f"the temperature must lie between 0 and inf, not {self.temperature}")
+
+    def __len__(self) -> int:
+        """The number of demonstrations."""
+        return len(self.demonstrations)
+
+    def __iter__(self) -> Iterator[Demonstration]:
+        """Over the demonstrations."""
+        return iter(self.demonstrations)
+
+    def contains(self, other: Dataset) -> bool:
+        """Whether all demonstrations and answers of another data set are in this one, too."""
+        demonstrations, answers = set(other.demonstrations), set(other.answers)
+        return self.task == other.task and demonstrations <= set(self) and answers <= set(self.answers)
+
+    @property
+    def words(self) -> tuple[Word, ...]:
+        """The compressed word of each demonstration."""
+        return tuple(demonstration.word for demonstration in self.demonstrations)
+
+    @property
+    def scores(self) -> tuple[float, ...]:
+        """The score of each demonstration."""
+        return tuple(demonstration.score for demonstration in self.demonstrations)
+
+    @property
+    def seeds(self) -> frozenset[int]:
+        """The scenes of the demonstrations."""
+        return frozenset(demonstration.seed for demonstration in self.demonstrations)
+
+
+def merge(datasets: Sequence[Dataset]) -> Dataset:
+    """All demonstrations of several data sets of one task; the temperature stays if they agree on it.
+
+    Raises:
+        MixedTasksError: they are of different tasks.
+    """
+    tasks = sorted({dataset.task for dataset in datasets})
+    if not tasks:
+        raise MixedTasksError("there are no demonstrations to merge")
+    if len(tasks) != 1:
+        raise MixedTasksError(f"demonstrations of different tasks cannot be mixed: {', '.join(tasks)}")
+    temperatures = {dataset.temperature for dataset in datasets}
+    return Dataset(
+        tasks[0],
+        tuple(demonstration for dataset in datasets for demonstration in dataset),
+        temperatures.pop() if len(temperatures) == 1 else None,
+        tuple(answer for dataset in datasets for answer in dataset.answers),
+    )
+
+
+def replay(world: World[Any], controls: Sequence[int | str], score: float, seed: int) -> Demonstration:
+    """The demonstration that a sequence of controls, by index or by name, makes in a world.
+
+    Raises:
+        BadDemonstrationError: a control is none of the world's, or is unavailable in its state.
+    """
+    numbers = tuple(control_number(world, control, f"seed {seed}: step {t}") for t, control in enumerate(controls))
+    _, labels = follow_controls(world, numbers, seed)
+    return Demonstration(numbers, labels, float(score), seed)
+
+
+def follow_controls(world: World[Any], controls: Sequence[int], seed: int) -> tuple[tuple[Any, ...], tuple[Label, ...]]:
+    """The states, one more than controls, and the labels along controls from the initial state of a world.
+
+    Args:
+        world: the scene.
+        controls: the controls, by index.
+        seed: of the scene, for messages.
+
+    Raises:
+        BadDemonstrationError: a control is none of the world's, or is unavailable in its state.
+    """
+    states, labels = [world.initial_state], []
+    for step, control in enumerate(controls):
+        control_number(world, control, f"seed {seed}: step {step}")
+        if not available_controls(world, states[-1])[control]:
+            raise BadDemonstrationError(
+                f"seed {seed}: step {step}: the control {world.controls[control]!r} is not available there"
+            )
+        states.append(world.step(states[-1], control))
+        labels.append(world.label(states[-2], control, states[-1]))
+    return tuple(states), tuple(labels)
+
+
+def control_number(world: World[Any], control: Any, where: str) -> int:
+    """The index of a control that is given by name or by index.
+
+    Raises:
+        BadDemonstrationError: the world has no such control.
+    """
+    names = list(world.controls)
+    if isinstance(control, str) and control in names:
+        return names.index(control)
+    if isinstance(control, int | np.integer) and not isinstance(control, bool) and 0 <= control < len(names):
+        return int(control)
+    raise BadDemonstrationError(f"{where}: {control!r} is not a control; there are {len(names)}, {', '.join(names)}")

@@ -1,0 +1,257 @@
+"""A user's own logs: JSONL, one episode per line; or, for paths, a table in CSV.
+
+    {"seed": 7, "controls": ["left", "forward", 5], "score": 1.0}
+    {"states": [[2, false], [3, false], [3, true]]}
+    {"states": [{"floor": 2, "door": "open"}, {"floor": 2, "door": "closed"}]}
+    {"seed": 7, "path": [[1.5, 2.0], [1.6, 2.2], [1.8, 2.3]]}
+
+An episode is given by its controls, each a name or an index, or by its states, as the world has them: tuples and sets
+as lists, records (dataclasses, named tuples) as lists or objects, an enum by name or value. The control between two
+states is then the one that leads from the first to the second. On a roadmap, an episode may be given by the path of the
+robot, its places (x, y) or (x, y, heading) in order, which is matched to the roadmap; the log reports how far apart
+they are.
+
+The seed is that of the scene, 0 by default. Without a score, the task's rule decides: 1 for success, 0 for failure. An
+`environment_id` must be the task's. In a CSV file a row is a place, with the columns `x`, `y` and optionally `heading`,
+`seed`, `score` and `episode`; rows of one episode (or of one seed, without that column) are consecutive.
+"""
+
+import csv
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from enum import Enum
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wfairl.core.demonstrations.demonstration import (
+    FAILURE_SCORE,
+    SUCCESS_SCORE,
+    Dataset,
+    Demonstration,
+    control_number,
+    replay,
+)
+from wfairl.core.support.bounds import LARGEST_SEED
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.files import parse_json, read_text
+from wfairl.core.support.progress import track
+from wfairl.core.worlds.graph import GraphWorld
+from wfairl.core.worlds.task import Task
+from wfairl.core.worlds.world import World, available_controls
+from wfairl.floors.matching import Match
+from wfairl.floors.scene import FloorScene
+
+FIELDS = ("environment_id", "seed", "controls", "states", "path", "score")
+GIVEN_BY = ("controls", "states", "path")
+COLUMNS = ("episode", "seed", "x", "y", "heading", "score")
+
+
+class MalformedLogError(BadInputError):
+    """A line of a log that cannot be read."""
+
+
+@dataclass(frozen=True)
+class Log:
+    """The content of a log.
+
+    Attributes:
+        dataset: its episodes.
+        matches: of paths to a roadmap, by the number of the episode.
+    """
+
+    dataset: Dataset
+    matches: Mapping[int, Match]
+
+
+def read_log(path: Path, task: Task) -> Dataset:
+    """The episodes of a log as demonstrations of a task; errors as in `read_recordings`."""
+    return read_recordings(path, task).dataset
+
+
+def read_recordings(path: Path, task: Task) -> Log:
+    """The episodes of a log (*.jsonl, *.csv) as demonstrations of a task, and the matches of paths.
+
+    Raises:
+        MalformedLogError: names the file, the line and the fault.
+    """
+    entries = list(_csv_entries(path) if path.suffix == ".csv" else _json_entries(path))
+    if not entries:
+        raise MalformedLogError(f"{path}: there is no episode in it")
+    demonstrations, matches = [], {}
+    for number, (line, entry) in enumerate(track(entries, "log", total=len(entries))):
+        try:
+            demonstration, match = _episode(entry() if callable(entry) else entry, task)
+        except BadInputError as error:
+            raise MalformedLogError(f"{path}: line {line}: {error}") from None
+        except RecursionError:
+            raise MalformedLogError(f"{path}: line {line}: nested too deeply") from None
+        demonstrations.append(demonstration)
+        if match is not None:
+            matches[number] = match
+    return Log(Dataset(task.name, tuple(demonstrations)), matches)
+
+
+def disagreements(dataset: Dataset, task: Task) -> dict[int, str]:
+    """Sentences about demonstrations whose score contradicts the task's rule, by the number of each, from 1."""
+    sentences = {}
+    for number, demonstration in enumerate(dataset, start=1):
+        fulfilled = task.rule.fulfilled_at(demonstration.labels) is not None
+        if fulfilled != demonstration.is_success:
+            sentences[number] = (
+                f"the score {demonstration.score:g} says {'success' if demonstration.is_success else 'failure'},"
+                f" and the rule of {task.name} is {'fulfilled' if fulfilled else 'not fulfilled'}"
+            )
+    return sentences
+
+
+def _json_entries(path: Path) -> Iterator[tuple[int, Callable[[], Any]]]:
+    """The number of each line that is not empty, and a function that parses it."""
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
+        if line.strip():
+            yield number, partial(parse_json, line)
+
+
+def _csv_entries(path: Path) -> Iterator[tuple[int, Any]]:
+    """The line on which each episode of a table begins, and the episode as an entry of JSONL."""
+    columns, rows = _csv_rows(path)
+    places = [name for name in ("x", "y", "heading") if name in columns]
+    earlier = set()
+    for key, together in groupby(rows, key=lambda one: (one[1].get("episode"), one[1].get("seed"))):
+        episode = list(together)
+        line, first = episode[0]
+        if "episode" in columns and key in earlier:
+            raise MalformedLogError(f"{path}: line {line}: episode {key[0]} again; its rows must be consecutive")
+        earlier.add(key)
+        try:
+            entry: dict[str, Any] = {"seed": int(first.get("seed") or 0)}
+            if first.get("score"):
+                entry["score"] = float(first["score"])
+            for at, row in episode:
+                line = at
+                entry.setdefault("path", []).append([float(row[name]) for name in places])
+        except ValueError:
+            raise MalformedLogError(f"{path}: line {line}: it holds something that is not a number") from None
+        yield episode[0][0], entry
+
+
+def _csv_rows(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
+    """The columns of a table, and its rows with the number of the line of each."""
+    reader = csv.reader(read_text(path).splitlines())
+    try:
+        columns = next(reader, [])
+        if not {"x", "y"} <= set(columns) <= set(COLUMNS) or len(set(columns)) < len(columns):
+            raise MalformedLogError(
+                f"{path}: a table of paths has the columns x and y, and may have {', '.join(COLUMNS)}"
+            )
+        rows = [(reader.line_num, row) for row in reader if row]
+    except csv.Error as error:
+        raise MalformedLogError(f"{path}: line {reader.line_num}: not a table ({error})") from None
+    for line, row in rows:
+        if len(row) != len(columns):
+            raise MalformedLogError(f"{path}: line {line}: {len(row)} columns where the header has {len(columns)}")
+    return columns, [(line, dict(zip(columns, row, strict=True))) for line, row in rows]
+
+
+def _episode(entry: Any, task: Task) -> tuple[Demonstration, Match | None]:
+    _check_entry(entry, task)
+    seed, match = entry.get("seed", 0), None
+    world = task.make_world(seed)
+    if "controls" in entry:
+        controls = [control_number(world, control, f"step {step}") for step, control in enumerate(entry["controls"])]
+    elif "states" in entry:
+        controls = _controls_between(world, entry["states"])
+    else:
+        match = _match(world, entry["path"])
+        controls = list(match.controls)
+    if "score" in entry:
+        return replay(world, controls, _score(entry["score"]), seed), match
+    demonstration = replay(world, controls, FAILURE_SCORE, seed)
+    succeeded = task.rule.fulfilled_at(demonstration.labels) is not None
+    return replace(demonstration, score=SUCCESS_SCORE) if succeeded else demonstration, match
+
+
+def _check_entry(entry: Any, task: Task) -> None:
+    if not isinstance(entry, dict):
+        raise MalformedLogError('an episode is an object with a list "controls", "states" or "path"')
+    unknown = sorted(set(entry) - set(FIELDS))
+    if unknown:
+        raise MalformedLogError(f"unknown field {unknown[0]!r}; there are {', '.join(FIELDS)}")
+    given = [name for name in GIVEN_BY if name in entry]
+    if len(given) != 1 or not isinstance(entry[given[0]], list):
+        raise MalformedLogError('an episode has either a list "controls" or a list "states" or a list "path"')
+    environment_id = getattr(task, "environment_id", None)
+    if "environment_id" in entry and entry["environment_id"] != environment_id:
+        raise MalformedLogError(
+            f"environment_id is {entry['environment_id']!r}, and the task {task.name!r} has {environment_id!r}"
+        )
+    seed = entry.get("seed", 0)
+    if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed <= LARGEST_SEED:
+        raise MalformedLogError(f"seed must be a whole number between 0 and 2 ** 63 - 1, not {seed!r}")
+
+
+def _controls_between(world: World[Any], states: Sequence[Any]) -> list[int]:
+    """The controls that lead from each state to the next; the first that does, where several do."""
+    if not states:
+        raise MalformedLogError("states must begin with the one in which the scene starts")
+    state = world.initial_state
+    if not _equals(states[0], _named(world, state)):
+        raise MalformedLogError(f"the scene starts in {_named(world, state)!r}, not in {json.dumps(states[0])}")
+    controls = []
+    for step, wanted in enumerate(states[1:]):
+        for control in available_controls(world, state).nonzero()[0].tolist():
+            after = world.step(state, control)
+            if _equals(wanted, _named(world, after)):
+                controls.append(control)
+                state = after
+                break
+        else:
+            raise MalformedLogError(
+                f"step {step}: no control leads from {_named(world, state)!r} to {json.dumps(wanted)}"
+            )
+    return controls
+
+
+def _match(world: World[Any], path: Sequence[Any]) -> Match:
+    """The path over the roadmap of a world that is nearest to a recorded path."""
+    scene = getattr(world, "source", None)
+    if not isinstance(scene, FloorScene):
+        raise MalformedLogError("a path needs a roadmap, and this task has none; give the controls or the states")
+    are_places = all(isinstance(place, list) and len(place) in (2, 3) for place in path)
+    numbers = [number for place in path for number in place] if are_places else []
+    if not are_places or len(path) < 2 or not all(_is_number(number) for number in numbers):
+        raise MalformedLogError("a path has two or more places [x, y] or [x, y, heading], all of them finite numbers")
+    return scene.match_path(np.array([place[:2] for place in path], np.float64), world.initial_state)
+
+
+def _is_number(value: Any) -> bool:
+    """Whether it is a finite number of ordinary size."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+
+
+def _named(world: World[Any], state: Any) -> Any:
+    return world.name(state) if isinstance(world, GraphWorld) else state
+
+
+def _equals(value: Any, state: Any) -> bool:
+    """Whether a value of JSON represents a state."""
+    names = [one.name for one in fields(state)] if is_dataclass(state) else getattr(state, "_fields", ())
+    parts = [getattr(state, name) for name in names] or state
+    if isinstance(value, dict):
+        return value.keys() == set(names) and all(map(_equals, (value[name] for name in names), parts))
+    if isinstance(value, list) and isinstance(state, frozenset):
+        return len(value) == len(state) and all(any(_equals(one, member) for member in state) for one in value)
+    if isinstance(value, list):
+        return isinstance(parts, list | tuple) and len(value) == len(parts) and all(map(_equals, value, parts))
+    return value in (state.name, state.value) if isinstance(state, Enum) else bool(value == state)
+
+
+def _score(score: Any) -> float:
+    if not _is_number(score):
+        raise MalformedLogError(f"score must be a finite number, not {str(score)[:40]}")
+    return float(score)

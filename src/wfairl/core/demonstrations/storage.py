@@ -1,0 +1,142 @@
+"""Data sets on disk: one safetensors file of arrays with a JSON header; see `safetensors_files`.
+
+Version 2. The header holds `task`, `temperature` and `labels`, the distinct labels as lists of propositions; and
+`answers` where there are any. For N demonstrations with T_n controls each, the arrays are
+
+    lengths      [N] of int64            T_n
+    seeds        [N] of int64
+    scores       [N] of float64
+    controls     [sum T_n] of uint16
+    label_index  [sum T_n] of uint16     which of the header's labels held after each control
+
+States are not stored: they follow from the controls in the world of the seed. Version 1, which is still read, has
+labels as masks over the header's `propositions`, and packed states of MiniGrid, which are ignored.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import Label
+from wfairl.core.automata.words import sort_labels
+from wfairl.core.demonstrations.answers import Answer, BrokenAnswersError
+from wfairl.core.demonstrations.demonstration import BadDemonstrationError, Dataset, Demonstration
+from wfairl.core.support.documents import parse
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.safetensors_files import read_arrays, write_arrays
+
+FORMAT = "wfairl-demonstrations"
+VERSION = 2
+_PER_DEMONSTRATION: dict[str, Any] = {"lengths": np.int64, "seeds": np.int64, "scores": np.float64}
+ARRAYS: dict[int, dict[str, Any]] = {
+    1: {**_PER_DEMONSTRATION, "controls": np.uint8, "labels": np.uint16},
+    2: {**_PER_DEMONSTRATION, "controls": np.uint16, "label_index": np.uint16},
+}
+"""The arrays that a file of each version must have, and their types."""
+
+
+class BrokenDatasetError(BadInputError):
+    """A file that is not a data set that this version can read."""
+
+
+@dataclass(frozen=True)
+class _Header:
+    """The header of a file; version 1 has propositions instead of labels."""
+
+    task: str
+    temperature: float | Literal["inf"] | None
+    labels: tuple[Label, ...] = ()
+    propositions: tuple[str, ...] = ()
+    answers: tuple[dict[str, Any], ...] = ()
+
+
+def save(dataset: Dataset, path: Path) -> None:
+    """Write a data set, atomically."""
+    labels = sort_labels(label for item in dataset for label in item.labels)
+    header: dict[str, Any] = {
+        "task": dataset.task,
+        "temperature": "inf" if dataset.temperature == np.inf else dataset.temperature,
+        "labels": [sorted(label) for label in labels],
+    }
+    if dataset.answers:
+        header["answers"] = [answer.to_document() for answer in dataset.answers]
+    write_arrays(path, FORMAT, VERSION, header, _to_arrays(dataset, labels))
+
+
+def load(path: Path, task: str | None = None) -> Dataset:
+    """Read a data set.
+
+    Args:
+        path: the file.
+        task: if given, the task that the data set must be of.
+
+    Raises:
+        BrokenDatasetError: names the file and the fault.
+    """
+    version, header, arrays = read_arrays(path, FORMAT, tuple(ARRAYS), BrokenDatasetError)
+    _check_types(path, ARRAYS[version], arrays)
+    name, temperature, labels = _read_header(path, version, header, arrays)
+    _check_shapes(path, arrays)
+    if task is not None and name != task:
+        raise BrokenDatasetError(f"{path}: demonstrations of the task {name!r}, not of {task!r}")
+    try:
+        answers = tuple(Answer.from_document(one) for one in header.get("answers", []))
+        return Dataset(name, tuple(_demonstrations(arrays, labels)), temperature, answers)
+    except (BadDemonstrationError, BrokenAnswersError) as error:
+        raise BrokenDatasetError(f"{path}: {error}") from None
+    except IndexError:
+        raise BrokenDatasetError(f"{path}: its arrays do not fit the {len(labels)} labels of its header") from None
+
+
+def _to_arrays(dataset: Dataset, labels: tuple[Label, ...]) -> dict[str, NDArray[Any]]:
+    number = {label: i for i, label in enumerate(labels)}
+    values: dict[str, Any] = {
+        "lengths": [len(item) for item in dataset],
+        "seeds": [item.seed for item in dataset],
+        "scores": [item.score for item in dataset],
+        "controls": [control for item in dataset for control in item.controls],
+        "label_index": [number[label] for item in dataset for label in item.labels],
+    }
+    return {name: np.asarray(values[name], kind) for name, kind in ARRAYS[VERSION].items()}
+
+
+def _demonstrations(arrays: dict[str, NDArray[Any]], labels: list[Label]) -> Iterator[Demonstration]:
+    controls, word = arrays["controls"].tolist(), [labels[i] for i in arrays["label_index"].tolist()]
+    end = 0
+    for length, score, seed in zip(*(arrays[name].tolist() for name in ("lengths", "scores", "seeds")), strict=True):
+        start, end = end, end + length
+        yield Demonstration(tuple(controls[start:end]), tuple(word[start:end]), score, seed)
+
+
+def _read_header(
+    path: Path, version: int, header: dict[str, Any], arrays: dict[str, NDArray[Any]]
+) -> tuple[str, float | None, list[Label]]:
+    """Task, temperature and labels, checked: a digest proves that a file is whole, not that this package wrote it."""
+    try:
+        read: _Header = parse(_Header, header)
+    except BadInputError as error:
+        raise BrokenDatasetError(f"{path}: its header is not that of a data set ({error})") from None
+    temperature = None if read.temperature is None else float(read.temperature)
+    if version > 1:
+        return read.task, temperature, list(read.labels)
+    masks, arrays["label_index"] = np.unique(arrays["labels"], return_inverse=True)
+    labels = [frozenset(name for i, name in enumerate(read.propositions) if mask >> i & 1) for mask in masks.tolist()]
+    return read.task, temperature, labels
+
+
+def _check_types(path: Path, kinds: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+    for name, kind in kinds.items():
+        if name not in arrays or arrays[name].dtype != kind:
+            raise BrokenDatasetError(f"{path}: the array {name!r} is missing or of the wrong type")
+
+
+def _check_shapes(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
+    count, total = arrays["lengths"].size, int(arrays["lengths"].sum())
+    per_demonstration = all(arrays[name].shape == (count,) for name in _PER_DEMONSTRATION)
+    per_step = all(arrays[name].shape == (total,) for name in ("controls", "label_index"))
+    if not (per_demonstration and per_step and (arrays["lengths"] >= 0).all()):
+        raise BrokenDatasetError(f"{path}: its arrays do not fit each other")

@@ -1,0 +1,34 @@
+"""Planning in the product of a world and an automaton: product, plan, policy."""
+
+from wfairl.core.support.lazy_names import load_lazily
+
+_MODULES = {
+    "Agent": "agent",
+    "Cost": "cost",
+    "CostToGo": "shortest_path",
+    "ExactPlanner": "planner",
+    "Path": "path",
+    "Plan": "plan",
+    "Planner": "planner",
+    "Product": "product",
+    "ReversedGraph": "shortest_path",
+    "SoftPlanner": "soft_cost_to_go",
+    "Solution": "planner",
+    "Status": "agent",
+    "UnsatisfiableTaskError": "plan",
+    "build_product": "product",
+    "cost_to_go": "shortest_path",
+    "feature_cost": "cost",
+    "find_plan": "plan",
+    "log_probabilities": "policy",
+    "nominal_cost": "cost",
+    "probabilities": "policy",
+    "reverse_graph": "shortest_path",
+    "sample_control": "policy",
+    "sample_controls": "policy",
+    "true_cost": "cost",
+    "unit_cost": "cost",
+}
+
+__all__ = [*_MODULES]
+__getattr__, __dir__ = load_lazily(__name__, _MODULES)

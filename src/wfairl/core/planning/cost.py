@@ -1,0 +1,73 @@
+"""Costs of transitions: any function from a product to one number above zero for every node and control."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.planning.product import Product, states_alone
+from wfairl.core.planning.shortest_path import BadCostError
+from wfairl.core.worlds.task import FeatureCost, Task
+from wfairl.core.worlds.world import World
+from wfairl.minigrid.focused.lazy_world import CostScope
+
+Cost = Callable[[Product], NDArray[np.float64]]
+"""From a product to c(s, u), finite and above zero, shape [nodes, controls]; any number where one is unavailable."""
+
+
+def unit_cost(product: Product) -> NDArray[np.float64]:
+    """Every control costs 1 everywhere, also one that does nothing."""
+    return np.ones(product.successors.shape)
+
+
+def feature_cost(cost: FeatureCost, name: str = "a cost of features") -> Cost:
+    """The cost of transitions as a function of their features; errors call it by its name."""
+    return _OverFeatures(cost, name)
+
+
+@dataclass(frozen=True)
+class _OverFeatures:
+    cost: FeatureCost
+    name: str
+    scope: CostScope = CostScope.LOCAL
+
+    def __call__(self, product: Product) -> NDArray[np.float64]:
+        """See `Cost`."""
+        table = np.ones(product.successors.shape)
+        transitions = np.flatnonzero(product.available)
+        number, features = product.transition_features(transitions)
+        costs = np.asarray(self.cost(features), np.float64)
+        bad = np.flatnonzero(~(np.isfinite(costs) & (costs > 0)))
+        if len(bad):
+            raise BadCostError(
+                f"{self.name} must be finite and above zero; it is {costs[bad[0]]} for the features"
+                f" {features[bad[0]].tolist()}"
+            )
+        table.reshape(-1)[transitions] = costs[number]
+        return table
+
+
+def scope_of(cost: Cost) -> CostScope:
+    """What a cost depends on: as it declares, or else the whole state."""
+    return CostScope.CONSTANT if cost is unit_cost else getattr(cost, "scope", CostScope.GLOBAL)
+
+
+def nominal_cost(task: Task) -> Cost:
+    """The cost before anything is learned: the task's nominal cost, otherwise 1."""
+    nominal: FeatureCost | None = getattr(task, "nominal_cost", None)
+    return unit_cost if nominal is None else feature_cost(nominal, f"the nominal cost of task {task.name!r}")
+
+
+def true_cost(task: Task) -> Cost:
+    """The cost under which the expert of a task acts."""
+    return unit_cost if task.true_cost is None else feature_cost(task.true_cost, f"the true cost of task {task.name!r}")
+
+
+def path_cost(cost: Cost, world: World[Any], states: Sequence[Any], controls: Sequence[int]) -> float:
+    """The total cost of T controls, taken in the first T of some states."""
+    if not controls:
+        return 0.0
+    table = cost(states_alone(world, states[: len(controls)]))
+    return float(table[np.arange(len(controls)), list(controls)].sum())

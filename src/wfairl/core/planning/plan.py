@@ -1,0 +1,98 @@
+"""The cheapest path through a product to acceptance, or why there is none."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import Automaton, Label
+from wfairl.core.planning.path import Path
+from wfairl.core.planning.product import Product
+from wfairl.core.planning.shortest_path import CostToGo, cost_to_go
+from wfairl.core.support.errors import FailedRunError
+
+
+class UnsatisfiableTaskError(FailedRunError):
+    """No controls fulfil the task in this world."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A path that fulfils the task.
+
+    Attributes:
+        path: the path.
+        cost: of the path.
+        lower_bound: on the cost of every path; equal to `cost` where the path is proven optimal.
+    """
+
+    path: Path
+    cost: float
+    lower_bound: float
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether the path is proven optimal."""
+        return self.lower_bound >= self.cost
+
+
+def find_plan(product: Product, costs: NDArray[np.float64]) -> Plan:
+    """A cheapest path from the start to acceptance; among equal controls, the first.
+
+    Args:
+        product: world and automaton.
+        costs: c(s, u), finite and above zero; shape [nodes, controls].
+
+    Raises:
+        UnsatisfiableTaskError: there is no path; says which labels could never be produced.
+    """
+    return follow_best(product, cost_to_go(product.graph, costs))
+
+
+def follow_best(product: Product, solution: CostToGo) -> Plan:
+    """A cheapest path from the start of a solved product; see `find_plan`."""
+    check_satisfiable(product, solution)
+    cost = float(solution.cost_to_go[0])
+    return Plan(product.follow(best_controls(product, solution)), cost, cost)
+
+
+def best_controls(product: Product, solution: CostToGo) -> list[int]:
+    """The controls of a cheapest path from the start, which must reach acceptance."""
+    node, controls = 0, []
+    while node >= 0:
+        controls.append(int(solution.best_control[node]))
+        node = int(product.successors[node, controls[-1]])
+    return controls
+
+
+def check_satisfiable(product: Product, solution: CostToGo) -> None:
+    """Raise `UnsatisfiableTaskError` if the start cannot reach acceptance."""
+    if solution.cost_to_go[0] == np.inf:
+        raise unsatisfiable(product.automaton, product.labels_by_automaton_state())
+
+
+def unsatisfiable(automaton: Automaton, labels: Mapping[int, Collection[Label]]) -> UnsatisfiableTaskError:
+    """The error that says which labels could never be produced.
+
+    Args:
+        automaton: the task.
+        labels: of all transitions, by the automaton state that they leave.
+    """
+    lacking = {state: automaton.lacking(state, there) for state, there in sorted(labels.items())}
+    waiting = "; ".join(
+        f"in automaton state {state} it waits for {_some(texts)}" for state, texts in lacking.items() if texts
+    )
+    ever = frozenset().union(*(label for there in labels.values() for label in there))
+    never = ", ".join(sorted(automaton.propositions - ever))
+    return UnsatisfiableTaskError(
+        f"the task cannot be satisfied in this world: {waiting or 'every path is blocked'}, and no controls produce"
+        f" that there{f' ({never} can never hold)' if never else ''}."
+        " Plan in another world (another seed), or learn the automaton from words that cover worlds like this one."
+    )
+
+
+def _some(texts: Sequence[str], most: int = 4) -> str:
+    """The first few, for people."""
+    more = len(texts) - most
+    return " or ".join(f"'{text}'" for text in texts[:most]) + (f" or {more} more" if more > 0 else "")

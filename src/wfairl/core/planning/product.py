@@ -1,0 +1,222 @@
+"""The product of a world and a task automaton (paper, Definition in section IV-B), finite and exact.
+
+A node is a pair (world state x, automaton state q). From node 0 = (x_0, q_0) a control u leads to
+
+    T((x, q), u) = (f(x, u), q after reading l(x, u)).
+
+A transition into an accepting q ends the task: it leads to `ACCEPTED`. One that leaves the live part
+of the automaton can never succeed: it leads to `DEAD`. A control that cannot be chosen leads to `UNAVAILABLE`.
+Only reachable nodes are built, and they are numbered breadth first in the order of controls in every kind of world.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import DEAD, UNAVAILABLE, Automaton, Label
+from wfairl.core.planning.path import Path, follow_controls
+from wfairl.core.planning.shortest_path import ReversedGraph, reverse_graph
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.compiled import IGNORE_LABELS, CompiledWorld, TooManyNodesError, check_node_limit
+from wfairl.core.worlds.transitions import FeatureNumbers
+from wfairl.core.worlds.world import World, available_controls
+from wfairl.minigrid.focused.lazy_product import PlainLazyProduct
+
+DEFAULT_MAX_STATES = 5_000_000
+"""About half a gigabyte for a world of six controls."""
+
+
+class AcceptsEmptyWordError(BadInputError):
+    """The automaton accepts before anything has happened, so there is nothing to plan."""
+
+
+class ProductTooLargeError(TooManyNodesError):
+    """The product has more nodes than the limit allows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Product:
+    """The reachable pairs of a world state and an automaton state; node 0 is the start.
+
+    Attributes:
+        world: the world.
+        automaton: the task.
+        states: world state of each node, packed for a compiled world (shape [nodes, words] of uint64),
+            a tuple of values otherwise; `state` gives either as the world's own value.
+        automaton_states: automaton state of each node, shape [nodes] of int32.
+        successors: node after each control, `DEAD`, `ACCEPTED` or `UNAVAILABLE`; shape [nodes, controls] of int32.
+        label_index: index into `labels` of each transition, shape [nodes, controls] of uint16.
+        labels: the distinct labels.
+    """
+
+    world: World[Any]
+    automaton: Automaton
+    states: NDArray[np.uint64] | tuple[Any, ...]
+    automaton_states: NDArray[np.int32]
+    successors: NDArray[np.int32]
+    label_index: NDArray[np.uint16]
+    labels: tuple[Label, ...]
+
+    def __len__(self) -> int:
+        """The number of nodes."""
+        return len(self.automaton_states)
+
+    @property
+    def available(self) -> NDArray[np.bool_]:
+        """Which controls can be chosen, shape [nodes, controls]."""
+        return self.successors != UNAVAILABLE
+
+    def label(self, node: int, control: int) -> Label:
+        """The label of a transition."""
+        return self.labels[self.label_index[node, control]]
+
+    def labels_by_automaton_state(self) -> dict[int, set[Label]]:
+        """The labels of transitions, by the automaton state that they leave."""
+        labels = {}
+        for state in np.unique(self.automaton_states):
+            rows = self.automaton_states == state
+            indices = np.unique(self.label_index[rows][self.available[rows]])
+            labels[int(state)] = {self.labels[i] for i in indices}
+        return labels
+
+    def transition_features(self, transitions: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """The features of transitions, as indices into the distinct ones.
+
+        Args:
+            transitions: node * controls + control, all of them available; shape [transitions].
+
+        Returns:
+            Row of each transition, shape [transitions], and the distinct features, shape [distinct, features].
+        """
+        if not isinstance(self.states, tuple):
+            return cast(CompiledWorld, self.world).transition_features(self.states, transitions)
+        numbers, index = FeatureNumbers(), np.empty(len(transitions), np.int32)
+        for i, transition in enumerate(transitions):
+            node, control = divmod(int(transition), len(self.world.controls))
+            state = self.states[node]
+            features = self.world.features(state, control, self.world.step(state, control))
+            index[i] = numbers.number(np.asarray(features, np.float64) + 0.0)  # which makes -0.0 the same as 0.0
+        return index, np.array(numbers.rows)
+
+    def state(self, node: int) -> Any:
+        """The world state of a node."""
+        if isinstance(self.states, tuple):
+            return self.states[node]
+        return cast(CompiledWorld, self.world).unpack(self.states[node])
+
+    @cached_property
+    def graph(self) -> ReversedGraph:
+        """The transitions sorted by target, for any number of searches."""
+        return reverse_graph(self.successors)
+
+    def find(self, state: Any, automaton_state: int) -> int | None:
+        """The node of a world state and an automaton state, None if it cannot be reached from the start."""
+        return self._nodes.get((state, automaton_state))
+
+    @cached_property
+    def _nodes(self) -> dict[tuple[Any, int], int]:
+        return {
+            (self.state(node), int(automaton_state)): node for node, automaton_state in enumerate(self.automaton_states)
+        }
+
+    def nodes_along(self, controls: Sequence[int], start: int = 0) -> tuple[int, ...]:
+        """The nodes along a sequence of controls, up to the first `ACCEPTED` or `DEAD`.
+
+        Raises:
+            BadInputError: a control is not one of the world's, or cannot be chosen where it is.
+        """
+        nodes = [start]
+        for control in controls:
+            if not 0 <= control < len(self.world.controls):
+                raise BadInputError(f"control {control} is not one of the {len(self.world.controls)} of this world")
+            if nodes[-1] < 0:
+                break
+            after = int(self.successors[nodes[-1], control])
+            if after == UNAVAILABLE:
+                raise BadInputError(f"control {control} is not available in state {self.state(nodes[-1])!r}")
+            nodes.append(after)
+        return tuple(nodes)
+
+    def follow(self, controls: Sequence[int], start: int = 0) -> Path:
+        """The path of a sequence of controls from a node, up to acceptance or death; see `nodes_along`."""
+        steps = len(self.nodes_along(controls, start)) - 1
+        return follow_controls(
+            self.world, self.automaton, controls[:steps], self.state(start), int(self.automaton_states[start])
+        )
+
+
+def build_product(
+    world: World[Any],
+    automaton: Automaton,
+    max_states: int = DEFAULT_MAX_STATES,
+    start: tuple[Any, int] | None = None,
+) -> Product:
+    """Every node that can be reached from a start.
+
+    Args:
+        world: compiled (fast) or plain Python.
+        automaton: the task; its labels must be over the world's propositions.
+        max_states: the largest number of nodes to build.
+        start: world state and automaton state of node 0; the initial ones unless given.
+
+    Raises:
+        AcceptsEmptyWordError: the automaton's initial state is accepting.
+        ProductTooLargeError: there are more than `max_states` nodes.
+        ForeignLabelError: the automaton reads propositions that the world lacks.
+    """
+    check_initial_state(automaton)
+    automaton.check_propositions(world.propositions)
+    state, automaton_state = (world.initial_state, 0) if start is None else start
+    try:
+        if isinstance(world, CompiledWorld):
+            explored = world.explore(automaton, max_states, state, automaton_state)
+            return Product(
+                world, automaton, explored.states, explored.automaton_states,
+                explored.successors, explored.label_index, explored.labels,
+            )  # fmt: skip
+        return _explore_plain(world, automaton, max_states, (state, automaton_state))
+    except TooManyNodesError:
+        raise ProductTooLargeError(
+            f"the product of world and automaton has more than {max_states:,} states. Raise max_states (--max-states;"
+            " a state takes about 100 bytes), or use the focused planner (--planner focused), which builds less of it."
+        ) from None
+
+
+def states_alone(world: World[Any], states: Sequence[Any]) -> Product:
+    """World states as nodes without successors, for the costs of controls in them."""
+    shape = (len(states), len(world.controls))
+    packed: NDArray[np.uint64] | tuple[Any, ...] = tuple(states)
+    if isinstance(world, CompiledWorld):
+        packed = np.array([world.pack(state) for state in states], np.uint64).reshape(len(states), -1)
+    successors = np.full(shape, DEAD, np.int32)
+    successors[~np.array([available_controls(world, state) for state in states]).reshape(shape)] = UNAVAILABLE
+    return Product(
+        world, IGNORE_LABELS, packed, np.zeros(len(states), np.int32), successors, np.zeros(shape, np.uint16), ()
+    )
+
+
+def check_initial_state(automaton: Automaton) -> None:
+    """Raise `AcceptsEmptyWordError` if an automaton accepts the empty word."""
+    if automaton.accepting[0]:
+        raise AcceptsEmptyWordError(
+            "the automaton accepts the empty word: the task is done before it begins. Words of failures among the"
+            " data, or a higher threshold, tell it what is still missing at the start."
+        )
+
+
+def _explore_plain(world: World[Any], automaton: Automaton, max_states: int, start: tuple[Any, int]) -> Product:
+    """Breadth first, in the order of controls."""
+    lazy, expanded = PlainLazyProduct(world, automaton, start), 0
+    while expanded < len(lazy):
+        nodes = np.arange(expanded, min(expanded + 1024, len(lazy)))
+        lazy.expand(nodes)
+        expanded += len(nodes)
+        check_node_limit(len(lazy), max_states)
+    return Product(
+        world, automaton, tuple(lazy.state(node) for node in range(len(lazy))), lazy.automaton_states.copy(),
+        lazy.successors.copy(), lazy.label_index.copy(), tuple(lazy.labels),
+    )  # fmt: skip

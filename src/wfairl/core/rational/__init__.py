@@ -1,0 +1,25 @@
+"""The logic of a task from a few good demonstrations: the automaton under which the demonstrators look rational."""
+
+from wfairl.core.support.lazy_names import load_lazily
+
+_MODULES = {
+    "Alternative": "alternatives",
+    "ArrayWorld": "evidence",
+    "BadSceneError": "evidence",
+    "CautiousPolicy": "caution",
+    "DemonstratedScene": "evidence",
+    "Explanation": "alternation",
+    "NothingExplainedError": "rational",
+    "RationalLearner": "rational",
+    "RationalResult": "rational",
+    "RationalSettings": "rational",
+    "SearchSettings": "search",
+    "Support": "support",
+    "TaskLearner": "learners",
+    "find_learner": "learners",
+    "learn_logic_and_cost": "alternation",
+    "register_learner": "learners",
+}
+
+__all__ = [*_MODULES]
+__getattr__, __dir__ = load_lazily(__name__, _MODULES)

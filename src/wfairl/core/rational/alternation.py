@@ -1,0 +1,103 @@
+"""Logic and cost together, for demonstrators to whom transitions do not all cost the same.
+
+    A <- argmax_A log posterior(A | c),        c <- argmax_c likelihood of the demonstrations under A,
+
+starting from the task's nominal cost (1 everywhere for most), until the automaton no longer changes or the posterior no
+longer rises. The result lists explanations that are about as likely, such as a place that is forbidden and one that is
+only expensive.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.costs.cost_model import CostModel
+from wfairl.core.costs.scene import prepare_scenes
+from wfairl.core.costs.trainer import TrainingResult, train
+from wfairl.core.demonstrations.demonstration import Dataset
+from wfairl.core.rational.learners import RATIONAL, TaskLearner, find_learner
+from wfairl.core.runs.run_directory import PlannerSettings, make_cost
+from wfairl.core.worlds.task import Task
+
+MOST_ROUNDS = 3
+
+LEAST_GAIN = 0.01
+"""The fraction of the held-out loss that a learned cost must save for the logic to be learned again under it."""
+
+UNDECIDED = 3.0
+"""Nats between two explanations below which the demonstrations do not decide between them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """A task and a cost that explain the demonstrations.
+
+    Attributes:
+        model: the task.
+        cost: the cost under which it was learned; None for the nominal one.
+        log_posterior: of the automaton, under that cost; -inf where the learner found none that explains anything.
+    """
+
+    model: TaskModel
+    cost: CostModel | None
+    log_posterior: float
+
+
+def learn_logic_and_cost(
+    dataset: Dataset,
+    task: Task,
+    settings: PlannerSettings | None = None,
+    learner: TaskLearner | None = None,
+    n_jobs: int = 2,
+) -> Explanation:
+    """Alternate between automaton and cost.
+
+    Args:
+        dataset: the demonstrations.
+        task: what they are of; its rule and true cost are not used.
+        settings: how the cost is learned.
+        learner: of the automaton; `rational` unless given.
+        n_jobs: how much to do at once; it changes nothing in the result.
+
+    Returns:
+        The best explanation; the facts of its model name others that are about as likely.
+    """
+    settings = (settings or PlannerSettings()).complete(task.default_cost)
+    learner = learner or find_learner(RATIONAL)
+    rounds = [_explain(dataset, task, learner, None, n_jobs)]
+    for _ in range(MOST_ROUNDS):
+        training = _train(dataset, task, rounds[-1].model, settings, n_jobs)
+        if _gain(training) < LEAST_GAIN:
+            break
+        rounds.append(_explain(dataset, task, learner, training.model, n_jobs))
+        if rounds[-1].model.sentences == rounds[-2].model.sentences:
+            break
+    best = max(rounds, key=lambda one: one.log_posterior)
+    near = {
+        text: best.log_posterior - one.log_posterior
+        for one in rounds
+        for text in one.model.sentences
+        if one.model.sentences != best.model.sentences and best.log_posterior - one.log_posterior < UNDECIDED
+    }
+    undecided = [{"rule": rule, "nats": nats} for rule, nats in near.items()]
+    facts = {**best.model.facts, "rounds": len(rounds), "not_told_apart": undecided}
+    return replace(best, model=replace(best.model, facts=facts))
+
+
+def _explain(dataset: Dataset, task: Task, learner: TaskLearner, cost: CostModel | None, n_jobs: int) -> Explanation:
+    model = learner.learn(dataset, task, None if cost is None else cost.as_cost(), n_jobs)
+    return Explanation(model, cost, float(model.facts.get("log_posterior", -np.inf)))
+
+
+def _train(dataset: Dataset, task: Task, model: TaskModel, settings: PlannerSettings, n_jobs: int) -> TrainingResult:
+    """The cost under an automaton; nothing is written."""
+    scenes = prepare_scenes(dataset.demonstrations, task.make_world, model.finite, model.threshold, n_jobs).scenes
+    cost = make_cost(settings, [scene.product for scene in scenes])
+    return train(cost, scenes, settings.training(dataset.temperature), n_jobs=n_jobs)
+
+
+def _gain(training: TrainingResult) -> float:
+    """The fraction of the held-out loss that training has saved."""
+    before, after = training.history[0].held_out_loss, training.history[training.epoch].held_out_loss
+    return 0.0 if before is None or after is None else (before - after) / before

@@ -1,0 +1,221 @@
+"""Caution: plans that follow a demonstrated word, or that all probable automata accept.
+
+A failure has a price, in units of the mean cost of a step. A plan pays for the probability of
+
+- **an insufficient goal** (`goals`): it plans for a demonstrated word, perhaps without labels that are hardly needed,
+  or for what several probable automata accept, but the task requires more;
+- **deadly labels** (`scene_risks`): it reads an untested label that ends the task. A label that continues a
+  demonstrated word is no risk.
+
+The agent solves
+
+    minimise over goals and plans    cost of the plan + price * sum of the risks of the labels that it reads
+                                                      + price * probability that the goal is not enough
+
+among the plans within the horizon, since a longer one fails as well. The doubt of a plan is the probability that it
+fails,
+
+    doubt = 1 - (1 - probability that the goal is not enough) * prod over the labels that it reads of (1 - risk)
+
+If even the best plan is too doubtful, the agent refuses to act and gives the reasons. In a large scene the goals from
+which least may be missing can be too large to plan for; there a plan may fulfil more than its goal, and its doubt is
+computed from the labels that it reads.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from wfairl.core.automata.automaton import Automaton, Label
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.automata.words import format_label
+from wfairl.core.planning.agent import Agent
+from wfairl.core.planning.cost import Cost
+from wfairl.core.planning.plan import UnsatisfiableTaskError, best_controls
+from wfairl.core.planning.planner import ExactPlanner
+from wfairl.core.planning.product import Product, ProductTooLargeError, build_product
+from wfairl.core.planning.shortest_path import cost_to_go
+from wfairl.core.rational.goals import Goal, JointAutomaton, goals_of, joint_of, missing_after
+from wfairl.core.rational.scene_risks import SceneRisks
+from wfairl.core.rational.support import Support, needed_labels, support_of
+from wfairl.core.runs.policies import Actor
+from wfairl.core.worlds.world import World
+from wfairl.minigrid.focused.auto import is_large
+
+DEFAULT_PRICE = 1000.0
+"""Price of a failure, in mean costs of a step; chosen once, on validation scenes of all offices."""
+
+PRICE_FRACTIONS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.0)
+"""Fractions of the price of risky labels that are tried until the plan for a goal is within the horizon."""
+
+LARGEST_DOUBT = 0.21
+"""Plans that fail with a larger probability are refused; chosen once, on validation scenes of random offices."""
+
+LEAST_REASON = 0.05
+"""Probability from which on a refusal names a label as a reason."""
+
+MOST_NODES = 1_000_000
+"""Goals whose product with the world is larger are left out. Where that of the most probable automaton has half as
+many, it is planned for alone."""
+
+
+class DoubtfulPlanError(UnsatisfiableTaskError):
+    """Even the best plan is too likely to fail, given the demonstrations."""
+
+
+@dataclass(frozen=True, eq=False)
+class CautiousPolicy:
+    """Follows a demonstrated word, or plans for all probable automata at once, where its price is worth it.
+
+    Attributes:
+        name: for people and reports.
+        model: the task, whose learner keeps alternatives, support and the demonstrated words.
+        cost: what transitions cost.
+        temperature: eta.
+        price: of a failure, in mean costs of a step.
+        horizon: steps within which a plan must end, if there is one that does; None for any number.
+        largest_doubt: plans that fail with a larger probability are refused; 1 to refuse none.
+    """
+
+    name: str
+    model: TaskModel
+    cost: Cost
+    temperature: float
+    price: float = DEFAULT_PRICE
+    horizon: int | None = None
+    largest_doubt: float = LARGEST_DOUBT
+
+    @property
+    def automaton(self) -> Automaton:
+        """The most probable automaton."""
+        return self.model.finite
+
+    def actor(self, world: World[Any], rng: np.random.Generator) -> Actor:
+        """See `Policy`."""
+        automaton, cost = self.choose(world)
+        agent = Agent(automaton, cost, self.temperature, rng)
+        agent.start(world)
+        return agent
+
+    def choose(self, world: World[Any]) -> tuple[Automaton, Cost]:
+        """The automaton to plan for in a world, and the cost including the price of risky labels.
+
+        Raises:
+            UnsatisfiableTaskError: not even the most probable automaton can be satisfied.
+            DoubtfulPlanError: it can, but every plan is too doubtful.
+        """
+        if is_large(world):  # a focused search takes a cost of situations, not of labels
+            return self.automaton, self.cost
+        plain = ExactPlanner().solve(world, self.automaton, self.cost)
+        plain.check_satisfiable()
+        price = self.price * float(self.cost(plain.product).mean())
+        if 2 * len(plain.product) > MOST_NODES:
+            return self.automaton, self._priced(SceneRisks(self._support), joint_of(self.model), price)
+        risks = SceneRisks.in_world(self._support, self.model, world, MOST_NODES)
+        best = self._best(world, risks, price, least=float(plain.solution.cost_to_go[0]))
+        if best.doubt > self.largest_doubt:
+            raise self._refusal(best)
+        return best.joint.automaton, self._priced(risks, best.joint, best.price)
+
+    def _best(self, world: World[Any], risks: SceneRisks, price: float, least: float) -> "_CandidatePlan":
+        """The plan to follow; `least` is a lower bound on the cost of any plan."""
+        best, is_all = _CandidatePlan(True, np.inf, 0.0, joint_of(self.model), 0.0, {}, ()), True
+        for goal in self._goals:  # in the order of what may be missing
+            if not best.is_late and least + price * goal.missing >= best.total:
+                break
+            try:
+                product = build_product(world, goal.joint.automaton, MOST_NODES)
+            except ProductTooLargeError:
+                is_all = False
+                continue
+            best = min((best, *self._candidates(product, goal, risks, price)), key=lambda one: (one.is_late, one.total))
+        if is_all or not best.word:
+            return best
+        return best._replace(doubt=min(best.doubt, _doubt(missing_after(self.model, best.word), best.read)))
+
+    def _candidates(self, product: Product, goal: Goal, risks: SceneRisks, price: float) -> Iterator["_CandidatePlan"]:
+        """The plan for a goal at the full price; if it exceeds the horizon, those at lower prices too."""
+        costs, risk = self.cost(product), risks.by_transition(goal.joint, product)
+        for fraction in PRICE_FRACTIONS:
+            solution = cost_to_go(product.graph, costs + fraction * price * risk)
+            if solution.cost_to_go[0] == np.inf:
+                return
+            controls = best_controls(product, solution)
+            path = product.nodes_along(controls)[:-1], controls
+            read: dict[Label, float] = {}
+            word = tuple(product.labels[i] for i in product.label_index[path])
+            for label, probability in zip(word, risk[path].tolist(), strict=True):
+                read[label] = max(probability, read.get(label, 0.0))
+            is_late = self.horizon is not None and len(controls) > self.horizon
+            yield _CandidatePlan(
+                is_late,
+                total=float(costs[path].sum() + price * (risk[path].sum() + goal.missing)),
+                doubt=_doubt(goal.missing, read),
+                joint=goal.joint,
+                price=fraction * price,
+                read=read,
+                word=word,
+            )
+            if not is_late:
+                return
+
+    def _refusal(self, best: "_CandidatePlan") -> DoubtfulPlanError:
+        """The error that gives the reasons why a plan is doubtful."""
+        need = needed_labels(self.model)
+        left_out = {label: probability for label, probability in need.items() if label not in best.read}
+        reasons = (
+            *(f"reads '{label}', which may end the task" for label in _likely(best.read)),
+            *(f"leaves out '{label}', which may be needed" for label in _likely(left_out)),
+        )
+        return DoubtfulPlanError(
+            f"given the demonstrations, the best plan in this scene fails with a probability of {best.doubt:.0%}: it "
+            f"{' and '.join(reasons) or 'is not accepted by all probable automata'}. Answer a question (`wfairl ask`), "
+            "demonstrate the task once more (`wfairl ask --demonstrate` proposes a scene), or allow a larger doubt"
+        )
+
+    @cached_property
+    def _goals(self) -> list[Goal]:
+        return goals_of(self.model)
+
+    @cached_property
+    def _support(self) -> Support | None:
+        return support_of(self.model)
+
+    def _priced(self, risks: SceneRisks, joint: JointAutomaton, price: float) -> Cost:
+        """The cost including the price of risky labels."""
+        return lambda product: self.cost(product) + price * risks.by_transition(joint, product)
+
+
+class _CandidatePlan(NamedTuple):
+    """A plan.
+
+    Attributes:
+        is_late: whether it exceeds the horizon.
+        total: its cost, with all risks at the full price.
+        doubt: probability that it fails.
+        joint: the automaton it is planned for.
+        price: of risky labels, for which it is the cheapest.
+        read: the labels that it reads, with their risk.
+        word: its labels in order.
+    """
+
+    is_late: bool
+    total: float
+    doubt: float
+    joint: JointAutomaton
+    price: float
+    read: Mapping[Label, float]
+    word: tuple[Label, ...]
+
+
+def _doubt(missing: float, read: Mapping[Label, float]) -> float:
+    return 1.0 - (1.0 - missing) * float(np.prod([1.0 - risk for risk in read.values()]))
+
+
+def _likely(probabilities: Mapping[Label, float]) -> list[str]:
+    """The labels whose probability is a reason to refuse, the highest first, as text."""
+    ranked = sorted(probabilities, key=lambda label: -probabilities[label])
+    return [format_label(label) for label in ranked if probabilities[label] > LEAST_REASON]

@@ -1,0 +1,144 @@
+"""The probable automata of a task model, as tables with their weights.
+
+The alternatives of a rational learner differ in what demonstrations are evidence about. Further ones are variants of
+the chosen automaton in which a label that no demonstration tests is deadly, or a demonstrated one is needed, with the
+odds that `Support` gives them,
+
+    weight(l is deadly everywhere)      =  weight(chosen) * min_q odds(q, l)
+    weight(l is deadly in the state q)  =  weight(chosen) * (odds(q, l) - min_q' odds(q', l))
+    weight(l is needed too)             =  weight(chosen) * odds(l)
+
+so that a label is asked about before an agent reads it though it may be deadly, or omits it though it may be needed.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import DEAD, Label
+from wfairl.core.automata.guarded import GuardedAutomaton
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.automata.words import format_label
+from wfairl.core.rational import kernels
+from wfairl.core.rational.alternatives import ALTERNATIVES, alternatives_of
+from wfairl.core.rational.support import needed_labels, support_of
+from wfairl.core.rational.tables import canonical, live_table, requiring
+from wfairl.core.support.errors import BadInputError
+
+MAX_HYPOTHESES = 60
+"""Number of most probable automata that are compared."""
+
+LARGEST_RISK = 0.98
+"""A pair of state and label that is deadly with more than this probability is no longer in question."""
+
+SMALLEST_RISK = 0.002
+
+
+@dataclass(frozen=True, eq=False)
+class Hypothesis:
+    """An automaton that may be the task.
+
+    Attributes:
+        text: the automaton, for people.
+        table: state after each label, `DEAD` or `ACCEPTED`; [states, labels].
+        weight: its probability; those of all hypotheses add up to 1.
+    """
+
+    text: str
+    table: NDArray[np.int32]
+    weight: float
+
+    def accepts(self, word: NDArray[np.int32]) -> bool:
+        """Whether the task is fulfilled by the end of a word of label indices, shape [steps]."""
+        return kernels.read_word(self.table, word) > 0
+
+
+def hypotheses_of(model: TaskModel, labels: Sequence[Label]) -> tuple[Hypothesis, ...]:
+    """The probable automata of a model over some labels, the most probable first; those that read alike are one.
+
+    Raises:
+        BadInputError: the model's learner keeps no alternatives.
+    """
+    by_table: dict[bytes, Hypothesis] = {}
+    for one in _all(model, tuple(labels)):
+        first = by_table.setdefault(one.table.tobytes(), one)
+        if one.weight > first.weight:  # a variant that is an alternative already, and more probable by its odds
+            by_table[one.table.tobytes()] = replace(first, weight=one.weight)
+    hypotheses = sorted(by_table.values(), key=lambda one: -one.weight)[:MAX_HYPOTHESES]
+    total = sum(one.weight for one in hypotheses)
+    return tuple(replace(one, weight=one.weight / total) for one in hypotheses)
+
+
+def _all(model: TaskModel, labels: tuple[Label, ...]) -> Iterator[Hypothesis]:
+    chosen = chosen_table(model, labels)
+    alternatives = alternatives_of(model)
+    for one in alternatives:
+        yield Hypothesis(one.text, canonical(live_table(one.automaton, labels)), one.weight)
+    weight = alternatives[0].weight
+
+    def variant(change: str, table: NDArray[np.int32], odds: float) -> Hypothesis:
+        return Hypothesis(f"{model.sentences[0]}, but {change}", canonical(table), weight * odds)
+
+    odds = deadly_odds(model, labels)
+    everywhere = odds.min(axis=0)
+    for label, text in enumerate(map(format_label, labels)):
+        if everywhere[label] > 0:
+            yield variant(f"any -{text}-> dead", _with_dead(chosen, slice(None), label), everywhere[label])
+        for state in range(len(chosen)):
+            here = odds[state, label] - everywhere[label]
+            if here > 0:
+                yield variant(f"{state} -{text}-> dead", _with_dead(chosen, state, label), here)
+    for label, odds_of_need in enumerate(needed_odds(model, labels)):
+        if odds_of_need > 0:
+            yield variant(f"{format_label(labels[label])} is needed too", requiring(chosen, label), odds_of_need)
+
+
+def _with_dead(table: NDArray[np.int32], states: int | slice, label: int) -> NDArray[np.int32]:
+    """The table in which a label is deadly in some states."""
+    changed = table.copy()
+    changed[states, label] = DEAD
+    return changed
+
+
+def chosen_table(model: TaskModel, labels: Sequence[Label]) -> NDArray[np.int32]:
+    """The table of a rational learner's automaton, with its own numbers of states; [states, labels].
+
+    Raises:
+        BadInputError: the model is of another learner.
+    """
+    if ALTERNATIVES not in model.facts or not isinstance(model.automaton, GuardedAutomaton):
+        raise BadInputError(
+            f"a task model by {model.learner} has no alternatives to ask about; "
+            "learn it with `wfairl learn-task --learner rational`"
+        )
+    return live_table(model.automaton, labels)
+
+
+def deadly_odds(model: TaskModel, labels: Sequence[Label]) -> NDArray[np.float64]:
+    """Odds that a label is deadly where the automaton allows it, 0 where it does not; shape [states, labels].
+
+    The empty label is never in question, since no plan could do without it.
+    """
+    support = support_of(model)
+    chosen = chosen_table(model, labels)
+    if support is None:
+        return np.zeros(chosen.shape)
+    unknown = np.full(len(support.risk), support.unknown_risk)
+    columns = dict(zip(support.labels, support.risk.T, strict=True))
+    risk = np.array([columns.get(label, unknown) for label in labels]).T
+    in_question = (chosen != DEAD) & (risk < LARGEST_RISK) & (risk > SMALLEST_RISK)
+    in_question &= np.array([bool(label) for label in labels])
+    return np.where(in_question, _odds(risk), 0.0)
+
+
+def needed_odds(model: TaskModel, labels: Sequence[Label]) -> NDArray[np.float64]:
+    """Odds that the task requires a label that the automaton does not require, 0 for the others; shape [labels]."""
+    need_of = needed_labels(model)
+    need = np.array([need_of.get(label, 0.0) for label in labels])
+    return np.where(need > SMALLEST_RISK, _odds(need), 0.0)
+
+
+def _odds(probability: NDArray[np.float64]) -> NDArray[np.float64]:
+    return probability / np.maximum(1 - probability, 1 - LARGEST_RISK)

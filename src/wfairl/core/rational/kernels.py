@@ -1,0 +1,279 @@
+"""Compiled loops: how likely demonstrations are under an automaton, and how it reads words.
+
+The scenes lie one after another in flat arrays, so that one call evaluates an automaton in all of them.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import ACCEPTED, DEAD
+from wfairl.core.rational.table_cost_to_go import PackedWorld, general_cost_to_go, reverse_table, unit_cost_to_go
+from wfairl.core.support.compiling import njit
+
+TABULATED = 32
+"""Where all costs are 1, exp(-gap / eta) is looked up for gaps below this."""
+
+LARGE = 1e250
+"""Partition functions are multiplied up to this number before their logarithm is taken."""
+
+
+class Steps(NamedTuple):
+    """Demonstrations, step by step.
+
+    Attributes:
+        successor: state after each control, or -1; [steps, controls] of int32.
+        label: index of its label, [steps, controls] of int16.
+        cost: [steps, controls] of float64.
+        visited: the state in which the step begins, [steps] of int32.
+        word: index of the label that was read, [steps] of int32.
+        control: the demonstrated control, [steps] of int32.
+    """
+
+    successor: NDArray[np.int32]
+    label: NDArray[np.int16]
+    cost: NDArray[np.float64]
+    visited: NDArray[np.int32]
+    word: NDArray[np.int32]
+    control: NDArray[np.int32]
+
+
+class PackedScenes(NamedTuple):
+    """Successful demonstrations and their worlds.
+
+    Attributes:
+        worlds: of all scenes, one after another; each has its own end in `first` and `label_first`.
+        state_first: the states of scene i are those from state_first[i] to state_first[i + 1]; [scenes + 1] of int64.
+        unit: whether all transitions of a scene cost 1, [scenes].
+        steps: of all demonstrations, one after another.
+        step_first: the steps of scene i are those from step_first[i] to step_first[i + 1]; [scenes + 1] of int64.
+        log_outlier: log of e times the probability of an outlier, [scenes].
+        log_follows: log(1 - e), where e is the probability that a demonstration follows no task.
+    """
+
+    worlds: PackedWorld
+    state_first: NDArray[np.int64]
+    unit: NDArray[np.bool_]
+    steps: Steps
+    step_first: NDArray[np.int64]
+    log_outlier: NDArray[np.float64]
+    log_follows: float
+
+
+@njit(cache=True, nogil=True)
+def evaluate(
+    table: NDArray[np.int32],
+    scenes: PackedScenes,
+    temperatures: NDArray[np.float64],
+    needed: float,
+    result: NDArray[np.float64],
+) -> bool:
+    """Fill `result` [scenes, temperatures] with the log evidence of every scene; false if it was given up.
+
+    It is given up as soon as the mean over temperatures of the total evidence must stay below `needed`. That is exact:
+    a scene that is not yet planned counts with 0, and no probability has a larger logarithm.
+    """
+    number, number_of_temperatures = result.shape
+    words = scenes.steps.word
+    total = np.zeros(number_of_temperatures)
+    accepted = np.zeros(number, np.bool_)
+    for i in range(number):
+        begin, end = scenes.step_first[i], scenes.step_first[i + 1]
+        accepted[i] = read_word(table, words[begin:end]) == end - begin
+        for k in range(number_of_temperatures):
+            result[i, k] = 0.0 if accepted[i] else scenes.log_outlier[i]
+            total[k] += result[i, k]
+    if log_mean(total) < needed:
+        return False
+    automaton = reverse_table(table)
+    room = 0
+    for i in range(number):
+        room = max(room, table.shape[0] * (scenes.state_first[i + 1] - scenes.state_first[i]))
+    V, queue = np.empty(room), np.empty(room, np.int32)
+    weight = np.empty((TABULATED, number_of_temperatures))
+    for gap in range(TABULATED):
+        for k in range(number_of_temperatures):
+            weight[gap, k] = np.exp(-gap / temperatures[k])
+    follows = np.empty(number_of_temperatures)
+    for i in range(number):
+        if not accepted[i]:
+            continue
+        world, steps = _scene(scenes, i, table.shape[1])
+        states = len(world.first) - 1
+        if scenes.unit[i]:
+            unit_cost_to_go(automaton, world, _nodes(table, steps, states), V, queue)
+        else:
+            general_cost_to_go(automaton, world, V)
+        _log_likelihoods(table, V, states, steps, temperatures, weight, scenes.unit[i], follows)
+        for k in range(number_of_temperatures):
+            total[k] -= result[i, k]
+            high = max(scenes.log_follows + follows[k], scenes.log_outlier[i])
+            low = min(scenes.log_follows + follows[k], scenes.log_outlier[i])
+            result[i, k] = high + np.log1p(np.exp(low - high))
+            total[k] += result[i, k]
+        if log_mean(total) < needed:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _scene(scenes: PackedScenes, i: int, labels: int) -> tuple[PackedWorld, Steps]:
+    """The world and the demonstration of scene i."""
+    worlds, steps = scenes.worlds, scenes.steps
+    begin, end = scenes.step_first[i], scenes.step_first[i + 1]
+    world = PackedWorld(
+        worlds.first[scenes.state_first[i] + i : scenes.state_first[i + 1] + i + 1],
+        worlds.source,
+        worlds.label,
+        worlds.cost,
+        worlds.label_first[i * (labels + 1) : (i + 1) * (labels + 1)],
+        worlds.label_source,
+        worlds.label_cost,
+    )
+    return world, Steps(
+        steps.successor[begin:end],
+        steps.label[begin:end],
+        steps.cost[begin:end],
+        steps.visited[begin:end],
+        steps.word[begin:end],
+        steps.control[begin:end],
+    )
+
+
+@njit(cache=True, nogil=True)
+def _nodes(table: NDArray[np.int32], steps: Steps, states: int) -> NDArray[np.int64]:
+    """The nodes q * states + s through which a demonstration goes, shape [steps]."""
+    nodes = np.empty(len(steps.word), np.int64)
+    q = 0
+    for t in range(len(steps.word)):
+        nodes[t] = q * states + steps.visited[t]
+        q = table[q, steps.word[t]]
+    return nodes
+
+
+@njit(cache=True, nogil=True)
+def _log_likelihoods(
+    table: NDArray[np.int32],
+    V: NDArray[np.float64],
+    states: int,
+    steps: Steps,
+    temperatures: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    unit: bool,
+    result: NDArray[np.float64],
+) -> None:
+    """Fill `result` [temperatures] with sum_t log pi(u_t | s_t).
+
+    log pi(u_t | s_t) = -(Q(u_t) - min Q) / eta - log sum_u exp(-(Q(u) - min Q) / eta): the gaps are added up, and the
+    sums are multiplied before their logarithm is taken. `weight` [gap, temperatures] has the exponentials of gaps.
+    """
+    controls = steps.successor.shape[1]
+    Q = np.empty(controls)
+    number = len(temperatures)
+    gap_sum, partition = np.zeros(number), np.ones(number)
+    result[:] = 0.0
+    q = 0
+    for t in range(len(steps.word)):
+        least = np.inf
+        for u in range(controls):
+            Q[u] = np.inf
+            if steps.successor[t, u] >= 0:
+                after = table[q, steps.label[t, u]]
+                if after == ACCEPTED:
+                    Q[u] = steps.cost[t, u]
+                elif after >= 0:
+                    Q[u] = steps.cost[t, u] + V[after * states + steps.successor[t, u]]
+            least = min(least, Q[u])
+        if Q[steps.control[t]] == np.inf:
+            result[:] = -np.inf
+            return
+        for k in range(number):
+            total = 0.0
+            for u in range(controls):
+                gap = Q[u] - least
+                if unit and gap < TABULATED:
+                    total += weight[int(gap), k]
+                elif gap < np.inf:
+                    total += np.exp(-gap / temperatures[k])
+            gap_sum[k] += Q[steps.control[t]] - least
+            partition[k] *= total
+            if partition[k] > LARGE:
+                result[k] -= np.log(partition[k])
+                partition[k] = 1.0
+        q = table[q, steps.word[t]]
+    for k in range(number):
+        result[k] -= gap_sum[k] / temperatures[k] + np.log(partition[k])
+
+
+@njit(cache=True, nogil=True)
+def nearest_states(successors: NDArray[np.int32], starts: NDArray[np.int32], most: int) -> NDArray[np.int32]:
+    """The states nearest to some starts, in the order of their distance in steps; shape [kept].
+
+    All states of a distance are kept or none, as long as these are not more than `most` states in all.
+    """
+    states, controls = successors.shape
+    is_queued = np.zeros(states, np.bool_)
+    queue = np.empty(states, np.int32)
+    filled = 0
+    for start in starts:
+        if not is_queued[start]:
+            is_queued[start] = True
+            queue[filled] = start
+            filled += 1
+    scanned, kept = 0, filled
+    while scanned < filled:
+        if scanned == kept:
+            if filled > most:
+                return queue[:kept].copy()
+            kept = filled
+        state = queue[scanned]
+        scanned += 1
+        for u in range(controls):
+            after = successors[state, u]
+            if after >= 0 and not is_queued[after]:
+                is_queued[after] = True
+                queue[filled] = after
+                filled += 1
+    return queue[:filled].copy()
+
+
+@njit(cache=True, nogil=True)
+def read_word(table: NDArray[np.int32], word: NDArray[np.int32]) -> int:
+    """Number of labels read until acceptance, 0 if the word is not accepted."""
+    state = 0
+    for step in range(len(word)):
+        state = table[state, word[step]]
+        if state == ACCEPTED:
+            return step + 1
+        if state == DEAD:
+            return 0
+    return 0
+
+
+@njit(cache=True, nogil=True)
+def visits(table: NDArray[np.int32], first: NDArray[np.int64], word: NDArray[np.int32]) -> NDArray[np.int64]:
+    """How many words read a label in a state, [states, labels]; word i lies from first[i] to first[i + 1]."""
+    counts = np.zeros(table.shape, np.int64)
+    last = np.full(table.shape, -1, np.int64)
+    for i in range(len(first) - 1):
+        q = 0
+        for t in range(first[i], first[i + 1]):
+            if last[q, word[t]] != i:
+                last[q, word[t]] = i
+                counts[q, word[t]] += 1
+            q = table[q, word[t]]
+            if q < 0:
+                break
+    return counts
+
+
+@njit(cache=True, nogil=True)
+def log_mean(values: NDArray[np.float64]) -> float:
+    """log of the mean of exp(values), shape [temperatures]."""
+    high, total = -np.inf, 0.0
+    for value in values:
+        high = max(high, value)
+    for value in values:
+        total += np.exp(value - high)
+    return high + np.log(total / len(values))

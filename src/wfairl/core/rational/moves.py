@@ -1,0 +1,205 @@
+"""Moves: small changes of an automaton, by which the search gets from one candidate to the next.
+
+Beside adding, dropping and changing edges there are moves for the parts that tasks are made of: one or two events must
+happen first (`_insert`), another event must happen too, in any order (`_conjoin`), there is an alternative path
+(`_detour`), the past matters (`_split`). Each is one move, because none of its halves explains anything.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, permutations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard, Label
+from wfairl.core.rational.compact_automaton import ANY, CompactAutomaton, CompactEdge, simplify
+from wfairl.core.rational.tables import holding
+
+Edges = list[CompactEdge]
+
+
+def neighbours(
+    automaton: CompactAutomaton,
+    propositions: Sequence[str],
+    labels: tuple[Label, ...],
+    visits: NDArray[np.integer],
+    max_states: int,
+    max_literals: int,
+) -> Iterator[CompactAutomaton]:
+    """Every automaton one move away; some more than once.
+
+    Args:
+        automaton: where to start.
+        propositions: those that guards may contain.
+        labels: those that occur, which decide whether the order of two edges matters.
+        visits: how many demonstrations read a label in a state of the automaton, [states, labels]: a detour that no
+            demonstration takes is not tried, nor an order of events that are rare.
+        max_states: of the results.
+        max_literals: of their guards.
+    """
+    guards = [Guard(frozenset({p})) for p in propositions]
+    moves: list[Iterable[Edges]] = [
+        (_replaced(automaton, i) for i in range(len(automaton.edges))),
+        _change_guard(automaton, propositions, max_literals),
+        _retarget(automaton),
+        _merge(automaton),
+        _add_edge(automaton, guards, labels),
+    ]
+    if automaton.states < max_states:
+        moves += [
+            _insert(automaton, [(guard,) for guard in guards]),
+            _conjoin(automaton, guards, max_states),
+            _detour(automaton, guards, labels, visits),
+            _split(automaton, guards),
+        ]
+    if automaton.states + 2 <= max_states:
+        often = [guard for guard in guards if 2 * visits[:, holding(guard, labels)].sum() >= visits.max(initial=0)]
+        moves.append(_insert(automaton, permutations(often, 2)))
+    yield from map(simplify, chain.from_iterable(moves))
+
+
+def starts(propositions: Sequence[str]) -> Iterator[CompactAutomaton]:
+    """The automata of one state and one edge: a proposition or its negation comes true."""
+    for p in propositions:
+        for guard in (Guard(frozenset({p})), Guard(frozenset(), frozenset({p}))):
+            yield CompactAutomaton(1, (CompactEdge(0, guard, ACCEPTED),))
+
+
+def _targets(automaton: CompactAutomaton) -> list[int]:
+    return [*range(automaton.states), ACCEPTED, DEAD]
+
+
+def _replaced(automaton: CompactAutomaton, i: int, *edges: CompactEdge) -> Edges:
+    """The edges with others, or none, instead of edge i."""
+    return [*automaton.edges[:i], *edges, *automaton.edges[i + 1 :]]
+
+
+def _renamed(automaton: CompactAutomaton, old: int, new: int) -> Edges:
+    """The edges with one number of a state instead of another."""
+    number = {old: new}
+    return [CompactEdge(number.get(s, s), guard, number.get(t, t)) for s, guard, t in automaton.edges]
+
+
+def _change_guard(automaton: CompactAutomaton, propositions: Sequence[str], max_literals: int) -> Iterator[Edges]:
+    """A literal more, a literal less, a literal replaced by another; and the edge for any state instead of one."""
+    for i, edge in enumerate(automaton.edges):
+        true, false = edge.guard.true, edge.guard.false
+        literals = len(true) + len(false)
+        for p in propositions:
+            changed = []
+            if p in true or p in false:
+                if literals > 1:
+                    changed.append(Guard(true - {p}, false - {p}))
+            else:
+                if literals < max_literals:
+                    changed += [Guard(true | {p}, false), Guard(true, false | {p})]
+                changed += [Guard(true - {old} | {p}, false) for old in sorted(true)]
+            for guard in changed:
+                yield _replaced(automaton, i, edge._replace(guard=guard))
+        if edge.source == ANY:
+            for source in range(automaton.states):
+                yield _replaced(automaton, i, edge._replace(source=source))
+        elif automaton.states > 1:
+            others = [e for e in automaton.edges if (e.guard, e.target) != (edge.guard, edge.target)]
+            yield [*others, edge._replace(source=ANY)]
+
+
+def _retarget(automaton: CompactAutomaton) -> Iterator[Edges]:
+    for i, edge in enumerate(automaton.edges):
+        for target in _targets(automaton):
+            if target != edge.target:
+                yield _replaced(automaton, i, edge._replace(target=target))
+
+
+def _merge(automaton: CompactAutomaton) -> Iterator[Edges]:
+    for state in range(automaton.states):
+        for other in range(state + 1, automaton.states):
+            yield _renamed(automaton, other, state)
+
+
+def _add_edge(automaton: CompactAutomaton, guards: Sequence[Guard], labels: tuple[Label, ...]) -> Iterator[Edges]:
+    """An edge after those of its state, and before them where that makes a difference."""
+    for source in [*range(automaton.states), ANY] if automaton.states > 1 else [0]:
+        rivals = [edge for edge in automaton.edges if edge.source == source]
+        for guard in guards:
+            overlaps = any((holding(guard, labels) & holding(edge.guard, labels)).any() for edge in rivals)
+            for target in _targets(automaton):
+                if target != source:
+                    new = CompactEdge(source, guard, target)
+                    yield [*automaton.edges, new]
+                    if overlaps:
+                        yield [new, *automaton.edges]
+
+
+def _insert(automaton: CompactAutomaton, sequences: Iterable[Sequence[Guard]]) -> Iterator[Edges]:
+    """One event must happen first, or several in a row: at the beginning, or after an edge."""
+    for events in sequences:
+        new = range(automaton.states, automaton.states + len(events))
+        yield [*map(CompactEdge, (0, *new), events, new), *_renamed(automaton, 0, new[-1])]
+        for i, edge in enumerate(automaton.edges):
+            if edge.target != DEAD:
+                then = map(CompactEdge, new, events, (*new[1:], edge.target))
+                yield [*_replaced(automaton, i, edge._replace(target=new[0])), *then]
+
+
+def _conjoin(automaton: CompactAutomaton, guards: Sequence[Guard], max_states: int) -> Iterator[Edges]:
+    """Another event must happen too before a target is entered, in any order with those that must happen so far.
+
+    The states before the target are doubled: in the originals the event has not happened yet, and the edges into the
+    target are gone; the copies are as the states were.
+    """
+    for target in (*range(1, automaton.states), ACCEPTED):
+        before = _states_before(automaton, target)
+        if automaton.states + len(before) > max_states:
+            continue
+        copy = {state: automaton.states + i for i, state in enumerate(before)}
+        for guard in guards:
+            edges = []
+            for e in automaton.edges:
+                if e.source not in copy:
+                    edges.append(e)
+                    continue
+                copied_target = copy.get(e.target, e.target)
+                edges.append(CompactEdge(copy[e.source], e.guard, copied_target))
+                if e.target != target:
+                    edges.append(e._replace(target=copied_target) if e.guard == guard else e)
+            yield [*edges, *(CompactEdge(state, guard, copy[state]) for state in before)]
+
+
+def _states_before(automaton: CompactAutomaton, target: int) -> list[int]:
+    """The states that can be entered without entering the target."""
+    reached = [0]
+    for state in reached:
+        for edge in automaton.edges:
+            if edge.source in (state, ANY) and edge.target >= 0 and edge.target not in (target, *reached):
+                reached.append(edge.target)
+    return reached
+
+
+def _detour(
+    automaton: CompactAutomaton, guards: Sequence[Guard], labels: tuple[Label, ...], visits: NDArray[np.integer]
+) -> Iterator[Edges]:
+    """An alternative path through a new state: two events more, such as the other order of two errands."""
+    new = automaton.states
+    for source in range(automaton.states):
+        for first in guards:
+            if visits[source, holding(first, labels)].any():
+                for second in guards:
+                    for target in (*range(automaton.states), ACCEPTED):
+                        yield [*automaton.edges, CompactEdge(source, first, new), CompactEdge(new, second, target)]
+
+
+def _split(automaton: CompactAutomaton, guards: Sequence[Guard]) -> Iterator[Edges]:
+    """One of the edges into a state leads to a copy of it, which has one edge more or less, or another target."""
+    new = automaton.states
+    for i, edge in enumerate(automaton.edges):
+        if edge.target < 0:
+            continue
+        copies = [e._replace(source=new) for e in automaton.edges if e.source == edge.target]
+        redirected = _replaced(automaton, i, edge._replace(target=new))
+        for j, copy in enumerate(copies):
+            others = [*redirected, *copies[:j], *copies[j + 1 :]]
+            yield others
+            yield from ([*others, copy._replace(target=t)] for t in _targets(automaton) if t != copy.target)
+        for guard in guards:
+            yield from ([*redirected, *copies, CompactEdge(new, guard, target)] for target in _targets(automaton))

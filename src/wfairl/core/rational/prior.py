@@ -1,0 +1,133 @@
+"""The prior: how long it takes to describe an automaton.
+
+    log prior(A) = - ln 2 * bits(A)
+
+The description is a prefix code: the priors of all automata add up to at most 1. Its first bit selects one of two
+codes, edges or errands; the shorter one counts.
+
+    edges      = guards that are forbidden throughout, edges of every state in turn, edges of any state
+    errands    = guards that are forbidden throughout, stages; the guards of a stage come true in any order
+    stage      = guard, (1 bit "another" and a guard)*, 1 bit "end"
+    each list  = (1 bit "another" and its item)*, 1 bit "end";  edges of any state are rare: 5 % "another"
+    edge       = guard, target
+    target     = the next new state (40 %), done (30 %), a known other state (25 %, and which), dead (5 %)
+    guard      = 1 bit "known" and which of the guards used so far, or 1 bit "new" and its literals
+    literals   = their number k in unary, which k of the P propositions, positive (90 %) or negated (10 %) each
+
+States are numbered as they are first mentioned, so that numbers need no bits. An edge with a guard of its own costs
+about 5 to 7 nats: it has to make the demonstrations e^5 to e^7 times as likely. So does one more errand, however many
+states and edges it takes: "coffee and mail, then the office" is short, as it is for people.
+"""
+
+from functools import cache
+from math import comb, inf, log, log2
+
+from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard
+from wfairl.core.rational.compact_automaton import ANY, CompactAutomaton, CompactEdge, description_order
+
+POSITIVE = 0.9
+NEW, DONE, KNOWN, HOPELESS = 0.4, 0.3, 0.25, 0.05
+ANOTHER_COMMON = 0.05
+
+
+def log_prior(automaton: CompactAutomaton, propositions: int) -> float:
+    """Natural logarithm of the prior probability of an automaton over a number of propositions."""
+    return -log(2) * description_bits(automaton, propositions)
+
+
+def description_bits(automaton: CompactAutomaton, propositions: int) -> float:
+    """The length of the shorter description in bits."""
+    stages = errands(automaton)
+    edges = _edge_bits(automaton, propositions)
+    return 1 + (edges if stages is None else min(edges, _errand_bits(automaton, stages, propositions)))
+
+
+def errands(automaton: CompactAutomaton) -> list[list[Guard]] | None:
+    """The stages of an automaton in which some guards come true in any order, then others; None for other automata."""
+    own: list[dict[Guard, int]] = [{} for _ in range(automaton.states)]
+    for edge in automaton.edges:
+        if edge.source == ANY and edge.target == DEAD:
+            continue
+        if edge.source == ANY or edge.target == DEAD or edge.guard in own[edge.source]:
+            return None
+        own[edge.source][edge.guard] = edge.target
+    stages: list[list[Guard]] = []
+    described, state = 0, 0
+    while state != ACCEPTED:
+        guards = list(own[state])
+        after = _end_of_stage(own, state, guards)
+        if not guards or after is None or len(stages) == automaton.states:
+            return None
+        stages.append(guards)
+        described += 2 ** len(guards) - 1
+        state = after
+    return stages if described == automaton.states else None
+
+
+def _end_of_stage(own: list[dict[Guard, int]], start: int, guards: list[Guard]) -> int | None:
+    """The state after all guards came true, if every order of them leads there and nothing else happens; or None."""
+    if 2 ** len(guards) > len(own) + 1:
+        return None
+    reached = {frozenset[Guard](): start}
+    for size in range(len(guards)):
+        for done in [done for done in reached if len(done) == size]:
+            state = reached[done]
+            if state == ACCEPTED or set(own[state]) != set(guards) - done:
+                return None
+            for guard, target in own[state].items():
+                if reached.setdefault(done | {guard}, target) != target:
+                    return None
+    return reached[frozenset(guards)]
+
+
+def _errand_bits(automaton: CompactAutomaton, stages: list[list[Guard]], propositions: int) -> float:
+    used: list[Guard] = []
+    bits = 2.0  # the ends of both lists
+    for edge in automaton.edges:
+        if edge.source == ANY:
+            bits += 1 + _guard_bits(edge.guard, used, propositions)
+    for guards in stages:
+        bits += 1 + sum(1 + _guard_bits(guard, used, propositions) for guard in guards)
+    return bits
+
+
+def _edge_bits(automaton: CompactAutomaton, propositions: int) -> float:
+    used: list[Guard] = []
+    bits = 1.0 + automaton.states - log2(1 - ANOTHER_COMMON)  # the ends of all lists
+    for edge in automaton.edges:
+        if edge.source == ANY and edge.target == DEAD:
+            bits += 1 + _guard_bits(edge.guard, used, propositions)
+    mentioned = 1
+    for edge in description_order(automaton.edges):
+        bits += -log2(ANOTHER_COMMON) if edge.source == ANY else 1
+        bits += _guard_bits(edge.guard, used, propositions) + _target_bits(edge, mentioned)
+        mentioned = max(mentioned, edge.target + 1)
+    return bits
+
+
+@cache
+def literal_bits(guard: Guard, propositions: int) -> float:
+    """The length of the literals of a guard."""
+    positive, negative = len(guard.true), len(guard.false)
+    count = positive + negative
+    if not count:
+        return inf
+    return count + log2(comb(propositions, count)) - positive * log2(POSITIVE) - negative * log2(1 - POSITIVE)
+
+
+def _guard_bits(guard: Guard, used: list[Guard], propositions: int) -> float:
+    """The length of a guard, which counts as used from now on."""
+    if guard in used:
+        return 1 + log2(len(used))
+    used.append(guard)
+    return 1 + literal_bits(guard, propositions)
+
+
+def _target_bits(edge: CompactEdge, mentioned: int) -> float:
+    if edge.target == DEAD:
+        return -log2(HOPELESS)
+    if edge.target == ACCEPTED:
+        return -log2(DONE)
+    if edge.target >= mentioned:
+        return -log2(NEW)
+    return -log2(KNOWN) + log2(max(1, mentioned - 1))

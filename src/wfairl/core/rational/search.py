@@ -1,0 +1,233 @@
+"""Best-first search, over the moves, for the automata of highest posterior.
+
+    log posterior(A) = log prior(A) + log mean over eta of exp(sum_i evidence_i(A, eta)) + log P(failures, answers | A)
+
+The search expands the best candidate that is not yet expanded: it evaluates all its neighbours. It ends when the
+`beam_width` best promising candidates are all expanded. A candidate that is longer than its parent without explaining
+more is not promising: it is kept as an alternative, but not expanded.
+
+Most neighbours are refuted without planning, because they do not accept the demonstrations. The others are given up as
+soon as the scenes planned so far leave them behind the beam, whatever the rest gives: that bound is exact. Automata
+that read the labels of the scenes alike are evaluated once. Nothing here is random.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from math import inf, log, log1p
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.rational.compact_automaton import CompactAutomaton
+from wfairl.core.rational.evidence import Evidence
+from wfairl.core.rational.kernels import log_mean
+from wfairl.core.rational.moves import neighbours, starts
+from wfairl.core.rational.prior import log_prior
+from wfairl.core.rational.tables import canonical
+from wfairl.core.support.parallel import map_in_threads
+
+LEAST_GAIN = 1.0
+"""Log evidence that a longer candidate must gain over its parent to be expanded."""
+
+BATCH = 256
+"""Candidates that are evaluated in threads before the next ones are generated."""
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """An automaton with its posterior.
+
+    Attributes:
+        table: its table over the labels of the scenes, in canonical form; [states, labels].
+        log_prior: minus its description length, in nats.
+        evidence: log evidence of every scene at every temperature, [scenes, temperatures].
+        log_evidence: of all scenes, failures and answers, averaged over temperatures.
+        promising: whether the search may go on from it.
+    """
+
+    automaton: CompactAutomaton
+    table: NDArray[np.int32]
+    log_prior: float
+    evidence: NDArray[np.float64]
+    log_evidence: float
+    promising: bool = True
+
+    @property
+    def log_posterior(self) -> float:
+        """Up to a constant that is the same for all automata."""
+        return self.log_prior + self.log_evidence
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """How far the search goes.
+
+    Attributes:
+        beam_width: number of best candidates to expand before the search ends.
+        window: candidates this many nats below the best are not expanded.
+        max_states: of an automaton, acceptance not counted.
+        max_literals: of a guard.
+    """
+
+    beam_width: int = 8
+    window: float = 30.0
+    max_states: int = 8
+    max_literals: int = 3
+
+
+def search(
+    posterior: "Posterior", settings: SearchSettings, progress: Callable[[Candidate], None] | None = None
+) -> list[Candidate]:
+    """All automata that were evaluated completely, the best first.
+
+    Args:
+        posterior: evaluates candidates.
+        settings: how far to go.
+        progress: called with each candidate that is expanded.
+    """
+    labels = posterior.evidence.labels
+    posterior.evaluate_all(starts(posterior.propositions))
+    expanded: set[CompactAutomaton] = set()
+    while True:
+        beam = _beam(posterior.candidates, settings)
+        best = next((candidate for candidate in beam if candidate.automaton not in expanded), None)
+        if best is None:
+            return sorted(posterior.candidates, key=lambda candidate: -candidate.log_posterior)
+        if progress is not None:
+            progress(best)
+        expanded.add(best.automaton)
+        needed = beam[-1].log_posterior if len(beam) == settings.beam_width else beam[0].log_posterior - settings.window
+        visits = posterior.evidence.visits(best.automaton.to_table(labels))
+        moves = neighbours(
+            best.automaton, posterior.propositions, labels, visits, settings.max_states, settings.max_literals
+        )
+        posterior.evaluate_all(moves, needed, best)
+
+
+def _beam(candidates: Iterable[Candidate], settings: SearchSettings) -> list[Candidate]:
+    """The best promising candidates that are not too far behind the best."""
+    ranked = sorted((c for c in candidates if c.promising), key=lambda candidate: -candidate.log_posterior)
+    least = ranked[0].log_posterior - settings.window
+    return [candidate for candidate in ranked[: settings.beam_width] if candidate.log_posterior >= least]
+
+
+class _Pending(NamedTuple):
+    """An automaton that waits for its evaluation, with its canonical table and the bytes of that table."""
+
+    automaton: CompactAutomaton
+    log_prior: float
+    table: NDArray[np.int32]
+    key: bytes
+
+
+_Evaluated = tuple[NDArray[np.float64] | None, float]
+"""Log evidence of every scene at every temperature, None if it was given up; and that of failures and answers."""
+
+
+class Posterior:
+    """Evaluates automata, each once, several at a time.
+
+    The required log posterior does not change meanwhile, so the result does not depend on how many those are.
+
+    Attributes:
+        evidence: the demonstrations, failures and answers.
+        propositions: those that guards may contain.
+        failure_error: probability that a demonstration that fulfils the task is reported as a failure.
+        answer_error: probability that an answer to a question is wrong.
+        tables_evaluated: how many candidates had to be evaluated.
+    """
+
+    def __init__(
+        self, evidence: Evidence, propositions: Sequence[str], failure_error: float, answer_error: float, n_jobs: int
+    ) -> None:
+        self.evidence = evidence
+        self.propositions = tuple(propositions)
+        self.failure_error = failure_error
+        self.answer_error = answer_error
+        self._n_jobs = n_jobs
+        self.tables_evaluated = 0
+        self._generated: set[CompactAutomaton] = set()
+        self._by_table: dict[bytes, Candidate] = {}
+        self._given_up: dict[bytes, float] = {}
+
+    @property
+    def candidates(self) -> list[Candidate]:
+        """Those evaluated completely so far, one for each table."""
+        return list(self._by_table.values())
+
+    @property
+    def automata_generated(self) -> int:
+        """How many different automata were given to `evaluate_all`."""
+        return len(self._generated)
+
+    def evaluate_all(
+        self, automata: Iterable[CompactAutomaton], needed: float = -inf, parent: Candidate | None = None
+    ) -> None:
+        """Evaluate automata that may reach a log posterior.
+
+        Args:
+            automata: candidates, also repeated ones.
+            needed: below this log posterior they are of no interest.
+            parent: the candidate that they come from.
+        """
+        pending = self._new(automata, needed)
+        while batch := list(islice(pending, BATCH)):
+            first: dict[bytes, _Pending] = {}
+            for one in batch:
+                if self._is_open(one, needed):
+                    first.setdefault(one.key, one)
+            results = map_in_threads(lambda one: self._evaluate(one, needed), first.values(), self._n_jobs)
+            evaluated = dict(zip(first, results, strict=True))
+            for one in batch:
+                self._record(one, needed, parent, evaluated)
+
+    def _new(self, automata: Iterable[CompactAutomaton], needed: float) -> Iterator[_Pending]:
+        """The automata that are new and not too long."""
+        for automaton in automata:
+            if automaton not in self._generated:
+                self._generated.add(automaton)
+                prior = log_prior(automaton, len(self.propositions))
+                if prior >= needed:
+                    table = canonical(automaton.to_table(self.evidence.labels))
+                    yield _Pending(automaton, prior, table, table.tobytes())
+
+    def _is_open(self, one: _Pending, needed: float) -> bool:
+        """Whether a table was neither evaluated completely, nor given up when it had as good a chance."""
+        return one.key not in self._by_table and self._given_up.get(one.key, inf) > needed - one.log_prior
+
+    def _evaluate(self, one: _Pending, needed: float) -> _Evaluated:
+        verdicts = self.verdict_evidence(one.table)
+        return self.evidence.evaluate(one.table, needed - one.log_prior - verdicts), verdicts
+
+    def _record(
+        self, one: _Pending, needed: float, parent: Candidate | None, evaluated: dict[bytes, _Evaluated]
+    ) -> None:
+        """Record an automaton as if all came one by one, with the evaluation of the first one of its table."""
+        earlier = self._by_table.get(one.key)
+        if earlier is not None and one.log_prior > earlier.log_prior:  # the same language, described more briefly
+            self._by_table[one.key] = replace(earlier, automaton=one.automaton, log_prior=one.log_prior, promising=True)
+        if not self._is_open(one, needed):
+            return
+        self.tables_evaluated += 1
+        evidence, verdicts = evaluated.pop(one.key) if one.key in evaluated else self._evaluate(one, needed)
+        if evidence is None:
+            self._given_up[one.key] = needed - one.log_prior
+            return
+        total = log_mean(evidence.sum(axis=0)) + verdicts
+        promising = parent is None or one.log_prior > parent.log_prior or total > parent.log_evidence + LEAST_GAIN
+        self._by_table[one.key] = Candidate(one.automaton, one.table, one.log_prior, evidence, total, promising)
+
+    def verdict_evidence(self, table: NDArray[np.int32]) -> float:
+        """Log probability of the verdicts on words: that demonstrations failed, and the answers to questions."""
+        accepted = self.evidence.failures_accepted(table)
+        contradicted = self.evidence.answers_contradicted(table)
+        return _log_binary(accepted, len(self.evidence.failures), self.failure_error) + _log_binary(
+            contradicted, sum(one.weight for one in self.evidence.answers), self.answer_error
+        )
+
+
+def _log_binary(wrong: float, count: float, error: float) -> float:
+    """Log probability of `count` verdicts of which `wrong` given ones are wrong."""
+    return wrong * log(error) + (count - wrong) * log1p(-error)

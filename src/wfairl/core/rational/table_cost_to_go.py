@@ -1,0 +1,211 @@
+"""Compiled loops: the cost-to-go on the product of a world and an automaton given as a table.
+
+The product is never built, because thousands of automata are tried in the same worlds (`planning.shortest_path` solves
+a product that was built). A node is q * states + s, and the search runs backwards from acceptance: over the transitions
+of the world sorted by where they lead, and those of the automaton likewise.
+"""
+
+import heapq
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import ACCEPTED
+from wfairl.core.support.compiling import njit
+
+SLACK = 10.0
+"""Steps for which the breadth-first search continues after it has reached every state of a demonstration: controls that
+lose more than this are taken to lead nowhere."""
+
+
+class PackedWorld(NamedTuple):
+    """The transitions of a world twice: sorted by where they lead, and by their label.
+
+    Attributes:
+        first: transitions into state s are those from first[s] to first[s + 1]; [states + 1] of int64.
+        source: state from which a transition leads, [transitions] of int32.
+        label: index of its label, [transitions] of int16.
+        cost: [transitions] of float64.
+        label_first: transitions with label a are those from label_first[a] to label_first[a + 1]; [labels + 1].
+        label_source: state from which these lead, [transitions] of int32.
+        label_cost: [transitions] of float64.
+    """
+
+    first: NDArray[np.int64]
+    source: NDArray[np.int32]
+    label: NDArray[np.int16]
+    cost: NDArray[np.float64]
+    label_first: NDArray[np.int64]
+    label_source: NDArray[np.int32]
+    label_cost: NDArray[np.float64]
+
+
+class ReversibleTable(NamedTuple):
+    """An automaton that can be followed backwards.
+
+    Attributes:
+        table: state after each label, `DEAD` or `ACCEPTED`; [states, labels] of int32.
+        first: the states from which label a leads to state q are those from first[q * labels + a] to the next entry.
+        source: these states, [pairs of state and label] of int32.
+    """
+
+    table: NDArray[np.int32]
+    first: NDArray[np.int32]
+    source: NDArray[np.int32]
+
+
+def pack_world(
+    successors: NDArray[np.int32], label_index: NDArray[np.integer], costs: NDArray[np.float64], labels: int
+) -> PackedWorld:
+    """Sort the transitions of a world for backward searches; of several controls that do the same the cheapest counts.
+
+    Args:
+        successors: state after each control, negative where a control is unavailable; [states, controls].
+        label_index: index of the label of each transition, [states, controls].
+        costs: of each transition, [states, controls].
+        labels: number of labels.
+    """
+    return _sort_transitions(
+        np.ascontiguousarray(successors, np.int32),
+        np.ascontiguousarray(label_index, np.int16),
+        np.ascontiguousarray(costs, np.float64),
+        labels,
+    )
+
+
+@njit(cache=True, nogil=True)
+def _sort_transitions(
+    successors: NDArray[np.int32], label_index: NDArray[np.int16], costs: NDArray[np.float64], labels: int
+) -> PackedWorld:
+    states, controls = successors.shape
+    counts = np.zeros((states, controls), np.bool_)
+    first, label_first = np.zeros(states + 1, np.int64), np.zeros(labels + 1, np.int64)
+    for s in range(states):
+        for u in range(controls):
+            if successors[s, u] < 0:
+                continue
+            counts[s, u] = True
+            for v in range(controls):
+                same = v != u and successors[s, v] == successors[s, u] and label_index[s, v] == label_index[s, u]
+                if same and (costs[s, v] < costs[s, u] or (costs[s, v] == costs[s, u] and v < u)):
+                    counts[s, u] = False
+                    break
+            if counts[s, u]:
+                first[successors[s, u] + 1] += 1
+                label_first[label_index[s, u] + 1] += 1
+    first, label_first = np.cumsum(first), np.cumsum(label_first)
+    free, label_free = first[:-1].copy(), label_first[:-1].copy()
+    source, label, cost = np.empty(first[-1], np.int32), np.empty(first[-1], np.int16), np.empty(first[-1])
+    label_source, label_cost = np.empty(first[-1], np.int32), np.empty(first[-1])
+    for s in range(states):
+        for u in range(controls):
+            if counts[s, u]:
+                i = free[successors[s, u]]
+                source[i], label[i], cost[i] = s, label_index[s, u], costs[s, u]
+                free[successors[s, u]] += 1
+                j = label_free[label_index[s, u]]
+                label_source[j], label_cost[j] = s, costs[s, u]
+                label_free[label_index[s, u]] += 1
+    return PackedWorld(first, source, label, cost, label_first, label_source, label_cost)
+
+
+@njit(cache=True, nogil=True)
+def reverse_table(table: NDArray[np.int32]) -> ReversibleTable:
+    """Sort the pairs of state and label of an automaton by where they lead."""
+    states, labels = table.shape
+    first = np.zeros(states * labels + 1, np.int32)
+    for q in range(states):
+        for a in range(labels):
+            if table[q, a] >= 0:
+                first[table[q, a] * labels + a + 1] += 1
+    for i in range(states * labels):
+        first[i + 1] += first[i]
+    free = first[:-1].copy()
+    source = np.empty(first[-1], np.int32)
+    for q in range(states):
+        for a in range(labels):
+            if table[q, a] >= 0:
+                i = table[q, a] * labels + a
+                source[free[i]] = q
+                free[i] += 1
+    return ReversibleTable(table, first, source)
+
+
+@njit(cache=True, nogil=True)
+def unit_cost_to_go(
+    automaton: ReversibleTable,
+    world: PackedWorld,
+    required: NDArray[np.int64],
+    V: NDArray[np.float64],
+    queue: NDArray[np.int32],
+) -> None:
+    """Fill V of node q * states + s, breadth first from acceptance, where every transition costs 1.
+
+    The search ends `SLACK` steps after it has reached the last required node, or when there are no more nodes.
+    """
+    automaton_states, labels = automaton.table.shape
+    states = len(world.first) - 1
+    V[: automaton_states * states] = np.inf
+    filled = 0
+    for q in range(automaton_states):
+        for a in range(labels):
+            if automaton.table[q, a] == ACCEPTED:
+                for i in range(world.label_first[a], world.label_first[a + 1]):
+                    node = q * states + world.label_source[i]
+                    if V[node] == np.inf:
+                        V[node] = 1.0
+                        queue[filled] = node
+                        filled += 1
+    scanned, level, last, reached = 0, 0.0, np.inf, 0
+    while scanned < filled:
+        node = queue[scanned]
+        scanned += 1
+        q, s = node // states, node % states
+        through = V[node] + 1.0
+        if V[node] > level:
+            level = V[node]
+            while reached < len(required) and V[required[reached]] < np.inf:
+                reached += 1
+            if reached == len(required) and last == np.inf:
+                last = level + SLACK
+            if level >= last:
+                return
+        for i in range(world.first[s], world.first[s + 1]):
+            entry = q * labels + world.label[i]
+            for j in range(automaton.first[entry], automaton.first[entry + 1]):
+                before = automaton.source[j] * states + world.source[i]
+                if V[before] == np.inf:
+                    V[before] = through
+                    queue[filled] = before
+                    filled += 1
+
+
+@njit(cache=True, nogil=True)
+def general_cost_to_go(automaton: ReversibleTable, world: PackedWorld, V: NDArray[np.float64]) -> None:
+    """Fill V of node q * states + s by Dijkstra's algorithm from acceptance."""
+    automaton_states, labels = automaton.table.shape
+    states = len(world.first) - 1
+    V[: automaton_states * states] = np.inf
+    heap = [(0.0, 0) for _ in range(0)]  # empty, of a type that Numba can infer
+    for q in range(automaton_states):
+        for a in range(labels):
+            if automaton.table[q, a] == ACCEPTED:
+                for i in range(world.label_first[a], world.label_first[a + 1]):
+                    node = q * states + world.label_source[i]
+                    if world.label_cost[i] < V[node]:
+                        V[node] = world.label_cost[i]
+                        heapq.heappush(heap, (V[node], node))
+    while len(heap) > 0:
+        cost, node = heapq.heappop(heap)
+        if cost > V[node]:
+            continue
+        q, s = node // states, node % states
+        for i in range(world.first[s], world.first[s + 1]):
+            entry = q * labels + world.label[i]
+            for j in range(automaton.first[entry], automaton.first[entry + 1]):
+                before = automaton.source[j] * states + world.source[i]
+                through = cost + world.cost[i]
+                if through < V[before]:
+                    V[before] = through
+                    heapq.heappush(heap, (through, before))

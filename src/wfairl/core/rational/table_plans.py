@@ -1,0 +1,68 @@
+"""Plans for many automata, given as tables, in a world that was explored once, given as arrays.
+
+`planning` plans for one automaton.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import ACCEPTED
+from wfairl.core.planning.policy import sample_control
+from wfairl.core.rational.evidence import ArrayWorld, DemonstratedScene
+from wfairl.core.rational.table_cost_to_go import general_cost_to_go, pack_world, reverse_table
+
+
+@dataclass(frozen=True, eq=False)
+class TablePlan:
+    """Exact cost-to-go on the product of a world and an automaton.
+
+    Attributes:
+        world: the world.
+        table: the automaton over the world's labels, [states, labels].
+        cost_to_go: V, inf where acceptance cannot be reached; [automaton states, world states].
+    """
+
+    world: ArrayWorld
+    table: NDArray[np.int32]
+    cost_to_go: NDArray[np.float64]
+
+    @property
+    def start_cost(self) -> float:
+        """The least cost from the start to acceptance, inf if there is no path."""
+        return float(self.cost_to_go[0, self.world.start])
+
+    def control_cost_to_go(
+        self, states: NDArray[np.integer], automaton_states: NDArray[np.integer]
+    ) -> NDArray[np.float64]:
+        """Q of every control at product states, both of shape [n]; inf where it is unavailable; [n, controls]."""
+        successors, labels = self.world.successors[states], self.world.label_index[states]
+        after = self.table[automaton_states[:, None], labels]
+        ahead = np.where(after >= 0, self.cost_to_go[np.maximum(after, 0), np.maximum(successors, 0)], np.inf)
+        ahead = np.where(after == ACCEPTED, 0.0, ahead)
+        return np.where(successors >= 0, self.world.costs[states] + ahead, np.inf)
+
+    def act(self, temperature: float, horizon: int, rng: np.random.Generator) -> DemonstratedScene | None:
+        """What the Boltzmann policy does until acceptance, None if it is not reached within the horizon."""
+        controls: list[int] = []
+        state, automaton_state = self.world.start, 0
+        while len(controls) < horizon and np.isfinite(self.start_cost):
+            Q = self.control_cost_to_go(np.array([state]), np.array([automaton_state]))[0]
+            control = sample_control(Q, temperature, rng)
+            controls.append(control)
+            automaton_state = int(self.table[automaton_state, self.world.label_index[state, control]])
+            state = int(self.world.successors[state, control])
+            if automaton_state == ACCEPTED:
+                return DemonstratedScene(self.world, np.array(controls, np.int32))
+        return None
+
+
+def plan_tables(world: ArrayWorld, tables: Sequence[NDArray[np.int32]]) -> Iterator[TablePlan]:
+    """Solve the products of a world and automata given as tables over the same labels, one after the other."""
+    packed = pack_world(world.successors, world.label_index, world.costs, tables[0].shape[1])
+    for table in tables:
+        V = np.empty(len(table) * len(world.successors))
+        general_cost_to_go(reverse_table(table), packed, V)
+        yield TablePlan(world, table, V.reshape(len(table), -1))

@@ -1,0 +1,171 @@
+"""Automata as tables over the distinct labels of some worlds, the form that compiled kernels read.
+
+A table has the state after each label, `DEAD` or `ACCEPTED`; [states, labels] of int32. State 0 is the initial one.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard, Label
+from wfairl.core.automata.guarded import GuardedAutomaton
+from wfairl.core.support.compiling import njit
+
+
+@lru_cache(maxsize=65536)
+def holding(guard: Guard, labels: tuple[Label, ...]) -> NDArray[np.bool_]:
+    """Which labels fulfil a guard, shape [labels]."""
+    return np.array([guard.holds(label) for label in labels])
+
+
+def to_table(automaton: GuardedAutomaton, labels: Sequence[Label]) -> NDArray[np.int32]:
+    """The table of an automaton; accepting states keep their rows, though no label leads to them by number."""
+    labels = tuple(labels)
+    table = np.repeat(np.arange(automaton.states, dtype=np.int32)[:, None], len(labels), axis=1)
+    for state, edges in enumerate(automaton.edges):
+        for edge in reversed(edges):
+            ends = edge.target != DEAD and automaton.accepting[edge.target]
+            table[state, holding(edge.guard, labels)] = ACCEPTED if ends else edge.target
+    return table
+
+
+def live_table(automaton: GuardedAutomaton, labels: Sequence[Label]) -> NDArray[np.int32]:
+    """The table of an automaton whose last state is the only accepting one, without the row of that state."""
+    return np.ascontiguousarray(to_table(automaton, labels)[:-1])
+
+
+def requiring(table: NDArray[np.int32], label: int) -> NDArray[np.int32]:
+    """The automaton that also requires a label to be read at some time; until then nothing is accepted.
+
+    Returns:
+        A table of the states before the label was read, then of those after it; [2 states, labels].
+    """
+    states = len(table)
+    read = np.where(table >= 0, table + states, table)
+    unread = np.where(table == ACCEPTED, np.arange(states, dtype=np.int32)[:, None], table)
+    unread[:, label] = read[:, label]
+    return np.concatenate((unread, read)).astype(np.int32)
+
+
+def passing_through(table: NDArray[np.int32], pairs: Sequence[tuple[int, int]]) -> NDArray[np.int32]:
+    """The automaton that also requires pairs of a state and a label to be read, in any order, before the end.
+
+    Returns:
+        A table of states q + states * (the set of pairs read so far, as bits), [states * 2 ** pairs, labels].
+    """
+    states, sets = len(table), 2 ** len(pairs)
+    wide = np.empty((states * sets, table.shape[1]), np.int32)
+    for read in range(sets):
+        after = np.full(table.shape, read)
+        for bit, (state, label) in enumerate(pairs):
+            after[state, label] |= 1 << bit
+        ends = np.where(after == sets - 1, ACCEPTED, DEAD)
+        wide[states * read : states * (read + 1)] = np.where(
+            table >= 0, table + states * after, np.where(table == ACCEPTED, ends, DEAD)
+        )
+    return wide
+
+
+def difference(one: NDArray[np.int32], other: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The automaton that accepts what one table accepts and the other does not.
+
+    Returns:
+        A table of states q + (states of the one) * r, where r is a state of the other or, as the last one, that the
+        other is dead; [states of the one * (states of the other + 1), labels].
+    """
+    states, dead = len(one), len(other)
+    rows = []
+    for r in range(dead + 1):
+        after = other[r] if r < dead else np.full(other.shape[1], DEAD)
+        ahead = np.where(after == DEAD, dead, after)
+        both = np.where(one >= 0, one + states * np.maximum(ahead, 0), one)
+        rows.append(np.where(after == ACCEPTED, DEAD, both))  # the other has accepted: no word from here on differs
+    return np.ascontiguousarray(np.vstack(rows).astype(np.int32))
+
+
+def is_forced(table: NDArray[np.int32], label: int) -> bool:
+    """Whether every accepted word contains a label."""
+    without = np.delete(table, label, axis=1)
+    reached = [0]
+    for state in reached:
+        if (without[state] == ACCEPTED).any():
+            return False
+        reached += [after for after in np.unique(without[state]).tolist() if after >= 0 and after not in reached]
+    return True
+
+
+@njit(cache=True, nogil=True)
+def canonical(table: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The minimal table of the same language, its states numbered breadth first."""
+    states, labels = table.shape
+    table = _without_hopeless_states(table)
+    group = np.zeros(states, np.int32)  # Moore's algorithm: classes of states that no word has distinguished so far
+    groups = 1
+    while True:
+        refined = np.full(states, -1, np.int32)
+        count = 0
+        for q in range(states):
+            for p in range(q):
+                if _agree(table, group, p, q):
+                    refined[q] = refined[p]
+                    break
+            if refined[q] < 0:
+                refined[q] = count
+                count += 1
+        group = refined
+        if count == groups:
+            break
+        groups = count
+    number = np.full(groups, -1, np.int32)
+    order = np.empty(groups, np.int32)
+    number[group[0]], order[0] = 0, 0
+    filled, scanned = 1, 0
+    result = np.empty((groups, labels), np.int32)
+    while scanned < filled:
+        for a in range(labels):
+            after = table[order[scanned], a]
+            if after >= 0:
+                if number[group[after]] < 0:
+                    number[group[after]] = filled
+                    order[filled] = after
+                    filled += 1
+                after = number[group[after]]
+            result[scanned, a] = after
+        scanned += 1
+    return result[:filled].copy()
+
+
+@njit(cache=True, nogil=True)
+def _without_hopeless_states(table: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The table with `DEAD` instead of states from which acceptance cannot be reached."""
+    states, labels = table.shape
+    hopeful = np.zeros(states, np.bool_)
+    changed = True
+    while changed:
+        changed = False
+        for q in range(states):
+            for a in range(labels):
+                after = table[q, a]
+                if not hopeful[q] and (after == ACCEPTED or (after >= 0 and hopeful[after])):
+                    hopeful[q] = True
+                    changed = True
+    result = table.copy()
+    for q in range(states):
+        for a in range(labels):
+            if table[q, a] >= 0 and not hopeful[table[q, a]]:
+                result[q, a] = DEAD
+    return result
+
+
+@njit(cache=True, nogil=True)
+def _agree(table: NDArray[np.int32], group: NDArray[np.int32], p: int, q: int) -> bool:
+    """Whether two states are in the same group, and so are the states after each label."""
+    if group[p] != group[q]:
+        return False
+    for a in range(table.shape[1]):
+        x, y = table[p, a], table[q, a]
+        if x != y and (x < 0 or y < 0 or group[x] != group[y]):
+            return False
+    return True

@@ -1,0 +1,25 @@
+"""From demonstrations to an evaluated run in a directory."""
+
+from wfairl.core.support.lazy_names import load_lazily
+
+_MODULES = {
+    "Episode": "evaluation",
+    "Evaluation": "evaluation",
+    "PlannedPolicy": "policies",
+    "Policy": "policies",
+    "RandomPolicy": "policies",
+    "Run": "run_directory",
+    "RunConfig": "run_directory",
+    "Trajectory": "rollout",
+    "check_free": "run_directory",
+    "evaluate": "evaluation",
+    "expert_policy": "policies",
+    "load_run": "run_directory",
+    "roll_out": "rollout",
+    "seen_tests": "run_directory",
+    "train_run": "run_directory",
+    "write_config": "run_directory",
+}
+
+__all__ = [*_MODULES]
+__getattr__, __dir__ = load_lazily(__name__, _MODULES)

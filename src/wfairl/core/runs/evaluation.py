@@ -1,0 +1,218 @@
+"""A policy run in the simulator of a task, one episode per scene, and how well it did.
+
+The return of an episode is the paper's (as recovered in docs/protocol.md):
+
+    1 - 0.9 * steps / horizon   if it succeeds within the horizon, else 0.
+
+An episode also has its cost under the task's true cost and under a learned cost, if there is one: a policy that takes
+more steps may well be the better one.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, Self, cast
+
+import numpy as np
+from annotated_types import MinLen
+
+from wfairl.core.automata.words import Word
+from wfairl.core.demonstrations.collection import FIRST_TRAINING_SEED
+from wfairl.core.planning.cost import Cost, true_cost
+from wfairl.core.runs.policies import Policy
+from wfairl.core.runs.rollout import Trajectory, roll_out
+from wfairl.core.support.documents import Count, parse
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.parallel import map_in_threads
+from wfairl.core.support.progress import track
+from wfairl.core.worlds.task import Task
+
+
+class BrokenEvaluationError(BadInputError):
+    """A document is not an evaluation."""
+
+
+@dataclass(frozen=True)
+class Episode:
+    """The outcome of one episode.
+
+    Attributes:
+        seed: the scene.
+        steps: number of controls.
+        success: whether the task's rule was fulfilled.
+        episode_return: the paper's return.
+        word: the labels, consecutive equal ones once.
+        controls: in order.
+        outcome: how it ended; see `rollout`.
+        cost: under the task's true cost.
+        learned_cost: under a learned cost, None if there is none.
+    """
+
+    seed: Count
+    steps: Count
+    success: bool
+    episode_return: float
+    word: Word
+    controls: tuple[Count, ...]
+    outcome: str
+    cost: float
+    learned_cost: float | None = None
+
+    @classmethod
+    def of(cls, trajectory: Trajectory, task: Task, learned: Cost | None = None) -> Self:
+        """The episode of a trajectory."""
+        return cls(
+            seed=trajectory.seed,
+            steps=len(trajectory),
+            success=trajectory.is_success,
+            episode_return=episode_return(len(trajectory), trajectory.is_success, task.horizon),
+            word=trajectory.word,
+            controls=trajectory.controls,
+            outcome=trajectory.outcome,
+            cost=trajectory.cost(true_cost(task)),
+            learned_cost=None if learned is None else trajectory.cost(learned),
+        )
+
+    def to_document(self) -> dict[str, Any]:
+        """The episode as a JSON object."""
+        return {
+            "seed": self.seed,
+            "steps": self.steps,
+            "success": self.success,
+            "return": self.episode_return,
+            "word": [sorted(label) for label in self.word],
+            "controls": list(self.controls),
+            "outcome": self.outcome,
+            "cost": self.cost,
+            "learned_cost": self.learned_cost,
+        }
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Episodes of one policy on one task, at least one."""
+
+    task: str
+    policy: str
+    horizon: Count
+    episodes: Annotated[tuple[Episode, ...], MinLen(1)]
+
+    @property
+    def mean_return(self) -> float:
+        """The mean of the episodes' returns."""
+        return float(np.mean([episode.episode_return for episode in self.episodes]))
+
+    @property
+    def standard_error(self) -> float:
+        """The standard error of the mean return; 0 for a single episode."""
+        returns = [episode.episode_return for episode in self.episodes]
+        return float(np.std(returns, ddof=1) / math.sqrt(len(returns))) if len(returns) > 1 else 0.0
+
+    @property
+    def success_rate(self) -> float:
+        """The fraction of the episodes that succeeded."""
+        return float(np.mean([episode.success for episode in self.episodes]))
+
+    @property
+    def mean_cost(self) -> float | None:
+        """The mean true cost of the episodes that succeeded; None if none did."""
+        return _mean([one.cost for one in self.episodes if one.success])
+
+    @property
+    def mean_learned_cost(self) -> float | None:
+        """The mean learned cost of the episodes that succeeded; None if none did, or nothing was learned."""
+        return _mean([one.learned_cost for one in self.episodes if one.success and one.learned_cost is not None])
+
+    def to_document(self) -> dict[str, Any]:
+        """The evaluation as one JSON object."""
+        return {
+            "task": self.task,
+            "policy": self.policy,
+            "horizon": self.horizon,
+            "episodes": [episode.to_document() for episode in self.episodes],
+            "mean_return": self.mean_return,
+            "standard_error": self.standard_error,
+            "success_rate": self.success_rate,
+            "mean_cost": self.mean_cost,
+            "mean_learned_cost": self.mean_learned_cost,
+        }
+
+    @classmethod
+    def from_document(cls, document: Any) -> Self:
+        """Read an evaluation; its means are computed from the episodes.
+
+        Raises:
+            BrokenEvaluationError: the document is not one.
+        """
+        try:
+            content = {one.name: document[one.name] for one in fields(cls)}
+            content["episodes"] = list(map(_episode_fields, content["episodes"]))
+            return cast(Self, parse(cls, content))
+        except (BadInputError, KeyError, TypeError, AttributeError) as error:
+            raise BrokenEvaluationError(f"not an evaluation ({error})") from None
+
+
+def _episode_fields(document: dict[str, Any]) -> dict[str, Any]:
+    """The fields of an episode on disk; in older versions the cost is the number of steps."""
+    others = {name: value for name, value in document.items() if name != "return"}
+    return {"cost": document["steps"], "episode_return": document["return"], **others}
+
+
+def _mean(costs: Sequence[float]) -> float | None:
+    return float(np.mean(costs)) if costs else None
+
+
+def evaluate(
+    task: Task,
+    policy: Policy,
+    seeds: Sequence[int],
+    rng_seed: int = 0,
+    n_jobs: int = 2,
+    learned: Cost | None = None,
+) -> Evaluation:
+    """Run a policy once in each scene.
+
+    Args:
+        task: the task.
+        policy: the policy.
+        seeds: the scenes; below `FIRST_TRAINING_SEED`, which are never used for training.
+        rng_seed: for the draws of the policy; with the scene it determines the episode.
+        n_jobs: episodes to run at once; it changes nothing in the result.
+        learned: a learned cost, of which the episodes get their cost too.
+
+    Raises:
+        BadInputError: there are no seeds, or one is of a training scene.
+    """
+    check_test_seeds(seeds)
+
+    def run(seed: int) -> Episode:
+        return Episode.of(roll_out(task, policy, seed, episode_rng(seed, rng_seed)), task, learned)
+
+    episodes = track(map_in_threads(run, seeds, n_jobs=n_jobs), f"{task.name}: {policy.name}", total=len(seeds))
+    return Evaluation(task.name, policy.name, task.horizon, tuple(episodes))
+
+
+def episode_rng(seed: int, rng_seed: int = 0) -> np.random.Generator:
+    """The generator of a policy in a scene: with it, `roll_out` repeats the episode of `evaluate`."""
+    return np.random.default_rng([rng_seed, seed])
+
+
+def episode_return(steps: int, success: bool, horizon: int) -> float:
+    """The paper's return of an episode."""
+    return 1 - 0.9 * steps / horizon if success and steps <= horizon else 0.0
+
+
+def check_test_seeds(seeds: Sequence[int]) -> None:
+    """Refuse scenes that may be used for training.
+
+    Raises:
+        BadInputError: there are no seeds, or one is of a training scene.
+    """
+    if not seeds:
+        raise BadInputError("there are no seeds to evaluate on")
+    for seed in (min(seeds), max(seeds)) if not isinstance(seeds, range) else (seeds[0], seeds[-1]):
+        if not 0 <= seed < FIRST_TRAINING_SEED:
+            raise BadInputError(
+                f"seed {seed} is not a test seed: those lie between 0 and {FIRST_TRAINING_SEED - 1:,}, "
+                "and demonstrations come from the scenes above"
+            )

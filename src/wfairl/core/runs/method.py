@@ -1,0 +1,176 @@
+"""The contract of a method, which learns a policy from demonstrations.
+
+    method = find_method("bc")
+    method.train(TrainingRequest(task, dataset, directory, {"epochs": 40}))     writes a run
+    load_policy(directory, task)                                                what `evaluate` runs
+
+A method is an object that owns its answers: no other code asks which method it is.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, ClassVar
+
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.demonstrations.demonstration import Dataset
+from wfairl.core.planning.cost import Cost
+from wfairl.core.runs.policies import Policy
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.task import Task
+
+
+class UnknownSettingError(BadInputError):
+    """A method is asked for with a setting that it does not have."""
+
+
+@dataclass(frozen=True)
+class TrainingRequest:
+    """What to train, and where.
+
+    Attributes:
+        task: of the demonstrations.
+        dataset: the demonstrations.
+        directory: where the run goes.
+        settings: the method's own, by name; the others have their defaults.
+        task_model: what was learned of the task, for a method that plans with it.
+        origin: of the demonstrations, for people.
+        resume: resume an existing run.
+        n_jobs: number of threads; it changes nothing in the result.
+    """
+
+    task: Task
+    dataset: Dataset
+    directory: Path
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    task_model: TaskModel | None = None
+    origin: Mapping[str, Any] = field(default_factory=dict)
+    resume: bool = False
+    n_jobs: int = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """The outcome of a training, for people and for files.
+
+    Attributes:
+        facts: as plain JSON.
+        lines: the same as rows of a table: a name and a text.
+        warnings: why the user should not trust it as it is.
+        validation_return: mean return on validation scenes, by which variants are compared; None if there was none.
+    """
+
+    facts: Mapping[str, Any]
+    lines: Sequence[tuple[str, str]]
+    warnings: Sequence[str] = ()
+    validation_return: float | None = None
+
+
+class Method(ABC):
+    """Learns a policy.
+
+    Attributes:
+        name: in files and on the command line.
+        title: in tables.
+        summary: one line for people.
+        needs_task_model: whether a task model must be given.
+        learns_cost: whether its runs hold an automaton and a cost, so that `plan --cost` and figures of them work.
+        expected_seconds: a first guess at the duration of a training, for progress displays.
+    """
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    summary: ClassVar[str]
+    needs_task_model: ClassVar[bool] = False
+    learns_cost: ClassVar[bool] = False
+    expected_seconds: ClassVar[float] = 30.0
+
+    @abstractmethod
+    def settings_type(self) -> type[Any]:
+        """The dataclass of its settings; its docstring explains them, its defaults are the method's."""
+
+    @abstractmethod
+    def train(self, request: TrainingRequest) -> Trained:
+        """Learn a policy, in a directory.
+
+        Raises:
+            RunExistsError: a run exists, and `resume` is off.
+            OtherConfigurationError: the existing run has another method, configuration or data set.
+        """
+
+    @abstractmethod
+    def load(self, directory: Path, task: Task, temperature: float | None) -> Policy:
+        """The policy of a finished run.
+
+        Args:
+            directory: where the run is.
+            task: the task to act in.
+            temperature: 0 for greedy; None for the one that the demonstrations had or the method has chosen.
+
+        Raises:
+            BadInputError: the run is not finished, or was trained for other worlds than this task's.
+        """
+
+    def acting_temperatures(self, temperature: float) -> dict[str, float | None]:  # noqa: ARG002
+        """The temperatures at which a run is tested, by name, the one that represents the method first.
+
+        Args:
+            temperature: of the demonstrations.
+        """
+        return {CHOSEN: None}
+
+    def learned_cost(self, directory: Path) -> Cost | None:  # noqa: ARG002
+        """The cost that a run has learned, None for a method that learns none."""
+        return None
+
+    def check_available(self) -> None:  # noqa: B027 - most need nothing
+        """Check that the extras that the method needs are installed.
+
+        Raises:
+            MissingExtraError: one is not.
+        """
+
+    def default_settings(self) -> dict[str, Any]:
+        """Its settings with their defaults, by name, as plain JSON; None where data or task decide."""
+        return plain_settings(self.settings_type()())
+
+    def check_settings(self, settings: Mapping[str, Any]) -> None:
+        """Refuse settings that the method does not have, or whose values are out of range.
+
+        Raises:
+            UnknownSettingError: names them, and those that it has.
+            BadInputError: a setting is out of range.
+        """
+        names = [one.name for one in fields(self.settings_type())]
+        foreign = [name for name in settings if name not in names]
+        if foreign:
+            raise UnknownSettingError(f"{self.name} has no setting {', '.join(foreign)}; it has {', '.join(names)}")
+        self.make_settings(settings)
+
+    def make_settings(self, settings: Mapping[str, Any]) -> Any:
+        """Its settings as their own record."""
+        tuples = {name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()}
+        try:
+            return self.settings_type()(**tuples)
+        except TypeError as error:
+            raise BadInputError(f"{self.name}: a setting is of the wrong type ({error})") from None
+
+    def changed_settings(self, given: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+        """The given settings that differ from their defaults: value and default by name."""
+        pairs = {name: (plain(given[name]), one) for name, one in self.default_settings().items() if name in given}
+        return {name: (value, default) for name, (value, default) in pairs.items() if value != default}
+
+
+CHOSEN = "chosen"
+"""The temperature that a method itself has chosen."""
+
+
+def plain(value: Any) -> Any:
+    """A setting as a file has it, with lists where records have tuples."""
+    return list(value) if isinstance(value, tuple) else value
+
+
+def plain_settings(settings: Any) -> dict[str, Any]:
+    """A record of settings as a file has it."""
+    return {name: plain(value) for name, value in asdict(settings).items()}

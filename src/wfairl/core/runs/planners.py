@@ -1,0 +1,164 @@
+"""The methods that learn a cost and plan with it: with a learned automaton, and until the goal alone."""
+
+from abc import abstractmethod
+from pathlib import Path
+from typing import Any
+
+from wfairl.core.automata.rules import goal_alone
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.planning.cost import Cost
+from wfairl.core.rational.caution import CautiousPolicy
+from wfairl.core.runs.method import Method, Trained, TrainingRequest, plain_settings
+from wfairl.core.runs.policies import PlannedPolicy
+from wfairl.core.runs.run_directory import (
+    DEFAULT_TRAINING_TEMPERATURE,
+    PlannerSettings,
+    Run,
+    RunConfig,
+    TrainedRun,
+    load_run,
+    seen_tests,
+    train_run,
+)
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.task import Task
+
+GREEDY = "greedy"
+
+
+class PlanningMethod(Method):
+    """Plans with an automaton and a learned cost."""
+
+    learns_cost = True
+
+    @abstractmethod
+    def task_model(self, request: TrainingRequest) -> TaskModel:
+        """The task to plan for."""
+
+    def settings_type(self) -> type[Any]:
+        """See `Method`."""
+        return PlannerSettings
+
+    def train(self, request: TrainingRequest) -> Trained:
+        """See `Method`."""
+        return describe(self.train_cost(request))
+
+    def train_cost(self, request: TrainingRequest) -> TrainedRun:
+        """Learn the cost, in a directory; errors as in `train`."""
+        settings = self.make_settings(request.settings).complete(request.task.default_cost)
+        config = RunConfig(
+            method=self.name,
+            task=request.task.name,
+            temperature=request.dataset.temperature,
+            settings=plain_settings(settings),
+            seen=seen_tests(request.dataset),
+            origin=dict(request.origin),
+        )
+        make_world, task_model = request.task.make_world, self.task_model(request)
+        return train_run(
+            request.dataset, make_world, task_model, config, request.directory, request.resume, request.n_jobs
+        )
+
+    def load(self, directory: Path, task: Task, temperature: float | None) -> PlannedPolicy | CautiousPolicy:
+        """See `Method`."""
+        run = load_run(directory)
+        foreign = run.task_model.finite.propositions - set(task.propositions)
+        if foreign:
+            raise BadInputError(
+                f"{directory}: a run of the task {run.config.task!r}, whose automaton reads"
+                f" {', '.join(sorted(foreign))}; the task {task.name!r} does not have that"
+            )
+        return policy_of(run, task, temperature, str(directory))
+
+    def acting_temperatures(self, temperature: float) -> dict[str, float | None]:
+        """Greedy where the demonstrator was, as in the paper; else at its temperature, and greedy for comparison."""
+        as_demonstrated: dict[str, float | None] = {f"at {temperature:g}": temperature} if temperature > 0 else {}
+        return {**as_demonstrated, GREEDY: 0.0}
+
+    def learned_cost(self, directory: Path) -> Cost | None:
+        """See `Method`."""
+        return load_run(directory).cost.as_cost()
+
+
+class WfaIrl(PlanningMethod):
+    """The paper's method."""
+
+    name = "wfa-irl"
+    title = "WFA-IRL"
+    summary = "plan with a learned automaton and a learned cost"
+    needs_task_model = True
+    expected_seconds = 10.0
+
+    def task_model(self, request: TrainingRequest) -> TaskModel:
+        """See `PlanningMethod`."""
+        if request.task_model is None:
+            raise BadInputError(f"{self.name} plans with a task model: give the one that `wfairl learn-task` wrote")
+        return request.task_model
+
+
+class NoAutomaton(PlanningMethod):
+    """The paper's ablation: the goal alone, whatever comes before it."""
+
+    name = "no-automaton"
+    title = "WFA-IRL without WFA"
+    summary = "plan until the goal with a learned cost"
+
+    def task_model(self, request: TrainingRequest) -> TaskModel:
+        """See `PlanningMethod`; how well the goal alone explains the scores is part of the model's summary."""
+        goal = goal_alone(request.task.rule, request.task.propositions)
+        return TaskModel.of_automaton(goal, "goal alone", request.dataset.words, request.dataset.scores)
+
+
+def policy_of(run: Run, task: Task, temperature: float | None, name: str) -> PlannedPolicy | CautiousPolicy:
+    """The policy of a run that learned a cost, at the temperature of its demonstrations if none is given.
+
+    It is cautious if the task model has the support of its automaton.
+    """
+    if temperature is None:
+        temperature = run.config.temperature
+    acts_at = DEFAULT_TRAINING_TEMPERATURE if temperature is None else temperature
+    if "support" in run.task_model.facts:
+        return CautiousPolicy(name, run.task_model, run.cost.as_cost(), acts_at, horizon=task.horizon)
+    return PlannedPolicy(name, run.task_model.finite, run.cost.as_cost(), acts_at)
+
+
+def describe(trained: TrainedRun) -> Trained:
+    """The outcome of training a cost, as facts and lines."""
+    model, training = trained.run.task_model, trained.training
+    history, chosen = training.history, training.epoch
+    kind, last = trained.run.config.settings["cost"], len(history) - 1
+    before, after = history[0].held_out_loss, history[chosen].held_out_loss
+    rank = "" if model.summary.rank is None else f"rank {model.summary.rank}, "
+    lines = [("automaton", f"{rank}{model.finite.states} states"), *(("rule", one) for one in model.sentences[:1])]
+    if last == 0:
+        lines.append(("cost", f"{kind}, 1 everywhere: not trained"))
+    elif chosen == 0:
+        lines.append(("cost", f"{kind}, 1 everywhere: no other made held-out demonstrations more likely"))
+        lines.append(("", "(which is right for an expert to whom all controls cost the same; docs/learning.md)"))
+    else:
+        lines.append(("cost", f"{kind}, of epoch {chosen} of {last}"))
+    if before is not None and after is not None:
+        lines.append(("held-out loss per step", f"{after:.4f} (before training {before:.4f})"))
+    elif last > 0:
+        lines.append(("held-out loss per step", "none: no demonstrations were held out, and the last epoch was kept"))
+    left_out = [{"number": one.number, "seed": one.seed, "reason": one.reason} for one in trained.left_out]
+    lines += [("left out", f"demonstration {one.number} (scene {one.seed}): {one.reason}") for one in trained.left_out]
+    warnings = []
+    if training.is_cut_short:
+        rate = trained.run.config.settings["learning_rate"]
+        warnings.append(
+            f"the last of {last} epochs was the best and the held-out loss was still falling: train longer (--epochs)"
+            f" or faster (--learning-rate{'' if rate is None else f', now {rate:g}'})"
+        )
+    facts = {
+        "rank": model.summary.rank,
+        "rows": model.summary.rows,
+        "cols": model.summary.cols,
+        "states": model.finite.states,
+        "epoch": chosen,
+        "epochs": last,
+        "held_out_loss": after,
+        "held_out_loss_before": before,
+        "left_out": left_out,
+    }
+    return Trained(facts, lines, warnings)

@@ -1,0 +1,10 @@
+"""The paper's learner: Hankel blocks, the weighted automaton, the choice of its size."""
+
+from wfairl.core.support.lazy_names import load_lazily
+
+_MODULES = {
+    "SpectralLearner": "spectral",
+}
+
+__all__ = [*_MODULES]
+__getattr__, __dir__ = load_lazily(__name__, _MODULES)

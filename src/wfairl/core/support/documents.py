@@ -1,0 +1,210 @@
+"""JSON documents of this package, each with a format, a version and a digest:
+
+    {"format": "wfairl-run", "version": 3, ..., "digest": "5f70..."}
+
+A schema is a frozen dataclass. A document is checked strictly against its annotations before it is used: `true` and
+`"1"` are no numbers, no field is missing or unknown, numbers are finite. The digest is the SHA-256 of format, version
+and all other fields as canonical JSON (sorted keys, no spaces), so that it depends on values but not on line breaks.
+Documents of the first versions have no digest, and are still read.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
+
+from annotated_types import Ge, Le, MinLen
+
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.files import NotJsonError, parse_json, read_text, seems, write_atomically, write_json
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+DIGEST = "digest"
+
+CHANGED = "its contents do not match its digest: it was edited by hand, or is damaged"
+
+Count = Annotated[int, Ge(0), Le(2**53)]
+"""A count, within the exact integers of JSON."""
+
+Whole = Annotated[int, Ge(-(2**53)), Le(2**53)]
+NotNegative = Annotated[float, Ge(0)]
+Part = Annotated[float, Ge(0), Le(1)]
+Name = Annotated[str, MinLen(1)]
+
+Content = TypeVar("Content")
+
+Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
+"""Converts the fields of an older version to those of the current one."""
+
+
+class OtherKindError(BadInputError):
+    """A document of an unexpected kind."""
+
+
+@dataclass(frozen=True)
+class Form(Generic[Content]):
+    """A format of documents.
+
+    Attributes:
+        name: in the documents.
+        what: in messages, such as "a task model".
+        version: of the documents that are written.
+        schema: a dataclass of their fields.
+        error: the error for a file that is not such a document.
+        advice: for such a file.
+        older: the older versions that are still read; None is the one without name and version.
+    """
+
+    name: str
+    what: str
+    version: int
+    schema: type[Content]
+    error: type[BadInputError]
+    advice: str
+    older: Mapping[int | None, Upgrade] = field(default_factory=dict)
+
+    def write(self, path: Path, fields: Mapping[str, Any]) -> None:
+        """Write a document, atomically."""
+        plain = json.loads(json.dumps(fields, allow_nan=False))
+        digest = self._digest(canonical(plain))
+        write_json(path, {"format": self.name, "version": self.version, **plain, DIGEST: digest})
+
+    def read(self, path: Path) -> Content:
+        """The content of a document; raises `error` with the file and the problem."""
+        try:
+            text = read_text(path)
+        except BadInputError as problem:
+            raise self.error(f"{problem}; {self.advice}{seems(path)}") from None
+        try:
+            return self._parse(parse_json(text))
+        except BadInputError as problem:
+            is_another = isinstance(problem, NotJsonError | OtherKindError)
+            raise self.error(f"{path}: {problem}; {self.advice}{seems(path) if is_another else ''}") from None
+
+    def _parse(self, document: Any) -> Content:
+        unnamed = self.name if None in self.older else None
+        if not isinstance(document, dict) or document.get("format", unnamed) != self.name:
+            raise OtherKindError(f"not {self.what}")
+        fields = {key: value for key, value in document.items() if key not in ("format", "version", DIGEST)}
+        version = document.get("version")
+        if type(version) not in (int, type(None)) or version not in {self.version, *self.older}:
+            raise BadInputError(f"version {version!r} of {self.what}; this wfairl reads version {self.version}")
+        if (version is None) == ("format" in document):
+            raise BadInputError(f"not {self.what} (its format or its version is missing)")
+        is_sealed = version == self.version or DIGEST in document
+        if is_sealed and document.get(DIGEST) != self._digest(canonical(fields), version):
+            raise BadInputError(CHANGED)
+        try:
+            return parse(self.schema, fields if version == self.version else self.older[version](fields))
+        except (BadInputError, KeyError, TypeError, AttributeError) as problem:
+            reason = f"no {problem}" if isinstance(problem, KeyError) else problem
+            raise BadInputError(f"not a readable document of the format {self.name} ({reason})") from None
+
+    def _digest(self, text: str, version: int | None = None) -> str:
+        return _sha256(f"{self.name}\n{version or self.version}\n{text}")
+
+
+def unchanged(fields: dict[str, Any]) -> dict[str, Any]:
+    """The upgrade from a version that differs only in its digest."""
+    return fields
+
+
+def parse(schema: Any, content: Any, *, finite: bool = True) -> Any:
+    """Plain JSON as a value of a type.
+
+    Args:
+        schema: a dataclass, or any type composed of dataclasses and plain types.
+        content: the JSON.
+        finite: whether numbers must be finite.
+
+    Raises:
+        BadInputError: names the place where the content is not of that type.
+    """
+    from pydantic import ValidationError  # here, because its import takes a tenth of a second
+
+    try:
+        return _adapter(schema, finite).validate_json(f"[{_text(content, finite)}]")[0]
+    except ValidationError as problem:
+        first = problem.errors(include_url=False, include_input=False, include_context=False)[0]
+        place = " ".join(".".join(str(part) for part in first["loc"][1:]).split())  # a key may hold a line break
+        raise BadInputError(f"{place}: {first['msg']}" if place else first["msg"]) from None
+
+
+@cache
+def _adapter(schema: Any, finite: bool) -> "TypeAdapter[tuple[Any]]":
+    from pydantic import ConfigDict, TypeAdapter
+
+    # In a tuple, because pydantic accepts no settings for a dataclass itself.
+    config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=not finite)
+    return TypeAdapter(tuple[schema], config=config)
+
+
+def canonical(content: Any, *, finite: bool = True) -> str:
+    """The canonical text of a JSON document, independent of the order of its keys.
+
+    Raises:
+        BadInputError: it holds a number that is not finite, or is nested too deeply.
+    """
+    return _text(content, finite, sort_keys=True)
+
+
+def _text(content: Any, finite: bool, sort_keys: bool = False) -> str:
+    try:
+        return json.dumps(content, sort_keys=sort_keys, separators=(",", ":"), allow_nan=not finite)
+    except ValueError:
+        raise BadInputError("a number that is not finite") from None
+    except RecursionError:
+        raise BadInputError("nested too deeply") from None
+
+
+def write_lines(path: Path, entries: Sequence[Mapping[str, Any]]) -> None:
+    """Write one JSON object per line, atomically; each holds the digest of all, which detects lost or changed lines."""
+    digest = _digest_of_lines(json.loads(json.dumps(entries)))
+    write_atomically(path, "".join(json.dumps({**entry, DIGEST: digest}) + "\n" for entry in entries))
+
+
+def read_lines(path: Path, schema: Any, error: type[BadInputError], beside: Path) -> tuple[Any, ...]:
+    """The objects that `write_lines` wrote.
+
+    Lines of older versions, without any digest, are read too, unless the document `beside` them has one.
+
+    Raises:
+        error: names the file and the problem.
+    """
+    entries, digests, parsed = [], [], []
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
+        try:
+            entry = parse_json(line)
+            if not isinstance(entry, dict):
+                raise BadInputError("not an object")
+            digests.append(entry.pop(DIGEST, None))
+            entries.append(entry)
+            parsed.append(parse(schema, entry, finite=False))
+        except BadInputError as problem:
+            raise error(f"{path}: line {number}: {problem}") from None
+    is_sealed = any(digest is not None for digest in digests) or (beside.exists() and has_digest(beside))
+    if is_sealed and digests != [_digest_of_lines(entries)] * len(entries):
+        raise error(f"{path}: {CHANGED}")
+    return tuple(parsed)
+
+
+def has_digest(path: Path) -> bool:
+    """Whether a file is a JSON object with a digest."""
+    try:
+        document = parse_json(read_text(path))
+    except BadInputError:
+        return False
+    return isinstance(document, dict) and DIGEST in document
+
+
+def _digest_of_lines(entries: Sequence[Mapping[str, Any]]) -> str:
+    return _sha256(canonical(entries, finite=False))
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

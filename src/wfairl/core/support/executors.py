@@ -1,0 +1,196 @@
+"""Where independent jobs run, behind the standard library's contract `concurrent.futures.Executor`.
+
+    with open_workers("local", n_jobs=2) as workers:            # processes of this machine
+    with open_workers("dask://scheduler:8786") as workers:      # those of a Dask cluster (extra `cluster`)
+    with open_workers("mpi") as workers:                        # those that mpiexec or srun started (mpi4py)
+
+Workers of a cluster share no disk with this process: the files that a job reads are sent with it.
+"""
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing import resource_tracker
+from multiprocessing.connection import wait as wait_for_any
+from queue import SimpleQueue
+from typing import Any
+
+from wfairl.core.support.errors import BadInputError, MissingExtraError
+
+LOCAL, DASK, MPI = "local", "dask://", "mpi"
+
+SECONDS_TO_ANSWER = 10
+"""How long to wait for a scheduler's answer."""
+
+ATTEMPTS = 3
+"""How often a job is tried whose process dies."""
+
+SECONDS_TO_END = 0.02
+"""How long to wait for processes to end before they are terminated again."""
+
+
+class WorkerDiedError(Exception):
+    """The process of a job was killed, or ran out of memory."""
+
+
+@dataclass(frozen=True)
+class Workers:
+    """An executor and the properties of its workers.
+
+    Attributes:
+        executor: to submit jobs to.
+        share_disk: whether workers see the files of this process.
+        count: the current number of workers.
+    """
+
+    executor: Executor
+    share_disk: bool
+    count: Callable[[], int]
+
+
+@contextmanager
+def open_workers(address: str = LOCAL, n_jobs: int = 1, prepare: Callable[[], None] | None = None) -> Iterator[Workers]:
+    """The workers at an address.
+
+    Args:
+        address: `local`, `dask://HOST:PORT` or `mpi`.
+        n_jobs: number of local processes; a cluster has its own number of workers.
+        prepare: a function that each local process calls first; it must be picklable.
+
+    Raises:
+        BadInputError: there is no such kind of workers, or none answer.
+        MissingExtraError: they need an extra that is not installed.
+    """
+    if n_jobs < 1:
+        raise BadInputError(f"the number of jobs must be 1 or more, not {n_jobs}")
+    if address == LOCAL:
+        with LocalProcesses(n_jobs, prepare) as processes:
+            yield Workers(processes, share_disk=True, count=lambda: n_jobs)
+    elif address.startswith(DASK):
+        with _dask_client(address) as client:
+            executor = client.get_executor(pure=False)
+            try:
+                yield Workers(executor, share_disk=False, count=lambda: sum(client.nthreads().values()))
+            finally:
+                executor.shutdown(wait=False)  # jobs that still run are no longer needed
+    elif address == MPI:
+        with _mpi_pool() as pool:
+            yield Workers(pool, share_disk=False, count=lambda: pool.num_workers)
+    else:
+        raise BadInputError(f"unknown executor {address!r}; known are {LOCAL}, {DASK}HOST:PORT and {MPI}")
+
+
+class LocalProcesses(Executor):
+    """Processes of this machine, started when they are needed.
+
+    A process that dies is replaced by another, which repeats its job; a job that kills `ATTEMPTS` processes fails
+    alone, where a `ProcessPoolExecutor` would fail as a whole. If this process is killed, they end too, so that they do
+    not write into the files of a restarted one.
+    """
+
+    def __init__(self, n_jobs: int, prepare: Callable[[], None] | None = None):
+        self._prepare = prepare
+        self._is_stopped = False
+        self._calls: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
+        self._threads = [threading.Thread(target=self._serve, daemon=True) for _ in range(n_jobs)]
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """See `concurrent.futures.Executor`."""
+        future: Future[Any] = Future()
+        self._calls.put((future, partial(function, *args, **kwargs)))
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """See `concurrent.futures.Executor`."""
+        while cancel_futures and not self._calls.empty():
+            call = self._calls.get()
+            if call is not None:
+                call[0].cancel()
+        for _ in self._threads:
+            self._calls.put(None)
+        for thread in self._threads if wait else ():
+            thread.join()
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:  # such as Ctrl-C: do not wait for running jobs
+            self._is_stopped = True
+            self.shutdown(wait=False, cancel_futures=True)
+            while any(thread.is_alive() for thread in self._threads):  # a thread may still start its process
+                for process in multiprocessing.active_children():
+                    process.terminate()
+                time.sleep(SECONDS_TO_END)
+        self.shutdown(wait=True)
+
+    def _serve(self) -> None:
+        """The loop of a thread: run one call after the other in the thread's own process."""
+        # The process inherits the blocked signal: Ctrl-C reaches all processes, and only the main one handles it. To
+        # start the resource tracker unblocks signals, so that comes first.
+        resource_tracker.ensure_running()
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        process: ProcessPoolExecutor | None = None
+        while (call := self._calls.get()) is not None:
+            future, function = call
+            if not future.set_running_or_notify_cancel():
+                continue
+            for attempt in range(1, ATTEMPTS + 1):
+                process = process or self._start()
+                try:
+                    future.set_result(process.submit(function).result())
+                except BrokenProcessPool:
+                    process = None
+                    if attempt == ATTEMPTS or self._is_stopped:
+                        future.set_exception(WorkerDiedError("its process was killed, perhaps for lack of memory"))
+                except BaseException as error:
+                    future.set_exception(error)
+                if future.done():
+                    break
+        if process is not None:
+            process.shutdown()
+
+    def _start(self) -> ProcessPoolExecutor:
+        # A fork would copy the state of running threads of torch and Numba.
+        context = multiprocessing.get_context("spawn")
+        return ProcessPoolExecutor(1, context, initializer=_begin, initargs=(self._prepare,))
+
+
+def _begin(prepare: Callable[[], None] | None) -> None:
+    """Prepare a local process, and let it end with its parent."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    if prepare is not None:
+        prepare()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    wait_for_any([parent.sentinel])
+    os._exit(1)
+
+
+def _dask_client(address: str) -> Any:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise MissingExtraError("Dask", "cluster") from None
+    try:
+        return Client("tcp://" + address.removeprefix(DASK), timeout=SECONDS_TO_ANSWER, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise BadInputError(f"--executor {address}: no Dask scheduler answers there ({error})") from None
+
+
+def _mpi_pool() -> Any:
+    try:
+        from mpi4py.futures import MPIPoolExecutor
+    except ImportError:
+        raise BadInputError("--executor mpi: needs mpi4py and an MPI library; see docs/clusters.md") from None
+    return MPIPoolExecutor()

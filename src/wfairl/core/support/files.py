@@ -1,0 +1,262 @@
+"""Atomic writes (to a temporary file, then a rename), readable errors, and locks on directories.
+
+One process at a time holds the directory of a long computation.
+"""
+
+import fcntl
+import glob
+import json
+import os
+import re
+import stat
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from wfairl.core.support.errors import BadInputError
+
+PARTIAL = ".partial"
+"""The suffix of a file that is being written."""
+
+
+def write_atomically(path: Path, content: bytes | str) -> None:
+    """Write `content` to `path`; a reader, or a crash, leaves either the old file or the new one.
+
+    Raises:
+        BadInputError: nothing can be written there.
+    """
+    path = Path(path)
+    data = content.encode() if isinstance(content, str) else content
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(path.parent.glob(f".{glob.escape(path.name)}.*{PARTIAL}"))
+        descriptor, temporary = _begin(path)
+    except OSError as error:
+        raise BadInputError(f"{path}: cannot be written ({error.strerror})") from None
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+            temporary.chmod(0o644)
+            temporary.replace(path)
+    except BaseException as error:
+        temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise BadInputError(f"{path}: cannot be written ({error.strerror or error})") from None
+        raise
+
+
+def check_file(path: Path) -> None:
+    """Refuse an output file that cannot be written, before the time to compute it is spent.
+
+    Raises:
+        BadInputError: it is a directory, or lies below a file.
+    """
+    if path.is_dir():
+        raise BadInputError(f"{path}: cannot be written (it is a directory); name a file")
+    below = next((parent for parent in path.parents if parent.exists()), None)
+    if below is not None and not below.is_dir():
+        raise BadInputError(f"{path}: cannot be written ({below} is a file)")
+
+
+def _begin(path: Path) -> tuple[int, Path]:
+    """An open temporary file beside a path, with a lock that tells other processes that its writer lives."""
+    while True:
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=PARTIAL)
+        _lock(descriptor)
+        if os.fstat(descriptor).st_nlink:
+            return descriptor, Path(name)
+        os.close(descriptor)  # another process removed it before it was locked
+
+
+def _sweep(partial: Iterable[Path]) -> None:
+    """Remove temporary files whose writers have been killed."""
+    for path in partial:
+        with suppress(OSError), path.open("rb") as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            path.unlink()
+
+
+def _lock(descriptor: int) -> bool:
+    """Take the operating system's lock on an open file; False if another process holds it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        pass  # a disk without locks, as some of clusters are: better no lock than no work
+    return True
+
+
+@contextmanager
+def hold(directory: Path) -> Iterator[None]:
+    """Be the only process that writes in a directory, which is made if there is none.
+
+    Unfinished files of a killed process are removed. The lock is the operating system's, on the directory itself, and
+    ends with its process.
+
+    Raises:
+        BadInputError: another process holds the directory, or it cannot be created.
+    """
+    check_directory(directory)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(directory, os.O_RDONLY)
+    except OSError as error:
+        raise BadInputError(f"{directory}: cannot be written ({error.strerror})") from None
+    try:
+        if not _lock(descriptor):
+            raise BadInputError(f"{directory}: another process works in this directory; wait for it, or stop it")
+        _sweep(directory.rglob(f".*{PARTIAL}"))
+        try:
+            yield
+        finally:
+            _sweep(directory.rglob(f".*{PARTIAL}"))  # of stopped worker processes
+    finally:
+        os.close(descriptor)
+        with suppress(OSError):
+            directory.rmdir()  # succeeds if it is empty, as after an early error
+
+
+def write_json(path: Path, document: Any) -> None:
+    """Write an indented JSON document, atomically."""
+    write_atomically(path, json.dumps(document, indent=2, allow_nan=False) + "\n")
+
+
+def check_ends(path: Path) -> None:
+    """Refuse a pipe or a device, which may block or never end, unless the shell opened it.
+
+    Raises:
+        BadInputError: it is a pipe or a device.
+        OSError: it does not exist.
+    """
+    mode = path.stat().st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or str(path).startswith(("/dev/fd/", "/dev/stdin"))):
+        raise BadInputError(f"{path}: not a regular file; reading it may never end")
+
+
+def read_bytes(path: Path) -> bytes:
+    """The content of a file.
+
+    Raises:
+        BadInputError: names a file that is missing, a directory, a device, or unreadable.
+    """
+    try:
+        check_ends(Path(path))
+        return Path(path).read_bytes()
+    except FileNotFoundError:
+        raise BadInputError(f"{path}: no such file") from None
+    except OSError as error:
+        raise BadInputError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def check_directory(path: Path) -> None:
+    """Refuse a file where a directory is needed."""
+    if path.is_file():
+        raise BadInputError(f"{path}: this is a file; give a directory")
+
+
+def read_text(path: Path) -> str:
+    """The text of a file, or an error that names it."""
+    try:
+        return read_bytes(path).decode("utf-8-sig")  # without the byte-order mark of Windows
+    except UnicodeDecodeError:
+        raise BadInputError(f"{path}: not a text file in UTF-8") from None
+
+
+def read_json(path: Path) -> Any:
+    """The document in a JSON file, or an error with the file and the problem."""
+    try:
+        return parse_json(read_text(path))
+    except NotJsonError as error:
+        raise BadInputError(f"{path}: {error}") from None
+
+
+KINDS = {
+    "wfairl-task": "a task for `wfairl --tasks`",
+    "wfairl-task-model": "a task model of `wfairl learn-task`",
+    "wfairl-demonstrations": "demonstrations of `wfairl demos`",
+    "wfairl-recurrent": "a network of `wfairl learn-task --learner gru`",
+    "wfairl-policy": "a policy of `wfairl train`",
+    "wfairl-cost": "a cost of `wfairl train`",
+    "wfairl-checkpoint": "a checkpoint of `wfairl train`",
+    "wfairl-run": "the settings of a run of `wfairl train`",
+    "wfairl-experiment": "the record of `wfairl run`",
+    "wfairl-evaluations": "evaluations of `wfairl run` or `wfairl evaluate`",
+    "wfairl-cell": "the result of a cell of `wfairl reproduce`",
+    "wfairl-times": "the times of a cell of `wfairl reproduce`",
+    "wfairl-made": "how results of `wfairl reproduce` were made",
+    "wfairl-reproduction": "the results of `wfairl reproduce`",
+}
+"""Descriptions of the formats of this package's files, for messages."""
+
+LONGEST_START = 100_000
+"""Bytes at the beginning of a file that identify its format."""
+
+
+def kind_of(path: Path) -> str:
+    """A description of a file by its beginning, for a message about a wrong file; "" if it is unknown."""
+    try:
+        if not Path(path).is_file():  # opening a pipe would block
+            return ""
+        with Path(path).open("rb") as stream:
+            start = stream.read(LONGEST_START)
+    except OSError:
+        return ""
+    match = re.search(rb'format\\*"\s*:\s*\\*"(wfairl-[a-z-]+)', start)
+    if match:
+        return KINDS.get(match[1].decode(), "")
+    if start.startswith(b"HOA:"):
+        return "an automaton in HOA, which `wfairl import` reads"
+    if re.match(rb'\s*\{[^\n]*"word"\s*:', start):
+        return "a file of words"
+    if re.match(rb'\s*\{[^\n]*"(controls|states)"\s*:', start):
+        return "a log, which `wfairl demos-import` reads"
+    return ""
+
+
+def seems(path: Path) -> str:
+    """`; it seems to be ...` for the end of a message about a wrong file."""
+    kind = kind_of(path)
+    return f"; it seems to be {kind}" if kind else ""
+
+
+class NotJsonError(BadInputError):
+    """A text that is not JSON, or JSON of an unreasonable kind."""
+
+
+def parse_json(text: str) -> Any:
+    """The document in a text.
+
+    Raises:
+        NotJsonError: it is not JSON, is nested too deeply, or has a number with thousands of digits, a duplicate key,
+            or half of a surrogate pair.
+    """
+    try:
+        document = json.loads(text, object_pairs_hook=_object)
+        if SURROGATE.search(text):
+            json.dumps(document, ensure_ascii=False).encode()
+        return document
+    except json.JSONDecodeError as error:
+        line = f"line {error.lineno}: " if error.lineno > 1 else ""
+        raise NotJsonError(f"{line}not JSON ({error.msg})") from None
+    except UnicodeEncodeError:
+        raise NotJsonError("a character is incomplete (half of a surrogate pair)") from None
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, NotJsonError):
+            raise
+        raise NotJsonError("not JSON (nested too deeply, or a number that is too long)") from None
+
+
+SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+"""One half of an escaped surrogate pair, perhaps without the other half."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    document = dict(pairs)
+    if len(document) < len(pairs):
+        raise NotJsonError("an object has the same key twice")
+    return document

@@ -1,0 +1,26 @@
+"""Worlds: states, controls and labels; tasks, and their scenes."""
+
+from wfairl.core.support.lazy_names import load_lazily
+
+_MODULES = {
+    "BrokenLawError": "world",
+    "GraphWorld": "graph",
+    "ModelSimulator": "simulator",
+    "ModelTask": "task",
+    "Observation": "simulator",
+    "Simulator": "simulator",
+    "Task": "task",
+    "TooManyNodesError": "compiled",
+    "TransitionTable": "transitions",
+    "World": "world",
+    "all_tasks": "task_registry",
+    "check_task": "task",
+    "check_world": "world",
+    "explore_world": "exploring",
+    "find_task": "task_registry",
+    "load_tasks": "task_registry",
+    "register_task": "task_registry",
+}
+
+__all__ = [*_MODULES]
+__getattr__, __dir__ = load_lazily(__name__, _MODULES)

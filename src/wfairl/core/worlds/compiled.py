@@ -1,0 +1,145 @@
+"""The contract of worlds that explore themselves at compiled speed, and how they read an automaton."""
+
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import Automaton, Label
+from wfairl.core.automata.guarded import GuardedAutomaton
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.world import World
+
+MAX_LABELS = 65_536
+"""Distinct labels of one search; a transition keeps the index of its label in 16 bits."""
+
+IGNORE_LABELS = GuardedAutomaton(((),), np.array([False]))
+"""Stays in its only state: a world explored with it is explored alone."""
+
+
+class TooManyNodesError(BadInputError):
+    """There are more nodes, or more distinct labels, than the limit allows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Exploration:
+    """The reachable product of a world and an automaton.
+
+    Node i is the pair (world state `states[i]`, automaton state `automaton_states[i]`); node 0 is the start.
+
+    Attributes:
+        states: packed world states, shape [nodes, words] of uint64.
+        automaton_states: automaton state of each node, shape [nodes] of int32.
+        successors: node after each control, `DEAD`, `ACCEPTED` or `UNAVAILABLE`; shape [nodes, controls] of int32.
+        label_index: index into `labels` of each transition, shape [nodes, controls] of uint16.
+        labels: the distinct labels.
+    """
+
+    states: NDArray[np.uint64]
+    automaton_states: NDArray[np.int32]
+    successors: NDArray[np.int32]
+    label_index: NDArray[np.uint16]
+    labels: tuple[Label, ...]
+
+
+@runtime_checkable
+class CompiledWorld(World[Any], Protocol):
+    """A world that can also explore itself at compiled speed, over states packed to integers."""
+
+    def explore(
+        self, automaton: Automaton = IGNORE_LABELS, max_nodes: int = ..., state: Any = None, automaton_state: int = 0
+    ) -> Exploration:
+        """Every reachable pair of a world state and an automaton state, breadth first in the order of controls.
+
+        Args:
+            automaton: reads the labels; the world is explored alone unless given.
+            max_nodes: the largest number of nodes.
+            state: the world state to start in, the initial one if None.
+            automaton_state: the automaton state to start in.
+
+        Raises:
+            TooManyNodesError: there are more than `max_nodes`.
+        """
+        ...
+
+    def pack(self, state: Any) -> NDArray[np.uint64]:
+        """The 64-bit words of a state, shape [words]."""
+        ...
+
+    def unpack(self, words: NDArray[np.uint64]) -> Any:
+        """The state whose packed form is `words`, shape [words]."""
+        ...
+
+    def transition_features(
+        self, states: NDArray[np.uint64], transitions: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """The features of transitions, as indices into the distinct ones.
+
+        Args:
+            states: packed states, shape [states, words].
+            transitions: row of `states` * controls + control, all of them available; shape [transitions].
+
+        Returns:
+            Row of each transition, shape [transitions], and the distinct features, shape [distinct, features].
+        """
+        ...
+
+
+def check_node_limit(nodes: int, max_nodes: int) -> None:
+    """Raise `TooManyNodesError` if there are more than `max_nodes`."""
+    if nodes > max_nodes:
+        raise TooManyNodesError(
+            f"more than {max_nodes:,} states can be reached;"
+            " raise the limit, or use the focused planner, which does not enumerate"
+        )
+
+
+class LabelNumbers:
+    """Distinct labels, numbered in the order in which they are met."""
+
+    def __init__(self) -> None:
+        self.labels: list[Label] = []
+        self._numbers: dict[Label, int] = {}
+
+    def number(self, label: Label) -> int:
+        """The index of a label, which is added if it is new.
+
+        Raises:
+            TooManyNodesError: there are too many distinct labels.
+        """
+        number = self._numbers.setdefault(label, len(self.labels))
+        if number == MAX_LABELS:
+            raise TooManyNodesError(f"more than {MAX_LABELS:,} distinct labels; leave out what the task is not about")
+        if number == len(self.labels):
+            self.labels.append(label)
+        return number
+
+
+class LabelTable:
+    """An automaton for compiled searches: a row of successors per label, added as labels are met.
+
+    Attributes:
+        labels: the labels so far, in the order in which they were met.
+    """
+
+    def __init__(self, automaton: Automaton):
+        self.automaton = automaton
+        self._numbers = LabelNumbers()
+        self.labels = self._numbers.labels
+        self._rows = np.empty((16, automaton.states), np.int32)
+
+    @property
+    def rows(self) -> NDArray[np.int32]:
+        """State after each label, `DEAD` or `ACCEPTED`; shape [labels, automaton states]."""
+        return self._rows[: len(self.labels)]
+
+    def number(self, label: Label) -> int:
+        """The index of a label, which gets a row if it is new; see `LabelNumbers`."""
+        before = len(self.labels)
+        number = self._numbers.number(label)
+        if number == before:
+            if number == len(self._rows):
+                self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
+            self._rows[number] = self.automaton.successor_row(label)
+        return number

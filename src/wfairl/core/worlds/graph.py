@@ -1,0 +1,336 @@
+"""GraphWorld: a world as arrays, in which planning runs at compiled speed.
+
+    GraphWorld.from_edges(edges, ...)     from a list of edges, with labels and features
+    GraphWorld.from_networkx(graph, ...)  from a NetworkX graph
+    explore_world(world)                  from any world in plain Python
+
+Scenes share their transitions, labels and features: a `TransitionTable`. A scene adds its start and its marks:
+propositions that hold on arriving in some states, besides the label of the transition. So hundreds of destinations on
+one road network take little more memory than one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import UNAVAILABLE, Automaton, Label
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.compiled import IGNORE_LABELS, Exploration, LabelNumbers, LabelTable, check_node_limit
+from wfairl.core.worlds.graph_search import LabelledGraph, explore_pairs
+from wfairl.core.worlds.rendering import as_located, as_renderer, can_locate, can_render
+from wfairl.core.worlds.transitions import BrokenGraphError, TransitionTable, as_label, edge_ranks
+
+DEFAULT_MAX_STATES = 5_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class GraphWorld:
+    """One scene on a table of transitions; a `CompiledWorld` whose states are row numbers of the table.
+
+    Attributes:
+        table: the transitions.
+        propositions: of the labels.
+        initial_state: where the scene starts.
+        marks: propositions that hold on arriving in a state, besides the label of the transition.
+        source: the world in plain Python that was explored, if any; it renders the states if it can. Without one, the
+            graph is drawn where the table has positions.
+    """
+
+    table: TransitionTable
+    propositions: tuple[str, ...]
+    initial_state: int = 0
+    marks: Mapping[int, Label] = field(default_factory=dict)
+    source: Any = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "propositions", tuple(self.propositions))
+        object.__setattr__(self, "marks", dict(self.marks))
+        states = len(self.table.successors)
+        for state in (self.initial_state, *self.marks):
+            if not 0 <= state < states:
+                raise BrokenGraphError(f"dangling: {state} is none of the {states} states")
+        foreign = frozenset().union(*self.table.labels, *self.marks.values()) - set(self.propositions)
+        if foreign:
+            raise BrokenGraphError(f"labels hold {', '.join(sorted(foreign))}, which is not among the propositions")
+
+    @classmethod
+    def from_edges(
+        cls,
+        edges: Sequence[tuple[Hashable, Hashable]],
+        *,
+        start: Hashable,
+        marks: Mapping[Hashable, str | Collection[str]] | None = None,
+        labels: Sequence[str | Collection[str]] | None = None,
+        features: NDArray[np.float64] | None = None,
+        feature_names: Sequence[str] = (),
+        propositions: Sequence[str] | None = None,
+        positions: Mapping[Hashable, tuple[float, float]] | None = None,
+    ) -> GraphWorld:
+        """The world of a directed graph: in a node, control i takes the i-th of its outgoing edges.
+
+        Args:
+            edges: (from, to), in the order that numbers the controls of a node.
+            start: the node where the scene starts.
+            marks: propositions that hold on arriving in a node.
+            labels: of the edges, one entry per edge; empty labels if None.
+            features: of each edge, shape [edges, features]; one that is always 1 if None.
+            feature_names: names of the features.
+            propositions: of the labels; those that occur, sorted, if None.
+            positions: of the nodes on a map, y upwards; with them, the world can be drawn.
+
+        Raises:
+            BrokenGraphError: a node has no outgoing edge or does not exist, or the arguments do not fit each other.
+        """
+        number: dict[Hashable, int] = {}
+        for node in (node for edge in edges for node in edge):
+            number.setdefault(node, len(number))
+        if not edges or start not in number:
+            raise BrokenGraphError(f"there is no edge at the start {start!r}")
+        features = np.ones((len(edges), 1)) if features is None else np.asarray(features, np.float64)
+        if len(features) != len(edges) or (labels is not None and len(labels) != len(edges)):
+            raise BrokenGraphError(f"features and labels must be one for each of the {len(edges)} edges")
+        if features.ndim != 2:
+            raise BrokenGraphError(f"features must have the shape [edges, features], not {features.shape}")
+        distinct, row = np.unique(features, axis=0, return_inverse=True)
+        source, target = np.array([(number[one], number[other]) for one, other in edges]).T
+        control = edge_ranks(source)
+        shape = (len(number), int(control.max()) + 1)
+        successors, feature_index = np.full(shape, UNAVAILABLE, np.int32), np.zeros(shape, np.int32)
+        successors[source, control], feature_index[source, control] = target, row.reshape(-1)
+        names = LabelNumbers()
+        label_index = np.full(shape, names.number(frozenset()), np.uint16)
+        if labels is not None:
+            label_index[source, control] = [names.number(as_label(label)) for label in labels]
+        dead_ends = [node for node, i in number.items() if (successors[i] == UNAVAILABLE).all()]
+        if dead_ends:
+            more = f" and {len(dead_ends) - 1} more" if len(dead_ends) > 1 else ""
+            raise BrokenGraphError(
+                f"dangling: no edge leads out of {dead_ends[0]!r}{more}; give it one to itself to stay there"
+            )
+        unknown = [node for node in marks or {} if node not in number]
+        if unknown:
+            raise BrokenGraphError(f"dangling: the mark on {unknown[0]!r} is on a node that no edge has")
+        marked = {number[node]: as_label(label) for node, label in (marks or {}).items()}
+        if propositions is None:
+            propositions = sorted(frozenset().union(*names.labels, *marked.values()))
+        table = TransitionTable(
+            tuple(f"edge {i}" for i in range(shape[1])), successors, label_index, tuple(names.labels),
+            feature_index, distinct, tuple(feature_names), tuple(number), _positions_of(number, positions),
+        )  # fmt: skip
+        return cls(table, tuple(propositions), number[start], marked)
+
+    @classmethod
+    def from_networkx(
+        cls, graph: Any, *, start: Hashable, features: Sequence[str] = (), label: str = "label", **settings: Any
+    ) -> GraphWorld:
+        """The world of a NetworkX graph; an edge that is not directed leads both ways.
+
+        Args:
+            graph: the graph. The attribute `label` of a node, one proposition or a collection of them, holds on
+                arriving in it; that of an edge is its label.
+            start: the node where the scene starts.
+            features: names of numeric edge attributes; one feature that is always 1 if empty.
+            label: the name of that attribute.
+            settings: see `from_edges`.
+        """
+        directed = graph if graph.is_directed() else graph.to_directed()
+        edges = list(directed.edges(data=True))
+        missing = [name for name in features for _, _, data in edges if name not in data]
+        if missing:
+            raise BrokenGraphError(f"an edge has no attribute {missing[0]!r}")
+        marks = {node: as_label(data[label]) for node, data in directed.nodes(data=True) if data.get(label)}
+        values = np.array([[data[name] for name in features] for _, _, data in edges], np.float64)
+        return cls.from_edges(
+            [(one, other) for one, other, _ in edges],
+            start=start,
+            marks=marks,
+            labels=[as_label(data.get(label, ())) for _, _, data in edges],
+            features=values if features else None,
+            feature_names=tuple(features),
+            **settings,
+        )
+
+    @property
+    def controls(self) -> Sequence[str]:
+        """See `World`."""
+        return self.table.controls
+
+    def scene(
+        self, start: Hashable | None = None, marks: Mapping[Hashable, str | Collection[str]] | None = None
+    ) -> GraphWorld:
+        """The same world with another start or other marks, by the names of states; the table is shared."""
+        changes: dict[str, Any] = {}
+        if start is not None:
+            changes["initial_state"] = self.find(start)
+        if marks is not None:
+            changes["marks"] = {self.find(state): as_label(label) for state, label in marks.items()}
+        return replace(self, **changes)
+
+    def find(self, name: Hashable) -> int:
+        """The number of the state of a name.
+
+        Raises:
+            BrokenGraphError: there is none.
+        """
+        if not self.table.states and isinstance(name, int | np.integer) and 0 <= name < len(self.table.successors):
+            return int(name)
+        try:
+            return self._numbers[name]
+        except KeyError:
+            raise BrokenGraphError(f"dangling: {name!r} is none of the {len(self.table.successors)} states") from None
+
+    @cached_property
+    def _numbers(self) -> dict[Hashable, int]:
+        return {name: i for i, name in enumerate(self.table.states)}
+
+    def name(self, state: int) -> Any:
+        """The name of a state, such as the plain state that it was explored from."""
+        return self.table.states[state] if self.table.states else state
+
+    def is_available(self, state: int, control: int) -> bool:
+        """See `LimitedWorld`."""
+        return bool(self.table.successors[state, control] != UNAVAILABLE)
+
+    def step(self, state: int, control: int) -> int:
+        """See `World`.
+
+        Raises:
+            BadInputError: the control cannot be chosen there.
+        """
+        if not 0 <= control < len(self.controls):
+            raise BadInputError(f"control {control} is out of range: there are {len(self.controls)}")
+        after = int(self.table.successors[state, control])
+        if after == UNAVAILABLE:
+            raise BadInputError(
+                f"the control {self.controls[control]!r} is not available in state {self.name(state)!r}"
+            )
+        return after
+
+    def label(self, state: int, control: int, next_state: int) -> Label:
+        """See `World`."""
+        label = self.table.labels[self.table.label_index[state, control]]
+        return label | self.marks[next_state] if next_state in self.marks else label
+
+    def features(self, state: int, control: int, next_state: int) -> NDArray[np.float64]:  # noqa: ARG002
+        """See `World`."""
+        return self.table.features[self.table.feature_index[state, control]]
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The names of the features of a transition."""
+        return self.table.feature_names or tuple(f"feature {i}" for i in range(self.table.features.shape[1]))
+
+    @property
+    def has_renderer(self) -> bool:
+        """Whether `render` works: the source has it, or the table has positions."""
+        return can_render(self.source) or self.table.positions is not None
+
+    @property
+    def has_location(self) -> bool:
+        """Whether `locate` works."""
+        return can_locate(self.source) if can_render(self.source) else self.table.positions is not None
+
+    def render(self, state: int) -> NDArray[np.uint8]:
+        """The state as its source renders it, otherwise the graph at its positions; see `Renderer`.
+
+        Raises:
+            NoRendererError: there is neither.
+        """
+        return np.asarray(self._renderer.render(self._for_renderer(state)), np.uint8)
+
+    def locate(self, state: int) -> tuple[float, float]:
+        """The pixel of the agent in the image of a state; see `Located`.
+
+        Raises:
+            NoRendererError: it is unknown.
+        """
+        renderer = self._renderer
+        return (renderer if hasattr(renderer, "locate") else as_located(self)).locate(self._for_renderer(state))
+
+    def locate_path(self, states: Sequence[int]) -> Sequence[tuple[float, float]] | NDArray[np.float64]:
+        """The pixels that the agent passes from state to state; see `trace_path`."""
+        if hasattr(self._renderer, "locate_path"):
+            return self._renderer.locate_path([self._for_renderer(state) for state in states])
+        return [self.locate(state) for state in states]
+
+    def _for_renderer(self, state: int) -> Any:
+        return self.name(state) if self._renderer is self.source else state
+
+    @cached_property
+    def _renderer(self) -> Any:
+        if can_render(self.source):
+            return self.source
+        as_renderer(self)
+        from wfairl.pages.world_drawing import GraphDrawing  # Pillow is slow to import
+
+        assert self.table.positions is not None
+        sources, controls = np.nonzero(self.table.successors != UNAVAILABLE)
+        edges = np.stack([sources, self.table.successors[sources, controls]], axis=1)
+        texts = {state: ", ".join(sorted(label)) for state, label in self.marks.items()}
+        return GraphDrawing(self.table.positions, edges, texts)
+
+    def explore(
+        self,
+        automaton: Automaton = IGNORE_LABELS,
+        max_nodes: int = DEFAULT_MAX_STATES,
+        state: int | None = None,
+        automaton_state: int = 0,
+    ) -> Exploration:
+        """See `CompiledWorld`."""
+        graph, labels = self._labelled_graph(automaton)
+        start = (self.initial_state if state is None else state) * automaton.states + automaton_state
+        pairs, successors, label_index, count = explore_pairs(graph, start, max_nodes)
+        check_node_limit(count, max_nodes)
+        states, automaton_states = np.divmod(pairs, automaton.states)
+        return Exploration(
+            states.astype(np.uint64)[:, None], automaton_states.astype(np.int32), successors, label_index, labels
+        )
+
+    def _labelled_graph(self, automaton: Automaton) -> tuple[LabelledGraph, tuple[Label, ...]]:
+        """The transitions as the compiled search reads them, and the labels of its rows, those of the table first."""
+        labels = LabelTable(automaton)
+        for label in self.table.labels:
+            labels.number(label)
+        marks = list(dict.fromkeys(self.marks.values()))
+        marked_labels = np.array([[labels.number(label | mark) for label in self.table.labels] for mark in marks])
+        mark_of_state = np.full(len(self.table.successors) if marks else 0, -1, np.int32)
+        for state, mark in self.marks.items():
+            mark_of_state[state] = marks.index(mark)
+        graph = LabelledGraph(
+            self.table.successors, self.table.label_index, mark_of_state,
+            marked_labels.astype(np.int32).reshape(len(marks), len(self.table.labels)), labels.rows,
+        )  # fmt: skip
+        return graph, tuple(labels.labels)
+
+    def pack(self, state: int) -> NDArray[np.uint64]:
+        """See `CompiledWorld`."""
+        return np.array([state], np.uint64)
+
+    def unpack(self, words: NDArray[np.uint64]) -> int:
+        """See `CompiledWorld`."""
+        return int(words[0])
+
+    def transition_features(
+        self, states: NDArray[np.uint64], transitions: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+        """See `CompiledWorld`."""
+        controls = len(self.controls)
+        at = states[transitions // controls, 0].astype(np.int64)
+        return self.table.feature_index[at, transitions % controls], self.table.features
+
+
+def _positions_of(
+    number: Mapping[Hashable, int], positions: Mapping[Hashable, tuple[float, float]] | None
+) -> NDArray[np.float64] | None:
+    if positions is None:
+        return None
+    unknown = [node for node in number if node not in positions]
+    if unknown:
+        raise BrokenGraphError(f"the node {unknown[0]!r} has no position")
+    return np.array([positions[node] for node in number], np.float64)

@@ -1,0 +1,85 @@
+"""The compiled exploration of a graph in step with an automaton."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import UNAVAILABLE
+from wfairl.core.support.compiling import njit
+
+NO_NODE = -4
+"""A pair of states that has not been reached."""
+
+
+class LabelledGraph(NamedTuple):
+    """A graph whose labels an automaton reads.
+
+    Attributes:
+        successors: state after each control, or `UNAVAILABLE`; shape [states, controls].
+        label_index: label of each transition, shape [states, controls].
+        marks: mark of each state or -1, shape [states]; empty if nothing is marked.
+        marked_labels: the label that a label becomes on arriving in a marked state, shape [marks, labels].
+        rows: automaton state after each label, `DEAD` or `ACCEPTED`; shape [labels, automaton states].
+    """
+
+    successors: NDArray[np.int32]
+    label_index: NDArray[np.uint16]
+    marks: NDArray[np.int32]
+    marked_labels: NDArray[np.int32]
+    rows: NDArray[np.int32]
+
+
+@njit(cache=True, nogil=True)
+def explore_pairs(
+    graph: LabelledGraph, start: int, max_nodes: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint16], int]:
+    """Breadth first in the order of controls; a pair is state * automaton states + automaton state.
+
+    Returns:
+        The pair of each node, its successors, the labels of its transitions, and the number of nodes. Beyond
+        `max_nodes` the search stops, with a few nodes more.
+    """
+    (states, controls), automaton_states = graph.successors.shape, graph.rows.shape[1]
+    node_of = np.full(states * automaton_states, NO_NODE, np.int32)
+    pairs = np.empty(min(states * automaton_states, max_nodes + controls + 1), np.int64)
+    pairs[0] = start
+    node_of[start] = 0
+    count, node, room = 1, 0, 1024
+    successors = np.empty((room, controls), np.int32)
+    labels = np.empty((room, controls), np.uint16)
+    while node < count <= max_nodes:
+        if node == room:
+            room *= 2
+            successors = _with_room(successors, room)
+            labels = _with_room(labels, room)
+        state, automaton_state = pairs[node] // automaton_states, pairs[node] % automaton_states
+        for control in range(controls):
+            next_state = graph.successors[state, control]
+            if next_state == UNAVAILABLE:
+                successors[node, control] = UNAVAILABLE
+                labels[node, control] = 0
+                continue
+            label = np.int64(graph.label_index[state, control])
+            if graph.marks.size and graph.marks[next_state] >= 0:
+                label = np.int64(graph.marked_labels[graph.marks[next_state], label])
+            labels[node, control] = label
+            next_automaton_state = graph.rows[label, automaton_state]
+            if next_automaton_state < 0:
+                successors[node, control] = next_automaton_state
+                continue
+            pair = np.int64(next_state) * automaton_states + next_automaton_state
+            if node_of[pair] == NO_NODE:
+                node_of[pair] = count
+                pairs[count] = pair
+                count += 1
+            successors[node, control] = node_of[pair]
+        node += 1
+    return pairs[:count].copy(), successors[:node].copy(), labels[:node].copy(), count
+
+
+@njit(cache=True, nogil=True)
+def _with_room(table: NDArray[np.generic], room: int) -> NDArray[np.generic]:
+    larger = np.empty((room, table.shape[1]), table.dtype)
+    larger[: len(table)] = table
+    return larger

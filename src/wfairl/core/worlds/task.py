@@ -1,0 +1,225 @@
+"""The contract of a task: a family of scenes, one per seed, with labels, a true rule and a horizon.
+
+A task around a world of your own is one value:
+
+    TASK = ModelTask(
+        name="corridor",
+        summary="fetch the parcel and bring it home",
+        propositions=("parcel", "home"),
+        rule=visit_in_order("parcel", "home"),
+        horizon=40,
+        scene=lambda seed: Corridor(length=4 + seed % 5),
+    )
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from inspect import getattr_static
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import Automaton
+from wfairl.core.support.errors import BadInputError, one_line
+from wfairl.core.worlds.compiled import CompiledWorld
+from wfairl.core.worlds.exploring import explore_world
+from wfairl.core.worlds.graph import GraphWorld
+from wfairl.core.worlds.rendering import can_locate, can_render
+from wfairl.core.worlds.simulator import ModelSimulator, Simulator
+from wfairl.core.worlds.world import BrokenLawError, World, attempt, available_controls, check_world
+
+FeatureCost = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+"""From features of transitions, shape [transitions, features], to their costs, shape [transitions]."""
+
+CHECKED_STATES = 200
+"""States of a scene on which `check_task` tests the laws of a world."""
+
+
+class Task(Protocol):
+    """A family of scenes, one per seed.
+
+    Attributes:
+        name: on the command line.
+        title: in tables.
+        summary: one line for people.
+        propositions: of the labels, the same in every scene.
+        rule: accepts the words of success. The learner never sees it; the expert and the scores come from it.
+        horizon: number of steps in which an episode must succeed.
+        default_cost: the kind of cost model that suits its worlds.
+        true_cost: cost of a transition for the expert, by its features; None for 1 everywhere.
+    """
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def title(self) -> str: ...  # noqa: D102
+    @property
+    def summary(self) -> str: ...  # noqa: D102
+    @property
+    def propositions(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def rule(self) -> Automaton: ...  # noqa: D102
+    @property
+    def horizon(self) -> int: ...  # noqa: D102
+    @property
+    def default_cost(self) -> str: ...  # noqa: D102
+    @property
+    def true_cost(self) -> FeatureCost | None: ...  # noqa: D102
+
+    def make_world(self, seed: int) -> World[Any]:
+        """The model of the scene of one seed."""
+        ...
+
+    def make_simulator(self, seed: int) -> Simulator:
+        """The simulator of the scene of one seed."""
+        ...
+
+
+@dataclass(frozen=True)
+class ModelTask:
+    """A task whose scenes are worlds of one's own; each is explored once, so that planning runs at compiled speed.
+
+    Attributes:
+        name, summary, propositions, rule, horizon, default_cost, true_cost: see `Task`.
+        scene: the world of a seed.
+        title: see `Task`; the name unless given.
+        nominal_cost: cost of a transition before anything is learned, such as its length, by its features; None for 1
+            everywhere. Logic is learned under it, and so are plans made that have no learned cost.
+        simulator: makes the simulator of a world; the model itself unless given.
+    """
+
+    name: str
+    summary: str
+    propositions: tuple[str, ...]
+    rule: Automaton
+    horizon: int
+    scene: Callable[[int], World[Any]]
+    title: str = ""
+    default_cost: str = "linear"
+    true_cost: FeatureCost | None = None
+    nominal_cost: FeatureCost | None = None
+    simulator: Callable[[World[Any]], Simulator] = ModelSimulator
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "propositions", tuple(self.propositions))
+        object.__setattr__(self, "title", self.title or self.name)
+        check_horizon(self.name, self.horizon)
+
+    def make_world(self, seed: int) -> World[Any]:
+        """See `Task`."""
+        world = self.scene(seed)
+        try:
+            return world if isinstance(world, CompiledWorld) else explore_world(world)
+        except BrokenLawError as error:
+            raise BrokenLawError(f"task {self.name!r}, scene of seed {seed}: {error}") from error
+
+    def make_simulator(self, seed: int) -> Simulator:
+        """See `Task`."""
+        return self.simulator(self.make_world(seed))
+
+
+LONGEST_HORIZON = 2**31 - 1
+"""Steps are counted in 32 bits."""
+
+
+def check_horizon(name: str, horizon: int) -> None:
+    """Raise `BadInputError` unless a horizon is from 1 to `LONGEST_HORIZON`."""
+    if not 1 <= horizon <= LONGEST_HORIZON:
+        raise BadInputError(f"the horizon of the task {name!r} must be from 1 to {LONGEST_HORIZON}")
+
+
+def missing_attributes(value: Any) -> list[str]:
+    """The attributes of the task contract that a value lacks; properties of the value are not evaluated."""
+    absent = object()
+    contract = (name for name in vars(Task) if not name.startswith("_"))
+    return [name for name in contract if getattr_static(value, name, absent) is absent]
+
+
+def check_task(task: Task, seed: int = 0) -> None:
+    """Verify the laws of the contract on one scene.
+
+    Raises:
+        BrokenLawError: names the law.
+    """
+    missing = missing_attributes(task)
+    if missing:
+        raise BrokenLawError(f"contract: {type(task).__name__} is no task: it has no {', '.join(missing)}")
+    named = f"task {task.name!r}"
+    if not isinstance(task.rule, Automaton):
+        raise BrokenLawError(f"{named}: rule: it must be an automaton, not a {type(task.rule).__name__}")
+    foreign = sorted(task.rule.propositions - set(task.propositions))
+    if foreign:
+        raise BrokenLawError(f"{named}: rule: it reads {', '.join(foreign)}, which the task does not have")
+    if task.rule.accepting[0]:
+        raise BrokenLawError(f"{named}: rule: it is fulfilled before anything happens")
+    try:
+        world = task.make_world(seed)
+    except BadInputError:
+        raise
+    except Exception as error:
+        raise BrokenLawError(
+            f"{named}: make_world: the scene of seed {seed} cannot be made ({one_line(error)})"
+        ) from error
+    if not isinstance(world, GraphWorld):
+        check_world(world, CHECKED_STATES)
+    _check_costs(task, world)
+    _check_renderer(task, world)
+    if tuple(world.propositions) != tuple(task.propositions):
+        raise BrokenLawError(
+            f"{named}: propositions: the task has {', '.join(task.propositions)},"
+            f" the world of seed {seed} {', '.join(world.propositions)}"
+        )
+
+
+def _check_costs(task: Task, world: World[Any]) -> None:
+    """Check that the task's costs give one number above zero for each transition of the first states."""
+    costs = {name: getattr(task, name, None) for name in ("true_cost", "nominal_cost")}
+    if not any(costs.values()):
+        return
+    transitions = _first_transitions(world)
+    features = np.array([world.features(*one) for one in transitions])
+    for name, cost in costs.items():
+        if cost is None:
+            continue
+        wrong = f"task {task.name!r}: {name}:"
+        values = attempt(f"{wrong} it fails", lambda cost=cost: np.asarray(cost(features), np.float64))
+        if values.shape != (len(transitions),):
+            raise BrokenLawError(
+                f"{wrong} from features of shape {features.shape} it must give an array of shape"
+                f" ({len(transitions)},), not {values.shape}"
+            )
+        bad = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
+        if len(bad):
+            state, control, _ = transitions[bad[0]]
+            shown = getattr(world, "name", repr)(state)
+            raise BrokenLawError(
+                f"{wrong} every transition must cost a finite number above zero, also one that does nothing; it is"
+                f" {values[bad[0]]} at state {shown} under control {world.controls[control]!r}"
+            )
+
+
+def _first_transitions(world: World[Any]) -> list[tuple[Any, int, Any]]:
+    """The transitions of the first `CHECKED_STATES` states, breadth first."""
+    states, transitions = [world.initial_state], []
+    reached = set(states)
+    for state in states:
+        for control in np.flatnonzero(available_controls(world, state)).tolist():
+            next_state = world.step(state, control)
+            transitions.append((state, control, next_state))
+            if next_state not in reached and len(states) < CHECKED_STATES:
+                reached.add(next_state)
+                states.append(next_state)
+    return transitions
+
+
+def _check_renderer(task: Task, world: World[Any]) -> None:
+    """Check that `render` gives an image and `locate` a place in it, where the world has them."""
+    for name, offered in (("render", can_render(world)), ("locate", can_locate(world))):
+        if not offered:
+            continue
+        value = np.asarray(attempt(f"task {task.name!r}: {name}: it fails", getattr(world, name), world.initial_state))
+        wrong = value.shape != (2,) if name == "locate" else value.ndim != 3 or value.shape[2] != 3
+        if wrong or value.dtype.kind not in "iuf":
+            needed = "a place (x, y)" if name == "locate" else "an image of shape [height, width, 3]"
+            raise BrokenLawError(f"task {task.name!r}: {name}: it must give {needed}")

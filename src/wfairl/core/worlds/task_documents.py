@@ -1,0 +1,77 @@
+"""Tasks as plain JSON, by kind: a person can define them without code, and reading them runs none.
+
+A kind of world offers this through a module with
+
+    environments()                                  the environments in which a task can be defined
+    invented_document(name, environment, ...)       such a task as a document
+    task_of_document(document)                      the task of a document
+    proposition_of_document(document)               refuses what is not a proposition
+
+and its worlds through a method `proposition_menu()`: the propositions of a scene, in words and as documents.
+"""
+
+import importlib
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol, runtime_checkable
+
+from wfairl.core.automata.guarded import GuardedAutomaton
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.task import Task
+
+KINDS = {"minigrid": "wfairl.minigrid.documents"}
+"""The modules, by the kind that a document names; a new family of worlds is one more line."""
+
+
+@runtime_checkable
+class Inventive(Protocol):
+    """A world in which a person can choose the propositions."""
+
+    def proposition_menu(self) -> Iterable[tuple[str, dict[str, Any]]]:
+        """The propositions of the scene, in words and as documents."""
+        ...
+
+    def cell_at(self, x: float, y: float) -> tuple[int, int]:
+        """The cell at a pixel of the scene's image.
+
+        Raises:
+            BadInputError: the agent can never be there.
+        """
+        ...
+
+
+def environments() -> dict[str, str]:
+    """The environments in which tasks can be defined, with the kind of each."""
+    return {name: kind for kind in KINDS for name in _module(kind).environments()}
+
+
+def invented_document(
+    name: str, environment: str, propositions: Mapping[str, Mapping[str, Any]], rule: GuardedAutomaton | None
+) -> dict[str, Any]:
+    """A task as a document; without a rule, only demonstrations define it.
+
+    Raises:
+        BadInputError: there is no such environment.
+    """
+    kinds = environments()
+    if environment not in kinds:
+        raise BadInputError(f"{environment!r} is not an environment of MiniGrid or BabyAI that is known")
+    document: dict[str, Any] = _module(kinds[environment]).invented_document(name, environment, propositions, rule)
+    return document
+
+
+def task_of_document(document: Any) -> Task:
+    """The task of a document, or a `BadInputError` that says what is wrong with it."""
+    kind = document.get("kind") if isinstance(document, dict) else None
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise BadInputError(f"not a task in JSON, whose kind is {' or '.join(KINDS)}")
+    task: Task = _module(kind).task_of_document(document)
+    return task
+
+
+def check_proposition(environment: str, document: Any) -> None:
+    """Raise `BadInputError`, with the reason, if a document is not a proposition about an environment."""
+    _module(environments()[environment]).proposition_of_document(document)
+
+
+def _module(kind: str) -> Any:
+    return importlib.import_module(KINDS[kind])

@@ -1,0 +1,145 @@
+"""The tasks by name: built-in ones, those of installed packages, and those that a user names.
+
+A package offers tasks through the entry-point group `wfairl.tasks`; a file or module is named on the command line,
+`wfairl --tasks my_tasks.py run NAME`. Every task at the top level of a module counts, alone or in a tuple or list. A
+task in plain JSON, such as the studio writes, is named in the same way; it cannot run code.
+"""
+
+import importlib
+import importlib.util
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from wfairl.core.support.errors import BadInputError, one_line
+from wfairl.core.support.files import read_json, seems
+from wfairl.core.support.registry import Registry
+from wfairl.core.worlds.task import Task, check_task, missing_attributes
+from wfairl.core.worlds.task_documents import task_of_document
+
+BUILT_IN = (
+    "wfairl.minigrid.tasks",
+    "wfairl.minigrid.terrain",
+    "wfairl.minigrid.babyai",
+    "wfairl.offices.office",
+    "wfairl.floors.workshop",
+)
+"""The modules of built-in tasks; a new family of worlds is one more line."""
+
+ENTRY_POINTS = "wfairl.tasks"
+
+_tasks: Registry[Task] = Registry(
+    "task", {}, "One of your own is in a file: wfairl --tasks my_tasks.py COMMAND; see docs/own-tasks.md"
+)
+_loaded: dict[str, None] = {}
+"""The sources that have been loaded, in order."""
+
+
+def find_task(name: str) -> Task:
+    """The task of a name, or a `BadInputError` that lists the names."""
+    return _registered().find(name)
+
+
+def all_tasks() -> tuple[Task, ...]:
+    """All tasks, in the order in which they were registered."""
+    return tuple(_registered().values())
+
+
+def register_task(task: Task) -> Task:
+    """Register a task by its name.
+
+    Raises:
+        BrokenLawError: the task breaks a law of its contract.
+        BadInputError: the name is taken.
+    """
+    tasks = _registered()
+    check_task(task)
+    return tasks.register(task.name, task)
+
+
+def load_tasks(source: str) -> tuple[Task, ...]:
+    """Register the tasks of a Python file (*.py), of a module or of a document (*.json).
+
+    Raises:
+        BadInputError: it cannot be imported, or holds no task, or one that breaks a law or whose name is taken.
+    """
+    if source in _loaded:
+        return ()
+    tasks = _registered()
+    try:
+        new = [_read(Path(source))] if source.endswith(".json") else _tasks_in(_import(source))
+        if not new:
+            raise BadInputError("there is no task at its top level; see docs/own-tasks.md")
+        for task in new:
+            if tasks.get(task.name) is not task:
+                check_task(task)
+        tasks.register_all((task.name, task) for task in new)
+    except BadInputError as error:
+        raise BadInputError(f"--tasks {source}: {error}") from error
+    _loaded[source] = None
+    return tuple(new)
+
+
+def loaded_sources() -> tuple[str, ...]:
+    """The sources that `load_tasks` has loaded, for workers that need the same tasks."""
+    return tuple(_loaded)
+
+
+def _registered() -> Registry[Task]:
+    """All tasks; the first call imports the built-in ones and those of installed packages."""
+    if not _tasks:
+        tasks = [task for module in BUILT_IN for task in _tasks_in(importlib.import_module(module))]
+        for point in entry_points(group=ENTRY_POINTS):
+            try:
+                value = point.load()
+            except Exception as error:
+                raise BadInputError(
+                    f"the tasks {point.name!r} of an installed package cannot be imported ({one_line(error)})"
+                ) from error
+            tasks += _tasks_in(value) if isinstance(value, ModuleType) else _tasks_of(value)
+        _tasks.register_all((task.name, task) for task in tasks)
+    return _tasks
+
+
+def _read(path: Path) -> Task:
+    try:
+        return task_of_document(read_json(path))
+    except BadInputError as error:
+        raise BadInputError(f"{error}{seems(path)}") from None
+
+
+def _import(source: str) -> ModuleType:
+    try:
+        if not source.endswith(".py"):
+            return importlib.import_module(source)
+        path = Path(source).resolve()
+        if not path.is_file():
+            raise BadInputError("no such file")
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules.setdefault(path.stem, module)  # so that dataclasses of the file find their module
+        sys.path.insert(0, str(path.parent))  # so that it can import its neighbours
+        try:
+            spec.loader.exec_module(module)
+        finally:
+            sys.path.remove(str(path.parent))
+        return module
+    except BadInputError:
+        raise
+    except Exception as error:
+        raise BadInputError(f"cannot be imported ({one_line(error)})") from error
+
+
+def _tasks_in(module: ModuleType) -> list[Task]:
+    """The distinct tasks at the top level of a module, in their order."""
+    tasks = [task for name, value in vars(module).items() if not name.startswith("_") for task in _tasks_of(value)]
+    return list({id(task): task for task in tasks}.values())
+
+
+def _tasks_of(value: Any) -> list[Task]:
+    values = value if isinstance(value, tuple | list) else (value,)
+    return [one for one in values if not isinstance(one, type) and not missing_attributes(one)]

@@ -1,0 +1,13 @@
+"""Event logs: readers, and learners of automata from scored words."""
+
+from wfairl.core.support.lazy_names import load_lazily
+
+_MODULES = {
+    "Reading": "word_learners",
+    "WordLearner": "word_learners",
+    "find_word_learner": "word_learners",
+    "read_event_log": "event_logs",
+}
+
+__all__ = [*_MODULES]
+__getattr__, __dir__ = load_lazily(__name__, _MODULES)

@@ -1,0 +1,243 @@
+"""Constraints: small rules about the events of a word, after the templates of process mining's Declare.
+
+A constraint is a template with its propositions, such as *precedence(pay, ship)*, "ship only after pay". Each template
+has three forms of the same meaning:
+
+    a sentence for people;
+    a test on where each proposition holds first and last in a word, for millions of words at once;
+    an automaton of at most four states over which of its propositions a label holds.
+
+A word is judged as a whole: a prefix may break a rule that the word keeps. Propositions of one label hold at the same
+time, which counts as after: a label {pay, ship} keeps "ship only after pay". Only the templates that count distinguish
+a label read twice from one read once.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import Label
+from wfairl.core.automata.corpus import Corpus
+from wfairl.core.automata.minimise import TransitionTable, conjunction
+from wfairl.core.support.compiling import njit
+from wfairl.core.support.errors import BadInputError
+
+Indices: TypeAlias = NDArray[np.int64]
+Places: TypeAlias = NDArray[np.int32]
+Held: TypeAlias = NDArray[np.bool_]
+
+NOWHERE_FIRST = np.iinfo(np.int32).max
+"""The first place of a proposition that a word lacks: after all others."""
+
+NOWHERE_LAST = -1
+"""The last place of a proposition that a word lacks: before all others."""
+
+
+class BadConstraintError(BadInputError):
+    """A template does not fit the propositions that it was given."""
+
+
+@dataclass(frozen=True, eq=False)
+class Occurrences:
+    """Where each proposition holds in each word.
+
+    Attributes:
+        propositions: their names.
+        first: the first place, `NOWHERE_FIRST` if there is none; shape [propositions, words].
+        last: the last place, `NOWHERE_LAST` if there is none; shape [propositions, words].
+        counts: at how many places, shape [propositions, words].
+        ends: the last place of each word, -1 for the empty one; shape [words].
+    """
+
+    propositions: tuple[str, ...]
+    first: Places
+    last: Places
+    counts: Places
+    ends: Places
+
+    @classmethod
+    def of(cls, corpus: Corpus, alphabet: Sequence[Label], propositions: Sequence[str]) -> "Occurrences":
+        """The occurrences in a corpus whose symbols are the labels of `alphabet`."""
+        number = {proposition: i for i, proposition in enumerate(propositions)}
+        held = [[number[proposition] for proposition in label if proposition in number] for label in alphabet]
+        starts = np.cumsum([0, *map(len, held)])
+        flat = np.array([i for numbers in held for i in numbers], np.int64)
+        shape = (len(propositions), len(corpus))
+        first, last = np.full(shape, NOWHERE_FIRST, np.int32), np.full(shape, NOWHERE_LAST, np.int32)
+        counts = np.zeros(shape, np.int32)
+        _find_places(corpus.symbols, corpus.offsets, flat, starts, first, last, counts)
+        return cls(tuple(propositions), first, last, counts, (corpus.lengths - 1).astype(np.int32))
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+
+@njit(cache=True, nogil=True)
+def _find_places(symbols, offsets, held, starts, first, last, counts):  # type: ignore[no-untyped-def]
+    """Fill in where each proposition holds; those of label i are `held[starts[i]:starts[i + 1]]`."""
+    for word in range(len(offsets) - 1):
+        for i in range(offsets[word], offsets[word + 1]):
+            for k in range(starts[symbols[i]], starts[symbols[i] + 1]):
+                first[held[k], word] = min(first[held[k], word], i - offsets[word])
+                last[held[k], word] = i - offsets[word]
+                counts[held[k], word] += 1
+
+
+@dataclass(frozen=True, eq=False)
+class Template:
+    """A kind of constraint on one or two propositions.
+
+    Attributes:
+        name: as process mining calls it.
+        sentence: for people, with `{a}` and `{b}` for the propositions.
+        arguments: how many propositions it has.
+        holds: whether it holds; for indices a and b of shape [n] an array of shape [n, words].
+        transitions: next state by which propositions a label holds: none, a, b, both; shape [states, 2 ** arguments].
+        accepting: states in which a word may end, shape [states].
+        symmetric: whether a and b may change places.
+        counting: whether a repeated label changes the answer.
+    """
+
+    name: str
+    sentence: str
+    arguments: int
+    holds: Callable[[Occurrences, Indices, Indices], Held]
+    transitions: tuple[tuple[int, ...], ...]
+    accepting: tuple[bool, ...]
+    symmetric: bool = False
+    counting: bool = False
+
+    def choices(self, propositions: int) -> Indices:
+        """All choices of its propositions, shape [choices, arguments]."""
+        if self.arguments == 1:
+            return np.arange(propositions)[:, None]
+        pairs = np.argwhere(~np.eye(propositions, dtype=bool))
+        return pairs[pairs[:, 0] < pairs[:, 1]] if self.symmetric else pairs
+
+
+TEMPLATES: tuple[Template, ...] = (
+    Template(
+        "existence", "{a} happens", 1,
+        lambda o, a, _: o.last[a] != NOWHERE_LAST,
+        ((0, 1), (1, 1)), (False, True),
+    ),
+    Template(
+        "absence", "{a} never happens", 1,
+        lambda o, a, _: o.last[a] == NOWHERE_LAST,
+        ((0, 1), (1, 1)), (True, False),
+    ),
+    Template(
+        "precedence", "{b} only after {a}", 2,
+        lambda o, a, b: o.first[a] <= o.first[b],
+        ((0, 1, 2, 1), (1, 1, 1, 1), (2, 2, 2, 2)), (True, True, False),
+    ),
+    Template(
+        "response", "after {a} comes {b}", 2,
+        lambda o, a, b: o.last[a] <= o.last[b],
+        ((0, 1, 0, 0), (1, 1, 0, 0)), (True, False),
+    ),
+    Template(
+        "responded existence", "if {a} happens, {b} happens too", 2,
+        lambda o, a, b: (o.last[a] == NOWHERE_LAST) | (o.last[b] != NOWHERE_LAST),
+        ((0, 1, 2, 2), (1, 1, 2, 2), (2, 2, 2, 2)), (True, False, True),
+    ),
+    Template(
+        "order", "no {a} once {b} has happened", 2,
+        lambda o, a, b: o.last[a] < o.first[b],
+        ((0, 0, 1, 2), (1, 2, 1, 2), (2, 2, 2, 2)), (True, True, False),
+    ),
+    Template(
+        "not co-existence", "{a} and {b} never both happen", 2,
+        lambda o, a, b: (o.last[a] == NOWHERE_LAST) | (o.last[b] == NOWHERE_LAST),
+        ((0, 1, 2, 3), (1, 1, 3, 3), (2, 3, 2, 3), (3, 3, 3, 3)), (True, True, True, False),
+        symmetric=True,
+    ),
+    Template(
+        "choice", "{a} or {b} happens", 2,
+        lambda o, a, b: (o.last[a] != NOWHERE_LAST) | (o.last[b] != NOWHERE_LAST),
+        ((0, 1, 1, 1), (1, 1, 1, 1)), (False, True),
+        symmetric=True,
+    ),
+    Template(
+        "init", "it begins with {a}", 1,
+        lambda o, a, _: o.first[a] == 0,
+        ((2, 1), (1, 1), (2, 2)), (False, True, False),
+    ),
+    Template(
+        "end", "it ends with {a}", 1,
+        lambda o, a, _: (o.last[a] == o.ends) & (o.ends >= 0),
+        ((0, 1), (0, 1)), (False, True),
+    ),
+    Template(
+        "at most once", "{a} happens at most once", 1,
+        lambda o, a, _: o.counts[a] <= 1,
+        ((0, 1), (1, 2), (2, 2)), (True, True, False),
+        counting=True,
+    ),
+    Template(
+        "exactly once", "{a} happens exactly once", 1,
+        lambda o, a, _: o.counts[a] == 1,
+        ((0, 1), (1, 2), (2, 2)), (False, True, False),
+        counting=True,
+    ),
+)  # fmt: skip
+"""Every template. Of constraints that the words do not tell apart, the one that stands first here is preferred."""
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A template with its propositions."""
+
+    template: Template
+    propositions: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.propositions) != self.template.arguments or len(set(self.propositions)) != self.template.arguments:
+            raise BadConstraintError(
+                f"{self.template.name} takes {self.template.arguments} different propositions, not "
+                f"{', '.join(self.propositions) or 'none'}"
+            )
+        if self.template.symmetric:
+            object.__setattr__(self, "propositions", tuple(sorted(self.propositions)))
+
+    @classmethod
+    def of(cls, name: str, *propositions: str) -> "Constraint":
+        """The constraint by the name of its template: `Constraint.of("precedence", "pay", "ship")`."""
+        templates = {template.name: template for template in TEMPLATES}
+        if name not in templates:
+            raise BadConstraintError(f"no template {name!r}; there are {', '.join(templates)}")
+        return cls(templates[name], propositions)
+
+    @property
+    def sentence(self) -> str:
+        """The constraint, for people."""
+        return self.template.sentence.format(**dict(zip("ab", self.propositions, strict=False)))
+
+    def holds(self, occurrences: Occurrences) -> Held:
+        """Whether it holds in each word, shape [words]; a proposition that no word has never happens."""
+        lacking = [name for name in self.propositions if name not in occurrences.propositions]
+        if lacking:
+            raise BadConstraintError(f"{', '.join(lacking)}: not among the propositions of the occurrences")
+        numbers = np.array([occurrences.propositions.index(name) for name in self.propositions])
+        return self.template.holds(occurrences, numbers[:1], numbers[-1:])[0]
+
+    def table(self, alphabet: Sequence[Label]) -> TransitionTable:
+        """Its automaton over the labels of an alphabet."""
+        held = [[name in label for label in alphabet] for name in self.propositions]
+        kinds = sum((1 << i) * np.array(row, np.int64) for i, row in enumerate(held))
+        rows = np.array(self.template.transitions, np.int32)
+        return TransitionTable(rows[:, np.asarray(kinds, np.int64)], np.array(self.template.accepting))
+
+
+def compile_constraints(
+    constraints: Iterable[Constraint], alphabet: Sequence[Label], max_states: int
+) -> TransitionTable:
+    """The minimal automaton of the words over `alphabet` that keep all constraints.
+
+    Raises:
+        TooManyStatesError: it, or that of some of them, has more than `max_states` states.
+    """
+    return conjunction([constraint.table(alphabet) for constraint in constraints], len(alphabet), max_states)

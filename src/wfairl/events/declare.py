@@ -1,0 +1,223 @@
+"""DeclareLearner: a conjunction of small constraints, chosen by description length.
+
+Where words have flags, success or failure, the rule C is the set of constraints with the fewest bits
+
+    bits(C) + flag_bits(of the words that keep C) + flag_bits(of the words that break it)
+
+Where all words are successes, C is a rule if the words keep it and random words would not. Random words have the
+lengths of the given ones and labels drawn from all of them; q(C) is the share of them that keep C. Of N words, m break
+C and are coded as random words; the others are drawn from those that keep it, and each saves -log2 q(C) bits:
+
+    bits(C) + flag_bits(N, m) + (N - m) log2 q(C)
+
+Constraints are added, dropped and exchanged while that makes the description shorter. The words that keep a constraint
+are a row of bits (`declare_evidence`), so that one pass over all candidates is a population count.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import Label
+from wfairl.core.automata.corpus import Corpus, random_part
+from wfairl.core.automata.finite import FiniteAutomaton, NoAcceptedWordError, TooManyStatesError
+from wfairl.core.automata.minimise import same_language, to_finite
+from wfairl.core.support.bounds import AtLeastOne, Seed, check_bounds
+from wfairl.events.constraints import Constraint, compile_constraints
+from wfairl.events.declare_evidence import (
+    RANDOM_WORDS,
+    Candidates,
+    FlagEvidence,
+    SuccessEvidence,
+    WordEvidence,
+    templates_for,
+)
+
+MEMORY = 2**32
+"""Bits of all candidates' rows at most, half a gigabyte; of more words a random part is used.
+
+Where too few words would be left, constraints on two propositions are those on the most frequent ones.
+"""
+
+
+@dataclass(frozen=True)
+class DeclareSettings:
+    """Settings of `learn_constraints`.
+
+    Attributes:
+        max_constraints: stop at this many.
+        max_states: constraints that need more states together are left out, the least informative first.
+        seed: of the random words, and of which words are used if there are too many.
+    """
+
+    max_constraints: AtLeastOne = 32
+    max_states: AtLeastOne = 256
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedConstraints:
+    """A rule.
+
+    Attributes:
+        constraints: all of which a word must keep; none accept every word.
+        finite: the minimal automaton of the words that keep them.
+        rule_bits: bits of the constraints.
+        data_bits: bits of the flags given the rule; where all words are successes, what the rule saves, negative.
+        left_out: constraints with enough evidence, but whose automaton would be too large, or accept nothing.
+        unpaired: propositions too rare to be paired, where there are too many for all pairs.
+        words_used: how many words were used.
+    """
+
+    constraints: tuple[Constraint, ...]
+    finite: FiniteAutomaton
+    rule_bits: float
+    data_bits: float
+    left_out: tuple[Constraint, ...]
+    unpaired: tuple[str, ...]
+    words_used: int
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """The rule, for people."""
+        return tuple(constraint.sentence for constraint in self.constraints)
+
+
+def learn_constraints(
+    corpus: Corpus,
+    succeeded: NDArray[np.bool_],
+    alphabet: Sequence[Label],
+    keep_repeats: bool = False,
+    settings: DeclareSettings | None = None,
+) -> LearnedConstraints:
+    """The constraints that describe the successes best.
+
+    Args:
+        corpus: words whose symbols are the labels of `alphabet`.
+        succeeded: whether each word is a success, shape [words]; at least one is.
+        alphabet: the labels.
+        keep_repeats: whether repeated labels mean something; if not, no constraint counts.
+        settings: the defaults unless given.
+    """
+    settings = settings or DeclareSettings()
+    rng = np.random.default_rng(settings.seed)
+    words = len(corpus)
+    propositions = tuple(sorted(frozenset().union(*alphabet)))
+    compared = RANDOM_WORDS if succeeded.all() else min(words, RANDOM_WORDS)
+    paired = _most_frequent(corpus, alphabet, propositions, _most_paired(compared, keep_repeats))
+    candidates = Candidates.over(propositions, keep_repeats, paired)
+    part = random_part(words, max(MEMORY // max(len(candidates), 1), 1), rng)
+    corpus, succeeded = corpus.take(part), succeeded[part]
+    evidence: WordEvidence
+    if succeeded.all():
+        evidence = SuccessEvidence(candidates, corpus, alphabet, rng)
+    else:
+        evidence = FlagEvidence(candidates, corpus, alphabet, succeeded)
+    chosen = _search(evidence, settings.max_constraints)
+    needed, left_out, finite = _compile(evidence, chosen, alphabet, settings.max_states)
+    return LearnedConstraints(
+        tuple(candidates.constraint(i) for i in sorted(needed)),
+        finite,
+        candidates.rule_bits(needed),
+        evidence.data_bits(needed) * words / len(corpus),
+        left_out=tuple(candidates.constraint(i) for i in left_out),
+        unpaired=tuple(np.delete(propositions, paired).tolist()),
+        words_used=len(corpus),
+    )
+
+
+def _most_paired(words: int, keep_repeats: bool) -> int:
+    """How many propositions may be paired, if the rows of so many words are to fit into memory."""
+    ordered = sum(
+        0.5 if template.symmetric else 1.0 for template in templates_for(keep_repeats) if template.arguments == 2
+    )
+    return math.isqrt(int(MEMORY / ordered / max(words, 1)))
+
+
+def _most_frequent(
+    corpus: Corpus, alphabet: Sequence[Label], propositions: Sequence[str], limit: int
+) -> NDArray[np.int64]:
+    """The propositions that hold most often, in their order: all of them, unless there are more than the limit."""
+    if len(propositions) <= limit:
+        return np.arange(len(propositions))
+    number = {proposition: i for i, proposition in enumerate(propositions)}
+    often = np.zeros(len(propositions), np.int64)
+    for label, times in zip(alphabet, np.bincount(corpus.symbols, minlength=len(alphabet)), strict=True):
+        often[[number[proposition] for proposition in label]] += times
+    return np.sort(np.argsort(-often, kind="stable")[:limit])
+
+
+def _search(evidence: WordEvidence, limit: int) -> list[int]:
+    """Add, drop and exchange constraints while that makes the description shorter, the best change first."""
+    chosen: list[int] = []
+    best = evidence.bits(chosen)
+    while len(evidence.candidates):
+        bits, changed = min(_changes(evidence, chosen, limit), key=lambda option: option[0])
+        if not bits < best - ROUNDING:
+            bits, changed = min(_exchanges_for_two(evidence, chosen, limit), default=(math.inf, chosen))
+        if not bits < best - ROUNDING:
+            break
+        best, chosen = bits, changed
+    return chosen
+
+
+ROUNDING = 1e-6
+"""A description that is shorter by less is as long."""
+
+FIRST_OF_TWO = 8
+"""When one constraint is exchanged for two, this many are tried as the first of them."""
+
+
+def _changes(evidence: WordEvidence, chosen: list[int], limit: int) -> list[tuple[float, list[int]]]:
+    """One constraint less, another one, or one more."""
+    options = [_with_best(evidence, chosen)] if len(chosen) < limit else []
+    for i in range(len(chosen)):
+        without = chosen[:i] + chosen[i + 1 :]
+        options += [(evidence.bits(without), without), _with_best(evidence, without)]
+    return options
+
+
+def _exchanges_for_two(evidence: WordEvidence, chosen: list[int], limit: int) -> list[tuple[float, list[int]]]:
+    """Two constraints instead of one: "ship only after pay" and "ship only after pack" for "ship never happens"."""
+    options = []
+    for i in range(len(chosen) if len(chosen) < limit else 0):
+        without = chosen[:i] + chosen[i + 1 :]
+        bits = evidence.bits_with_each(without)
+        firsts = [int(first) for first in np.argsort(bits, kind="stable")[: FIRST_OF_TWO + 1] if first != chosen[i]]
+        options += [_with_best(evidence, [*without, first]) for first in firsts if np.isfinite(bits[first])]
+    return options
+
+
+def _with_best(evidence: WordEvidence, chosen: list[int]) -> tuple[float, list[int]]:
+    bits = evidence.bits_with_each(chosen)
+    added = int(np.argmax(bits <= bits.min() + ROUNDING))  # of equals the first, whose template is preferred
+    return float(bits[added]), [*chosen, added]
+
+
+def _compile(
+    evidence: WordEvidence, chosen: list[int], alphabet: Sequence[Label], max_states: int
+) -> tuple[list[int], list[int], FiniteAutomaton]:
+    """The automaton of as many of the constraints as fit, which of them it needs, and which do not fit."""
+    needed, left_out = list(chosen), []
+    while True:
+        try:
+            table = compile_constraints(map(evidence.candidates.constraint, needed), alphabet, max_states)
+            finite = to_finite(table, tuple(alphabet))
+            break
+        except (TooManyStatesError, NoAcceptedWordError):
+            losses = [evidence.bits(needed[:i] + needed[i + 1 :]) for i in range(len(needed))]
+            left_out.append(needed.pop(int(np.argmin(losses))))
+    for constraint in sorted(needed, reverse=True):  # drop what the others imply, the longest first
+        others = [other for other in needed if other != constraint]
+        try:
+            simpler = compile_constraints(map(evidence.candidates.constraint, others), alphabet, max_states)
+            needed = others if same_language(simpler, table) else needed
+        except TooManyStatesError:
+            continue
+    return needed, left_out, finite

@@ -1,0 +1,50 @@
+"""Description lengths in bits: of a rule, and of the flags that it leaves unexplained.
+
+    bits(rule, flags) = bits(rule) + bits(flags of the words it accepts) + bits(flags of the words it rejects)
+
+A rule that explains nothing leaves the flags as they are; one that memorises them is as long as they are. Among n flags
+of which k are set, k is written first (each of 0 .. n is equally likely), then which they are,
+
+    flag_bits(n, k) = log2(n + 1) + log2 binomial(n, k)
+
+so the share of wrong flags on either side of the rule is estimated, not a setting.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import gammaln
+
+from wfairl.core.automata.minimise import TransitionTable
+
+
+def flag_bits(count: ArrayLike, flagged: ArrayLike) -> NDArray[np.float64]:
+    """Bits of `count` flags of which `flagged` are set; arrays of one shape."""
+    n, k = np.asarray(count, np.float64), np.asarray(flagged, np.float64)
+    chosen = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    bits: NDArray[np.float64] = np.log2(n + 1) + chosen / math.log(2)
+    return bits
+
+
+def integer_bits(number: int) -> float:
+    """Bits of a whole number from 0 on: 2 log2(number + 1) + 1 (Elias)."""
+    return 2 * math.log2(number + 1) + 1
+
+
+def choice_bits(total: int, chosen: int) -> float:
+    """Bits of a choice of `chosen` items among `total`, given their number: log2 binomial(total, chosen)."""
+    return (math.lgamma(total + 1) - math.lgamma(chosen + 1) - math.lgamma(total - chosen + 1)) / math.log(2)
+
+
+def table_bits(table: TransitionTable) -> float:
+    """Bits of an automaton: its number of states; for each, whether it accepts and which labels lead where.
+
+    A label leaves a state as it is unless it is named, so that labels which do not matter cost nothing.
+    """
+    states, labels = table.transitions.shape
+    leaving = (table.transitions != np.arange(states)[:, None]).sum(axis=1)
+    edges = sum(
+        math.log2(labels + 1) + choice_bits(labels, int(k)) + int(k) * math.log2(max(states - 1, 1)) for k in leaving
+    )
+    return integer_bits(states) + states + edges

@@ -1,0 +1,10 @@
+"""Distributions over words: n-grams, Baum-Welch, their spectral start, and the learner that chooses among sizes."""
+
+from wfairl.core.support.lazy_names import load_lazily
+
+_MODULES = {
+    "DistributionLearner": "distribution",
+}
+
+__all__ = [*_MODULES]
+__getattr__, __dir__ = load_lazily(__name__, _MODULES)

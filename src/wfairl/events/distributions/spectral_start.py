@@ -1,0 +1,107 @@
+"""The start of a refinement: a probabilistic automaton from the spectral one.
+
+The spectral automaton of the factor statistic knows how the continuations of each prefix u are
+distributed over the suffixes of its basis: in the coordinates of the right singular vectors,
+
+    x(u) = Lambda alpha_u / (alpha_u^T z)        z = (I - W)^{-1} beta
+
+Prefixes whose x are close behave alike. Clusters of them become the states, and the sample's own
+steps from cluster to cluster become the weights, softened so that refinement can move them.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+
+from wfairl.core.automata.automaton import Label
+from wfairl.core.automata.corpus import Corpus, PrefixTree, build_prefix_tree
+from wfairl.core.automata.weighted import WeightedAutomaton
+from wfairl.core.spectral.hankel import BasisChoice, Statistic, apply_statistic, blocks_from_corpus
+from wfairl.core.spectral.spectral import LostRankError, assemble, factorise, words_from_statistic
+
+BASIS = BasisChoice(rows=4, cols=4, max_prefixes=800, max_suffixes=800)
+MAX_RANK = 20
+CLUSTERED_PREFIXES = 20_000
+"""Clusters are found on this many prefixes, the most frequent; the rest join the nearest."""
+
+SOFTNESS = 0.1
+"""Share of each label's steps that goes to random clusters."""
+
+FARTHEST = 1e3
+"""Rare prefixes may get coordinates without bound; beyond this they are noise."""
+
+
+def spectral_start(
+    corpus: Corpus, alphabet: tuple[Label, ...], states: int, rng: np.random.Generator
+) -> WeightedAutomaton:
+    """A probabilistic automaton with at most `states` states whose states are clusters of prefixes."""
+    automaton, singular_values = _learn(corpus, alphabet, states)
+    tree = build_prefix_tree(corpus)
+    visits = np.bincount(tree.visits, corpus.weights[corpus.prefix_words], len(tree)).astype(np.float64)
+    cluster_of = _cluster(_coordinates(automaton, singular_values, tree), visits, states, rng)
+    ends = np.bincount(tree.ends, corpus.weights, len(tree)).astype(np.float64)
+    return _count_steps(tree, visits, ends, cluster_of, alphabet, rng)
+
+
+def _learn(corpus: Corpus, alphabet: tuple[Label, ...], states: int) -> tuple[WeightedAutomaton, NDArray[np.float64]]:
+    counted = apply_statistic(corpus, Statistic.FACTOR, BASIS.longest_word)
+    factors = Corpus(counted.symbols, counted.offsets, counted.weights / corpus.weights.sum())
+    blocks = blocks_from_corpus(factors, factors.weights, len(alphabet), BASIS)
+    try:
+        factorisation = factorise(blocks.block, min(states, MAX_RANK), 1e-12)
+    except LostRankError:  # a small sample: take its own rank
+        factorisation = factorise(blocks.block, None, 1e-10)
+    automaton = words_from_statistic(assemble(blocks, factorisation, alphabet), Statistic.FACTOR)
+    return automaton, factorisation.singular_values
+
+
+def _coordinates(
+    automaton: WeightedAutomaton, singular_values: NDArray[np.float64], tree: PrefixTree
+) -> NDArray[np.float64]:
+    """x(u) of each prefix, shape [nodes, m]; where alpha_u^T z vanishes, that of its parent."""
+    W = automaton.transitions.sum(axis=0)
+    z = np.linalg.lstsq(np.eye(automaton.rank) - W, automaton.final, rcond=None)[0]
+    alphas = np.zeros((len(tree), automaton.rank))
+    alphas[0] = automaton.initial / _mass(automaton.initial[None, :], z)[0]
+    for first, last in zip(tree.levels[1:-1], tree.levels[2:], strict=True):
+        above = alphas[tree.parents[first:last]]
+        after = automaton.step(above, tree.symbols[first:last])
+        mass = _mass(after, z)
+        lost = ~(np.abs(after).max(axis=1) < FARTHEST * np.abs(mass))
+        alphas[first:last] = np.where(lost[:, None], above, after / np.where(lost, 1.0, mass)[:, None])
+    return alphas * singular_values
+
+
+def _mass(alphas: NDArray[np.float64], z: NDArray[np.float64]) -> NDArray[np.float64]:
+    mass = alphas @ z
+    return np.where(mass == 0, 1.0, mass)
+
+
+def _cluster(
+    points: NDArray[np.float64], visits: NDArray[np.float64], states: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    frequent = np.argsort(-visits, kind="stable")[:CLUSTERED_PREFIXES]
+    distinct = len(np.unique(points[frequent], axis=0))
+    means = KMeans(min(states, distinct), n_init=1, max_iter=30, random_state=int(rng.integers(2**31)))
+    means.fit(points[frequent], sample_weight=visits[frequent])
+    return np.asarray(means.predict(points), np.int64)
+
+
+def _count_steps(
+    tree: PrefixTree,
+    visits: NDArray[np.float64],
+    ends: NDArray[np.float64],
+    cluster_of: NDArray[np.int64],
+    alphabet: tuple[Label, ...],
+    rng: np.random.Generator,
+) -> WeightedAutomaton:
+    states = int(cluster_of.max()) + 1
+    steps = np.zeros((len(alphabet), states, states))
+    np.add.at(steps, (tree.symbols[1:], cluster_of[tree.parents[1:]], cluster_of[1:]), visits[1:])
+    spread = rng.random(steps.shape) * 2 / states
+    steps += SOFTNESS * steps.sum(axis=2, keepdims=True) * spread + 0.01
+    stops = np.bincount(cluster_of, ends, states) + 0.5
+    initial = np.full(states, SOFTNESS / states)
+    initial[cluster_of[0]] += 1.0
+    totals = stops + steps.sum(axis=(0, 2))
+    return WeightedAutomaton(alphabet, initial / initial.sum(), stops / totals, steps / totals[None, :, None])

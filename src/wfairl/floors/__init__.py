@@ -1,0 +1,23 @@
+"""Continuous floors: plans of rooms, roadmaps over them, recorded paths matched to them, plans refined in the plane."""
+
+from wfairl.core.support.lazy_names import load_lazily
+
+_MODULES = {
+    "Band": "refining",
+    "FloorPlan": "floor_plan",
+    "FloorScene": "scene",
+    "Match": "matching",
+    "RefinedPath": "refining",
+    "Roadmap": "roadmap",
+    "STRAIGHT": "steering",
+    "Shape": "shapes",
+    "Steering": "steering",
+    "circle": "shapes",
+    "draw_roadmap": "roadmap",
+    "polygon": "shapes",
+    "rectangle": "shapes",
+    "refine_path": "refining",
+}
+
+__all__ = [*_MODULES]
+__getattr__, __dir__ = load_lazily(__name__, _MODULES)

@@ -1,0 +1,150 @@
+"""FloorPlan: a floor with bounds, obstacles, regions for labels, and zones with a price per metre.
+
+    plan = FloorPlan(
+        bounds=(0, 0, 24, 16),
+        obstacles=(rectangle(4, 3, 8, 5), circle(15, 9, 1)),
+        regions={"store": rectangle(0, 0, 2, 2), "dock": circle(22, 14, 1)},
+        zones={"wet": polygon((10, 4), (14, 4), (12, 8))},
+    )
+    plan.is_free(path), plan.word(path), plan.metres(path)
+
+The robot is a point: grow the obstacles by its radius. The word of a path is the regions that it is in, in the order in
+which it enters and leaves them; its cost is linear in its metres in each zone and outside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import combinations, pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import Label
+from wfairl.core.automata.words import Word, compress
+from wfairl.core.support.errors import BadInputError
+from wfairl.floors.shapes import Chains, Points, Shape, ShapeSet, chain_lengths, join_chains
+
+OUTSIDE_ZONES = "floor"
+"""The feature of the metres outside all zones."""
+
+
+class BrokenFloorPlanError(BadInputError):
+    """A floor plan that contradicts itself."""
+
+
+@dataclass(frozen=True, eq=False)
+class FloorPlan:
+    """A floor.
+
+    Attributes:
+        bounds: left, bottom, right and top, in metres.
+        obstacles: shapes that no path may touch.
+        regions: shapes by name, for labels; they may overlap.
+        zones: shapes by name, each with a price per metre; they may not overlap.
+    """
+
+    bounds: tuple[float, float, float, float]
+    obstacles: tuple[Shape, ...] = ()
+    regions: Mapping[str, Shape] = field(default_factory=dict)
+    zones: Mapping[str, Shape] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "obstacles", tuple(self.obstacles))
+        object.__setattr__(self, "regions", dict(self.regions))
+        object.__setattr__(self, "zones", dict(self.zones))
+        left, bottom, right, top = self.bounds
+        if not (np.isfinite(self.bounds).all() and left < right and bottom < top):
+            raise BrokenFloorPlanError("bounds are left, bottom, right and top, with left < right and bottom < top")
+        if OUTSIDE_ZONES in self.zones:
+            raise BrokenFloorPlanError(f"no zone may be called {OUTSIDE_ZONES!r}, the name of all outside the zones")
+        for (one, first), (other, second) in combinations(self.zones.items(), 2):
+            if _overlap(first, second):
+                raise BrokenFloorPlanError(f"the zones {one!r} and {other!r} overlap, and a metre has one price")
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """The names of the entries of `metres`."""
+        return (OUTSIDE_ZONES, *self.zones)
+
+    @property
+    def size(self) -> float:
+        """The diagonal in metres."""
+        left, bottom, right, top = self.bounds
+        return float(np.hypot(right - left, top - bottom))
+
+    def are_free(self, chains: Chains) -> NDArray[np.bool_]:
+        """Whether each of some paths stays in bounds and touches no obstacle, shape [paths]."""
+        left, bottom, right, top = self.bounds
+        x, y = chains.points.T
+        within = (x >= left) & (x <= right) & (y >= bottom) & (y <= top)
+        return ~self.obstacle_set.are_hit(chains) & np.logical_and.reduceat(within, chains.first[:-1])
+
+    def is_free(self, path: Points) -> bool:
+        """Whether a path stays in bounds and touches no obstacle."""
+        return bool(self.are_free(join_chains([path]))[0])
+
+    def all_metres(self, chains: Chains) -> NDArray[np.float64]:
+        """The metres of each of some paths outside the zones, and in each of them; shape [paths, 1 + zones]."""
+        inside = self.zone_set.metres_inside(chains)
+        return np.column_stack([np.maximum(chain_lengths(chains) - inside.sum(axis=1), 0), inside])
+
+    def metres(self, path: Points) -> NDArray[np.float64]:
+        """The metres of a path outside the zones, and in each of them; shape [1 + zones]."""
+        return self.all_metres(join_chains([path]))[0]
+
+    def labels(self, points: Points) -> list[Label]:
+        """The regions that each of some points is in."""
+        names = tuple(self.regions)
+        return [
+            frozenset(name for name, inside in zip(names, row, strict=True) if inside)
+            for row in self.region_set.contain(points)
+        ]
+
+    def word(self, path: Points) -> Word:
+        """The regions that a path is in, from its first point on."""
+        names = tuple(self.regions)
+        labels = self.labels(path[:1])
+        for _, number in self.region_set.crossings(path):
+            labels.append(labels[-1] ^ {names[number]})
+        return compress(labels)
+
+    @cached_property
+    def obstacle_set(self) -> ShapeSet:
+        """The obstacles, packed."""
+        return ShapeSet(self.obstacles)
+
+    @cached_property
+    def region_set(self) -> ShapeSet:
+        """The regions in their order, packed."""
+        return ShapeSet(tuple(self.regions.values()))
+
+    @cached_property
+    def zone_set(self) -> ShapeSet:
+        """The zones in their order, packed."""
+        return ShapeSet(tuple(self.zones.values()))
+
+
+def path_lengths(path: Points) -> NDArray[np.float64]:
+    """Metres from the start of a path to each of its points, shape [points]."""
+    return np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path[:, :2], axis=0), axis=1))])
+
+
+def resample(path: Points, spacing: float) -> Points:
+    """The path with points added, so that no two are further apart than `spacing`."""
+    parts: list[Points] = [path[:1]]
+    for one, other in pairwise(path):
+        steps = max(1, int(np.ceil(np.linalg.norm(other[:2] - one[:2]) / spacing - 1e-9)))
+        parts.append(one + np.linspace(0, 1, steps + 1)[1:, None] * (other - one))
+        parts[-1][-1] = other
+    return np.concatenate(parts)
+
+
+def _overlap(one: Shape, other: Shape) -> bool:
+    """Whether two shapes share an area: the outline of one runs through the other."""
+    return any(
+        ShapeSet([shape]).metres_inside(join_chains([np.vstack([outline.vertices, outline.vertices[:1]])])).sum() > 1e-9
+        for shape, outline in ((one, other), (other, one))
+    )

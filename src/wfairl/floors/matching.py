@@ -1,0 +1,287 @@
+"""Recorded paths matched to a roadmap: the path over its edges that stays nearest to the recorded one.
+
+Between two vertices that it passes at the recorded points i < j, the recorded part and the edge are traversed together,
+each at constant speed. A path over the roadmap costs
+
+    sum over its edges of  integral of | recorded point - point of the edge |  along both, by half each,
+
+so that neither a recorded part nor an edge far from it is free. Dynamic programming over (vertex, recorded point,
+position in the word) finds the cheapest one: a vertex may be passed at local minima of its distance to the recorded
+path. The path over the roadmap has the same word as the recorded one, region by region, so that what was demonstrated
+survives. The largest distance between the two is an upper bound on their Frechet distance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import UNAVAILABLE, Label
+from wfairl.core.support.compiling import njit
+from wfairl.core.support.errors import BadInputError
+from wfairl.floors.floor_plan import path_lengths, resample
+from wfairl.floors.shapes import Chains, Points, chain_lengths
+
+if TYPE_CHECKING:
+    from wfairl.floors.roadmap import Roadmap
+
+FINENESS = 300
+"""Recorded paths are resampled at this fraction of the floor's diagonal, or finer."""
+
+FIRST_WIDTH, WIDTHS = 1.5, 3
+"""Vertices are searched within this many times the median edge of the recorded path, and within twice that, and so on,
+this many times."""
+
+
+class NoMatchError(BadInputError):
+    """A recorded path that no path over a roadmap resembles."""
+
+
+@dataclass(frozen=True)
+class Match:
+    """The path over a roadmap that is nearest to a recorded one.
+
+    Attributes:
+        controls: of the path.
+        vertices: along it, one more.
+        mean_error: mean distance of the two along both, in metres.
+        largest_error: the largest distance.
+    """
+
+    controls: tuple[int, ...]
+    vertices: tuple[int, ...]
+    mean_error: float
+    largest_error: float
+
+
+class _Recording(NamedTuple):
+    """A recorded path: its points, shape [points, 2], and the metres from its start to each, shape [points]."""
+
+    points: Points
+    metres: NDArray[np.float64]
+
+
+class _Passages(NamedTuple):
+    """Where a recorded path may pass vertices, in the order of its points.
+
+    Attributes:
+        vertex, point: of each passage, shape [passages].
+        by_vertex: the passages of one vertex after the other, shape [passages].
+        first: index of the first of each vertex in `by_vertex`, and the end; shape [vertices + 1].
+    """
+
+    vertex: NDArray[np.int64]
+    point: NDArray[np.int64]
+    by_vertex: NDArray[np.int64]
+    first: NDArray[np.int64]
+
+
+class _Edges(NamedTuple):
+    """Edges of a roadmap, sorted by their sources.
+
+    Attributes:
+        control, target: of each edge, shape [edges].
+        first: index of the first edge of each vertex, and the end; shape [vertices + 1].
+        length: in metres, shape [edges].
+        chains: their points.
+    """
+
+    control: NDArray[np.int64]
+    target: NDArray[np.int64]
+    first: NDArray[np.int64]
+    length: NDArray[np.float64]
+    chains: Chains
+
+
+def match_path(roadmap: Roadmap, path: Points, start: int, marks: Mapping[int, Label], word: Sequence[Label]) -> Match:
+    """The path over a roadmap that is nearest to a recorded one.
+
+    Args:
+        roadmap: the roadmap.
+        path: the recorded points, shape [points, 2 or more].
+        start: the vertex where the matched path begins.
+        marks: labels of vertices, empty for the others.
+        word: of the recorded path, from its first point on; the matched path has the same, after its start.
+
+    Raises:
+        NoMatchError: there is no such path.
+    """
+    at_start = marks.get(start, frozenset())
+    word = word if word[0] == at_start else (at_start, *word)
+    points = resample(np.asarray(path, np.float64)[:, :2], roadmap.plan.size / FINENESS)
+    recording = _Recording(points, path_lengths(points))
+    for doubled in range(WIDTHS):
+        width = FIRST_WIDTH * float(np.median(roadmap.table.features.sum(axis=1))) * 2**doubled
+        match = _match_within(roadmap, recording, start, marks, word, width)
+        if match is not None:
+            return match
+    text = " ".join("-" if not label else "&".join(sorted(label)) for label in word)
+    raise NoMatchError(f"no path over the roadmap resembles the recorded one and shows {text}; is it of another scene?")
+
+
+def _match_within(
+    roadmap: Roadmap, recording: _Recording, start: int, marks: Mapping[int, Label], word: Sequence[Label], width: float
+) -> Match | None:
+    """The nearest path over vertices within some metres of the recorded one; None if there is none."""
+    near, passages = _find_passages(roadmap.configurations, recording.points, start, width)
+    edges = _edges_between(roadmap, near)
+    labels = [marks.get(vertex, frozenset()) for vertex in near.tolist()]
+    number = {label: i for i, label in enumerate(dict.fromkeys((*word, *labels)))}
+    label_index, letters = (np.array([number[label] for label in one]) for one in (labels, word))
+    vertices, taken, total, largest = _nearest_path(
+        recording, passages, edges, label_index, letters, int(np.searchsorted(near, start)), 2 * width
+    )
+    if not len(vertices):
+        return None
+    length = (recording.metres[-1] + edges.length[taken].sum()) / 2
+    mean = total / max(float(length), np.finfo(float).tiny)
+    return Match(tuple(edges.control[taken].tolist()), tuple(near[vertices].tolist()), mean, largest)
+
+
+def _find_passages(
+    configurations: NDArray[np.float64], points: Points, start: int, width: float
+) -> tuple[NDArray[np.int64], _Passages]:
+    """The vertices near a recorded path, ascending, and its passages, in which vertices are indices into these."""
+    low, high = points.min(axis=0) - width, points.max(axis=0) + width
+    places = configurations[:, :2]
+    around = np.flatnonzero(((places >= low) & (places <= high)).all(axis=1) | (np.arange(len(places)) == start))
+    distance = np.linalg.norm(places[around][:, None] - points[None], axis=2)
+    is_near = (distance.min(axis=1) <= width) | (around == start)
+    near, distance = around[is_near], distance[is_near]
+    padded = np.pad(distance, ((0, 0), (1, 1)), constant_values=np.inf)
+    may_pass = (distance <= padded[:, :-2]) & (distance < padded[:, 2:]) & (distance <= width)
+    may_pass[:, -1] |= distance[:, -1] <= width
+    may_pass[near == start, 0] = True
+    point, vertex = np.nonzero(may_pass.T)
+    by_vertex = np.argsort(vertex, kind="stable")
+    first = np.searchsorted(vertex[by_vertex], np.arange(len(near) + 1))
+    return near, _Passages(vertex, point, by_vertex, first)
+
+
+def _edges_between(roadmap: Roadmap, near: NDArray[np.int64]) -> _Edges:
+    """The edges between some vertices, with targets as indices into these."""
+    index = np.full(len(roadmap.configurations), -1)
+    index[near] = np.arange(len(near))
+    successors = roadmap.table.successors[near]
+    source, control = np.nonzero((successors != UNAVAILABLE) & (index[successors] >= 0))
+    target = successors[source, control]
+    chains = roadmap.steering.chains(roadmap.configurations[near[source]], roadmap.configurations[target])
+    first = np.searchsorted(source, np.arange(len(near) + 1))
+    return _Edges(control, index[target], first, chain_lengths(chains), chains)
+
+
+@njit(cache=True, nogil=True)
+def _nearest_path(
+    recording: _Recording,
+    passages: _Passages,
+    edges: _Edges,
+    label: NDArray[np.int64],
+    word: NDArray[np.int64],
+    start: int,
+    slack: float,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], float, float]:
+    """The cheapest path from the start at the first recorded point to the last letter of the word.
+
+    Args:
+        recording, passages, edges: see there.
+        label: number of the label of each vertex, shape [vertices].
+        word: numbers of its labels, shape [letters].
+        start: a vertex.
+        slack: the recorded part along an edge is at most so many metres longer than the edge.
+
+    Returns:
+        The vertices and the edges of the path, none if there is no path; its cost and its largest distance.
+    """
+    vertex, point, letters = passages.vertex, passages.point, len(word)
+    cost = np.full((len(vertex), letters), np.inf)
+    before = np.full((len(vertex), letters), -1)  # passage * letters + letter
+    last_edge = np.full((len(vertex), letters), -1)
+    for here in range(len(vertex)):
+        if vertex[here] == start and point[here] == 0:
+            cost[here, 0] = 0.0
+        if not (cost[here] < np.inf).any():
+            continue
+        for edge in range(edges.first[vertex[here]], edges.first[vertex[here] + 1]):
+            there = edges.target[edge]
+            changes = label[there] != label[vertex[here]]
+            for after in passages.by_vertex[passages.first[there] : passages.first[there + 1]]:
+                if point[after] <= point[here]:
+                    continue
+                if recording.metres[point[after]] - recording.metres[point[here]] > edges.length[edge] + slack:
+                    break
+                distance = -1.0
+                for letter in range(letters):
+                    next_letter = letter + 1 if changes else letter
+                    if cost[here, letter] == np.inf or next_letter >= letters:
+                        continue
+                    if changes and word[next_letter] != label[there]:
+                        continue
+                    if distance < 0:
+                        distance = _edge_distance(recording, point[here], point[after], edges, edge)[0]
+                    if cost[here, letter] + distance < cost[after, next_letter]:
+                        cost[after, next_letter] = cost[here, letter] + distance
+                        before[after, next_letter] = here * letters + letter
+                        last_edge[after, next_letter] = edge
+    best, best_cost, largest = -1, np.inf, 0.0
+    for here in range(len(vertex)):
+        if cost[here, letters - 1] < best_cost:
+            place = edges.chains.points[edges.chains.first[edges.first[vertex[here]]]][None]
+            rest, furthest = _distance(recording, point[here], len(recording.points) - 1, place, 0.0)
+            if cost[here, letters - 1] + rest < best_cost:
+                best, best_cost, largest = here, cost[here, letters - 1] + rest, furthest
+    if best < 0:
+        return np.empty(0, np.int64), np.empty(0, np.int64), np.inf, np.inf
+    vertices, taken = [vertex[best]], [np.int64(0) for _ in range(0)]
+    here, letter = best, letters - 1
+    while before[here, letter] >= 0:
+        edge, (earlier, letter) = last_edge[here, letter], divmod(before[here, letter], letters)
+        largest = max(largest, _edge_distance(recording, point[earlier], point[here], edges, edge)[1])
+        taken.append(edge)
+        vertices.append(vertex[earlier])
+        here = earlier
+    return np.array(vertices)[::-1], np.array(taken)[::-1], best_cost, largest
+
+
+@njit(cache=True, nogil=True)
+def _edge_distance(recording: _Recording, i: int, j: int, edges: _Edges, edge: int) -> tuple[float, float]:
+    points, first = edges.chains
+    return _distance(recording, i, j, points[first[edge] : first[edge + 1]], edges.length[edge])
+
+
+@njit(cache=True, nogil=True)
+def _distance(recording: _Recording, i: int, j: int, path: Points, length: float) -> tuple[float, float]:
+    """The distance between the recorded part from i to j and a path, traversed together.
+
+    Returns:
+        Its integral, along both by half each, and its maximum.
+    """
+    points, metres = recording
+    total, largest, before = 0.0, 0.0, 0.0
+    segment, passed = 0, 0.0
+    for t in range(i, j + 1):
+        fraction = 1.0 if t == j else (metres[t] - metres[i]) / max(metres[j] - metres[i], 1e-300)
+        wanted = fraction * length
+        while segment < len(path) - 2:
+            step = np.hypot(path[segment + 1, 0] - path[segment, 0], path[segment + 1, 1] - path[segment, 1])
+            if passed + step >= wanted:
+                break
+            passed += step
+            segment += 1
+        x, y = path[segment, 0], path[segment, 1]
+        if segment + 1 < len(path):
+            dx, dy = path[segment + 1, 0] - x, path[segment + 1, 1] - y
+            step = np.hypot(dx, dy)
+            if step > 0:
+                along = min(1.0, (wanted - passed) / step)
+                x, y = x + along * dx, y + along * dy
+        distance = np.hypot(points[t, 0] - x, points[t, 1] - y)
+        if t > i:
+            total += (metres[t] - metres[t - 1]) * (before + distance) / 2
+        before = distance
+        largest = max(largest, distance)
+    recorded = max(metres[j] - metres[i], 1e-300)
+    return total * (recorded + length) / (2 * recorded), largest

@@ -1,0 +1,190 @@
+"""Plans on a roadmap refined in the plane: cheaper, with the same word.
+
+A band of stations is laid along the plan, each with some configurations drawn around it. The cheapest path through the
+band that touches no obstacle and has the word of the plan, letter by letter, is found exactly; it is the next plan, and
+the next band is narrower. The plan itself is one of these paths, so that the cost never rises.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
+
+from wfairl.core.automata.words import Word
+from wfairl.core.support.errors import BadInputError
+from wfairl.floors.floor_plan import path_lengths
+from wfairl.floors.steering import Configurations
+
+if TYPE_CHECKING:
+    from wfairl.floors.roadmap import Roadmap
+    from wfairl.floors.scene import FloorScene
+
+
+FOREIGN = -1
+"""The number of a label that a word does not have."""
+
+
+@dataclass(frozen=True)
+class Band:
+    """The size of the search around a plan.
+
+    Attributes:
+        rounds: number of bands, one after the other.
+        stations: along the plan.
+        around: configurations at each station, the plan's own included.
+        reach: stations that one step of a path may span.
+        first_width, last_width: standard deviation of the configurations around a station in the first and the last
+            band, in metres; headings are drawn as if a radian were a metre.
+    """
+
+    rounds: int = 10
+    stations: int = 48
+    around: int = 4
+    reach: int = 5
+    first_width: float = 0.4
+    last_width: float = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class RefinedPath:
+    """A path in the plane.
+
+    Attributes:
+        configurations: joined by the steering's paths, shape [configurations, 2 or 3].
+        path: its points, shape [points, 2 or 3].
+        metres: outside the zones and in each of them, shape [1 + zones].
+        cost: of the metres.
+        word: of the path, from its first point on.
+    """
+
+    configurations: Configurations
+    path: Configurations
+    metres: NDArray[np.float64]
+    cost: float
+    word: Word
+
+
+def refine_path(
+    scene: FloorScene,
+    configurations: Configurations,
+    prices: NDArray[np.float64],
+    band: Band | None = None,
+    seed: int = 0,
+) -> RefinedPath:
+    """A cheaper path with the same start and word as a plan.
+
+    Args:
+        scene: the floor, with the propositions of its regions.
+        configurations: of the plan, such as its vertices; the steering's paths between them touch no obstacle.
+        prices: of a metre outside the zones and in each of them, above zero; shape [1 + zones].
+        band: the size of the search.
+        seed: of the configurations that are drawn.
+
+    Raises:
+        BadInputError: the prices do not fit the floor.
+    """
+    band, rng, roadmap = band or Band(), np.random.default_rng(seed), scene.roadmap
+    if len(prices) != len(roadmap.plan.feature_names) or not (np.asarray(prices) > 0).all():
+        raise BadInputError(f"prices are one above zero for each of {', '.join(roadmap.plan.feature_names)}")
+    best = np.asarray(configurations, np.float64)
+    word = scene.shown_word(roadmap.path_through(best))
+    shrink = (band.last_width / band.first_width) ** (1 / max(1, band.rounds - 1))
+    for done in range(band.rounds):
+        best = _refine_once(scene, best, word, prices, band, band.first_width * shrink**done, rng)
+    path = roadmap.path_through(best)
+    metres = roadmap.edge_metres(best[:-1], best[1:]).sum(axis=0)
+    return RefinedPath(best, path, metres, float(metres @ prices), scene.shown_word(path))
+
+
+def _refine_once(
+    scene: FloorScene,
+    plan: Configurations,
+    word: Word,
+    prices: NDArray[np.float64],
+    band: Band,
+    width: float,
+    rng: np.random.Generator,
+) -> Configurations:
+    """The cheapest path through one band."""
+    spine, corners = _spine(scene.roadmap, plan, band.stations)
+    station = np.repeat(np.arange(len(spine)), band.around)
+    drawn = spine[station] + width * rng.normal(size=(len(station), spine.shape[1]))
+    is_own = np.arange(len(station)) % band.around == 0
+    drawn[is_own | (station == 0)] = spine[station[is_own | (station == 0)]]
+    source, target = _pairs(station, corners * band.around, band.reach)
+    starts, ends = drawn[source], drawn[target]
+    chains = scene.roadmap.steering.chains(starts, ends)
+    number = {label: i for i, label in enumerate(dict.fromkeys(word))}
+    labels = np.array([number.get(label, FOREIGN) for label in scene.shown_labels(drawn)])
+    changes = scene.meaningful.count_crossings(chains).sum(axis=1)
+    is_edge = (changes == (labels[source] != labels[target])) & scene.roadmap.plan.are_free(chains)
+    costs = scene.roadmap.edge_metres(starts, ends, chains)[is_edge] @ prices
+    letters = np.array([number[label] for label in word])
+    return drawn[_cheapest_path(source[is_edge], target[is_edge], costs, labels, letters)]
+
+
+def _spine(roadmap: Roadmap, plan: Configurations, stations: int) -> tuple[Configurations, NDArray[np.int64]]:
+    """The plan's configurations with others on the paths between them, and the indices of its own."""
+    paths = [roadmap.steering.path(one, other) for one, other in pairwise(plan)]
+    spacing = sum(path_lengths(path)[-1] for path in paths) / stations
+    parts = [plan[:1]]
+    for path, end in zip(paths, plan[1:], strict=True):
+        along = path_lengths(path)
+        steps = max(1, math.ceil(along[-1] / max(spacing, 1e-9)))
+        wanted = along[-1] * np.arange(1, steps) / steps
+        between = np.stack([np.interp(wanted, along, column) for column in _unwrapped(path).T], axis=1)
+        parts += [between, end[None]]
+    own = np.cumsum([len(part) for part in parts])[0::2] - 1
+    return np.concatenate(parts), own
+
+
+def _unwrapped(path: Configurations) -> Configurations:
+    """The path with headings that do not jump by a full turn."""
+    return path if path.shape[1] == 2 else np.column_stack([path[:, :2], np.unwrap(path[:, 2])])
+
+
+def _pairs(
+    station: NDArray[np.int64], corners: NDArray[np.int64], reach: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Pairs (from, to) of configurations, up to `reach` stations ahead, and of any two of the plan's own; each once."""
+    count, last = len(station), int(station[-1])
+    around = count // (last + 1)
+    near_one, ahead = np.nonzero(np.ones((count, reach * around), bool))
+    near_other = (station[near_one] + 1) * around + ahead
+    within = near_other < count
+    far_one, far_other = (corners[side] for side in np.triu_indices(len(corners), 1))
+    keys = np.concatenate([near_one[within] * count + near_other[within], far_one * count + far_other])
+    distinct = np.unique(keys)
+    return distinct // count, distinct % count
+
+
+def _cheapest_path(
+    source: NDArray[np.int64],
+    target: NDArray[np.int64],
+    costs: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    letters: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """The cheapest path from the first configuration whose labels are the letters, one by one to their end."""
+    count = len(labels)
+    rows, columns, values = [], [], []
+    for position, letter in enumerate(letters):
+        for next_position in range(position, min(position + 2, len(letters))):
+            edges = (labels[source] == letter) & (labels[target] == letters[next_position])
+            rows.append(position * count + source[edges])
+            columns.append(next_position * count + target[edges])
+            values.append(costs[edges])
+    size = count * len(letters)
+    graph = csr_array((np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))), shape=(size, size))
+    distance, before = dijkstra(graph, indices=0, return_predecessors=True)
+    path = [size - count + int(distance[-count:].argmin())]
+    while before[path[-1]] >= 0:
+        path.append(int(before[path[-1]]))
+    return np.array(path[::-1]) % count

@@ -1,0 +1,299 @@
+"""Roadmap: a floor as a graph (PRM*), sampled once in free space; its scenes are `GraphWorld`s.
+
+    roadmap = draw_roadmap(plan, samples=1000, seed=0)
+    world = roadmap.world(start, {"bay 1": "store", "bay 4": "dock"})
+
+A vertex is a configuration of a scrambled Halton sequence, an edge the steering's path to one of the
+
+    k = ceil(e (1 + 1 / d) ln n)        (k-PRM* of Karaman and Frazzoli, 2011; d dimensions, n vertices)
+
+nearest others, if it touches no obstacle. The features of an edge are its metres outside the zones and in each of them.
+
+The label of an edge is the regions that its end is in. Edges along which that changes more than once are left out, so
+that no region is crossed unnoticed: the word of a path is then exactly the regions that it runs through. Every region
+has vertices of its own, so that it can be entered. All scenes share one table; they give regions their propositions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
+
+from wfairl.core.automata.automaton import UNAVAILABLE, Label
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.graph import GraphWorld
+from wfairl.core.worlds.transitions import TransitionTable, edge_ranks
+from wfairl.floors.floor_plan import BrokenFloorPlanError, FloorPlan
+from wfairl.floors.shapes import Chains, Points, Shape, ShapeSet, join_chains
+from wfairl.floors.steering import STRAIGHT, Configurations, Steering
+
+VERTICES_OF_A_REGION = 8
+"""Samples drawn in each region, besides those that fall there by chance."""
+
+CANDIDATES = 4
+"""For curves, the k shortest paths are searched among this many times k nearest places."""
+
+MAX_ROUNDS = 200
+"""Rounds of sampling after which a floor counts as having no free space."""
+
+
+@dataclass(frozen=True, eq=False)
+class Roadmap:
+    """A floor as a graph.
+
+    Attributes:
+        plan: the floor.
+        steering: how the robot moves.
+        configurations: of the vertices, shape [vertices, 2 or 3].
+        table: the edges; control i of a vertex takes the i-th shortest of its edges.
+    """
+
+    plan: FloorPlan
+    steering: Steering
+    configurations: Configurations
+    table: TransitionTable
+
+    @property
+    def edges(self) -> int:
+        """The number of directed edges."""
+        return int((self.table.successors != UNAVAILABLE).sum())
+
+    def world(
+        self, start: int, meanings: Mapping[str, str] | None = None, propositions: Sequence[str] | None = None
+    ) -> GraphWorld:
+        """A scene: the start of the robot and the propositions of the regions; the table is shared.
+
+        Args:
+            start: a vertex.
+            meanings: proposition by region, none for regions left out; each region's own name if None.
+            propositions: of the labels; those that occur, in their order, if None.
+
+        Raises:
+            BadInputError: there is no such region.
+        """
+        from wfairl.floors.scene import FloorScene  # which imports this module
+
+        scene = FloorScene(self, {name: name for name in self.plan.regions} if meanings is None else dict(meanings))
+        if propositions is None:
+            propositions = tuple(dict.fromkeys(scene.meanings.values()))
+        return GraphWorld(self.table, tuple(propositions), start, self.marks(scene.meanings), scene)
+
+    def nearest(self, place: Points) -> int:
+        """The vertex nearest to a place (x, y)."""
+        return int(self._tree.query(np.asarray(place)[:2])[1])
+
+    def path(self, vertices: Sequence[int]) -> Configurations:
+        """The path through some vertices, each a neighbour of the one before; shape [points, 2 or 3]."""
+        return self.path_through(self.configurations[list(vertices)])
+
+    def path_through(self, configurations: Configurations) -> Configurations:
+        """The steering's path through some configurations, shape [points, 2 or 3]."""
+        parts = [self.steering.path(one, other)[1:] for one, other in pairwise(configurations)]
+        return np.concatenate([configurations[:1], *parts])
+
+    def edge_metres(
+        self, starts: Configurations, ends: Configurations, chains: Chains | None = None
+    ) -> NDArray[np.float64]:
+        """The metres of paths from starts to ends outside the zones and in each of them, shape [paths, 1 + zones].
+
+        Args:
+            starts, ends: configurations.
+            chains: the paths, computed if None.
+        """
+        return _edge_metres(self.plan, self.steering, starts, ends, chains)
+
+    def marks(self, meanings: Mapping[str, str]) -> dict[int, Label]:
+        """The labels of vertices that are not empty, given the propositions of regions.
+
+        Raises:
+            BadInputError: there is no such region.
+        """
+        names = list(self.plan.regions)
+        unknown = [name for name in meanings if name not in names]
+        if unknown:
+            raise BadInputError(f"the floor plan has no region {unknown[0]!r}; there are {', '.join(names)}")
+        propositions: dict[int, set[str]] = {}
+        for name, proposition in meanings.items():
+            for vertex in np.flatnonzero(self.regions_of_vertices[:, names.index(name)]).tolist():
+                propositions.setdefault(vertex, set()).add(proposition)
+        return {vertex: frozenset(propositions[vertex]) for vertex in sorted(propositions)}
+
+    @cached_property
+    def regions_of_vertices(self) -> NDArray[np.bool_]:
+        """Which regions each vertex is in, shape [vertices, regions]."""
+        return self.plan.region_set.contain(self.configurations)
+
+    @cached_property
+    def _tree(self) -> cKDTree:
+        return cKDTree(self.configurations[:, :2])
+
+
+def draw_roadmap(
+    plan: FloorPlan,
+    samples: int,
+    seed: int = 0,
+    steering: Steering = STRAIGHT,
+    places: Configurations | None = None,
+) -> Roadmap:
+    """Sample a roadmap in the free space of a floor.
+
+    Args:
+        plan: the floor.
+        samples: vertices besides those of regions; those outside the largest connected component are dropped.
+        seed: of the samples.
+        steering: how the robot moves.
+        places: configurations that are vertices in any case, such as the starts of scenes; shape [places, 2 or 3].
+
+    Raises:
+        BrokenFloorPlanError: there is no free space, or too few samples to enter a region or reach a place.
+    """
+    if samples < 2:
+        raise BadInputError(f"a roadmap needs at least two samples, not {samples}")
+    given = np.empty((0, steering.dimensions)) if places is None else np.asarray(places, np.float64)
+    configurations = np.concatenate([given, _draw_vertices(plan, samples, seed, steering.dimensions)])
+    source, target = _neighbours(configurations, steering)
+    chains = steering.chains(configurations[source], configurations[target])
+    inside = plan.region_set.contain(configurations)
+    changes = plan.region_set.count_crossings(chains)
+    # Regions change at most once along an edge, and as its ends show: the label of its end is all of its word.
+    is_labelled = (changes == (inside[source] != inside[target])).all(axis=1) & (changes.sum(axis=1) <= 1)
+    is_edge = plan.are_free(chains) & is_labelled
+    metres = _edge_metres(plan, steering, configurations[source], configurations[target], chains)[is_edge]
+    vertices, source, target, joined = _largest_component(len(configurations), source[is_edge], target[is_edge])
+    if not np.array_equal(vertices[: len(given)], np.arange(len(given))):
+        raise BrokenFloorPlanError("a place cannot be reached on this roadmap: draw more samples, or move it")
+    _check_regions(plan, inside[vertices])
+    table = _to_table(source, target, metres[joined], configurations[vertices], plan.feature_names)
+    return Roadmap(plan, steering, configurations[vertices], table)
+
+
+def _draw_vertices(plan: FloorPlan, samples: int, seed: int, dimensions: int) -> Configurations:
+    """Free configurations: everywhere, and some in each region."""
+    left, bottom, right, top = plan.bounds
+    everywhere = Shape(np.array([(left, bottom), (right, bottom), (right, top), (left, top)]))
+    parts = [_draw_in(plan, everywhere, samples, [seed, 0], dimensions, "the floor")]
+    for number, (name, region) in enumerate(plan.regions.items(), start=1):
+        parts.append(_draw_in(plan, region, VERTICES_OF_A_REGION, [seed, number], dimensions, f"the region {name!r}"))
+    return np.concatenate(parts)
+
+
+def _draw_in(
+    plan: FloorPlan, shape: Shape, wanted: int, seed: Sequence[int], dimensions: int, name: str
+) -> Configurations:
+    from scipy.stats import qmc  # slow to import
+
+    sequence = qmc.Halton(dimensions, rng=np.random.default_rng(seed))
+    low, high = shape.box
+    low, high = np.append(low, -math.pi)[:dimensions], np.append(high, math.pi)[:dimensions]
+    inside = ShapeSet([shape])
+    samples: list[Configurations] = []
+    for _ in range(MAX_ROUNDS):
+        drawn = low + sequence.random(wanted) * (high - low)
+        places = join_chains([point[None] for point in drawn])
+        samples.append(drawn[inside.contain(drawn)[:, 0] & plan.are_free(places)])
+        if sum(map(len, samples)) >= wanted:
+            return np.concatenate(samples)[:wanted]
+    raise BrokenFloorPlanError(f"there is hardly any free space in {name}")
+
+
+def _neighbours(configurations: Configurations, steering: Steering) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Pairs (from, to) of near configurations, each once."""
+    count, dimensions = configurations.shape
+    k = min(count - 1, math.ceil(math.e * (1 + 1 / dimensions) * math.log(count)))
+    candidates = k if dimensions == 2 else min(count - 1, CANDIDATES * k)
+    tree = cKDTree(configurations[:, :2])
+    near = np.asarray(tree.query(configurations[:, :2], candidates + 1)[1])[:, 1:]  # the first is the vertex itself
+    one = np.repeat(np.arange(count), candidates)
+    other = near.reshape(-1)
+    pairs = [one * count + other] if candidates == k else [_shortest(steering, configurations, one, other, k)]
+    if steering.is_symmetric:
+        pairs.append(pairs[0] % count * count + pairs[0] // count)
+    elif candidates > k:
+        into = _shortest(steering, configurations, one, other, k, reverse=True)
+        pairs.append(into % count * count + into // count)
+    distinct = np.unique(np.concatenate(pairs))
+    distinct = distinct[distinct // count != distinct % count]
+    return distinct // count, distinct % count
+
+
+def _shortest(
+    steering: Steering,
+    configurations: Configurations,
+    one: NDArray[np.int64],
+    other: NDArray[np.int64],
+    k: int,
+    reverse: bool = False,
+) -> NDArray[np.int64]:
+    """Of the pairs of each vertex the k with the shortest paths, as from * count + to."""
+    ends = (configurations[other], configurations[one]) if reverse else (configurations[one], configurations[other])
+    lengths = steering.lengths(*ends).reshape(len(configurations), -1)
+    chosen = np.argpartition(lengths, k - 1, axis=1)[:, :k]
+    rows = np.arange(len(configurations))[:, None]
+    return (rows * len(configurations) + other.reshape(lengths.shape)[rows, chosen]).reshape(-1)
+
+
+def _edge_metres(
+    plan: FloorPlan, steering: Steering, starts: Configurations, ends: Configurations, chains: Chains | None = None
+) -> NDArray[np.float64]:
+    chains = steering.chains(starts, ends) if chains is None else chains
+    metres = plan.all_metres(chains)
+    chords = np.maximum(metres.sum(axis=1), np.finfo(float).tiny)  # a little shorter than curves
+    return metres * (steering.lengths(starts, ends) / chords)[:, None]
+
+
+def _largest_component(
+    count: int, source: NDArray[np.int64], target: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+    """The largest strongly connected component: its vertices, its edges in new numbers, and which edges those are."""
+    graph = csr_array((np.ones(len(source), np.int8), (source, target)), shape=(count, count))
+    _, component = connected_components(graph, directed=True, connection="strong")
+    is_in = component == np.bincount(component).argmax()
+    if is_in.sum() < 2:
+        raise BrokenFloorPlanError("no two samples can be joined: draw more samples, or grow the passages")
+    number = np.cumsum(is_in) - 1
+    joined = is_in[source] & is_in[target]
+    return np.flatnonzero(is_in), number[source[joined]], number[target[joined]], joined
+
+
+def _check_regions(plan: FloorPlan, inside: NDArray[np.bool_]) -> None:
+    closed = [name for name, count in zip(plan.regions, inside.sum(axis=0), strict=True) if not count]
+    if closed:
+        raise BrokenFloorPlanError(
+            f"the region {closed[0]!r} cannot be entered on this roadmap: draw more samples, or open a path to it"
+        )
+
+
+def _to_table(
+    source: NDArray[np.int64],
+    target: NDArray[np.int64],
+    metres: NDArray[np.float64],
+    configurations: Configurations,
+    feature_names: tuple[str, ...],
+) -> TransitionTable:
+    """The edges of each vertex from the shortest to the longest."""
+    order = np.lexsort((metres.sum(axis=1), source))
+    source, target, metres = source[order], target[order], metres[order]
+    control = edge_ranks(source)
+    shape = (len(configurations), int(control.max()) + 1)
+    successors, feature_index = np.full(shape, UNAVAILABLE, np.int32), np.zeros(shape, np.int32)
+    successors[source, control] = target
+    feature_index[source, control] = np.arange(len(source))
+    return TransitionTable(
+        controls=tuple(f"neighbour {i}" for i in range(shape[1])),
+        successors=successors,
+        label_index=np.zeros(shape, np.uint16),
+        labels=(frozenset(),),
+        feature_index=feature_index,
+        features=metres,
+        feature_names=feature_names,
+        positions=configurations[:, :2].copy(),
+    )

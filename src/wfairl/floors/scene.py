@@ -1,0 +1,100 @@
+"""A scene on a roadmap: the propositions of its regions, its images, and recorded paths matched to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import Label
+from wfairl.core.automata.words import Word, compress
+from wfairl.floors.floor_plan import path_lengths
+from wfairl.floors.matching import Match, NoMatchError, match_path
+from wfairl.floors.shapes import Points, ShapeSet
+
+if TYPE_CHECKING:
+    from wfairl.floors.drawing import FloorDrawing
+    from wfairl.floors.roadmap import Roadmap
+
+
+SHORT_GAP = 0.3
+"""Metres outside a region after which a recorded path has left it: positions are never exact."""
+
+
+@dataclass(frozen=True, eq=False)
+class FloorScene:
+    """The source of a `GraphWorld` on a roadmap, whose states are the vertices.
+
+    Attributes:
+        roadmap: the floor as a graph.
+        meanings: proposition by region.
+    """
+
+    roadmap: Roadmap
+    meanings: Mapping[str, str]
+
+    def render(self, vertex: int) -> NDArray[np.uint8]:
+        """See `Renderer`."""
+        return self.drawing.render(vertex)
+
+    def locate(self, vertex: int) -> tuple[float, float]:
+        """See `Located`."""
+        return self.drawing.locate(vertex)
+
+    def locate_path(self, vertices: Sequence[int]) -> Points:
+        """The pixels of the path through some vertices; see `trace_path`."""
+        return self.drawing.pixels(self.roadmap.path(vertices))
+
+    def shown_word(self, path: Points) -> Word:
+        """The word of a path in this scene, from its first point on."""
+        return compress([self.to_label(regions) for regions in self.roadmap.plan.word(path)])
+
+    def shown_labels(self, places: Points) -> list[Label]:
+        """The label of each of some places in this scene."""
+        return [self.to_label(regions) for regions in self.roadmap.plan.labels(places)]
+
+    def match_path(self, path: Points, start: int) -> Match:
+        """The path over the roadmap that is nearest to a recorded one; see `matching`."""
+        plan = self.roadmap.plan
+        low, high = np.array(plan.bounds[:2]) - plan.size, np.array(plan.bounds[2:]) + plan.size
+        beyond = np.flatnonzero(((path < low) | (path > high)).any(axis=1))
+        if len(beyond):
+            raise NoMatchError(f"place {beyond[0]} of the path lies far from the floor; are these metres?")
+        return match_path(self.roadmap, path, start, self.roadmap.marks(self.meanings), self.recorded_word(path))
+
+    def recorded_word(self, path: Points) -> Word:
+        """The word of a recorded path; where it leaves a region only to return at once, it has not left it."""
+        plan = self.roadmap.plan
+        names, along = tuple(plan.regions), path_lengths(path)
+        (regions,) = plan.labels(path[:1])
+        labels, begins = [self.to_label(regions)], [0.0]
+        for place, number in plan.region_set.crossings(path):
+            regions = regions ^ {names[number]}
+            labels.append(self.to_label(regions))
+            begins.append(float(np.interp(place, np.arange(len(along)), along)))
+        lengths = np.diff([*begins, float(along[-1])])
+        is_gap = [
+            0 < i < len(labels) - 1 and lengths[i] < SHORT_GAP and label < labels[i - 1] and label < labels[i + 1]
+            for i, label in enumerate(labels)
+        ]
+        return compress([label for label, gap in zip(labels, is_gap, strict=True) if not gap])
+
+    def to_label(self, regions: Iterable[str]) -> Label:
+        """The propositions of some regions."""
+        return frozenset(self.meanings[name] for name in regions if name in self.meanings)
+
+    @cached_property
+    def meaningful(self) -> ShapeSet:
+        """The regions that have a proposition."""
+        return ShapeSet([region for name, region in self.roadmap.plan.regions.items() if name in self.meanings])
+
+    @cached_property
+    def drawing(self) -> FloorDrawing:
+        """The renderer of the floor."""
+        from wfairl.floors.drawing import FloorDrawing  # Pillow is slow to import
+
+        return FloorDrawing(self.roadmap, self.meanings)

@@ -1,0 +1,1 @@
+"""Demonstrations in Minari's format."""

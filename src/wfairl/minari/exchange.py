@@ -1,0 +1,245 @@
+"""Exchange with Minari, the data set format of Gymnasium; needs the extra `minari`.
+
+Export runs the controls in the real environment and writes its observations, rewards and ends. Import runs them again:
+an episode whose observations the environment contradicts is rejected, with the step at which they differ.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Protocol, cast
+
+import gymnasium
+import numpy as np
+
+from wfairl.core.demonstrations.demonstration import (
+    FAILURE_SCORE,
+    SUCCESS_SCORE,
+    ContradictionError,
+    Dataset,
+    Demonstration,
+    follow_controls,
+    replay,
+)
+from wfairl.core.support.bounds import LARGEST_SEED
+from wfairl.core.support.errors import BadInputError, MissingExtraError
+from wfairl.core.support.files import check_ends
+from wfairl.core.support.progress import track
+from wfairl.core.worlds.task import Task
+
+LONGEST_MISSION = 1024
+"""MiniGrid's own mission space is a function, which Minari cannot store; a text of this length can."""
+
+
+class GymnasiumTask(Task, Protocol):
+    """A task whose scenes are Gymnasium environments, as Minari requires."""
+
+    @property
+    def environment_id(self) -> str:
+        """Gymnasium's id."""
+        ...
+
+    def make_environment(self, seed: int, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
+        """The environment of one seed, reset."""
+        ...
+
+
+@dataclass(frozen=True)
+class Import:
+    """An imported data set, and the reason of each rejected episode by its number."""
+
+    dataset: Dataset
+    rejected: dict[int, str]
+
+
+def export_minari(dataset: Dataset, task: Task, dataset_id: str, root: Path | None = None) -> None:
+    """Write a data set as a Minari data set on disk.
+
+    Args:
+        dataset: demonstrations of the task.
+        task: the task.
+        dataset_id: Minari's id, such as `doorkey/expert-v0`.
+        root: Minari's folder of data sets; its own default if None.
+
+    Raises:
+        BadInputError: Minari refuses the id, or has a data set of this id already.
+    """
+    minari = _import_minari()
+    from minari.data_collector import EpisodeBuffer
+
+    source = _gymnasium_task(task)
+    episodes: list[EpisodeBuffer] = []
+    for demonstration in track(dataset, "export"):
+        episodes.append(
+            EpisodeBuffer(
+                id=len(episodes),
+                seed=demonstration.seed,
+                actions=np.array(demonstration.controls, np.int64),
+                **_run(source, demonstration),
+                infos={"score": np.full(len(demonstration) + 1, demonstration.score)},
+            )
+        )
+    environment = source.make_environment(seed=0)
+    space = environment.observation_space
+    assert isinstance(space, gymnasium.spaces.Dict)
+    with _datasets_path(root), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"`\w+` is set to None", UserWarning)  # the user cannot give an author here
+        try:
+            minari.create_dataset_from_buffers(
+                dataset_id,
+                buffer=episodes,
+                env=environment,
+                observation_space=gymnasium.spaces.Dict(
+                    {**space.spaces, "mission": gymnasium.spaces.Text(LONGEST_MISSION)}
+                ),
+                action_space=environment.action_space,
+                algorithm_name=f"wfairl expert at temperature {dataset.temperature}",
+                description=f"wfairl demonstrations of {task.name}",
+                jpeg_encoding=False,  # observations are symbols, not photographs
+            )
+        except ValueError as error:
+            raise BadInputError(f"Minari refuses {dataset_id!r}: {str(error).splitlines()[0]}") from None
+
+
+def import_minari(dataset_id: str, task: Task, root: Path | None = None) -> Import:
+    """Read a Minari data set of a task's environment.
+
+    The score of an episode is that of its infos, else 1 for success under the task's rule and 0 for failure.
+
+    Raises:
+        BadInputError: there is no such data set, or it is of another environment.
+    """
+    minari = _import_minari()
+    from minari.storage import get_dataset_path
+
+    task = _gymnasium_task(task)
+    with _datasets_path(root):
+        try:
+            for path in get_dataset_path(dataset_id).glob("data/*"):
+                check_ends(path)
+            source = minari.load_dataset(dataset_id)
+        except FileNotFoundError:
+            raise BadInputError(f"there is no Minari data set {dataset_id!r}") from None
+        except Exception as error:
+            raise _broken(dataset_id, error) from None
+        try:
+            environment_id = source.env_spec.id if source.env_spec else "no environment"
+            if environment_id == task.environment_id:
+                return _import(source, task)
+        except Exception as error:
+            raise _broken(dataset_id, error) from None
+    raise BadInputError(
+        f"the Minari data set {dataset_id!r} is of {environment_id}, the task {task.name!r} of {task.environment_id}"
+    )
+
+
+def _broken(dataset_id: str, error: Exception) -> BadInputError:
+    """The error for files that Minari or HDF5 cannot read, for which they raise errors of any type."""
+    reason = " ".join(f"{type(error).__name__}: {error}".split())
+    return BadInputError(f"the Minari data set {dataset_id!r} cannot be read ({reason})")
+
+
+def _import(source: Any, task: GymnasiumTask) -> Import:
+    seeds = [metadata.get("seed") for metadata in source.storage.get_episode_metadata(source.episode_indices)]
+    demonstrations, rejected = [], {}
+    episodes = zip(source.iterate_episodes(), seeds, strict=True)
+    for episode, seed in track(episodes, "import", total=len(seeds)):
+        try:
+            demonstrations.append(_to_demonstration(episode, seed, task))
+        except BadInputError as error:
+            rejected[int(episode.id)] = str(error)
+    return Import(Dataset(task.name, tuple(demonstrations)), rejected)
+
+
+def _gymnasium_task(task: Task) -> GymnasiumTask:
+    """The task, if it has a Gymnasium environment; raises `BadInputError` if not."""
+    if not hasattr(task, "make_environment") or not hasattr(task, "environment_id"):
+        raise BadInputError(
+            f"the task {task.name!r} has no Gymnasium environment, which Minari's data sets are of;"
+            " demonstrations of any task are kept as *.safetensors"
+        )
+    return cast(GymnasiumTask, task)
+
+
+def _run(task: GymnasiumTask, demonstration: Demonstration) -> dict[str, Any]:
+    """Observations, rewards, terminations and truncations of the real environment, whose states must be the model's.
+
+    Raises:
+        ContradictionError: names the step at which they differ, as they do if the controls go on after the end.
+    """
+    simulator = task.make_simulator(demonstration.seed)
+    world, real = simulator.world, cast(Any, simulator).environment.unwrapped
+    states, _ = follow_controls(world, demonstration.controls, demonstration.seed)
+    observations: dict[str, list[Any]] = {key: [value] for key, value in real.gen_obs().items()}
+    rewards, terminations, truncations = [], [], []
+    for step, control in enumerate(demonstration.controls):
+        observation, reward, terminated, truncated, _ = real.step(control)
+        if cast(Any, world).state_of(real) != states[step + 1]:
+            raise ContradictionError(f"seed {demonstration.seed}: step {step}: the world goes to another state")
+        for key, value in observation.items():
+            observations[key].append(value)
+        rewards.append(float(reward))
+        terminations.append(bool(terminated))
+        truncations.append(bool(truncated))
+    ends = {"terminations": terminations, "truncations": truncations}
+    return {"observations": observations, "rewards": rewards, **ends}
+
+
+def _to_demonstration(episode: Any, seed: Any, task: GymnasiumTask) -> Demonstration:
+    if seed is None or not 0 <= int(seed) <= LARGEST_SEED:
+        raise ContradictionError(f"the episode's seed is {seed}, so its scene cannot be made again")
+    controls = np.asarray(episode.actions).reshape(-1).tolist()
+    world = task.make_world(int(seed))
+    demonstration = replay(world, controls, SUCCESS_SCORE, int(seed))
+    expected = _run(task, demonstration)["observations"]
+    for key, observed in episode.observations.items():
+        _compare(key, list(observed), expected.get(key, []), demonstration.seed)
+    return dataclasses.replace(demonstration, score=_score(episode, demonstration, task))
+
+
+def _compare(key: str, observed: list[Any], expected: list[Any], seed: int) -> None:
+    if len(observed) != len(expected):
+        raise ContradictionError(f"seed {seed}: {len(observed)} observations of {key!r} where {len(expected)} belong")
+    for step, (one, other) in enumerate(zip(observed, expected, strict=True)):
+        if not np.array_equal(one, other):
+            when = "at the start" if step == 0 else f"after step {step - 1}"
+            raise ContradictionError(f"seed {seed}: the observed {key!r} {when} is not what the world shows there")
+
+
+def _score(episode: Any, demonstration: Demonstration, task: Task) -> float:
+    """The score of the infos, else that of the task's rule."""
+    scores = np.asarray((episode.infos or {}).get("score", [])).reshape(-1)
+    if scores.size:
+        return float(scores[0])
+    return FAILURE_SCORE if task.rule.fulfilled_at(demonstration.labels) is None else SUCCESS_SCORE
+
+
+@contextmanager
+def _datasets_path(root: Path | None) -> Iterator[None]:
+    """Minari takes its folder from an environment variable, and from nowhere else."""
+    before = os.environ.get("MINARI_DATASETS_PATH")
+    if root is not None:
+        os.environ["MINARI_DATASETS_PATH"] = str(Path(root).resolve())
+    try:
+        yield
+    finally:
+        if root is not None:
+            if before is None:
+                del os.environ["MINARI_DATASETS_PATH"]
+            else:
+                os.environ["MINARI_DATASETS_PATH"] = before
+
+
+def _import_minari() -> ModuleType:
+    try:
+        import minari
+    except ImportError:
+        raise MissingExtraError("Minari", "minari") from None
+    return minari

@@ -1,0 +1,172 @@
+"""The labels of transitions, compiled: the one place that defines when an atomic proposition holds."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.support.compiling import njit
+from wfairl.minigrid import rules
+from wfairl.minigrid.rules import (
+    NOTHING,
+    Table,
+    carried_object,
+    cell_entry,
+    cell_in_front,
+    door_state,
+    object_at,
+    object_entry,
+)
+
+ANY_AT, DOOR_IS_OPEN, AGENT_ON_TERRAIN, AGENT_AT, ANY_IN_FRONT, DOOR_IN_FRONT, ALL_APART = range(7)
+ALWAYS, ROLE_REACHED, ROLE_PICKED_UP, ROLE_OPENED, ROLE_PUT_NEXT = range(7, 12)
+"""The questions that an atom of a label can ask; see `holds`."""
+
+
+@njit(cache=True, nogil=True)
+def label_mask(layout: Table, atoms: NDArray[np.int32], fields: NDArray[np.int32], control: int) -> np.uint64:
+    """The label of a transition: bit i is set if atom i holds after it; arguments as in `holds`."""
+    mask = np.uint64(0)
+    for i in range(atoms.shape[0]):
+        if holds(layout, atoms, i, fields, control):
+            mask |= np.uint64(1) << np.uint64(i)
+    return mask
+
+
+@njit(cache=True, nogil=True)
+def holds(layout: Table, atoms: NDArray[np.int32], i: int, fields: NDArray[np.int32], control: int) -> bool:
+    """Whether atom i holds after a transition.
+
+    Args:
+        layout: the scene.
+        atoms: shape [atoms, 5].
+        i: which of them.
+        fields: the state after the transition.
+        control: of the transition, or `NOTHING` if it changed nothing.
+
+    An atom is a row of five integers, a question and its arguments:
+
+        ANY_AT            first, end, place    an object among first..end-1 is at the place
+        DOOR_IS_OPEN      door
+        AGENT_ON_TERRAIN  terrain, colour      or `NOTHING` for any colour
+        AGENT_AT          cell
+        ANY_IN_FRONT      first, end           an object among first..end-1 is in front of the agent
+        DOOR_IN_FRONT     colour               or `NOTHING` for any colour
+        ALL_APART         first, end, cell, distance
+            every object among first..end-1 is at least that far from the cell, in steps on the grid;
+            a carried object is where the agent is
+        ALWAYS
+        ROLE_REACHED      role                 the agent faces something of the role, or has just picked it up
+        ROLE_PICKED_UP    role                 the agent has just picked something of the role up
+        ROLE_OPENED       role                 the agent has just opened a door of the role
+        ROLE_PUT_NEXT     role, other          the agent has just put something of the role beside one of the other
+    """
+    question, first, second = atoms[i, 0], atoms[i, 1], atoms[i, 2]
+    if question == ANY_AT:
+        return _any_at(fields, first, second, atoms[i, 3])
+    if question == DOOR_IS_OPEN:
+        return door_state(layout, fields, first) & rules.IS_OPEN != 0
+    if question == AGENT_ON_TERRAIN:
+        return is_terrain(layout, fields[rules.AGENT], first, second)
+    if question == AGENT_AT:
+        return fields[rules.AGENT] == first
+    if question == ALL_APART:
+        return _all_apart(layout, fields, first, second, atoms[i, 3], atoms[i, 4])
+    if question == ALWAYS:
+        return True
+    if question == ROLE_PICKED_UP:
+        return _just_picked_up(layout, fields, first, control)
+    front = cell_in_front(layout, fields)
+    if front == NOTHING:
+        return False
+    if question == ANY_IN_FRONT:
+        return _any_at(fields, first, second, front)
+    if question == DOOR_IN_FRONT:
+        return is_terrain(layout, front, rules.DOOR, first)
+    if question == ROLE_REACHED:
+        return _has_role(layout, fields, front, first) or _just_picked_up(layout, fields, first, control)
+    if question == ROLE_OPENED:
+        if control != rules.TOGGLE or not cell_entry(layout, front, rules.DOOR_ROLES) >> first & 1:
+            return False
+        return door_state(layout, fields, cell_entry(layout, front, rules.DOOR_AT)) & rules.IS_OPEN != 0
+    return (
+        control == rules.DROP and _has_role(layout, fields, front, first) and _is_beside(layout, fields, front, second)
+    )
+
+
+@njit(cache=True, nogil=True)
+def has_events(atoms: NDArray[np.int32]) -> bool:
+    """Whether an atom asks what a control has just done, so that a label is not that of its state alone."""
+    for i in range(atoms.shape[0]):  # noqa: SIM110 - compiled
+        if atoms[i, 0] >= ROLE_REACHED:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def depends_on_front(atoms: NDArray[np.int32]) -> bool:
+    """Whether a label can change by turning, because an atom asks what is in front of the agent."""
+    for i in range(atoms.shape[0]):  # noqa: SIM110 - compiled
+        if atoms[i, 0] in (ANY_IN_FRONT, DOOR_IN_FRONT, ROLE_REACHED):
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _just_picked_up(layout: Table, fields: NDArray[np.int32], role: int, control: int) -> bool:
+    if control != rules.PICKUP:
+        return False
+    obj = carried_object(layout, fields)
+    return obj != NOTHING and object_entry(layout, obj, rules.ROLES) >> role & 1 != 0
+
+
+@njit(cache=True, nogil=True)
+def _has_role(layout: Table, fields: NDArray[np.int32], cell: int, role: int) -> bool:
+    """Whether the object or the door on a cell has a role."""
+    if cell_entry(layout, cell, rules.DOOR_ROLES) >> role & 1:
+        return True
+    obj = object_at(layout, fields, cell)
+    return obj != NOTHING and object_entry(layout, obj, rules.ROLES) >> role & 1 != 0
+
+
+@njit(cache=True, nogil=True)
+def _is_beside(layout: Table, fields: NDArray[np.int32], cell: int, role: int) -> bool:
+    """Whether something of a role is on a neighbour of a cell."""
+    for direction in range(4):
+        neighbour = cell_entry(layout, cell, rules.FRONT + direction)
+        if neighbour != NOTHING and _has_role(layout, fields, neighbour, role):
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _any_at(fields: NDArray[np.int32], first: int, end: int, place: int) -> bool:
+    for obj in range(first, end):  # noqa: SIM110 - compiled
+        if fields[rules.FIRST_OBJECT + obj] == place:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def is_terrain(layout: Table, cell: int, terrain: int, color: int) -> bool:
+    """Whether a cell has a terrain and a colour, or any colour if that is `NOTHING`."""
+    if cell_entry(layout, cell, rules.TERRAIN) != terrain:
+        return False
+    return color == NOTHING or cell_entry(layout, cell, rules.TERRAIN_COLOR) == color
+
+
+@njit(cache=True, nogil=True)
+def _all_apart(layout: Table, fields: NDArray[np.int32], first: int, end: int, cell: int, least: int) -> bool:
+    for obj in range(first, end):
+        place = fields[rules.FIRST_OBJECT + obj]
+        if place == layout[rules.CELLS] + rules.CARRIED:
+            place = fields[rules.AGENT]
+        if place < layout[rules.CELLS] and distance(layout, place, cell) < least:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def distance(layout: Table, one: int, other: int) -> int:
+    """The Manhattan distance of two cells."""
+    return abs(cell_entry(layout, one, rules.COLUMN) - cell_entry(layout, other, rules.COLUMN)) + abs(
+        cell_entry(layout, one, rules.ROW) - cell_entry(layout, other, rules.ROW)
+    )

@@ -1,0 +1,172 @@
+"""Levels of BabyAI as tasks: the instruction of each scene, in roles that are the same in all scenes.
+
+An instruction is read into parts (go to, pick up, open, put next), some of which come first and the others then:
+
+    "open the blue door and go to a ball, then pick up the key"        first, also first | second
+
+A proposition holds when the agent does its part, whatever the part is in that scene, so that a level whose missions
+change is one task with one rule. A part that a mission lacks is always fulfilled. The environment's own verifier judges
+success. It counts a step that ends the first parts for the second ones as well, except a drop: so a second part that
+puts something next to something has a proposition of its own (`put second`).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, product
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from wfairl.core.automata.automaton import Guard
+from wfairl.core.automata.guarded import Edge, GuardedAutomaton
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.task import FeatureCost, check_horizon
+from wfairl.minigrid.environment import MissionPart, make_environment, read_mission, reset, unwrap
+from wfairl.minigrid.propositions import Always, Never, OfRole, Proposition
+from wfairl.minigrid.simulator import MiniGridSimulator
+from wfairl.minigrid.world import MiniGridWorld
+
+Phases = tuple[tuple[str, ...], ...]
+"""The names of the parts of a mission: those of one phase in any order, the phases one after the other."""
+
+ONE_PART: Phases = (("first",),)
+ALL_PARTS: Phases = (("first", "also first"), ("second", "also second"))
+
+
+@dataclass(frozen=True)
+class BabyAITask:
+    """A level of BabyAI; see `Task` for the other attributes.
+
+    Attributes:
+        environment_id: Gymnasium's id.
+        phases: the parts that its missions may have.
+    """
+
+    name: str
+    summary: str
+    environment_id: str
+    horizon: int
+    phases: Phases = ONE_PART
+    title: str = ""
+    default_cost: str = "local"
+    true_cost: FeatureCost | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", self.title or self.name)
+        check_horizon(self.name, self.horizon)
+
+    @cached_property
+    def propositions(self) -> tuple[str, ...]:
+        """See `Task`."""
+        first, *later = self.phases
+        return (*first, *(name for phase in later for part in phase for name in (part, put(part))))
+
+    @cached_property
+    def rule(self) -> GuardedAutomaton:
+        """See `Task`."""
+        return in_phases(self.phases)
+
+    def make_world(self, seed: int) -> MiniGridWorld:
+        """See `Task`."""
+        return self._world_of(self.make_environment(seed))
+
+    def make_simulator(self, seed: int) -> MiniGridSimulator:
+        """See `Task`: the real environment, whose verifier is the judge."""
+        environment = self.make_environment(seed)
+        return MiniGridSimulator(environment, self._world_of(environment), is_judge=True)
+
+    def make_environment(self, seed: int, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
+        """The real environment of one seed, reset, with the task's horizon instead of its own limit."""
+        environment = make_environment(self.environment_id, render_mode=render_mode, max_steps=self.horizon)
+        reset(environment, seed)
+        return environment
+
+    def _world_of(self, environment: gymnasium.Env[Any, Any]) -> MiniGridWorld:
+        world = MiniGridWorld.from_environment(environment, self._scene_propositions(read_mission(environment)))
+        world.instruction = str(unwrap(environment).mission)
+        return world
+
+    def _scene_propositions(self, mission: Sequence[Sequence[MissionPart]]) -> Mapping[str, Proposition]:
+        lengths, room = [len(phase) for phase in mission], [len(phase) for phase in self.phases]
+        if len(lengths) > len(room) or any(length > most for length, most in zip(lengths, room, strict=False)):
+            raise BadInputError(f"{self.name}: a mission has parts {lengths}, and the task allows for {room}")
+        propositions: dict[str, Proposition] = dict.fromkeys(self.propositions, Always())
+        for number, (phase, names) in enumerate(zip(mission, self.phases, strict=False)):
+            for part, name in zip(phase, names, strict=False):
+                done = propositions[name] = OfRole(part.verb, part.role, max(part.other, 0))
+                if number > 0:
+                    is_put = part.verb == "put next"
+                    propositions[name], propositions[put(name)] = (Never(), done) if is_put else (done, Never())
+        return propositions
+
+
+def put(part: str) -> str:
+    """The name of the proposition of a later part that puts something next to something."""
+    return f"put {part}"
+
+
+def in_phases(phases: Phases) -> GuardedAutomaton:
+    """The rule: all parts of a phase in any order, one phase after the other; see the head of this module.
+
+    A state is a phase and the set of its parts that are done. The edges are tried from those that do most.
+    """
+    states = [(phase, done) for phase in range(len(phases)) for done in _proper_subsets(phases[phase])]
+    number = {state: i for i, state in enumerate(states)}
+    accepted = len(states)
+    rows: list[tuple[Edge, ...]] = []
+    for phase, done in states:
+        edges = []
+        for parts, guard in _guards(set(phases[phase]) - done, later=phase > 0):
+            if done | parts != set(phases[phase]):
+                edges.append(Edge(guard, number[phase, done | parts]))
+            elif phase + 1 == len(phases):
+                edges.append(Edge(guard, accepted))
+            else:
+                following = phases[phase + 1]
+                for at_once in _subsets(following):
+                    is_all = at_once == set(following)
+                    if is_all and phase + 2 < len(phases):
+                        raise BadInputError("a mission has at most two phases")
+                    both = Guard(guard.true | at_once)
+                    edges.append(Edge(both, accepted if is_all else number[phase + 1, at_once]))
+        rows.append(tuple(edges))
+    return GuardedAutomaton((*rows, ()), np.arange(accepted + 1) == accepted)
+
+
+def _subsets(parts: Sequence[str]) -> list[frozenset[str]]:
+    """All sets of parts, the largest first."""
+    return [frozenset(some) for size in range(len(parts), -1, -1) for some in combinations(parts, size)]
+
+
+def _proper_subsets(parts: Sequence[str]) -> list[frozenset[str]]:
+    """All sets that lack something, the smallest first."""
+    return _subsets(parts)[:0:-1]
+
+
+def _guards(open_parts: set[str], later: bool) -> Iterator[tuple[frozenset[str], Guard]]:
+    """The sets of parts that a label may fulfil at once, the largest first, with each guard that says so."""
+    for parts in _subsets(sorted(open_parts))[:-1]:
+        names = [(part, put(part)) if later else (part,) for part in sorted(parts)]
+        for some in product(*names):
+            yield parts, Guard(frozenset(some))
+
+
+def _level(level: str, name: str, horizon: int, summary: str, phases: Phases = ONE_PART) -> BabyAITask:
+    return BabyAITask(f"babyai-{name}", summary, f"BabyAI-{level}-v0", horizon, phases)
+
+
+GO_TO = _level("GoTo", "goto", 150, "go to the object that the mission names, somewhere in nine rooms")
+PICKUP_LOC = _level(
+    "PickupLoc", "pickup-loc", 64, "pick up the object that the mission names, perhaps by where it lies"
+)
+UNBLOCK_PICKUP = _level(
+    "UnblockPickup", "unblock-pickup", 150, "pick up the object that the mission names; others may stand in the way"
+)
+UNLOCK = _level("Unlock", "unlock", 200, "fetch the key and open the locked door that the mission names")
+PUT_NEXT_LOCAL = _level("PutNextLocal", "put-next-local", 64, "put one object next to another, in one room")
+KEY_CORRIDOR = _level("KeyCorridorS6R3", "key-corridor", 200, "find the key, unlock the room and pick up the ball")
+BOSS_LEVEL = _level(
+    "BossLevel", "boss-level", 300, "whatever BabyAI's language can say: up to four parts, in order or not", ALL_PARTS
+)

@@ -1,0 +1,124 @@
+"""Tasks in MiniGrid as plain JSON: made without code, in a file that cannot run any.
+
+    {"format": "wfairl-task", "version": 1, "kind": "minigrid", "name": "corner-first", "summary": "...",
+     "environment": "MiniGrid-FourRooms-v0", "horizon": 100, "rule": null,
+     "propositions": {"corner": {"is": "at", "x": 1, "y": 1}, "goal": {"is": "on", "terrain": "goal"}}}
+
+A task without a rule is defined by demonstrations alone: nothing counts as success by itself.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from wfairl.core.automata.guarded import GuardedAutomaton
+from wfairl.core.support.errors import BadInputError
+from wfairl.minigrid.propositions import AgentAt, AgentOn, AwayFromDoor, Carrying, DoorOpen, Facing, Proposition
+from wfairl.minigrid.tasks import MiniGridTask
+
+FORMAT = "wfairl-task"
+VERSION, KIND = 1, "minigrid"
+
+KINDS: dict[str, type[Any]] = {
+    "at": AgentAt,
+    "on": AgentOn,
+    "carrying": Carrying,
+    "facing": Facing,
+    "door open": DoorOpen,
+    "away from door": AwayFromDoor,
+}
+"""The propositions by their names in a document."""
+
+NO_RULE = GuardedAutomaton(((),), np.array([False]))
+"""The rule of a task that demonstrations alone define: it accepts nothing."""
+
+INVENTED_HORIZON = 200
+"""Steps of an episode of a task that a person invents."""
+
+OWN_PREFIXES = ("MiniGrid-", "BabyAI-", "wfairl/")
+"""Environments that a document may name. Gymnasium imports a module that an id names, so others are refused."""
+
+
+def environments() -> tuple[str, ...]:
+    """The ids of the environments that a document may name, and that minigrid's wheel can make."""
+    names = (name for name in gymnasium.registry if name.startswith(OWN_PREFIXES))
+    return tuple(sorted(name for name in names if "-WFC-" not in name and "Dynamic-Obstacles" not in name))
+
+
+def task_of_document(document: Any) -> MiniGridTask:
+    """The task of a document.
+
+    Raises:
+        BadInputError: says what is wrong with it.
+    """
+    try:
+        if (document["format"], document["version"], document["kind"]) != (FORMAT, VERSION, KIND):
+            raise BadInputError(f"not a task of the format {FORMAT}, version {VERSION}, kind {KIND}")
+        environment = str(document["environment"])
+        if environment not in environments():
+            raise BadInputError(f"{environment!r} is not a known environment of MiniGrid or BabyAI")
+        propositions = {str(name): proposition_of_document(one) for name, one in document["propositions"].items()}
+        rule = NO_RULE if document["rule"] is None else GuardedAutomaton.from_document(document["rule"])
+        return MiniGridTask(
+            name=str(document["name"]),
+            summary=str(document["summary"]),
+            environment_id=environment,
+            scene_propositions=lambda _: propositions,
+            rule=rule,
+            horizon=int(document["horizon"]),
+        )
+    except BadInputError:
+        raise
+    except KeyError as error:
+        raise BadInputError(f"a task without {error}") from None
+    except (TypeError, ValueError, AttributeError) as error:
+        raise BadInputError(f"not a task ({error})") from None
+
+
+def invented_document(
+    name: str, environment: str, propositions: Mapping[str, Mapping[str, Any]], rule: GuardedAutomaton | None
+) -> dict[str, Any]:
+    """A task that a person invents in an environment, as a document."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "kind": KIND,
+        "name": name,
+        "summary": f"a task of your own in {environment}",
+        "environment": environment,
+        "horizon": INVENTED_HORIZON,
+        "rule": None if rule is None else rule.to_document(),
+        "propositions": {name: dict(one) for name, one in propositions.items()},
+    }
+
+
+def proposition_document(proposition: Proposition) -> dict[str, Any]:
+    """A proposition as a document, without what is None."""
+    name = next(name for name, kind in KINDS.items() if type(proposition) is kind)
+    given = {key: value for key, value in asdict(proposition).items() if value is not None}  # type: ignore[call-overload]
+    return {"is": name, **given}
+
+
+def proposition_of_document(document: Any) -> Proposition:
+    """The proposition of a document.
+
+    Raises:
+        BadInputError: it has an unknown kind, or a part that is missing or of the wrong type.
+    """
+    try:
+        given = {str(name): tuple(one) if isinstance(one, list) else one for name, one in document.items()}
+        kind = KINDS[str(given.pop("is"))]
+    except (KeyError, TypeError, AttributeError):
+        raise BadInputError(f"a proposition is one of {', '.join(KINDS)}, not {document!r}") from None
+    types = {one.name: (int,) if one.name in ("x", "y", "distance") else (str, tuple) for one in fields(kind)}
+    wrong = [name for name, one in given.items() if not isinstance(one, types.get(name, ()))]
+    if wrong:
+        raise BadInputError(f"a proposition with a wrong {', '.join(wrong)}: {document!r}")
+    try:
+        proposition: Proposition = kind(**given)
+    except TypeError as error:
+        raise BadInputError(f"an incomplete proposition ({error})") from None
+    return proposition

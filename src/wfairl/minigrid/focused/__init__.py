@@ -1,0 +1,11 @@
+"""Planning in scenes too large to enumerate."""
+
+from wfairl.core.support.lazy_names import load_lazily
+
+_MODULES = {
+    "AutoPlanner": "auto",
+    "FocusedPlanner": "planner",
+}
+
+__all__ = [*_MODULES]
+__getattr__, __dir__ = load_lazily(__name__, _MODULES)

@@ -1,0 +1,310 @@
+"""A* searches of one scene, each of which sharpens the bounds for the next.
+
+The product is built while it is searched (`LazyProduct`) and kept. The lower bounds that direct the searches come from
+the world, where it offers any: the exact cost-to-go of an abstraction of it, each abstract transition at the least cost
+that it can have.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import ACCEPTED, Automaton
+from wfairl.core.planning.cost import Cost
+from wfairl.core.planning.product import Product, states_alone
+from wfairl.core.planning.shortest_path import WIDTH, BadCostError, find_cost_to_go
+from wfairl.core.support.errors import FailedRunError
+from wfairl.core.worlds.world import World
+from wfairl.minigrid.focused import search_kernel as kernel
+from wfairl.minigrid.focused.anytime import find_paths
+from wfairl.minigrid.focused.lazy_product import PlainLazyProduct
+from wfairl.minigrid.focused.lazy_world import UNEXPANDED, CostScope, LazyProduct, LazyWorld
+from wfairl.minigrid.focused.search_kernel import NodeTable, OpenList
+
+DEFAULT_MAX_NODES = 2_000_000
+"""Nodes that the searches of one scene may reach, 150 to 300 bytes each."""
+
+DEFAULT_EXPANSION_LIMIT = 50_000
+"""Nodes that the searches of one scene may expand under one cost to prove that what they find is optimal."""
+
+REFINE_AT = (1_000, 30_000)
+"""New nodes after which the abstraction is refined for a search, and refined once more."""
+
+LEAST_EXPANSIONS = 1_000
+"""Nodes that any search may expand, however many others have, unless the expansion limit is less."""
+
+SEGMENT_NODES = 300_000
+"""Nodes that the searches for one segment of a path may reach."""
+
+EXPAND_AT_ONCE = 4096
+"""Nodes expanded together, at most."""
+
+
+class TooManyNodesMetError(FailedRunError):
+    """The searches of a scene reached more nodes than they may."""
+
+
+class FocusedSearch:
+    """The searches of one scene for one automaton, under one cost after the other.
+
+    Attributes:
+        lazy: the product as far as it is built.
+        costs: of the situations, shape [situations, controls].
+        expansions: how many nodes were expanded under the present cost.
+        unproven: how many searches ended without proof that their path is optimal, under the present cost.
+    """
+
+    def __init__(
+        self,
+        world: World[Any],
+        automaton: Automaton,
+        start: tuple[Any, int],
+        scope: CostScope,
+        max_nodes: int = DEFAULT_MAX_NODES,
+        expansion_limit: int = DEFAULT_EXPANSION_LIMIT,
+    ) -> None:
+        self.lazy: LazyProduct = (
+            world.lazy_product(automaton, start, scope)
+            if isinstance(world, LazyWorld)
+            else PlainLazyProduct(world, automaton, start)
+        )
+        self.max_nodes, self.expansion_limit, self.scope = max_nodes, expansion_limit, scope
+        self._cost: Cost | None = None
+        self._is_segment = False
+        self.expansions = self.unproven = 0
+        self._nodes, self._open_list = NodeTable.with_room(0), OpenList.with_room(1024)
+        self._wanted = np.empty(EXPAND_AT_ONCE, np.int64)
+        self._search_number = 0
+        self._situations: Product | None = None
+
+    @property
+    def situations(self) -> Product:
+        """The distinct situations so far as nodes without successors, for costs of what happens in them."""
+        states = self.lazy.situation_states
+        if self._situations is None or len(self._situations) != len(states):
+            self._situations = states_alone(self.lazy.world, states)
+        return self._situations
+
+    def price(self, cost: Cost) -> None:
+        """Start over with a cost."""
+        self._cost = cost
+        self.set_costs(cost(self.situations))
+
+    def set_costs(self, costs: NDArray[np.float64]) -> None:
+        """Start over with the costs of the situations, shape [situations, controls].
+
+        Raises:
+            BadCostError: they are not all finite and above zero.
+        """
+        _check(costs)
+        self.costs: NDArray[np.float64] = np.ascontiguousarray(costs, np.float64)
+        self._abstract_cost_to_go, self._removal_cost = self._solve_abstraction()
+        self._nodes = NodeTable.with_room(max(1024, len(self.lazy)))
+        self.expansions = self.unproven = self._initialised = 0
+        self._searched: set[int] = set()
+        self._has_estimates = False
+        self._add_new_nodes()
+
+    def control_cost_to_go(self, node: int) -> NDArray[np.float64]:
+        """Q of every control at a node, inf for one that leads nowhere; shape [controls]."""
+        self._expand(np.array([node]))
+        self.cost_to_go(node)  # first, since it sharpens the bounds for the others
+        successors = self.lazy.successors[node].copy()
+        costs = self.costs[self.lazy.situations[node]]
+        ahead = [self.cost_to_go(int(after)) if after >= 0 else np.inf for after in successors]
+        Q = costs + np.where(successors == ACCEPTED, 0.0, ahead)
+        nodes = self._nodes
+        if Q.min() < nodes.upper_bounds[node]:
+            nodes.best_control[node], nodes.upper_bounds[node] = Q.argmin(), Q.min()
+        least = costs + np.where(successors >= 0, nodes.lower_bounds[successors], Q - costs)
+        nodes.lower_bounds[node] = min(nodes.upper_bounds[node], max(nodes.lower_bounds[node], least.min()))
+        return Q
+
+    def cost_to_go(self, node: int) -> float:
+        """The cost of the best path found from a node, inf if there is none; V if it equals the lower bound."""
+        self._add_new_nodes()
+        if not self.is_proven(node) and node not in self._searched:
+            self._search(node)
+            self._searched.add(node)
+        return float(self._nodes.upper_bounds[node])
+
+    @property
+    def lower_bounds(self) -> NDArray[np.float64]:
+        """A lower bound on the cost-to-go of each node, shape [nodes]."""
+        self._add_new_nodes()
+        return self._nodes.lower_bounds[: len(self.lazy)]
+
+    @property
+    def best_control(self) -> NDArray[np.int32]:
+        """The first control of the best known path from each node, else `NO_CONTROL`; shape [nodes]."""
+        self._add_new_nodes()
+        return self._nodes.best_control[: len(self.lazy)]
+
+    def best_path(self, node: int) -> tuple[list[int], float]:
+        """The controls of the best path found from a node, which must have one, and their cost."""
+        cost, controls, total = self.cost_to_go(node), [], 0.0
+        while node >= 0:
+            controls.append(int(self._nodes.best_control[node]))
+            total += float(self.costs[self.lazy.situations[node], controls[-1]])
+            node = int(self.lazy.successors[node, controls[-1]])
+        return controls, min(cost, total)
+
+    def has_path(self, node: int) -> bool:
+        """Whether a path from a node to acceptance is known."""
+        return bool(self._nodes.upper_bounds[node] < np.inf)
+
+    def is_proven(self, node: int) -> bool:
+        """Whether the exact cost-to-go of a node is known."""
+        return bool(self._nodes.upper_bounds[node] <= self._nodes.lower_bounds[node])
+
+    def labels_by_automaton_state(self) -> dict[int, set[frozenset[str]]]:
+        """The labels of transitions out of expanded nodes, by the automaton state that they leave."""
+        lazy = self.lazy
+        labels: dict[int, set[frozenset[str]]] = {int(state): set() for state in np.unique(lazy.automaton_states)}
+        for node in np.flatnonzero(lazy.successors[:, 0] != UNEXPANDED):
+            labels[int(lazy.automaton_states[node])] |= {lazy.labels[i] for i in np.unique(lazy.label_index[node])}
+        return labels
+
+    def add_path(self, start: int, controls: Sequence[int]) -> None:
+        """Use a path from a node to acceptance as an upper bound."""
+        node, path = start, []
+        for control in controls:
+            path.append(node)
+            self._expand(np.array([node]))
+            node = int(self.lazy.successors[node, control])
+        self._add_new_nodes()
+        nodes, ahead = self._nodes, 0.0
+        for node, control in zip(reversed(path), reversed(controls), strict=True):
+            ahead += float(self.costs[self.lazy.situations[node], control])
+            if ahead < nodes.upper_bounds[node]:
+                nodes.upper_bounds[node], nodes.best_control[node] = ahead, control
+            ahead = float(nodes.upper_bounds[node])
+
+    def find_segment(self, world: World[Any], automaton: Automaton, start: tuple[Any, int]) -> list[int] | None:
+        """The controls of a path to another goal, by searches of its own; None if there is none or it is too hard."""
+        if self._cost is None or self._is_segment:
+            return None
+        search = FocusedSearch(world, automaton, start, self.scope, SEGMENT_NODES, self.expansion_limit // 4)
+        search._is_segment = True
+        search.price(self._cost)
+        try:
+            return search.best_path(0)[0] if search.cost_to_go(0) < np.inf else None
+        except TooManyNodesMetError:
+            return None
+
+    def expansions_left(self, limit: int) -> int:
+        """How many of a number of expansions are left, and at least a few."""
+        return max(min(LEAST_EXPANSIONS, self.expansion_limit), limit - self.expansions)
+
+    def run_search(self, weight: float, start: int, max_nodes: int, expansion_limit: int) -> bool:
+        """One search with the present bounds; False if it would reach or expand more nodes."""
+        self._search_number += 1
+        nodes, open_list, priority = self._nodes, self._open_list, weight * self._nodes.lower_bounds[start]
+        nodes.cost_so_far[start], nodes.search_number[start] = 0.0, self._search_number
+        open_list.priorities[0], open_list.cost_so_far[0], open_list.entries[0] = priority, 0.0, start
+        search = kernel.Search(self._search_number, weight, nodes.upper_bounds[start], expansion_limit)
+        progress = kernel.Progress(kernel.NOT_EXPANDED, priority, 1, 0, 0)
+        outcome = progress.outcome
+        while outcome in (kernel.NOT_EXPANDED, kernel.NO_ROOM):
+            progress = kernel.continue_search(self._graph, self._nodes, self._open_list, search, progress, self._wanted)
+            outcome = progress.outcome
+            if outcome == kernel.NOT_EXPANDED:
+                self._expand(self._wanted[: progress.detail])
+                if len(self.lazy) > max_nodes:
+                    outcome = kernel.STOPPED
+            elif outcome == kernel.NO_ROOM:
+                self._open_list = kernel.grow(self._open_list, 2 * len(self._open_list.entries))
+        self.expansions += progress.expansions
+        nodes = self._nodes
+        if outcome == kernel.PATH_FOUND:
+            kernel.lower_upper_bounds(self._graph, nodes, start, progress.detail)
+        if weight == 1.0 or outcome == kernel.NO_PATH:
+            expanded = self._open_list.expanded[: progress.expansions]
+            kernel.raise_lower_bounds(nodes, progress.least_priority, expanded)
+            if outcome != kernel.STOPPED and nodes.upper_bounds[start] < np.inf:
+                kernel.prove_best_path(self.lazy.successors, nodes, start)
+            elif outcome == kernel.NO_PATH:
+                nodes.lower_bounds[start] = np.inf
+        return outcome != kernel.STOPPED
+
+    def _search(self, start: int) -> None:
+        before = len(self.lazy)
+        for stage, new_nodes in enumerate(REFINE_AT, start=1):
+            if self.run_search(1.0, start, before + new_nodes, self.expansions_left(self.expansion_limit)):
+                return
+            if self.expansions < self.expansion_limit and self.lazy.refine(stage):
+                self._abstract_cost_to_go, self._removal_cost = self._solve_abstraction(start)
+                self._raise_lower_bounds(0)
+        if not self.run_search(1.0, start, self.max_nodes, self.expansions_left(self.expansion_limit)):
+            self._has_estimates = True
+            self._estimate(0)
+            find_paths(self, start)
+            self.unproven += not self.is_proven(start)
+
+    @property
+    def _graph(self) -> kernel.Graph:
+        return kernel.Graph(self.lazy.successors, self.lazy.situations, self.costs)
+
+    def _expand(self, nodes: NDArray[np.int64]) -> None:
+        unexpanded = nodes[self.lazy.successors[nodes, 0] == UNEXPANDED]
+        if not len(unexpanded):
+            return
+        self.lazy.expand(unexpanded)
+        if len(self.lazy) > self.max_nodes:
+            raise TooManyNodesMetError(
+                f"the searches of this scene met more than {self.max_nodes:,} nodes. Raise max_nodes (--max-states), or"
+                " plan for a shorter task"
+            )
+        self._add_new_nodes()
+
+    def _add_new_nodes(self) -> None:
+        """Make room for the nodes that the product has added, price their situations, and bound them."""
+        first, end = self._initialised, len(self.lazy)
+        if first == end:
+            return
+        if end > len(self._nodes.lower_bounds):
+            self._nodes = kernel.grow(self._nodes, max(end, 2 * len(self._nodes.lower_bounds)))
+        if self.lazy.situations[first:end].max() >= len(self.costs):
+            assert self._cost is not None
+            new = states_alone(self.lazy.world, self.lazy.situation_states[len(self.costs) :])
+            costs = self._cost(new)
+            _check(costs)
+            self.costs = np.vstack([self.costs, costs])
+        self._nodes.initialise(first, end)
+        self._raise_lower_bounds(first)
+        if self._has_estimates:
+            self._estimate(first)
+        self._initialised = end
+
+    def _raise_lower_bounds(self, first: int) -> None:
+        """Raise the lower bounds of the nodes from a number on by the abstraction."""
+        kernel.raise_to_abstract_bounds(
+            self._nodes, first, *self.lazy.abstract(first), self._abstract_cost_to_go, self._removal_cost
+        )
+
+    def _estimate(self, first: int) -> None:
+        """Estimate the cost-to-go of the nodes from a number on, for searches that need not be optimal."""
+        estimates, end = self.lazy.estimate(first, self._abstract_cost_to_go), len(self.lazy)
+        self._nodes.estimates[first:end] = np.maximum(estimates, self._nodes.lower_bounds[first:end])
+
+    def _solve_abstraction(self, start: int = 0) -> tuple[NDArray[np.float64], float]:
+        """The cost-to-go of abstract states under the least costs, and the least cost of removing an obstacle.
+
+        Where searches are hard, this also sharpens the bounds around the cheapest paths from `start`.
+        """
+        least_costs = self.lazy.least_costs(self.costs)
+        if least_costs is None:
+            return np.zeros(1), 0.0
+        transition_costs, removal_cost = least_costs
+        abstraction = self.lazy.abstraction
+        width = WIDTH * float(transition_costs.mean()) if len(transition_costs) else 1.0
+        cost_to_go = find_cost_to_go(abstraction.first, abstraction.source, transition_costs, width)
+        self.lazy.deepen(cost_to_go, start)
+        return cost_to_go, removal_cost
+
+
+def _check(costs: NDArray[np.float64]) -> None:
+    if not (costs.min(initial=np.inf) > 0 and costs.max(initial=0.0) < np.inf):
+        raise BadCostError("costs must be finite and above zero; bound the cost model from below")

@@ -1,0 +1,204 @@
+"""From a choice of what to keep of a scene to its `Pattern`."""
+
+from collections.abc import Sequence
+from functools import reduce
+from operator import or_
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import ACCEPTED
+from wfairl.minigrid import rules
+from wfairl.minigrid.focused.pattern import (
+    ANY_HAND,
+    EMPTY_HAND,
+    FIRST_CLASS,
+    FORGOTTEN,
+    SOMETHING,
+    Pattern,
+    PatternSpec,
+    Places,
+)
+from wfairl.minigrid.focused.scene_task import SceneTask
+from wfairl.minigrid.focused.situations import price_classes
+from wfairl.minigrid.rules import NOTHING
+
+MOST_OBSTACLES = 64
+"""They are bits of a word."""
+
+
+def make_pattern(task: SceneTask, spec: PatternSpec) -> Pattern:
+    """The pattern that keeps what a specification says."""
+    layout, cells, doors = task.layout, task.layout.cells, range(task.layout.doors)
+    hands, classes = _hands(task, spec)
+    walkable = np.flatnonzero(cells[:, rules.TERRAIN] != rules.WALL)
+    lying = task.places < len(cells)
+    hand_at, is_box = np.full(len(cells), EMPTY_HAND, np.int64), np.zeros(len(cells), bool)
+    hand_at[task.places[lying]] = hands[lying]
+    is_box[task.places[lying]] = layout.objects[lying, rules.KIND] == rules.BOX
+    hand_kind, alike, inside_of = _describe_hands(task, hands, FIRST_CLASS + classes)
+    unlocks = np.array([_class_bits(hands[task.keys(door)]) for door in doors] or [0], np.int64)
+    crowd = len(spec.blockers) if spec.crowd else NOTHING
+    blocker_at = np.full(len(cells), NOTHING, np.int64)
+    if spec.crowd:
+        blocker_at[task.places[lying & (hands == SOMETHING)]] = crowd
+    blocker_at[list(spec.blockers)] = np.arange(len(spec.blockers))
+    standing = np.flatnonzero(blocker_at != NOTHING)
+    atom_classes = _atom_classes(task, spec, hands)
+    always_relevant = _class_bits(hand_at[list(spec.blockers)]) if spec.crowd else 0
+    changes = np.array(task.changes, np.int64).reshape(-1, 4)
+    groups = layout.objects[:, rules.GROUP_FIRST]
+    home = np.zeros((len(groups), len(cells) + 3), bool)
+    home[groups, task.places] = True
+    obstacles = _obstacles(task, spec, hands)
+    first_change = np.searchsorted(changes[:, 0], np.arange(task.states + 1))
+    places = Places(
+        home=home[groups],
+        hands=hands,
+        blockers=np.stack([standing, task.groups_on(standing), blocker_at[standing]], axis=1).astype(np.int64),
+        gates=np.array(spec.gates, np.int64),
+        obstacles=np.array(obstacles, np.int64).reshape(-1, 2),
+        role_doors=sum(group == NOTHING and task.door_roles(what) != 0 for what, group in obstacles),
+        spare=_spare(task, obstacles),
+        needed=task.boxes_needed,
+    )
+    return Pattern(
+        layout=layout,
+        places=places,
+        states=task.states,
+        hands=len(hand_kind),
+        cells=len(walkable),
+        blocker_bits=len(spec.blockers) + spec.crowd,
+        gate_bits=len(spec.gates),
+        crowd=crowd,
+        tracked_count=len(spec.tracked),
+        atom_count=len(task.atoms),
+        most_changes=int(np.diff(first_change).max()),
+        walkable=walkable,
+        number_of=_numbers(walkable, len(cells)),
+        hand_at=hand_at,
+        is_box=is_box,
+        hand_kind=hand_kind,
+        alike=alike,
+        inside_of=inside_of,
+        unlocks=unlocks,
+        was_locked=np.array([task.is_locked(door) for door in doors] or [False]),
+        gate_of=_numbers(spec.gates, max(1, layout.doors)),
+        blocker_at=blocker_at,
+        tracked=hands[list(spec.tracked)],
+        atoms=task.atoms,
+        atom_classes=atom_classes,
+        relevant=_relevant(task, atom_classes, unlocks[list(spec.gates)], inside_of) | always_relevant,
+        changes=changes,
+        first_change=first_change,
+        price_class=price_classes(layout, walkable)[1],
+    )
+
+
+def _hands(task: SceneTask, spec: PatternSpec) -> tuple[NDArray[np.int64], int]:
+    """The hand that holds each object, and how many classes there are."""
+    objects = task.layout.objects
+    groups = objects[:, rules.GROUP_FIRST]
+    blocker_groups = task.groups_on(spec.blockers) if spec.crowd else []
+    keys = [task.keys(door) for door in spec.gates if task.is_locked(door)]
+
+    def signature(obj: int) -> tuple[int, ...]:
+        if obj == NOTHING:
+            return ()
+        in_atoms = [task.is_about(i, obj, other) for i in spec.atoms for other in (False, True)]
+        own = [*in_atoms, *(bool(key[obj]) for key in keys), *(groups[obj] == group for group in blocker_groups)]
+        return (*map(int, own), *signature(int(objects[obj, rules.CONTENTS])))
+
+    signatures = [signature(obj) for obj in range(len(objects))]
+    classes = sorted({one for one in signatures if any(one)})
+    hands = [FIRST_CLASS + classes.index(one) if any(one) else SOMETHING for one in signatures]
+    return np.array(hands, np.int64), len(classes)
+
+
+def _numbers(members: Sequence[int] | NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """The position of each of so many among the members, or `NOTHING`."""
+    numbers = np.full(count, NOTHING, np.int64)
+    numbers[np.asarray(members, np.int64)] = np.arange(len(members))
+    return numbers
+
+
+def _class_bits(hands: NDArray[np.int64]) -> int:
+    """Bits of the classes of some hands."""
+    return int(np.bitwise_or.reduce(1 << (hands[hands >= FIRST_CLASS] - FIRST_CLASS), initial=0))
+
+
+def _describe_hands(
+    task: SceneTask, hands: NDArray[np.int64], count: int
+) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64]]:
+    """What each hand shows, whether its objects are alike, and what is inside them; see `Pattern`."""
+    objects = task.layout.objects
+    kind, alike, inside = np.full(count, ANY_HAND, np.int64), np.zeros(count, bool), np.zeros(count, np.int64)
+    kind[EMPTY_HAND] = 0
+    for hand in range(SOMETHING, count):
+        members = objects[hands == hand]
+        contents = members[:, rules.CONTENTS]
+        inside[hand] = _class_bits(hands[contents[contents != NOTHING]])
+        if hand >= FIRST_CLASS:
+            kinds = set(members[:, rules.KIND].tolist())
+            kind[hand] = 1 + kinds.pop() if len(kinds) == 1 else ANY_HAND
+            alike[hand] = len(set(members[:, rules.GROUP_FIRST].tolist())) == 1
+    return kind, alike, inside
+
+
+def _atom_classes(task: SceneTask, spec: PatternSpec, hands: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Bits of the classes that each atom is about, and of those that it puts them next to; see `Pattern`."""
+    bits = np.full((len(task.atoms), 2), FORGOTTEN, np.int64)
+    for i in spec.atoms:
+        for column in range(2):
+            is_about = np.array([task.is_about(i, obj, bool(column)) for obj in range(len(hands))], bool)
+            bits[i, column] = _class_bits(hands[is_about])
+    return bits
+
+
+def _relevant(
+    task: SceneTask, atom_classes: NDArray[np.int64], keys: NDArray[np.int64], inside: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Bits of the classes that matter in each automaton state: those of atoms still to be read, and keys of gates."""
+    relevant = np.full(task.states, np.bitwise_or.reduce(keys, initial=0), np.int64)
+    for _ in range(task.states + 1):
+        for state, true, false, after in task.changes:
+            for i in range(len(task.atoms)):
+                if (true | false) >> i & 1 and atom_classes[i, 0] != FORGOTTEN:
+                    relevant[state] |= atom_classes[i, 0] | atom_classes[i, 1]
+            if after >= 0:
+                relevant[state] |= relevant[after]
+    for hand in range(FIRST_CLASS, len(inside)):
+        relevant |= np.where(relevant & inside[hand], 1 << (hand - FIRST_CLASS), 0)
+    return relevant
+
+
+def _obstacles(task: SceneTask, spec: PatternSpec, hands: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Forgotten doors and objects that a path may have to remove: shut doors, those of a role first, and objects."""
+    doors = [door for door in range(task.layout.doors) if task.is_shut(door) and door not in spec.gates]
+    doors.sort(key=lambda door: not task.door_roles(door))
+    objects = [
+        (int(place), int(task.layout.objects[obj, rules.GROUP_FIRST]))
+        for obj, place in enumerate(task.places)
+        if place < len(task.layout.cells) and hands[obj] == SOMETHING and place not in spec.blockers
+        if not task.is_about_any(obj)
+    ]
+    return [*((door, NOTHING) for door in doors), *objects][:MOST_OBSTACLES]
+
+
+def _spare(task: SceneTask, obstacles: Sequence[tuple[int, int]]) -> NDArray[np.int64]:
+    """See `Places.spare`.
+
+    The last change does not count: what has to be entered after its removal is not removed by the last step.
+    """
+    spare = np.zeros((task.states, 2), np.int64)
+    roles = reduce(or_, (task.door_roles(door) for door, group in obstacles if group == NOTHING), 0)
+    for column, of_doors in enumerate((0, roles)):
+        for _ in range(task.states + 1):
+            before = spare[:, column].copy()
+            for state, true, _, after in task.changes:
+                if after != ACCEPTED:
+                    more = spare[after, column] + task.may_hold_at_removal(true, of_doors)
+                    spare[state, column] = max(spare[state, column], more)
+        if (spare[:, column] != before).any():
+            spare[:, column] = MOST_OBSTACLES  # there is no end to such changes
+    return spare

@@ -1,0 +1,95 @@
+"""The focused planner: the cost-to-go only where it is asked, for worlds too large to enumerate.
+
+    Q(s, u) = c(s, u) + V(T(s, u)),     V(s) by A* from s                                     `focused_search`
+
+Beyond the expansion limit, V(s) is the cost of the best path found, with a lower bound on the optimum (`anytime`).
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import Automaton
+from wfairl.core.planning.cost import Cost, scope_of
+from wfairl.core.planning.path import follow_controls
+from wfairl.core.planning.plan import Plan, unsatisfiable
+from wfairl.core.planning.planner import Start
+from wfairl.core.planning.product import check_initial_state
+from wfairl.core.worlds.world import World
+from wfairl.minigrid.focused.focused_search import DEFAULT_EXPANSION_LIMIT, DEFAULT_MAX_NODES, FocusedSearch
+
+
+@dataclass(frozen=True)
+class FocusedPlanner:
+    """Computes the cost-to-go only where it is asked, by A*.
+
+    Attributes:
+        max_nodes: give up on a scene whose searches reach more nodes than this.
+        expansion_limit: nodes to expand for a scene under one cost before plans need not be optimal; see
+            `Plan.lower_bound`.
+    """
+
+    max_nodes: int = DEFAULT_MAX_NODES
+    expansion_limit: int = DEFAULT_EXPANSION_LIMIT
+
+    def solve(
+        self, world: World[Any], automaton: Automaton, cost: Cost, start: Start | None = None
+    ) -> "FocusedSolution":
+        """See `Planner`; the search runs when the solution is asked.
+
+        Raises:
+            TooManyNodesMetError: by the solution, see `max_nodes`.
+            AcceptsEmptyWordError, ForeignLabelError: see `build_product`.
+        """
+        check_initial_state(automaton)
+        automaton.check_propositions(world.propositions)
+        begin = (world.initial_state, 0) if start is None else start
+        search = FocusedSearch(world, automaton, begin, scope_of(cost), self.max_nodes, self.expansion_limit)
+        return FocusedSolution(search, cost)
+
+
+@dataclass(eq=False)
+class FocusedSolution:
+    """A solution that is computed as it is asked for.
+
+    Attributes:
+        search: the searches so far.
+        cost: of transitions.
+    """
+
+    search: FocusedSearch
+    cost: Cost
+    _is_priced: bool = field(default=False, repr=False)
+
+    def control_cost_to_go(self, state: Any, automaton_state: int) -> NDArray[np.float64]:
+        """See `Solution`; never None."""
+        self._price()
+        node = self.search.lazy.add(state, automaton_state)
+        return self.search.control_cost_to_go(node)
+
+    def check_satisfiable(self) -> None:
+        """See `Solution`."""
+        self._price()
+        if self.search.cost_to_go(0) == np.inf:
+            raise unsatisfiable(self.search.lazy.automaton, self.search.labels_by_automaton_state())
+
+    def plan(self) -> Plan:
+        """See `Solution`; where the plan is not proven optimal, its lower bound is less than its cost."""
+        self.check_satisfiable()
+        lazy = self.search.lazy
+        start, first = lazy.state(0), int(lazy.automaton_states[0])
+        controls, cost = self.search.best_path(0)
+        path = follow_controls(lazy.world, lazy.automaton, controls, start, first)
+        return Plan(path, cost, min(cost, float(self.search.lower_bounds[0])))
+
+    @property
+    def statistics(self) -> dict[str, int]:
+        """See `Solution`."""
+        return {"product_states": len(self.search.lazy), "expansions": self.search.expansions}
+
+    def _price(self) -> None:
+        if not self._is_priced:
+            self.search.price(self.cost)
+            self._is_priced = True

@@ -1,0 +1,315 @@
+"""A* over a product that is built while it is searched, compiled; each search sharpens the bounds for the next.
+
+A search runs from a start node to acceptance, or to a node from which a path to acceptance is known. Every node s has
+
+    h(s) <= V(s) <= U(s),     U(s) the cost of the best known path, inf without one; V is proven where h = U,
+
+and the open list is ordered by g + w h, with g the cost so far. With w = 1 the first path that reaches the top is
+optimal. With w > 1 (*weighted A**, Pohl) it gets there sooner and costs at most w times the optimum. If the optimum
+from the start is at least C, then
+
+    V(s) >= C - g(s)
+
+at every expanded node (*adaptive A**, Koenig and Likhachev), which sharpens the bounds of the next search. Where the
+bounds are not consistent, nodes are expanded again.
+"""
+
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import ACCEPTED
+from wfairl.core.planning.shortest_path import NO_CONTROL
+from wfairl.core.support.compiling import njit
+from wfairl.minigrid.focused.lazy_world import LOST, UNEXPANDED
+
+PATH_FOUND, NOT_EXPANDED, NO_PATH, NO_ROOM, STOPPED = range(5)
+"""Why a search pauses or ends: `NOT_EXPANDED` asks for the successors of some nodes, `NO_ROOM` for a larger open list,
+and `STOPPED` has reached the expansion limit."""
+
+
+class Graph(NamedTuple):
+    """The part of a product that is built.
+
+    Attributes:
+        successors: node after each control, the first `UNEXPANDED` where there are none yet; shape [nodes, controls].
+        situations: row of `costs` of each node, shape [nodes].
+        costs: c, shape [situations, controls].
+    """
+
+    successors: NDArray[np.int32]
+    situations: NDArray[np.int32]
+    costs: NDArray[np.float64]
+
+
+class NodeTable(NamedTuple):
+    """What searches know of each node, shape [capacity] each.
+
+    Attributes:
+        lower_bounds: h.
+        upper_bounds: U.
+        estimates: in place of h in the priorities of weighted searches; no bounds.
+        cost_so_far: g in the last search that reached the node.
+        best_control: the first control of the best known path to acceptance, or `NO_CONTROL`.
+        search_number: the last search that reached the node.
+        parents: the transition, node * controls + control, by which it did.
+    """
+
+    lower_bounds: NDArray[np.float64]
+    upper_bounds: NDArray[np.float64]
+    estimates: NDArray[np.float64]
+    cost_so_far: NDArray[np.float64]
+    best_control: NDArray[np.int32]
+    search_number: NDArray[np.int64]
+    parents: NDArray[np.int64]
+
+    @classmethod
+    def with_room(cls, capacity: int) -> "NodeTable":
+        """A table of nodes that are not initialised."""
+        floats, integers = np.empty((4, capacity)), np.empty((2, capacity), np.int64)
+        return cls._make([*floats, np.empty(capacity, np.int32), *integers])
+
+    def initialise(self, first: int, end: int) -> None:
+        """Begin with nodes of which nothing is known."""
+        self.lower_bounds[first:end], self.upper_bounds[first:end] = 0.0, np.inf
+        self.best_control[first:end], self.search_number[first:end] = NO_CONTROL, 0
+
+
+class OpenList(NamedTuple):
+    """The open list of a search as a binary heap, and the nodes that it has expanded; shape [capacity] each.
+
+    The first entry has the least priority and, among equal ones, the largest cost so far. An entry is a node, or the
+    end of a path: -1 - its last transition.
+    """
+
+    priorities: NDArray[np.float64]
+    cost_so_far: NDArray[np.float64]
+    entries: NDArray[np.int64]
+    expanded: NDArray[np.int64]
+
+    @classmethod
+    def with_room(cls, capacity: int) -> "OpenList":
+        """An open list of at most that many entries."""
+        return cls(*np.empty((2, capacity)), *np.empty((2, capacity), np.int64))
+
+
+Arrays = TypeVar("Arrays", NodeTable, OpenList)
+
+
+def grow(arrays: Arrays, capacity: int) -> Arrays:
+    """The same arrays with more room, which is not initialised."""
+    return type(arrays)._make(np.resize(array, capacity) for array in arrays)
+
+
+class Search(NamedTuple):
+    """The settings of a search.
+
+    Attributes:
+        number: of the search, from 1 on.
+        weight: w.
+        cost_limit: only paths that cost less are searched for.
+        expansion_limit: nodes to expand at most.
+    """
+
+    number: int
+    weight: float
+    cost_limit: float
+    expansion_limit: int
+
+
+class Progress(NamedTuple):
+    """Where a search has paused or ended.
+
+    Attributes:
+        outcome: why.
+        least_priority: of the open list; with w = 1, the optimum is at least this.
+        size: of the open list.
+        expansions: how many nodes were expanded.
+        detail: with `PATH_FOUND`, the transition that ends in acceptance or where the rest of the path is known; with
+            `NOT_EXPANDED`, the number of nodes that are to be expanded.
+    """
+
+    outcome: int
+    least_priority: float
+    size: int
+    expansions: int
+    detail: int
+
+
+@njit(cache=True, nogil=True)
+def continue_search(
+    graph: Graph, nodes: NodeTable, open_list: OpenList, search: Search, progress: Progress, wanted: NDArray[np.int64]
+) -> Progress:
+    """Search until there is a reason to pause or end; `wanted` becomes the best nodes that are to be expanded."""
+    successors, situations, costs = graph
+    controls = successors.shape[1]
+    heuristic = nodes.lower_bounds if search.weight == 1.0 else nodes.estimates
+    size, expansions = progress.size, progress.expansions
+    while size > 0:
+        least = open_list.priorities[0]
+        if size + 2 * controls > open_list.entries.size or expansions >= open_list.expanded.size:
+            return Progress(NO_ROOM, least, size, expansions, 0)
+        g, node = open_list.cost_so_far[0], open_list.entries[0]
+        if node < 0:
+            return Progress(PATH_FOUND, least, size, expansions, -1 - node)
+        if nodes.search_number[node] != search.number or g > nodes.cost_so_far[node]:
+            size = _pop(open_list, size)
+            continue
+        if expansions >= search.expansion_limit:
+            return Progress(STOPPED, least, size, expansions, 0)
+        if successors[node, 0] == UNEXPANDED:
+            most = min(wanted.size, 1 + expansions // 8)
+            size, count = _pop_unexpanded(graph, nodes, open_list, size, search.number, wanted[:most])
+            for node in wanted[:count]:
+                g = nodes.cost_so_far[node]
+                size = _push(open_list, size, g + search.weight * heuristic[node], g, node)
+            return Progress(NOT_EXPANDED, least, size, expansions, count)
+        size = _pop(open_list, size)
+        open_list.expanded[expansions] = node
+        expansions += 1
+        for control in range(controls):
+            after = successors[node, control]
+            total, transition = g + costs[situations[node], control], node * controls + control
+            if after == ACCEPTED:
+                if total < search.cost_limit:
+                    size = _push(open_list, size, total, total, -1 - transition)
+            elif (
+                after >= 0
+                and total + nodes.lower_bounds[after] < search.cost_limit
+                and (nodes.search_number[after] != search.number or total < nodes.cost_so_far[after])
+            ):
+                nodes.cost_so_far[after], nodes.search_number[after] = total, search.number
+                nodes.parents[after] = transition
+                if total + nodes.upper_bounds[after] < search.cost_limit:
+                    size = _push(open_list, size, total + nodes.upper_bounds[after], total, -1 - transition)
+                if nodes.lower_bounds[after] < nodes.upper_bounds[after]:
+                    size = _push(open_list, size, total + search.weight * heuristic[after], total, after)
+    return Progress(NO_PATH, search.cost_limit, 0, expansions, 0)
+
+
+@njit(cache=True, nogil=True)
+def _pop_unexpanded(
+    graph: Graph, nodes: NodeTable, open_list: OpenList, size: int, number: int, wanted: NDArray[np.int64]
+) -> tuple[int, int]:
+    """Pop nodes without successors until another entry comes first; the new size, and how many they are."""
+    count = 0
+    while size > 0 and count < wanted.size:
+        node = open_list.entries[0]
+        if node < 0:
+            break
+        if nodes.search_number[node] == number and open_list.cost_so_far[0] <= nodes.cost_so_far[node]:
+            if graph.successors[node, 0] != UNEXPANDED:
+                break
+            wanted[count] = node
+            count += 1
+        size = _pop(open_list, size)
+    return size, count
+
+
+@njit(cache=True, nogil=True)
+def _push(open_list: OpenList, size: int, priority: float, g: float, entry: int) -> int:
+    """Add an entry; the new size."""
+    priorities, cost_so_far, entries, _ = open_list
+    i = size
+    while i > 0:
+        up = (i - 1) >> 1
+        if priorities[up] < priority or (priorities[up] == priority and cost_so_far[up] >= g):
+            break
+        priorities[i], cost_so_far[i], entries[i] = priorities[up], cost_so_far[up], entries[up]
+        i = up
+    priorities[i], cost_so_far[i], entries[i] = priority, g, entry
+    return size + 1
+
+
+@njit(cache=True, nogil=True)
+def _pop(open_list: OpenList, size: int) -> int:
+    """Remove the first entry; the new size."""
+    priorities, cost_so_far, entries, _ = open_list
+    size -= 1
+    priority, g, entry = priorities[size], cost_so_far[size], entries[size]
+    i = 0
+    while True:
+        child = 2 * i + 1
+        if child >= size:
+            break
+        right = child + 1
+        if right < size and (
+            priorities[right] < priorities[child]
+            or (priorities[right] == priorities[child] and cost_so_far[right] > cost_so_far[child])
+        ):
+            child = right
+        if priorities[child] > priority or (priorities[child] == priority and cost_so_far[child] <= g):
+            break
+        priorities[i], cost_so_far[i], entries[i] = priorities[child], cost_so_far[child], entries[child]
+        i = child
+    priorities[i], cost_so_far[i], entries[i] = priority, g, entry
+    return size
+
+
+@njit(cache=True, nogil=True)
+def lower_upper_bounds(graph: Graph, nodes: NodeTable, start: int, transition: int) -> None:
+    """Lower U along the path from the start that ends with a transition.
+
+    A node with a better known path keeps it, so that U falls along every path and none is a cycle.
+    """
+    controls = graph.costs.shape[1]
+    after = graph.successors[transition // controls, transition % controls]
+    ahead = 0.0 if after == ACCEPTED else nodes.upper_bounds[after]
+    while True:
+        node, control = transition // controls, transition % controls
+        ahead += graph.costs[graph.situations[node], control]
+        if ahead < nodes.upper_bounds[node]:
+            nodes.upper_bounds[node], nodes.best_control[node] = ahead, control
+        ahead = nodes.upper_bounds[node]
+        if node == start:
+            return
+        transition = nodes.parents[node]
+
+
+@njit(cache=True, nogil=True)
+def raise_lower_bounds(nodes: NodeTable, optimum: float, expanded: NDArray[np.int64]) -> None:
+    """Raise h of expanded nodes, given a lower bound on the optimum from the start."""
+    for node in expanded:
+        bound = max(nodes.lower_bounds[node], optimum - nodes.cost_so_far[node])
+        nodes.lower_bounds[node] = min(nodes.upper_bounds[node], bound)
+
+
+@njit(cache=True, nogil=True)
+def prove_best_path(successors: NDArray[np.int32], nodes: NodeTable, start: int) -> None:
+    """Set h = U along the best known path from a node, which is optimal."""
+    node = start
+    while node != ACCEPTED and (node == start or nodes.lower_bounds[node] < nodes.upper_bounds[node]):
+        nodes.lower_bounds[node] = nodes.upper_bounds[node]
+        node = successors[node, nodes.best_control[node]]
+
+
+@njit(cache=True, nogil=True)
+def raise_to_abstract_bounds(
+    nodes: NodeTable,
+    first: int,
+    abstract_states: NDArray[np.int32],
+    obstacles: NDArray[np.uint64],
+    bounds: NDArray[np.float64],
+    cost_to_go: NDArray[np.float64],
+    removal_cost: float,
+) -> None:
+    """Raise h of the nodes from `first` on to bounds of `LazyProduct.abstract`.
+
+    Args:
+        nodes, first: the nodes.
+        abstract_states, obstacles, bounds: see `LazyProduct.abstract`; shape [nodes from first on] each.
+        cost_to_go: of abstract states under the least costs.
+        removal_cost: the least cost of removing an obstacle.
+    """
+    for i in range(abstract_states.size):
+        node = first + i
+        if abstract_states[i] == LOST:
+            nodes.lower_bounds[node] = np.inf
+        if abstract_states[i] < 0:
+            continue
+        bound, bits = cost_to_go[abstract_states[i]], obstacles[i]
+        while bits:
+            bits &= bits - np.uint64(1)
+            bound += removal_cost
+        nodes.lower_bounds[node] = min(nodes.upper_bounds[node], max(nodes.lower_bounds[node], bound, bounds[i]))

@@ -1,0 +1,154 @@
+"""Cost networks over a MiniGrid scene: the paper's (appendix), and one that sees only the agent's surroundings.
+
+The input of the paper's network is the grid, the position, the direction, the carried object, and the control. A row
+is then a sum of three rows of tables (see `grid_network`): grid, (position, direction), (carried, control).
+"""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from wfairl.core.costs.cost_model import DEFAULT_ACTIVATION, DEFAULT_FLOOR, CostModel, Inputs, NodeInputs
+from wfairl.core.planning.product import Product
+from wfairl.minigrid.focused.lazy_world import CostScope
+from wfairl.minigrid.grid_network import (
+    CARRIED,
+    CONTROL,
+    DIRECTION,
+    HIDDEN,
+    POSITION,
+    GridConvolution,
+    Head,
+    OtherMapError,
+    columns_of,
+    compacted,
+    distinct_columns,
+    pairs,
+)
+from wfairl.minigrid.rules import CELL_TYPES, CONTROLS, DIRECTIONS, FLOORS, HANDS
+from wfairl.minigrid.view import GridView, view_states
+from wfairl.minigrid.world import MiniGridWorld
+
+
+class PaperCost(CostModel):
+    """The network of the paper's appendix, for maps of one size.
+
+    Inputs: the distinct grids [grids, height, width], and for each number its grid, its position and direction
+    (cell * 4 + direction), and the carried object; shape [numbers, 3].
+    """
+
+    kind = "paper"
+    scope = CostScope.GLOBAL
+
+    def __init__(self, height: int, width: int, floor: float = DEFAULT_FLOOR, activation: str = DEFAULT_ACTIVATION):
+        super().__init__(floor, activation)
+        self.height, self.width = height, width
+        self.settings |= {"height": height, "width": width}
+        self.convolution = GridConvolution(height, width)
+        self.position = nn.Embedding(height * width, POSITION)
+        self.direction = nn.Embedding(DIRECTIONS, DIRECTION)
+        self.carried = nn.Embedding(len(HANDS), CARRIED)
+        self.control = nn.Embedding(len(CONTROLS), CONTROL)
+        self.sizes = (self.convolution.size, POSITION, DIRECTION, CARRIED, CONTROL)
+        self.dense = nn.Linear(sum(self.sizes), HIDDEN[0])
+        self.head = Head()
+
+    @classmethod
+    def for_products(cls, products: Sequence[Product], **settings: Any) -> Self:
+        """See `CostModel`."""
+        world = _minigrid(products[0])
+        return cls(len(world.layout.cells) // world.layout.width, world.layout.width, **settings)
+
+    @classmethod
+    def shapes(cls, **sizes: int) -> dict[str, tuple[int, ...]]:
+        """See `CostModel`; the dense layer is smaller than a constant times the table of positions."""
+        return {"position.weight": (sizes["height"] * sizes["width"], POSITION)}
+
+    def inputs_of(self, product: Product) -> NodeInputs:
+        """See `CostModel`."""
+        view = _view(product)
+        if view.grids.shape[1:] != (self.height, self.width):
+            height, width = view.grids.shape[1:]
+            raise OtherMapError(
+                f"the cost was learned on maps of {self.height} x {self.width} cells and the paper's network fits no"
+                f" other size, such as {height} x {width}. Train a local cost, which carries over."
+            )
+        columns, of_node = distinct_columns(columns_of(view), self.height * self.width)
+        parts = torch.from_numpy(view.grids), torch.from_numpy(columns.astype(np.int32))
+        return NodeInputs(of_node.astype(np.int32), len(CONTROLS), parts)
+
+    def preactivation(self, inputs: Inputs, rows: Tensor) -> Tensor:
+        """See `CostModel`."""
+        grids, columns = inputs.parts
+        grid, pose, carried = columns[rows // len(CONTROLS)].long().T
+        needed, grid = compacted(grid, len(grids))
+        on_grid, of_position, of_direction, of_carried, of_control = self.dense.weight.split(self.sizes, dim=1)
+        tables = (
+            self.convolution(grids[needed]) @ on_grid.T + self.dense.bias,
+            pairs(self.position.weight @ of_position.T, self.direction.weight @ of_direction.T),
+            pairs(self.carried.weight @ of_carried.T, self.control.weight @ of_control.T),
+        )
+        return self.head(tables, (grid, pose, carried * len(CONTROLS) + rows % len(CONTROLS))).squeeze(1)
+
+
+class LocalCost(CostModel):
+    """Depends only on the agent's cell, the cell in front, the carried object and the control, so that any map will do.
+
+    Inputs: the objects under and ahead of the agent and in its hands, and the colours of the floor under and ahead of
+    it; shape [numbers, 5].
+    """
+
+    kind = "local"
+
+    def __init__(self, floor: float = DEFAULT_FLOOR, activation: str = DEFAULT_ACTIVATION):
+        super().__init__(floor, activation)
+        # A dense layer on one-hot parts is a sum of rows of tables, so the tables are the parameters.
+        self.under = nn.Embedding(len(CELL_TYPES), HIDDEN[0])
+        self.ahead = nn.Embedding(len(CELL_TYPES), HIDDEN[0])
+        self.carried = nn.Embedding(len(HANDS), HIDDEN[0])
+        self.control = nn.Embedding(len(CONTROLS), HIDDEN[0])
+        self.head = Head()
+        # Floor without a colour, the first of `FLOORS`, adds nothing.
+        self.floor_under = nn.Parameter(torch.zeros(len(FLOORS) - 1, HIDDEN[0]))
+        self.floor_ahead = nn.Parameter(torch.zeros(len(FLOORS) - 1, HIDDEN[0]))
+
+    @classmethod
+    def for_products(cls, products: Sequence[Product], **settings: Any) -> Self:
+        """See `CostModel`."""
+        _minigrid(products[0])
+        return cls(**settings)
+
+    def inputs_of(self, product: Product) -> NodeInputs:
+        """See `CostModel`."""
+        view = _view(product)
+        parts = (view.under, view.ahead, view.carried, view.floor_under, view.floor_ahead)
+        sizes = (len(CELL_TYPES), len(CELL_TYPES), len(HANDS), len(FLOORS), len(FLOORS))
+        distinct, of_node = np.unique(np.ravel_multi_index(parts, sizes), return_inverse=True)
+        columns = np.stack(np.unravel_index(distinct, sizes), axis=1)
+        return NodeInputs(of_node.astype(np.int32), len(CONTROLS), (torch.from_numpy(columns.astype(np.int32)),))
+
+    def preactivation(self, inputs: Inputs, rows: Tensor) -> Tensor:
+        """See `CostModel`."""
+        (columns,) = inputs.parts
+        under, ahead, carried, floor_under, floor_ahead = columns[rows // len(CONTROLS)].long().T
+        no_floor = self.floor_under.new_zeros(1, HIDDEN[0])
+        floors = torch.cat([no_floor, self.floor_under]), torch.cat([no_floor, self.floor_ahead])
+        tables = (self.under.weight, self.ahead.weight, self.carried.weight, self.control.weight, *floors)
+        numbers = (under, ahead, carried, rows % len(CONTROLS), floor_under, floor_ahead)
+        return self.head(tables, numbers).squeeze(1)
+
+
+def _minigrid(product: Product) -> MiniGridWorld:
+    if not isinstance(product.world, MiniGridWorld):
+        raise OtherMapError(
+            f"this cost is for MiniGrid scenes, not for a {type(product.world).__name__};"
+            " use a linear or tabular cost, which depend on world.features"
+        )
+    return product.world
+
+
+def _view(product: Product) -> GridView:
+    return view_states(_minigrid(product), np.asarray(product.states))

@@ -1,0 +1,147 @@
+"""The parts of the paper's networks (appendix), whose input is a MiniGrid scene and whose output is a cost or a policy.
+
+The first dense layer acts on a concatenation of parts. So it is a sum of one table per part, and the concatenation
+is never built:
+
+    W [a; b; ...] + bias = W_a a + W_b b + ... + bias
+
+The part of the grid is a convolution, computed once for each *distinct* grid. A row of input is then a sum of a few
+rows of tables, from which `Head` computes the output.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
+
+from wfairl.core.support.errors import BadInputError
+from wfairl.minigrid.rules import CELL_TYPES, DIRECTIONS, HANDS
+from wfairl.minigrid.view import GridView
+
+FILTERS = (16, 32, 64)
+FILTER_SIZE = 2
+POSITION, DIRECTION, CARRIED, CONTROL = 128, 64, 64, 128
+HIDDEN = (64, 32)
+"""Sizes of the paper's network: filters, embeddings, dense layers."""
+
+ROWS_AT_A_TIME = 4096
+"""Rows whose hidden layer fits in a core's cache; measured in benchmarks/training.py."""
+
+GRIDS_AT_A_TIME = 256
+
+
+class OtherMapError(BadInputError):
+    """A network is given a kind or size of map that it was not made for."""
+
+
+def columns_of(view: GridView) -> NDArray[np.int64]:
+    """Per state the number of the grid in the view, position and direction (cell * 4 + direction), and carried object.
+
+    Returns:
+        Shape [states, 3].
+    """
+    return np.stack([view.grid_numbers, view.cells * DIRECTIONS + view.directions, view.carried], axis=1)
+
+
+def distinct_columns(columns: NDArray[np.int64], cells: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct rows of `columns_of` in ascending order, and the index of each row among them.
+
+    Args:
+        columns: shape [states, 3].
+        cells: height times width of the map.
+    """
+    places = cells * DIRECTIONS
+    keys = (columns[:, 0] * places + columns[:, 1]) * len(HANDS) + columns[:, 2]
+    distinct, of_state = np.unique(keys, return_inverse=True)
+    grid, rest = np.divmod(distinct, places * len(HANDS))
+    return np.stack([grid, *np.divmod(rest, len(HANDS))], axis=1), of_state
+
+
+class GridConvolution(nn.Sequential):
+    """The paper's convolutions: grids [grids, height, width] of uint8 -> [grids, size].
+
+    Attributes:
+        size: outputs per grid.
+    """
+
+    def __init__(self, height: int, width: int):
+        margin = len(FILTERS) * (FILTER_SIZE - 1)
+        if min(height, width) <= margin:
+            raise BadInputError(f"a grid of {height} x {width} is too small for {len(FILTERS)} convolutions")
+        channels = (len(CELL_TYPES), *FILTERS)
+        convolutions = [nn.Conv2d(*pair, FILTER_SIZE) for pair in zip(channels, FILTERS, strict=False)]
+        super().__init__(*(layer for conv in convolutions for layer in (conv, nn.ReLU())), nn.Flatten())
+        self.size = FILTERS[-1] * (height - margin) * (width - margin)
+
+    def forward(self, grids: Tensor) -> Tensor:
+        """A few grids at a time: a one-hot grid is large."""
+        dtype = next(self.parameters()).dtype
+        chunks = grids.split(GRIDS_AT_A_TIME)
+        one_hot = (functional.one_hot(chunk.long(), len(CELL_TYPES)).to(dtype).movedim(-1, 1) for chunk in chunks)
+        return torch.cat([super(GridConvolution, self).forward(chunk) for chunk in one_hot])
+
+
+class Head(nn.Module):
+    """The dense layers after the first one; untrained, its outputs are 0."""
+
+    def __init__(self, outputs: int = 1) -> None:
+        super().__init__()
+        self.second = nn.Linear(*HIDDEN)
+        self.last = nn.Linear(HIDDEN[-1], outputs)
+        nn.init.zeros_(self.last.weight)
+        nn.init.zeros_(self.last.bias)
+
+    def forward(self, tables: Sequence[Tensor], indices: Sequence[Tensor], dropout: "Dropout | None" = None) -> Tensor:
+        """The outputs of each row, whose first layer is the sum of one row of each table; shape [rows, outputs].
+
+        Args:
+            tables: shape [entries, hidden] each.
+            indices: which row of each table, shape [rows] each.
+            dropout: of the hidden layers, in training.
+        """
+        offsets = np.cumsum([0, *(len(table) for table in tables[:-1])])
+        stacked = torch.cat(list(tables))
+        bags = torch.stack([index + int(offset) for index, offset in zip(indices, offsets, strict=True)], dim=1)
+        sums = (functional.embedding_bag(chunk, stacked, mode="sum") for chunk in bags.split(ROWS_AT_A_TIME))
+        return torch.cat([self.from_hidden(hidden, dropout) for hidden in sums])
+
+    def from_hidden(self, hidden: Tensor, dropout: "Dropout | None" = None) -> Tensor:
+        """From the first layer, before its ReLU, to the outputs of each row."""
+        drop = dropout if dropout is not None else nn.Identity()
+        return self.last(drop(functional.relu(self.second(drop(functional.relu(hidden))))))
+
+
+@dataclass(frozen=True)
+class Dropout:
+    """Sets units of a hidden layer to 0 at random, and scales up the others.
+
+    Torch's own draws from the global generator, this one from its own.
+
+    Attributes:
+        rate: the probability of a unit to be set to 0.
+        generator: of the draws.
+    """
+
+    rate: float
+    generator: torch.Generator
+
+    def __call__(self, hidden: Tensor) -> Tensor:
+        """The layer with units left out."""
+        is_active = torch.rand(hidden.shape, generator=self.generator, dtype=hidden.dtype) >= self.rate
+        return hidden * is_active / (1 - self.rate)
+
+
+def pairs(first: Tensor, second: Tensor) -> Tensor:
+    """The sum of every row of one table and every row of another, the second varying faster."""
+    return (first[:, None] + second[None]).flatten(0, 1)
+
+
+def compacted(numbers: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """Those of 0, ..., count - 1 that occur, in order, and the index of each number among them."""
+    occurs = torch.zeros(count, dtype=torch.bool)
+    occurs[numbers] = True
+    return occurs.nonzero().squeeze(1), (occurs.cumsum(0) - 1)[numbers]

@@ -1,0 +1,87 @@
+"""The labels that a search has met, numbered by their masks in a hash table for compiled code."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import Automaton
+from wfairl.core.support.compiling import njit
+from wfairl.core.worlds.compiled import LabelTable
+from wfairl.minigrid.propositions import to_label
+
+EMPTY_SLOT = 0
+"""A slot's second entry is its number + 1."""
+
+NO_NUMBER = -1
+"""In place of a number: the mask has none yet."""
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+"""2 ** 64 divided by the golden ratio: multiplying by it spreads keys over the high bits (Knuth, vol. 3, 6.4)."""
+
+
+class MaskNumbers:
+    """An automaton by label masks: masks are numbered as they are met, in a hash table for compiled code.
+
+    Attributes:
+        slots: mask and number + 1, which is 0 in an empty slot; shape [slots, 2] of uint64.
+        table: the labels of the masks, in the order of their numbers, and the automaton's row of each.
+    """
+
+    def __init__(self, automaton: Automaton, propositions: Sequence[str]):
+        self.slots = np.zeros((64, 2), np.uint64)
+        self.table = LabelTable(automaton)
+        self._propositions = propositions
+        self._numbers: dict[int, int] = {}
+
+    @property
+    def rows(self) -> NDArray[np.int32]:
+        """See `LabelTable`."""
+        return self.table.rows
+
+    def number(self, mask: int) -> int:
+        """The number of a mask, which gets one if it is new."""
+        if mask not in self._numbers:
+            self._numbers[mask] = self.table.number(to_label(mask, self._propositions))
+            new = [mask]
+            if 2 * len(self._numbers) > len(self.slots):
+                self.slots, new = np.zeros((2 * len(self.slots), 2), np.uint64), list(self._numbers)
+            for one in new:
+                slot = mask_slot(self.slots, np.uint64(one))
+                self.slots[slot, 0], self.slots[slot, 1] = one, self._numbers[one] + 1
+        return self._numbers[mask]
+
+    def number_all(self, masks: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """The numbers of masks, of which new ones get one in their order; shape [masks]."""
+        numbers, are_known = find_numbers(self.slots, masks)
+        if not are_known:
+            for mask in masks[numbers == NO_NUMBER].tolist():
+                self.number(mask)
+            numbers, _ = find_numbers(self.slots, masks)
+        return numbers
+
+
+@njit(cache=True, nogil=True)
+def find_numbers(slots: NDArray[np.uint64], masks: NDArray[np.uint64]) -> tuple[NDArray[np.int64], bool]:
+    """The number of each mask, or `NO_NUMBER`, shape [masks]; and whether all have one."""
+    numbers, are_known = np.empty(masks.size, np.int64), True
+    for i in range(masks.size):
+        numbers[i] = find_number(slots, masks[i])
+        are_known &= numbers[i] != NO_NUMBER
+    return numbers, are_known
+
+
+@njit(cache=True, nogil=True)
+def find_number(slots: NDArray[np.uint64], mask: np.uint64) -> np.int64:
+    """The number of a mask, or `NO_NUMBER`."""
+    return np.int64(slots[mask_slot(slots, mask), 1]) - 1
+
+
+@njit(cache=True, nogil=True)
+def mask_slot(slots: NDArray[np.uint64], mask: np.uint64) -> int:
+    """The slot that holds a mask, or the empty one where it belongs."""
+    last = slots.shape[0] - 1
+    slot = int(mask * GOLDEN >> np.uint64(32)) & last
+    while slots[slot, 1] != EMPTY_SLOT and slots[slot, 0] != mask:
+        slot = (slot + 1) & last
+    return slot

@@ -1,0 +1,269 @@
+"""Propositions about MiniGrid scenes, which labels are made of.
+
+A proposition is a small frozen record; a world gets them by name:
+
+    {"key": Carrying("key"), "door": DoorOpen(), "goal": AgentOn("goal")}
+
+It holds or not after a transition. Each is translated once per scene into a row of five integers (an *atom*), which
+compiled code evaluates; see `holds`.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from wfairl.core.automata.automaton import Label
+from wfairl.core.support.errors import BadInputError
+from wfairl.minigrid import atoms, rules
+from wfairl.minigrid.rules import NOTHING, Layout
+
+MAX_PROPOSITIONS = 64
+"""A label of a compiled scene is a mask of 64 bits."""
+
+Atom = tuple[int, int, int, int, int]
+"""A question and what it is about, padded with zeros; see `holds`."""
+
+
+class Proposition(Protocol):
+    """A question about the state after a transition."""
+
+    def atom(self, layout: Layout) -> Atom:
+        """The question in the terms of one scene.
+
+        Raises:
+            BadInputError: the scene has nothing that the question could be about.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Carrying:
+    """The agent carries such an object."""
+
+    kind: str
+    color: str | None = None
+
+    def atom(self, layout: Layout) -> Atom:
+        """See `Proposition`."""
+        first, end = _objects(layout, self.kind, self.color)
+        return atoms.ANY_AT, first, end, len(layout.cells) + rules.CARRIED, 0
+
+
+@dataclass(frozen=True)
+class DoorOpen:
+    """The door is open; `color` or `at` (x, y) say which where there are several."""
+
+    color: str | None = None
+    at: tuple[int, int] | None = None
+
+    def atom(self, layout: Layout) -> Atom:
+        """See `Proposition`."""
+        cell = _door_cell(layout, self.color, self.at)
+        return atoms.DOOR_IS_OPEN, int(layout.cells[cell, rules.DOOR_AT]), 0, 0, 0
+
+
+@dataclass(frozen=True)
+class AgentOn:
+    """The agent stands on such terrain: `goal`, `lava`, `floor` or `door`."""
+
+    terrain: str
+    color: str | None = None
+
+    def atom(self, layout: Layout) -> Atom:
+        """See `Proposition`."""
+        terrain = _number(self.terrain, rules.TERRAINS, "terrain")
+        color = _color(self.color)
+        matches = layout.cells[:, rules.TERRAIN] == terrain
+        if color != NOTHING:
+            matches &= layout.cells[:, rules.TERRAIN_COLOR] == color
+        if not matches.any():
+            raise BadInputError(f"this scene has no {_named(self.terrain, self.color)} to stand on")
+        return atoms.AGENT_ON_TERRAIN, terrain, color, 0, 0
+
+
+@dataclass(frozen=True)
+class AgentAt:
+    """The agent stands on the cell (x, y)."""
+
+    x: int
+    y: int
+
+    def atom(self, layout: Layout) -> Atom:
+        """See `Proposition`."""
+        return atoms.AGENT_AT, _cell(layout, self.x, self.y), 0, 0, 0
+
+
+@dataclass(frozen=True)
+class Facing:
+    """The cell in front of the agent holds such an object, or such a door."""
+
+    kind: str
+    color: str | None = None
+
+    def atom(self, layout: Layout) -> Atom:
+        """See `Proposition`."""
+        if self.kind == "door":
+            _door_cells(layout, self.color, None)
+            return atoms.DOOR_IN_FRONT, _color(self.color), 0, 0, 0
+        first, end = _objects(layout, self.kind, self.color)
+        return atoms.ANY_IN_FRONT, first, end, 0, 0
+
+
+@dataclass(frozen=True)
+class AwayFromDoor:
+    """Every such object is at this Manhattan distance or more from the door; a carried one is where the agent is."""
+
+    kind: str
+    distance: int
+    color: str | None = None
+    door_color: str | None = None
+
+    def atom(self, layout: Layout) -> Atom:
+        """See `Proposition`."""
+        first, end = _objects(layout, self.kind, self.color)
+        return atoms.ALL_APART, first, end, _door_cell(layout, self.door_color, None), self.distance
+
+
+@dataclass(frozen=True)
+class Always:
+    """It always holds: a part that a mission lacks is fulfilled at once."""
+
+    def atom(self, layout: Layout) -> Atom:  # noqa: ARG002 - part of the contract
+        """See `Proposition`."""
+        return atoms.ALWAYS, 0, 0, 0, 0
+
+
+@dataclass(frozen=True)
+class Never:
+    """It never holds."""
+
+    def atom(self, layout: Layout) -> Atom:  # noqa: ARG002 - part of the contract
+        """See `Proposition`: none of no objects is at a cell."""
+        return atoms.ANY_AT, 0, 0, 0, 0
+
+
+@dataclass(frozen=True)
+class OfRole:
+    """The agent does what a mission asks for with something of a role; see `holds`.
+
+    Attributes:
+        verb: `go to`, `pick up`, `open` or `put next`.
+        role: what it is about.
+        other: what it is put next to.
+    """
+
+    verb: str
+    role: int
+    other: int = 0
+
+    def atom(self, layout: Layout) -> Atom:  # noqa: ARG002 - part of the contract
+        """See `Proposition`."""
+        return (QUESTIONS[self.verb], self.role, self.other, 0, 0)
+
+
+QUESTIONS = {
+    "go to": atoms.ROLE_REACHED,
+    "pick up": atoms.ROLE_PICKED_UP,
+    "open": atoms.ROLE_OPENED,
+    "put next": atoms.ROLE_PUT_NEXT,
+}
+"""The question that each verb of a mission asks."""
+
+
+def proposition_menu(layout: Layout) -> Iterator[tuple[str, Proposition]]:
+    """The propositions that a scene offers, besides those about the agent's cell: each in words, and as a record."""
+    objects = layout.objects
+    for kind in sorted({int(one) for one in objects[:, rules.KIND]}):
+        name = rules.OBJECTS[kind]
+        colors = sorted({int(one) for one in objects[objects[:, rules.KIND] == kind, rules.COLOR]})
+        named: list[str | None] = [None] if len(colors) == 1 else [None, *(rules.COLORS[one] for one in colors)]
+        for color in named:
+            noun = name if color is None else f"{color} {name}"
+            yield f"carrying {_a(noun)}", Carrying(name, color)
+            yield f"facing {_a(noun)}", Facing(name, color)
+    cells = layout.cells
+    doors = cells[cells[:, rules.TERRAIN] == rules.DOOR]
+    painted = sorted({int(one) for one in doors[:, rules.TERRAIN_COLOR]})
+    if len(doors) == 1:
+        yield "the door is open", DoorOpen()
+    elif len(doors) == len(painted):
+        for number in painted:
+            yield f"the {rules.COLORS[number]} door is open", DoorOpen(rules.COLORS[number])
+    if len(doors):
+        yield "facing a door", Facing("door")
+    for terrain in (rules.GOAL, rules.LAVA):
+        if (cells[:, rules.TERRAIN] == terrain).any():
+            yield f"on {rules.TERRAINS[terrain]}", AgentOn(rules.TERRAINS[terrain])
+    floors = cells[cells[:, rules.TERRAIN] == rules.FLOOR]
+    for number in sorted({int(one) for one in floors[:, rules.TERRAIN_COLOR]}):
+        yield f"on {rules.COLORS[number]} floor", AgentOn("floor", rules.COLORS[number])
+
+
+def _a(noun: str) -> str:
+    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
+
+
+def to_label(mask: int, propositions: Sequence[str]) -> Label:
+    """The label of a mask, whose bit i stands for `propositions[i]`."""
+    return frozenset(proposition for i, proposition in enumerate(propositions) if mask >> i & 1)
+
+
+def _objects(layout: Layout, kind: str, color: str | None) -> tuple[int, int]:
+    """The objects that match, which stand together: the first, and one past the last."""
+    kind_number, color_number = _number(kind, rules.OBJECTS, "kind of object"), _color(color)
+    matches = layout.objects[:, rules.KIND] == kind_number
+    if color_number != NOTHING:
+        matches &= layout.objects[:, rules.COLOR] == color_number
+    if not matches.any():
+        raise BadInputError(f"this scene has no {_named(kind, color)}")
+    objects = np.flatnonzero(matches)
+    return int(objects[0]), int(objects[-1]) + 1
+
+
+def _door_cell(layout: Layout, color: str | None, at: tuple[int, int] | None) -> int:
+    cells = _door_cells(layout, color, at)
+    if len(cells) > 1:
+        raise BadInputError(
+            f"this scene has {len(cells)} doors that match {_named('door', color)}; say which with at=(x, y)"
+        )
+    return cells[0]
+
+
+def _door_cells(layout: Layout, color: str | None, at: tuple[int, int] | None) -> list[int]:
+    """The cells of the doors that match; at least one."""
+    wanted_color = _color(color)
+    cells = [
+        int(cell)
+        for cell in np.flatnonzero(layout.cells[:, rules.TERRAIN] == rules.DOOR)
+        if wanted_color in (NOTHING, layout.cells[cell, rules.TERRAIN_COLOR])
+    ]
+    if at is not None:
+        wanted = _cell(layout, *at)
+        cells = [cell for cell in cells if cell == wanted]
+    if not cells:
+        place = f" at {at}" if at is not None else ""
+        raise BadInputError(f"this scene has no {_named('door', color)}{place}")
+    return cells
+
+
+def _cell(layout: Layout, x: int, y: int) -> int:
+    height = len(layout.cells) // layout.width
+    if not (0 <= x < layout.width and 0 <= y < height):
+        raise BadInputError(f"the cell ({x}, {y}) lies outside this scene of {layout.width} x {height} cells")
+    return y * layout.width + x
+
+
+def _color(color: str | None) -> int:
+    return NOTHING if color is None else _number(color, rules.COLORS, "colour")
+
+
+def _number(name: str, names: Sequence[str], noun: str) -> int:
+    if name not in names:
+        raise BadInputError(f"unknown {noun} {name!r}; known are {', '.join(names)}")
+    return list(names).index(name)
+
+
+def _named(kind: str, color: str | None) -> str:
+    return kind if color is None else f"{color} {kind}"

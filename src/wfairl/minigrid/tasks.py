@@ -1,0 +1,158 @@
+"""Tasks in MiniGrid and BabyAI: an environment, and the propositions of its labels.
+
+A task of your own is one value:
+
+    UNLOCK = MiniGridTask(
+        name="unlock",
+        summary="pick up the key and open the door",
+        environment_id="MiniGrid-Unlock-v0",
+        scene_propositions=lambda environment: {"key": Carrying("key"), "door": DoorOpen()},
+        rule=visit_in_order("key", "door"),
+        horizon=60,
+    )
+
+`scene_propositions` is called with the environment just after a reset, since propositions may depend on the scene;
+their names must be the same in every scene.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import gymnasium
+
+from wfairl.core.automata.automaton import Automaton
+from wfairl.core.automata.rules import visit_in_order
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.task import FeatureCost, check_horizon
+from wfairl.minigrid.environment import kinds_in, make_environment, reset
+from wfairl.minigrid.propositions import AgentOn, AwayFromDoor, Carrying, DoorOpen, Facing, Proposition
+from wfairl.minigrid.simulator import MiniGridSimulator
+from wfairl.minigrid.world import MiniGridWorld
+
+MOST_DRAWS = 100
+"""Scenes that are drawn from one seed until one has all that a task needs."""
+
+
+@dataclass(frozen=True)
+class MiniGridTask:
+    """A task in a MiniGrid environment; see `Task` for the other attributes.
+
+    Attributes:
+        environment_id: Gymnasium's id.
+        scene_propositions: of an environment just reset, its propositions by name.
+        mission_ends: whether the environment's own mission ends an episode; False where the task is another one.
+        needs: kinds of objects that every scene must have: one that lacks some is drawn again.
+    """
+
+    name: str
+    summary: str
+    environment_id: str
+    scene_propositions: Callable[[Any], Mapping[str, Proposition]]
+    rule: Automaton
+    horizon: int
+    title: str = ""
+    default_cost: str = "local"
+    true_cost: FeatureCost | None = None
+    mission_ends: bool = True
+    needs: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", self.title or self.name)
+        check_horizon(self.name, self.horizon)
+
+    @cached_property
+    def propositions(self) -> tuple[str, ...]:
+        """See `Task`."""
+        return tuple(self.make_world(seed=0).propositions)
+
+    def make_world(self, seed: int) -> MiniGridWorld:
+        """See `Task`."""
+        return self._world_of(self.make_environment(seed))
+
+    def make_simulator(self, seed: int) -> MiniGridSimulator:
+        """See `Task`: the real environment."""
+        environment = self.make_environment(seed)
+        return MiniGridSimulator(environment, self._world_of(environment), mission_ends=self.mission_ends)
+
+    def make_environment(self, seed: int, render_mode: str | None = None) -> gymnasium.Env[Any, Any]:
+        """The real environment of one seed, reset, with the task's horizon instead of its own limit."""
+        environment = make_environment(self.environment_id, render_mode=render_mode, max_steps=self.horizon)
+        reset(environment, seed)
+        for _ in range(MOST_DRAWS):
+            if self.needs <= kinds_in(environment):
+                return environment
+            reset(environment, None)  # the next scene of the same random numbers
+        raise BadInputError(f"{self.name}: no scene of seed {seed} has {', '.join(sorted(self.needs))}")
+
+    def _world_of(self, environment: gymnasium.Env[Any, Any]) -> MiniGridWorld:
+        return MiniGridWorld.from_environment(environment, self.scene_propositions(environment.unwrapped))
+
+
+def _doors_along_the_rooms(environment: Any) -> Mapping[str, Proposition]:
+    doors = [room.exitDoorPos for room in environment.rooms[:-1]]
+    opened = {f"door{i}": DoorOpen(at=(int(x), int(y))) for i, (x, y) in enumerate(doors, start=1)}
+    return {**opened, "goal": AgentOn("goal")}
+
+
+DOORKEY = MiniGridTask(
+    name="doorkey",
+    title="T1 doorkey",
+    summary="pick up the key, unlock the door, reach the goal",
+    environment_id="MiniGrid-DoorKey-8x8-v0",
+    scene_propositions=lambda _: {"key": Carrying("key"), "door": DoorOpen(), "goal": AgentOn("goal")},
+    rule=visit_in_order("goal"),
+    horizon=75,
+)
+
+MULTIROOM = MiniGridTask(
+    name="multiroom",
+    title="T2 multiroom",
+    summary="open the doors of four rooms, one after the other, reach the goal",
+    environment_id="MiniGrid-MultiRoom-N4-S5-v1",
+    scene_propositions=_doors_along_the_rooms,
+    rule=visit_in_order("goal"),
+    horizon=80,
+)
+
+BLOCKED_UNLOCK_PICKUP = MiniGridTask(
+    name="blocked-unlock-pickup",
+    title="T3 blocked-unlock-pickup",
+    summary="move the ball that blocks the door, unlock it with the key, pick up the box",
+    environment_id="MiniGrid-BlockedUnlockPickup-v0",
+    scene_propositions=lambda _: {
+        "ball": AwayFromDoor("ball", distance=2),
+        "key": Carrying("key"),
+        "door": DoorOpen(),
+        "box": Carrying("box"),
+    },
+    rule=visit_in_order("box"),
+    horizon=75,
+)
+
+MAZE_ERRANDS = MiniGridTask(
+    name="maze-errands",
+    summary="face a key, then pick up a ball, then face a box, in nine rooms with eighteen loose objects",
+    environment_id="BabyAI-GoTo-v0",
+    scene_propositions=lambda _: {"key": Facing("key"), "ball": Carrying("ball"), "box": Facing("box")},
+    rule=visit_in_order("key", "ball", "box"),
+    horizon=150,
+    mission_ends=False,
+    needs=frozenset({"key", "ball", "box"}),
+)
+
+OBSTRUCTED_MAZE = MiniGridTask(
+    name="obstructed-maze",
+    summary="take a key out of its box, then a green ball, then the blue ball, behind locked and blocked doors",
+    environment_id="MiniGrid-ObstructedMaze-Full-v1",
+    scene_propositions=lambda _: {
+        "key": Carrying("key"),
+        "green": Carrying("ball", "green"),
+        "blue": Carrying("ball", "blue"),
+    },
+    rule=visit_in_order("key", "green", "blue"),
+    horizon=200,
+)
+
+TASKS = (DOORKEY, MULTIROOM, BLOCKED_UNLOCK_PICKUP)

@@ -1,0 +1,107 @@
+"""Observations of the states of a MiniGrid scene, for many packed states at once.
+
+Most states of a scene share their grid: the agent moves, objects lie still. So a view holds the distinct
+grids once, and for every state the number of its grid, the agent's cell and direction, and what it carries.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.minigrid import rules
+from wfairl.minigrid.packing import unpack_all
+from wfairl.minigrid.rules import CLOSED_DOOR, LOCKED_DOOR, NOTHING, OPEN_DOOR
+from wfairl.minigrid.world import MiniGridWorld
+
+
+@dataclass(frozen=True, eq=False)
+class GridView:
+    """Observations of states of one scene.
+
+    Attributes:
+        cells: the agent's cell y * width + x, shape [states] of int64.
+        directions: 0 right, 1 down, 2 left, 3 up; shape [states] of int64.
+        carried: what the agent carries, an index into `HANDS`; shape [states] of int64.
+        grid_numbers: which of `grids` the state shows, shape [states] of int64.
+        grids: the distinct grids without the agent, an index into `CELL_TYPES` per cell;
+            shape [grids, height, width] of uint8.
+        under: what the agent stands on, an index into `CELL_TYPES`; shape [states] of int64.
+        ahead: what is in front of it, a wall beyond the edge; shape [states] of int64.
+        floor_under, floor_ahead: the colour of the floor there, an index into `FLOORS`; shape [states] of int64.
+    """
+
+    cells: NDArray[np.int64]
+    directions: NDArray[np.int64]
+    carried: NDArray[np.int64]
+    grid_numbers: NDArray[np.int64]
+    grids: NDArray[np.uint8]
+    under: NDArray[np.int64]
+    ahead: NDArray[np.int64]
+    floor_under: NDArray[np.int64]
+    floor_ahead: NDArray[np.int64]
+
+
+def view_states(world: MiniGridWorld, states: NDArray[np.uint64]) -> GridView:
+    """The observations of many states of a world.
+
+    Args:
+        world: the scene.
+        states: packed states, shape [states, words].
+    """
+    fields = unpack_all(world.layout.table, np.ascontiguousarray(states))
+    cells, directions = fields[:, rules.AGENT].astype(np.int64), fields[:, rules.DIRECTION].astype(np.int64)
+    grid_numbers, examples = _distinct_grids(world, fields)
+    grids = _draw(world, fields[examples])
+    front = world.layout.cells[cells, rules.FRONT + directions]
+    ahead = np.where(front == NOTHING, rules.WALL, grids[grid_numbers, front])
+    terrain, color = world.layout.cells[:, rules.TERRAIN], world.layout.cells[:, rules.TERRAIN_COLOR]
+    floors = np.where(terrain == rules.FLOOR, 1 + color, 0).astype(np.int64)
+    return GridView(
+        cells=cells,
+        directions=directions,
+        carried=_carried(world, fields),
+        grid_numbers=grid_numbers,
+        grids=grids.reshape(len(grids), -1, world.layout.width),
+        under=grids[grid_numbers, cells].astype(np.int64),
+        ahead=ahead.astype(np.int64),
+        floor_under=floors[cells],
+        floor_ahead=np.where(front == NOTHING, 0, floors[front]),
+    )
+
+
+def _distinct_grids(world: MiniGridWorld, fields: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The number of each state's grid, and a state that shows each grid."""
+    on_grid = fields[:, rules.FIRST_OBJECT :].astype(np.int64)
+    objects, off_grid = len(world.layout.objects), len(world.layout.cells)
+    # Carried, inside a box or gone: the grid is the same.
+    on_grid[:, :objects] = np.minimum(on_grid[:, :objects], off_grid)
+    numbers = np.zeros(len(fields), np.int64)
+    for column in on_grid.T:  # one column at a time, so that the combined number never overflows
+        _, numbers = np.unique(numbers * (column.max(initial=0) + 1) + column, return_inverse=True)
+    _, examples = np.unique(numbers, return_index=True)
+    return numbers, examples
+
+
+def _draw(world: MiniGridWorld, fields: NDArray[np.int32]) -> NDArray[np.uint8]:
+    """The grids of some states, shape [states, cells]."""
+    layout = world.layout
+    terrain = layout.cells[:, rules.TERRAIN]
+    grids = np.repeat(terrain.astype(np.uint8)[None], len(fields), axis=0)
+    for cell in np.flatnonzero(terrain == rules.DOOR):
+        state = fields[:, rules.FIRST_OBJECT + len(layout.objects) + layout.cells[cell, rules.DOOR_AT]]
+        shut = np.where(state & rules.IS_LOCKED, LOCKED_DOOR, CLOSED_DOOR)
+        grids[:, cell] = np.where(state & rules.IS_OPEN, OPEN_DOOR, shut)
+    for obj, kind in enumerate(layout.objects[:, rules.KIND]):
+        place = fields[:, rules.FIRST_OBJECT + obj]
+        lying = np.flatnonzero(place < len(layout.cells))
+        grids[lying, place[lying]] = LOCKED_DOOR + 1 + kind
+    return grids
+
+
+def _carried(world: MiniGridWorld, fields: NDArray[np.int32]) -> NDArray[np.int64]:
+    hands = len(world.layout.cells) + rules.CARRIED
+    carried = np.zeros(len(fields), np.int64)
+    for obj, kind in enumerate(world.layout.objects[:, rules.KIND]):
+        carried[fields[:, rules.FIRST_OBJECT + obj] == hands] = 1 + kind
+    return carried

@@ -1,0 +1,1 @@
+"""Offices: the published map, and random ones."""

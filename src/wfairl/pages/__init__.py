@@ -1,0 +1,1 @@
+"""Everything that is drawn or printed for a person."""

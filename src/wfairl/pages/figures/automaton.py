@@ -1,0 +1,112 @@
+"""Figures of learned automata, and how often the demonstrations took each edge."""
+
+from dataclasses import fields
+
+from wfairl.core.automata.automaton import Arrow, Automaton, EdgeCounts
+from wfairl.core.automata.finite import FiniteAutomaton
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.automata.words import DIFFERENCES_EXPLAINED, format_difference
+from wfairl.pages import style
+from wfairl.pages.automata.layout import FONT_SIZE, AutomatonLayout, lay_out
+from wfairl.pages.automata.layout_drawing import AutomatonStyle, draw_layout
+from wfairl.pages.figures.captioned import CaptionedFigure
+from wfairl.pages.text import counted
+
+SMALLEST = 6.5
+"""Points of the smallest text; the layout has room for it in automata of a dozen columns."""
+
+MOST_STRETCH = 1.3
+
+TITLE, BETWEEN = 0.19, 0.3
+"""Inches: of a title, and between two automata."""
+
+
+def draw_automaton(model: TaskModel, name: str = "automaton") -> CaptionedFigure:
+    """The learned automaton: the more words took an edge, the thicker it is; edges that no word took are dashed.
+
+    Args:
+        model: the task, with the counts of the demonstrations' words.
+    """
+    layout = lay_out(with_label_differences(model.finite), model.edge_counts)
+    look = _look(layout, style.PAGE, max(1, model.summary.successes))
+    figure = style.new_figure(*look.size(layout))
+    draw_layout(figure, layout, look, 0, 0)
+    edges = _edges_text(model.finite, model.edge_counts)
+    alt = f"A graph of {model.finite.states} states with the edges {edges}."
+    return CaptionedFigure(name, figure, _caption(model), alt)
+
+
+def draw_automata(model: TaskModel, rule: Automaton, name: str = "automata") -> CaptionedFigure:
+    """The learned automaton beside the true one, or above it where they are too wide.
+
+    Args:
+        rule: the true task, restricted to labels that its worlds produce.
+    """
+    layouts = [lay_out(with_label_differences(one)) for one in (model.finite, rule)]
+    looks = [_look(layout, (style.PAGE - BETWEEN) / 2) for layout in layouts]
+    side_by_side = all(look.scale * FONT_SIZE >= SMALLEST for look in looks)
+    if not side_by_side:
+        looks = [_look(layout, style.PAGE) for layout in layouts]
+    (width, height), (other_width, other_height) = map(AutomatonStyle.size, looks, layouts)
+    if side_by_side:
+        places, size = [(0.0, 0.0), (width + BETWEEN, 0.0)], (width + BETWEEN + other_width, max(height, other_height))
+    else:
+        places, size = [(0.0, 0.0), (0.0, TITLE + height)], (max(width, other_width), TITLE + height + other_height)
+    figure = style.new_figure(size[0], TITLE + size[1])
+    for title, layout, look, (left, top) in zip(("learned", "true"), layouts, looks, places, strict=True):
+        style.write_at(figure, left, top + 0.02, title, style.NORMAL, va="top", weight="bold")
+        draw_layout(figure, layout, look, left, top + TITLE)
+    caption = (
+        f"The automaton that was learned ({counted(model.finite.states, 'state')}) and the true one"
+        f" ({counted(rule.states, 'state')}). State 0 is the initial one, and double rings mark acceptance; in an"
+        " automaton with guards, a label that fulfils no guard changes nothing."
+    )
+    learned, true = (_edges_text(one) for one in (model.finite, rule))
+    return CaptionedFigure(name, figure, caption, f"The learned automaton: {learned}. The true one: {true}.")
+
+
+def _look(layout: AutomatonLayout, widest: float, words: int = 0) -> AutomatonStyle:
+    """An automaton that fits a width in inches."""
+    scale = min(style.NORMAL / FONT_SIZE, widest * style.POINTS / layout.width)
+    text = max(SMALLEST, scale * FONT_SIZE)
+    # Where text is larger than in the layout, lines move apart to make room, and circles become a little taller.
+    return AutomatonStyle(scale, text, min(MOST_STRETCH, text / (scale * FONT_SIZE)), words=words)
+
+
+class _WithLabelDifferences(FiniteAutomaton):
+    """Its edges show the difference from the last label, which takes less room than the label."""
+
+    def arrows(self) -> list[Arrow]:
+        return [
+            Arrow(source, target, format_difference(self.last_labels[source], label), label.__eq__)
+            for source, label, target in self.edges()
+        ]
+
+
+def with_label_differences(automaton: Automaton) -> Automaton:
+    """The automaton for drawing: with label differences on its edges, if every state has a last label."""
+    if not isinstance(automaton, FiniteAutomaton) or None in automaton.last_labels[1:]:
+        return automaton
+    return _WithLabelDifferences(*(getattr(automaton, one.name) for one in fields(automaton) if one.init))
+
+
+def _caption(model: TaskModel) -> str:
+    summary, drawn = model.summary, with_label_differences(model.finite)
+    unused = sum(not arrow.count(model.edge_counts) for arrow in drawn.arrows())
+    rank = "" if summary.rank is None else f"rank {summary.rank}, "
+    text = f"what changes when it is taken {DIFFERENCES_EXPLAINED}" if drawn is not model.finite else "its guard"
+    return (
+        f"The automaton learned from {counted(summary.words, 'word')}, {summary.successes} of which succeeded: {rank}"
+        f"{counted(summary.states, 'state')}. An edge shows {text} and how many of the successful words took it; the"
+        " more, the thicker it is. "
+        + (f"{counted(unused, 'edge')} that no word took, dashed and without a number. " if unused else "")
+        + "State 0 is the initial one, and double rings mark acceptance."
+    )
+
+
+def _edges_text(automaton: Automaton, counts: EdgeCounts | None = None) -> str:
+    return "; ".join(
+        f"{arrow.source} to {'lost' if arrow.target < 0 else arrow.target} on {arrow.text}"
+        + ("" if counts is None else f" ({counted(arrow.count(counts), 'word')})")
+        for arrow in with_label_differences(automaton).arrows()
+    )

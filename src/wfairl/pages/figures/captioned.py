@@ -1,0 +1,86 @@
+"""Figures with captions, written as NAME.svg and NAME.png: the same bytes for the same figure."""
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.files import write_atomically, write_json
+
+DOTS_PER_INCH = 300
+
+PIXELS_PER_INCH = 200
+"""Of the pixels in an SVG."""
+
+MARGIN = 0.06
+"""Inches of white around the drawing."""
+
+CAPTIONS = "captions.json"
+
+_SVG_SETTINGS = {
+    "svg.hashsalt": "wfairl",  # identifiers follow from the content, not from chance
+    "svg.fonttype": "path",  # letters as paths: the same on a machine without the font
+}
+
+
+@dataclass(frozen=True, eq=False)
+class CaptionedFigure:
+    """A figure and its texts.
+
+    Attributes:
+        name: of its files, without a suffix.
+        figure: the drawing.
+        caption: for the reader.
+        alt: a description, for readers who do not see it.
+    """
+
+    name: str
+    figure: Figure
+    caption: str
+    alt: str
+
+    def to_svg(self) -> bytes:
+        """The figure as SVG, without a date."""
+        with matplotlib.rc_context(_SVG_SETTINGS):  # the writer has no other settings
+            return self._print(FigureCanvasSVG(self.figure), "svg", {"Date": None, "Creator": None}, PIXELS_PER_INCH)
+
+    def to_png(self, dots_per_inch: float = DOTS_PER_INCH) -> bytes:
+        """The figure as PNG."""
+        return self._print(FigureCanvasAgg(self.figure), "png", {"Software": None}, dots_per_inch)
+
+    def _print(self, canvas: Any, kind: str, metadata: dict[str, None], dots_per_inch: float) -> bytes:
+        stream = io.BytesIO()
+        paper = self.figure.bbox_inches.padded(MARGIN)
+        canvas.print_figure(stream, format=kind, dpi=dots_per_inch, bbox_inches=paper, metadata=metadata)
+        return stream.getvalue()
+
+
+def write_figures(figures: Sequence[CaptionedFigure], directory: Path) -> tuple[Path, ...]:
+    """Write every figure as SVG and as PNG, and all captions as JSON.
+
+    Returns:
+        The files, those of the first figure first; the captions last.
+
+    Raises:
+        BadInputError: two figures have the same name, or a file cannot be written.
+    """
+    names = [figure.name for figure in figures]
+    duplicates = sorted({name for name in names if names.count(name) > 1})
+    if duplicates:
+        raise BadInputError(f"two figures are called {duplicates[0]!r}: one would replace the other")
+    directory = Path(directory)
+    written = []
+    for figure in figures:
+        for suffix, content in ((".svg", figure.to_svg()), (".png", figure.to_png())):
+            written.append(directory / f"{figure.name}{suffix}")
+            write_atomically(written[-1], content)
+    written.append(directory / CAPTIONS)
+    write_json(written[-1], {figure.name: {"caption": figure.caption, "alt": figure.alt} for figure in figures})
+    return tuple(written)

@@ -1,0 +1,272 @@
+"""Maps of a cost over the places of one scene, one per control.
+
+For one state of the automaton, a map shows at each place of the agent the mean cost of the control over the world
+states there. If the world tells the agent's heading, a place is four triangles, one per heading: the right one is the
+cost when the agent faces right. If it does not, one more map shows the cost of arriving at a place.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.cm import ScalarMappable
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import Normalize
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import Automaton
+from wfairl.core.automata.words import format_label
+from wfairl.core.planning.cost import Cost
+from wfairl.core.planning.plan import find_plan
+from wfairl.core.planning.product import Product, build_product
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.rendering import Located, Oriented, as_located
+from wfairl.core.worlds.task import Task
+from wfairl.pages import style
+from wfairl.pages.figures.captioned import CaptionedFigure
+from wfairl.pages.text import counted
+
+MAPS_PER_ROW = 3
+SCENE, GAP, TITLE, SCALE, TALLEST = 1.7, 0.14, 0.19, 0.5, 1.6
+"""Inches: width of the scene, gap between maps, titles, colour scale, and maximum height of a map."""
+
+FADING = 0.72
+SMALLEST_PLACE = 0.015
+"""Size of a place, as a fraction of the image's width."""
+
+NARROWEST = 0.02
+"""Least range of the colour scale: smaller differences are not spread over all colours."""
+
+MOST_NODES = 20_000
+"""Product states in a map; of more, a regular sample."""
+
+MOST_SHAPES = 400
+"""A map of more places is rasterized in an SVG, which takes less room."""
+
+ARRIVING = "arriving"
+
+
+@dataclass(frozen=True, eq=False)
+class CostMaps:
+    """The cost of every control at every place, in one automaton state.
+
+    Attributes:
+        names: of the maps: the controls, preceded by `ARRIVING` if headings are unknown.
+        places: pixels (x, y), shape [places, 2].
+        headings: of the agent in degrees, NaN if unknown; shape [places].
+        costs: mean costs, NaN where a control is unavailable or nothing arrives; shape [maps, places].
+        automaton_state: the state.
+        step: of the plan that enters it.
+        label: of that step, as text.
+        image: of the scene at that moment, shape [height, width, 3].
+    """
+
+    names: tuple[str, ...]
+    places: NDArray[np.float64]
+    headings: NDArray[np.float64]
+    costs: NDArray[np.float64]
+    automaton_state: int
+    step: int
+    label: str
+    image: NDArray[np.uint8]
+
+
+def map_costs(task: Task, seed: int, automaton: Automaton, cost: Cost, automaton_state: int | None = None) -> CostMaps:
+    """The costs over one scene.
+
+    Args:
+        automaton_state: if None, the state in which the plan takes most steps.
+
+    Raises:
+        NoRendererError: the world does not tell where the agent is.
+        BadInputError: the plan takes no step in that state.
+    """
+    world = task.make_world(seed)
+    located = as_located(world)
+    product = build_product(world, automaton)
+    table = cost(product)
+    plan = find_plan(product, table)
+    nodes = product.nodes_along(plan.path.controls)[:-1]
+    visited = [int(product.automaton_states[node]) for node in nodes]
+    if automaton_state is None:
+        automaton_state = max(dict.fromkeys(visited), key=visited.count)
+    if automaton_state not in visited:
+        raise BadInputError(
+            f"the plan in scene {seed} of {task.name} takes no step in automaton state {automaton_state}; it takes"
+            f" some in {', '.join(map(str, dict.fromkeys(visited)))}"
+        )
+    step = visited.index(automaton_state)
+    inside = np.flatnonzero(product.automaton_states == automaton_state)
+    inside = inside[:: -(-len(inside) // MOST_NODES)]
+    is_oriented = isinstance(located, Oriented)
+    poses = _poses(located, product, inside)
+    arrivals, arrival_costs = (poses[:0], np.empty(0)) if is_oriented else _arrivals(located, product, inside, table)
+    places, number = np.unique(np.concatenate([poses, arrivals]), axis=0, return_inverse=True)
+    at, to = np.split(number.reshape(-1), [len(poses)])
+    acting = _means(np.where(product.available[inside], table[inside], np.nan), at, len(places))
+    arriving = [] if is_oriented else [_means(arrival_costs, to, len(places))]
+    return CostMaps(
+        names=(*([] if is_oriented else [ARRIVING]), *world.controls),
+        places=places[:, :2],
+        headings=places[:, 2] if is_oriented else np.full(len(places), np.nan),
+        costs=np.array([*arriving, *acting.T]),
+        automaton_state=automaton_state,
+        step=step,
+        label=format_label(plan.path.labels[step - 1]) if step else "the start",
+        image=located.render(plan.path.states[step]),
+    )
+
+
+def _poses(world: Located, product: Product, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+    """x, y and heading of the agent in product states, [nodes, 3]; 0 for an unknown heading."""
+    states = [product.state(int(node)) for node in nodes]
+    headings = [world.heading(state) if isinstance(world, Oriented) else 0.0 for state in states]
+    return np.array([(*world.locate(state), heading) for state, heading in zip(states, headings, strict=True)])
+
+
+def _means(costs: NDArray[np.float64], number: NDArray[np.int64], places: int) -> NDArray[np.float64]:
+    """The mean of the finite costs at each place, shape [places, ...]."""
+    finite = np.isfinite(costs)
+    sums, counts = np.zeros((places, *costs.shape[1:])), np.zeros((places, *costs.shape[1:]))
+    np.add.at(sums, number, np.where(finite, costs, 0.0))
+    np.add.at(counts, number, finite)
+    return np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+
+
+def _arrivals(
+    world: Located, product: Product, nodes: NDArray[np.int64], table: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The transitions that move the agent: their targets as in `_poses`, [moves, 3], and their costs, [moves]."""
+    moves, costs = [], []
+    for row, control in np.argwhere(product.available[nodes]).tolist():
+        state = product.state(int(nodes[row]))
+        there = world.locate(product.world.step(state, control))
+        if there != world.locate(state):
+            moves.append((*there, 0.0))
+            costs.append(table[nodes[row], control])
+    return np.reshape(moves, (-1, 3)), np.array(costs)
+
+
+def draw_cost_maps(
+    task: Task,
+    seed: int,
+    automaton: Automaton,
+    cost: Cost,
+    automaton_state: int | None = None,
+    name: str = "costs",
+    kind: str = "learned",
+) -> CaptionedFigure:
+    """The scene, and one map per control on a common scale; `kind` is an adjective of the cost for the caption.
+
+    The other arguments and the errors are those of `map_costs`.
+    """
+    maps = map_costs(task, seed, automaton, cost, automaton_state)
+    side = _side(maps)
+    left, top, width, height = _window(maps, side)
+    room = (style.PAGE - SCENE - SCALE - GAP * MAPS_PER_ROW) / MAPS_PER_ROW
+    inches = min(room / width, TALLEST / height)  # of a pixel
+    rows = -(-len(maps.names) // MAPS_PER_ROW)
+    map_height = inches * height + TITLE
+    scene_height = SCENE * maps.image.shape[0] / maps.image.shape[1]
+    figure = style.new_figure(style.PAGE, max(rows * map_height + (rows - 1) * GAP, scene_height + TITLE))
+    style.write_at(figure, 0, 0.02, f"automaton state {maps.automaton_state}", style.NORMAL, va="top")
+    scene = style.place(figure, 0, TITLE, SCENE, scene_height)
+    style.show_image(scene, maps.image)
+    scene.add_patch(Rectangle((left, top), width, height, fc="none", ec=style.VERMILLION, lw=1.0, ls=(0, (3, 1.5))))
+    scale = _scale(maps.costs)
+    for number, title in enumerate(maps.names):
+        row, column = divmod(number, MAPS_PER_ROW)
+        x, y = SCENE + GAP + column * (room + GAP), row * (map_height + GAP)
+        style.write_at(figure, x, y + 0.02, title, style.NORMAL, va="top")
+        axes = style.place(figure, x, y + TITLE, inches * width, inches * height)
+        style.show_image(axes, maps.image, FADING)
+        axes.set_xlim(left, left + width)
+        axes.set_ylim(top + height, top)
+        axes.add_collection(_colour_places(maps, number, side, scale))
+    _draw_scale(figure, scale)
+    return CaptionedFigure(name, figure, _caption(task, seed, maps, kind), _alt(task, maps))
+
+
+def _side(maps: CostMaps) -> float:
+    """Pixels of the side of a place: the least distance between two places in a row or column."""
+    gaps = [np.diff(np.unique(axis)) for axis in maps.places.T]
+    least = min((float(gap.min()) for gap in gaps if len(gap)), default=float(maps.image.shape[1]))
+    return max(least, SMALLEST_PLACE * maps.image.shape[1])
+
+
+def _window(maps: CostMaps, side: float) -> tuple[float, float, float, float]:
+    """The part of the image around all places: left, top, width, height."""
+    height, width = maps.image.shape[:2]
+    left, top = np.maximum(maps.places.min(axis=0) - 1.5 * side, 0)
+    right, bottom = np.minimum(maps.places.max(axis=0) + 1.5 * side, (width, height))
+    return float(left), float(top), float(right - left), float(bottom - top)
+
+
+def _scale(costs: NDArray[np.float64]) -> Normalize:
+    low, high = float(np.nanmin(costs)), float(np.nanmax(costs))
+    if high - low < NARROWEST:
+        low, high = (low + high - NARROWEST) / 2, (low + high + NARROWEST) / 2
+    return Normalize(low, high)
+
+
+def _colour_places(maps: CostMaps, number: int, side: float, scale: Normalize) -> Any:
+    """A square for each place with a cost, or a triangle for each heading at it."""
+    drawn = np.flatnonzero(np.isfinite(maps.costs[number]))
+    return PolyCollection(
+        [maps.places[i] + side * _shape(float(maps.headings[i])) for i in drawn],
+        array=maps.costs[number, drawn],
+        cmap=style.COST_COLOURS,
+        norm=scale,
+        edgecolors="face" if np.isfinite(maps.headings).any() else style.PAPER,  # no seams between triangles
+        linewidths=0.2,
+        label=f"costs-{maps.names[number]}",
+        rasterized=len(drawn) > MOST_SHAPES,
+        zorder=2,
+    )
+
+
+_CORNERS = np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)])
+"""Of a place, y downwards, clockwise from the upper left."""
+
+
+def _shape(heading: float) -> NDArray[np.float64]:
+    """The corners of a place, or of the triangle on the side that the agent faces."""
+    if np.isnan(heading):
+        return _CORNERS
+    quarter = round(heading / 90)
+    return np.array([(0.0, 0.0), _CORNERS[(1 + quarter) % 4], _CORNERS[(2 + quarter) % 4]])
+
+
+def _draw_scale(figure: Any, scale: Normalize) -> None:
+    height = figure.get_size_inches()[1]
+    axes = style.place(figure, style.PAGE - SCALE + 0.08, TITLE, 0.09, height - 2 * TITLE)
+    bar = figure.colorbar(ScalarMappable(scale, colormaps[style.COST_COLOURS]), cax=axes)
+    bar.outline.set_visible(False)
+    low, high = float(scale.vmin or 0.0), float(scale.vmax or 0.0)
+    bar.set_ticks([float(tick) for tick in MaxNLocator(5).tick_values(low, high) if low <= tick <= high])
+    axes.tick_params(labelsize=style.SMALL, labelfontfamily=style.FONT, length=2, width=0.6, color=style.QUIET, pad=2)
+    axes.set_title("cost", size=style.SMALL, family=style.FONT, loc="left", pad=4)
+
+
+def _caption(task: Task, seed: int, maps: CostMaps, kind: str) -> str:
+    low, high = float(np.nanmin(maps.costs)), float(np.nanmax(maps.costs))
+    shapes = (
+        "each place has one triangle per heading, the right one for an agent that faces right"
+        if np.isfinite(maps.headings).any()
+        else f"the map '{ARRIVING}' shows what it costs to get to a place"
+    )
+    return (
+        f"The {kind} cost of each control in {task.name} (scene {seed}) in automaton state {maps.automaton_state},"
+        f" which the plan enters after {counted(maps.step, 'step')} ({maps.label}). At each place that the agent can be"
+        f" at in this state, the mean over the world states there; {shapes}. The maps show the part of the scene within"
+        f" the dashed line. One scale for all maps; costs range from {low:.3g} to {high:.3g}, the highest"
+        f" {high / low - 1:.0%} above the lowest."
+    )
+
+
+def _alt(task: Task, maps: CostMaps) -> str:
+    means = ", ".join(f"{name} {np.nanmean(costs):.2f}" for name, costs in zip(maps.names, maps.costs, strict=True))
+    return f"A scene of {task.name} and a heat map of the cost of each control over its places; mean costs: {means}."

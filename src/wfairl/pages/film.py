@@ -1,0 +1,210 @@
+"""Images of a plan.
+
+A PNG shows the path over the first state of the world, its parts as a list, and a frame at the end of each part if more
+than the agent changes. A GIF shows a frame for every state, with the way so far and the automaton states below it.
+"""
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
+
+from wfairl.core.automata.automaton import DEAD
+from wfairl.core.automata.words import format_label
+from wfairl.core.planning.path import Path
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.files import write_atomically
+from wfairl.core.worlds.rendering import as_renderer, can_locate, trace_path
+from wfairl.core.worlds.world import World
+from wfairl.pages import style
+from wfairl.pages.path_drawing import PartsDrawing, PathPart, Trace, split_by_event, step_length
+
+FORMATS = (".png", ".gif")
+
+SMALLEST, LARGEST = 2.8, 4.4
+"""Inches of the longer side of a scene in a PNG, by its number of pixels."""
+
+COLUMNS, CAPTION, GAP = 4, 0.2, 0.12
+"""Frames in a row of a PNG, and inches: of the text below a frame, and between frames."""
+
+FADING = 0.4
+"""Of the scene below a path."""
+
+DOTS_PER_INCH = 200
+
+TILE = 280  # pixels of the longer side of a frame of a GIF
+STRIP = 98  # pixels of the text and automaton below it
+MILLISECONDS = 350
+INK, PALE, DONE, HERE, PAPER, WAY = "#1b1b1b", "#9a9a9a", "#c9d7f0", "#f2a33a", "#ffffff", "#0072b2"
+
+
+@dataclass(frozen=True)
+class Film:
+    """A path with images of its states.
+
+    Attributes:
+        path: the path, T controls.
+        control_names: the names of the world's controls.
+        frames: the rendered states, T + 1 images of shape [height, width, 3] of uint8.
+        traces: the pixels that the agent passes in each step, T; None if the world does not locate it.
+    """
+
+    path: Path
+    control_names: Sequence[str]
+    frames: tuple[NDArray[np.uint8], ...]
+    traces: tuple[Trace, ...] | None
+
+
+def check_format(output: FilePath) -> None:
+    """Raise `BadInputError` unless a file name is that of a PNG or a GIF."""
+    if output.suffix.lower() not in FORMATS:
+        raise BadInputError(f"{output}: the name of an image of a plan ends in {' or '.join(FORMATS)}")
+
+
+def film_path(world: World[Any], path: Path) -> Film:
+    """Render the states along a path.
+
+    Raises:
+        NoRendererError: the world cannot render its states.
+    """
+    renderer = as_renderer(world)
+    frames = tuple(np.asarray(renderer.render(state), np.uint8) for state in path.states)
+    return Film(path, world.controls, frames, trace_path(world, path.states) if can_locate(world) else None)
+
+
+def write_image(film: Film, output: FilePath) -> None:
+    """Write a PNG or a GIF, by the file's name."""
+    check_format(output)
+    if output.suffix.lower() == ".png":
+        write_atomically(output, style.to_png(draw_film(film), DOTS_PER_INCH))
+        return
+    stream = io.BytesIO()
+    first, *rest = [_tile(film, step) for step in range(len(film.frames))]
+    durations = [3 * MILLISECONDS, *[MILLISECONDS] * (len(rest) - 1), 6 * MILLISECONDS][: len(film.frames)]
+    first.save(stream, "GIF", save_all=True, append_images=rest, duration=durations, loop=0)
+    write_atomically(output, stream.getvalue())
+
+
+def draw_film(film: Film) -> Figure:
+    """The path over the scene, its parts as a list, and the frames at which a part ends."""
+    parts = split_by_event(film.path)
+    drawing = PartsDrawing(
+        parts, tuple(str(part.first) for part in parts), _notes(film.path, parts), film.path.is_accepted
+    )
+    list_width, list_height = drawing.list_size
+    scene_width, scene_height = (0.0, 0.0) if film.traces is None else _fitted(film.frames[0])
+    upper = max(scene_height, list_height)
+    steps = _shown_frames(film, parts)
+    titles = [_title(film, step) for step in steps]
+    width = max(scene_width + list_width, SMALLEST)
+    column = max([(width + GAP) / COLUMNS, *(style.text_width(title) + GAP for title in titles)])
+    frame_height = (column - GAP) * film.frames[0].shape[0] / film.frames[0].shape[1]
+    columns = max(1, int((width + GAP) / column + 1e-9))
+    rows = -(-len(steps) // columns)
+    width = max(width, column - GAP if steps else 0.0)
+    figure = style.new_figure(width + 2 * GAP, upper + rows * (frame_height + CAPTION + GAP) + 2 * GAP)
+    if film.traces is not None:
+        scene = style.place(figure, GAP, GAP + (upper - scene_height) / 2, scene_width, scene_height)
+        style.show_image(scene, film.frames[0], FADING)
+        drawing.draw_over(scene, film.traces)
+    drawing.draw_list(style.place_in_inches(figure, GAP + scene_width, GAP, list_width, upper))
+    for number, (step, title) in enumerate(zip(steps, titles, strict=True)):
+        row, place_in_row = divmod(number, columns)
+        left, top = GAP + place_in_row * column, 2 * GAP + upper + row * (frame_height + CAPTION + GAP)
+        axes = style.place(figure, left, top, column - GAP, frame_height)
+        style.show_image(axes, film.frames[step])
+        axes.set_label(f"frame-{step}")
+        style.write_at(figure, left, top + frame_height + 0.03, title, va="top")
+    return figure
+
+
+def _notes(path: Path, parts: Sequence[PathPart]) -> tuple[str, ...]:
+    """The numbers of steps and automaton states of the parts; the last says how the path ends."""
+
+    def where(part: PathPart) -> str:
+        return (
+            "after the task is lost" if part.automaton_state == DEAD else f"in automaton state {part.automaton_state}"
+        )
+
+    *left, last = parts
+    return (
+        *(f"{part.steps} {where(part)}" for part in left),
+        f"{'accepted' if path.is_accepted else 'end'} {where(last)}",
+    )
+
+
+def _title(film: Film, step: int) -> str:
+    return f"{step}: {film.control_names[film.path.controls[step - 1]]}" if step else "0: start"
+
+
+def _fitted(image: NDArray[np.uint8]) -> tuple[float, float]:
+    """Width and height of a scene in inches."""
+    height, width, _ = image.shape
+    inch = max(width, height) / min(LARGEST, max(SMALLEST, max(width, height) / 120))
+    return width / inch, height / inch
+
+
+def _shown_frames(film: Film, parts: Sequence[PathPart]) -> list[int]:
+    """The steps that begin a part; none if a path over the scene shows as much."""
+    steps = [part.first for part in parts]
+    if film.traces is None:
+        return steps
+    return steps[1:] if any(_shows_more(film, step, film.traces) for step in steps[1:]) else []
+
+
+def _shows_more(film: Film, step: int, traces: Sequence[Trace]) -> bool:
+    """Whether more than the agent has changed since the start."""
+    changed = (film.frames[step] != film.frames[0]).any(axis=2)
+    near = max(step_length(traces), 0.05 * max(changed.shape))
+    for x, y in (traces[0][0], traces[step - 1][-1]):
+        changed[max(0, round(y - near)) : round(y + near), max(0, round(x - near)) : round(x + near)] = False
+    return bool(changed.any())
+
+
+def _tile(film: Film, step: int) -> Image.Image:
+    """One frame with the last control, its label and the automaton states."""
+    frame = Image.fromarray(film.frames[step])
+    scale = TILE / max(frame.size)
+    frame = frame.resize((round(frame.width * scale), round(frame.height * scale)), Image.Resampling.LANCZOS)
+    tile = Image.new("RGB", (TILE, frame.height + STRIP), PAPER)
+    tile.paste(frame, ((TILE - frame.width) // 2, 0))
+    draw = ImageDraw.Draw(tile)
+    if film.traces is not None and step > 0:
+        way = np.concatenate(film.traces[:step]) * scale + ((TILE - frame.width) // 2, 0)
+        draw.line([tuple(point) for point in way.tolist()], WAY, 2, joint="curve")
+    if step == 0:
+        title, label = "start", ""
+    else:
+        title = f"{step}  {film.control_names[film.path.controls[step - 1]]}"
+        label = f"shows {format_label(film.path.labels[step - 1])}"
+    draw.text((4, frame.height + 5), title, INK, ImageFont.load_default(15))
+    draw.text((4, frame.height + 25), label, INK, ImageFont.load_default(15))
+    _draw_automaton(draw, film.path, step, frame.height + 70)
+    return tile
+
+
+def _draw_automaton(draw: ImageDraw.ImageDraw, path: Path, step: int, y: int) -> None:
+    """The automaton states along the path as a row of circles: past, present, future; two rings where it accepts."""
+    states = path.automaton_states
+    moves = [0, *(t for t in range(1, len(states)) if states[t] != states[t - 1])]
+    distance = min(56.0, (TILE - 40) / max(1, len(moves) - 1))
+    radius = min(15.0, 0.38 * distance)
+    here = max(i for i, t in enumerate(moves) if t <= step)
+    left = TILE / 2 - distance * (len(moves) - 1) / 2
+    font = ImageFont.load_default(max(8, 0.95 * radius))
+    for i, t in enumerate(moves):
+        x = left + distance * i
+        if i:
+            draw.line((x - distance + radius, y, x - radius, y), INK if i <= here else PALE, 2)
+        fill = HERE if i == here else DONE if i < here else PAPER
+        ink = INK if i <= here else PALE
+        draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill, ink, 2)
+        if path.is_accepted and t == moves[-1]:
+            draw.ellipse((x - radius + 4, y - radius + 4, x + radius - 4, y + radius - 4), None, ink, 1)
+        draw.text((x, y), str(states[t]), ink, font, anchor="mm")

@@ -1,0 +1,159 @@
+"""The episode player: recordings as a block of a page, with the data for its script.
+
+    EpisodePlayer((record_episode(...), ...))
+
+The tiles of all recordings are in one image, a frame is stored as its changes from the one before, and everything is
+compressed: hundreds of episodes take a few hundred kilobytes. The states of a world without renderer are shown as text.
+"""
+
+import base64
+import json
+import math
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.words import format_label
+from wfairl.core.runs.rollout import Trajectory
+from wfairl.core.support.errors import BadInputError
+from wfairl.pages.blocks import AutomatonDrawing
+from wfairl.pages.recording import Recording, TiledFilm
+from wfairl.pages.tiles import TILE, TileSet, data_uri
+
+ATLAS_COLUMNS = 16
+DIGITS = 6
+"""Of a probability; more than a bar can show."""
+
+
+class NothingToPlayError(BadInputError):
+    """A player was given no recordings."""
+
+
+@dataclass(frozen=True, eq=False)
+class EpisodePlayer:
+    """Episodes to step through.
+
+    Attributes:
+        recordings: the reader chooses one by its policy and its scene.
+        first: the index of the recording that is shown first.
+    """
+
+    template: ClassVar[str] = "player"
+    recordings: tuple[Recording, ...]
+    first: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.recordings:
+            raise NothingToPlayError("an episode player needs at least one recording")
+
+    @property
+    def drawings(self) -> tuple[AutomatonDrawing, ...]:
+        """The different automata of the policies; an episode refers to its own by index."""
+        return self._automata[0]
+
+    @property
+    def packed(self) -> str:
+        """The document as JSON, compressed by zlib, in base64."""
+        text = json.dumps(self.document, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+        return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """The data for the script."""
+        atlas, numbers = _merge_tiles([one.film for one in self.recordings])
+        return {
+            "first": self.first,
+            "atlas": atlas,
+            "episodes": [
+                _episode(recording, numbering, automaton)
+                for recording, numbering, automaton in zip(self.recordings, numbers, self._automata[1], strict=True)
+            ],
+        }
+
+    @cached_property
+    def _automata(self) -> tuple[tuple[AutomatonDrawing, ...], tuple[int | None, ...]]:
+        """Each drawing once, and for each recording the index of its own."""
+        indices: dict[str, int] = {}
+        drawings: list[AutomatonDrawing] = []
+        numbers: list[int | None] = []
+        for automaton in (recording.automaton for recording in self.recordings):
+            if automaton is None:
+                numbers.append(None)
+                continue
+            drawing = AutomatonDrawing(automaton)
+            number = indices.setdefault(drawing.svg or str(automaton.to_document()), len(drawings))
+            if number == len(drawings):
+                drawings.append(drawing)
+            numbers.append(number)
+        return tuple(drawings), tuple(numbers)
+
+
+def _episode(recording: Recording, numbering: NDArray[np.int64], automaton: int | None) -> dict[str, Any]:
+    episode, trajectory, states = recording.episode, recording.trajectory, recording.automaton_states
+    frames = None if recording.film is None else numbering[recording.film.frames]
+    last = len(trajectory)
+    moments = [
+        {
+            "control": trajectory.controls[moment] if moment < last else None,
+            "probabilities": _probabilities(trajectory, moment),
+            "label": format_label(trajectory.labels[moment - 1]) if moment else None,
+            "read": len(recording.word_at(moment)),
+            "state": None if states is None else states[moment],
+            **_frame_changes(recording, frames, moment),
+        }
+        for moment in range(last + 1)
+    ]
+    grid = {} if frames is None else {"rows": frames.shape[1], "columns": frames.shape[2]}
+    return {
+        "task": recording.task,
+        "policy": recording.policy,
+        "seed": episode.seed,
+        "outcome": episode.outcome,
+        "success": episode.success,
+        "return": episode.episode_return,
+        "horizon": recording.horizon,
+        "control_names": list(trajectory.world.controls),
+        "automaton": automaton,
+        "word": [format_label(label) for label in episode.word],
+        **grid,
+        "frame": None if frames is None else frames[0].ravel().tolist(),
+        "moments": moments,
+    }
+
+
+def _probabilities(trajectory: Trajectory, moment: int) -> list[float] | None:
+    """Of the controls at a moment; None at the end, or if unknown."""
+    if moment == len(trajectory) or np.isnan(trajectory.probabilities[moment]).any():
+        return None
+    return [round(float(p), DIGITS) for p in trajectory.probabilities[moment]]
+
+
+def _frame_changes(recording: Recording, frames: NDArray[np.int64] | None, moment: int) -> dict[str, Any]:
+    """[cell, tile] of each cell that changed; the state as text if there are no frames."""
+    if frames is None:
+        return {"world_state": recording.state_text(moment)}
+    before, after = frames[max(0, moment - 1)], frames[moment]
+    cells = np.flatnonzero(before != after)
+    return {"changes": np.stack([cells, after.ravel()[cells]], axis=1).tolist()}
+
+
+def _merge_tiles(films: Sequence[TiledFilm | None]) -> tuple[dict[str, Any] | None, list[NDArray[np.int64]]]:
+    """The different tiles of all films in one image, and for each film the new numbers of its own."""
+    merged = TileSet()
+    numbers = [
+        np.array([merged.add(tile) for tile in (() if film is None else film.tiles)], np.int64) for film in films
+    ]
+    if not merged.tiles:
+        return None, numbers
+    columns = min(ATLAS_COLUMNS, len(merged.tiles))
+    rows = math.ceil(len(merged.tiles) / columns)
+    image = np.zeros((rows, TILE, columns, TILE, 3), np.uint8)
+    for number, tile in enumerate(merged.tiles):
+        image[number // columns, :, number % columns] = tile
+    pixels = image.reshape(rows * TILE, columns * TILE, 3)
+    return {"image": data_uri(pixels, optimize=True), "tile": TILE, "columns": columns}, numbers

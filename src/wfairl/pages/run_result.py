@@ -1,0 +1,153 @@
+"""The result of a run: key figures, a chart, a table of policies, and a comparison scene by scene."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from wfairl.core.runs.comparison import Estimate, compare_evaluations
+from wfairl.core.runs.evaluation import Evaluation
+from wfairl.core.runs.pipeline import EVALUATION
+from wfairl.core.runs.policies import policy_title
+from wfairl.core.worlds.task import Task
+from wfairl.pages.blocks import KeyFigure, KeyFigures, prose
+from wfairl.pages.charts import Interval, IntervalChart
+from wfairl.pages.page import Block, Section
+from wfairl.pages.run_files import RunFiles, command_line, is_learned
+from wfairl.pages.tables import Column, Table
+from wfairl.pages.text import Code, Inline, Text, capitalised, counted, number, percent, with_error
+
+NONE = "–"  # noqa: RUF001
+"""A missing number in a table."""
+
+
+def result_section(run: RunFiles, task: Task) -> Section:
+    """The evaluations of the policies."""
+    if not run.evaluation:
+        command = Code(command_line("evaluate", run.config.task, "--policy", str(run.directory), "--save"))
+        missing = "The policy is not evaluated yet: there is no "
+        return Section("Result", (prose((missing, Code(EVALUATION), ". Run ", command, ".")),))
+    learned = [name for name in run.evaluation if is_learned(name)]
+    chart = IntervalChart(
+        tuple(
+            Interval(policy_title(name, task), one.mean_return, _error_of(one), name in learned)
+            for name, one in run.evaluation.items()
+        ),
+        caption="Mean return ± one standard error; 1 would be success in zero steps, 0 is failure.",
+    )
+    blocks: tuple[Block, ...] = (
+        prose(_headline(run.evaluation, learned, task)),
+        KeyFigures(tuple(_key_figures(run, learned, task))),
+        chart,
+        evaluation_table(run.evaluation, learned, task),
+        *_comparison(run.evaluation, learned, task),
+    )
+    return Section("Result", blocks)
+
+
+def evaluation_table(evaluations: dict[str, Evaluation], learned: Sequence[str], task: Task) -> Table:
+    """One row per policy, the learned ones highlighted."""
+    has_learned_cost = any(one.mean_learned_cost is not None for one in evaluations.values())
+    names = ("return", "± s.e.", "success", "mean steps", "true cost", *(["learned cost"] if has_learned_cost else []))
+    columns = (
+        Column("policy"),
+        *(Column(name, "right") for name in (*names, "episodes")),
+        Column("outcomes"),
+    )
+    rows: list[tuple[Text, ...]] = []
+    for name, one in evaluations.items():
+        ends = Counter(episode.outcome for episode in one.episodes)
+        costs = (one.mean_cost, one.mean_learned_cost) if has_learned_cost else (one.mean_cost,)
+        rows.append(
+            (
+                policy_title(name, task),
+                number(one.mean_return),
+                NONE if (error := _error_of(one)) is None else number(error),
+                percent(one.success_rate),
+                number(sum(episode.steps for episode in one.episodes) / len(one.episodes), 1),
+                *(NONE if cost is None else number(cost, 2) for cost in costs),
+                number(len(one.episodes)),
+                ", ".join(f"{count} {outcome}" for outcome, count in ends.most_common()),
+            )
+        )
+    truth = "is 1 for every control" if task.true_cost is None else "is defined by the task"
+    caption = f"Costs are means over successful episodes; the true cost {truth}."
+    marked = frozenset(i for i, name in enumerate(evaluations) if name in learned)
+    return Table(columns, tuple(rows), caption, marked)
+
+
+def _comparison(evaluations: dict[str, Evaluation], learned: Sequence[str], task: Task) -> tuple[Block, ...]:
+    """The first learned policy against each other one that was evaluated in the same scenes."""
+    first = evaluations[learned[0]] if learned else None
+    if first is None or len(first.episodes) == 1:
+        return ()
+    rows: list[tuple[Text, ...]] = []
+    for name, one in evaluations.items():
+        if name != learned[0] and {each.seed for each in one.episodes} == {each.seed for each in first.episodes}:
+            pair = compare_evaluations(first, one)
+            rows.append((policy_title(name, task), *map(_with_interval, (pair.difference, pair.improvement), (3, 2))))
+    caption = (
+        f"{capitalised(learned[0])} against each other policy in the same scenes: mean difference in return, and the"
+        " probability of a higher return in a scene (ties count half); 95% bootstrap intervals over scenes."
+    )
+    columns = (Column("against"), Column("difference in return", "right"), Column("probability", "right"))
+    return (Table(columns, tuple(rows), caption),) if rows else ()
+
+
+def _with_interval(estimate: Estimate, digits: int) -> Text:
+    value = number(estimate.value + 0.0, digits)
+    if estimate.low == estimate.high:
+        return value
+    return (value, " [", number(estimate.low + 0.0, digits), ", ", number(estimate.high + 0.0, digits), "]")
+
+
+def _headline(evaluations: dict[str, Evaluation], learned: Sequence[str], task: Task) -> Text:
+    """One sentence: the first learned policy and the references."""
+    if not learned:
+        return "Only reference policies were evaluated."
+    first = evaluations[learned[0]]
+    has_cost = task.true_cost is not None
+    scenes = counted(len(first.episodes), "scene")
+    others: list[Inline] = []
+    for name in ("optimal", "expert", "random"):
+        if name in evaluations:
+            start = "; " if others else ". For comparison: "
+            one = evaluations[name]
+            others += [f"{start}{policy_title(name, task)} ", number(one.mean_return)]
+            others += [" at ", number(one.mean_cost, 2)] if has_cost and one.mean_cost is not None else []
+    return (
+        f"On {scenes} that it has never seen, the learned policy "
+        f"({learned[0].partition(', ')[2] or 'as trained'}) succeeds in ",
+        percent(first.success_rate),
+        " and returns ",
+        *with_error(first.mean_return, _error_of(first)),
+        *((", at a true cost of ", number(first.mean_cost, 2)) if has_cost and first.mean_cost is not None else ()),
+        *others,
+        ".",
+    )
+
+
+def _error_of(evaluation: Evaluation) -> float | None:
+    """The standard error of the mean return; None for a single episode."""
+    return None if len(evaluation.episodes) == 1 else evaluation.standard_error
+
+
+def _key_figures(run: RunFiles, learned: Sequence[str], task: Task) -> Iterator[KeyFigure]:
+    for name in (*learned[:1], "optimal"):
+        if name in run.evaluation:
+            one = run.evaluation[name]
+            error = _error_of(one)
+            note: Text = "return of one episode" if error is None else ("mean return, ± ", number(error))
+            yield KeyFigure(capitalised(policy_title(name, task)), number(one.mean_return), note, name in learned)
+    if learned:
+        one = run.evaluation[learned[0]]
+        succeeded = sum(episode.success for episode in one.episodes)
+        note = f"{succeeded} of {counted(len(one.episodes), 'new scene')}"
+        yield KeyFigure("Success", percent(one.success_rate), note)
+        if task.true_cost is not None and one.mean_cost is not None:
+            best = run.evaluation["optimal"].mean_cost if "optimal" in run.evaluation else None
+            reference: Text = "mean of the successes" if best is None else ("optimal ", number(best, 2))
+            yield KeyFigure("True cost", number(one.mean_cost, 2), reference)
+    if run.task_model is not None:
+        summary = run.task_model.summary
+        how: Text = f"states, {run.task_model.learner}"
+        rank: Text = how if summary.rank is None else ("states, rank ", number(summary.rank))
+        yield KeyFigure("Automaton", number(summary.states), rank)

@@ -1,0 +1,276 @@
+"""A person's corrections of a learned automaton: "never this", "this before that", "not this edge".
+
+A correction is used in one of two ways:
+
+    law         the automaton and its alternatives are changed so that they obey: `obey`
+    evidence    it counts for answers about plans, which later demonstrations may outweigh: `counterexamples`
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, ClassVar
+
+import numpy as np
+
+from wfairl.core.automata.automaton import ACCEPTED, DEAD, Guard, Label
+from wfairl.core.automata.guarded import Edge, GuardedAutomaton, conjunction, restrict
+from wfairl.core.automata.rules import before
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.automata.words import format_word
+from wfairl.core.demonstrations.demonstration import Dataset
+from wfairl.core.rational.alternatives import ALTERNATIVES, Alternative, alternatives_of
+from wfairl.core.rational.compact_automaton import CompactAutomaton, CompactEdge, simplify
+from wfairl.core.rational.support import Support, support_of
+from wfairl.core.support.documents import parse
+from wfairl.core.support.errors import BadInputError
+
+LAWS = "laws"
+"""The fact of a task model that holds the laws that it obeys."""
+
+MOST_TABULATED = 8
+"""Propositions up to which all labels are enumerated, to find the edges that are ever taken."""
+
+
+class BadCorrectionError(BadInputError):
+    """A correction that cannot be followed."""
+
+
+class Correction(ABC):
+    """A person's correction of an automaton: a frozen dataclass."""
+
+    kind: ClassVar[str]
+    """In documents."""
+
+    @property
+    @abstractmethod
+    def sentence(self) -> str:
+        """The correction for people."""
+
+    @abstractmethod
+    def apply(self, automaton: GuardedAutomaton) -> GuardedAutomaton:
+        """The automaton that obeys; several of its states may be accepting."""
+
+    def to_document(self) -> dict[str, Any]:
+        """The correction as a JSON object."""
+        return {"kind": self.kind, **vars(self)}
+
+
+@dataclass(frozen=True)
+class NeverHolds(Correction):
+    """A proposition must never hold."""
+
+    kind = "never"
+    proposition: str
+
+    @property
+    def sentence(self) -> str:
+        """See `Correction`."""
+        return f"never {self.proposition}"
+
+    def apply(self, automaton: GuardedAutomaton) -> GuardedAutomaton:
+        """See `Correction`."""
+        lost = Edge(Guard(frozenset({self.proposition})), DEAD)
+        rows = [
+            row if automaton.accepting[state] else (lost, *(e for e in row if self.proposition not in e.guard.true))
+            for state, row in enumerate(automaton.edges)
+        ]
+        return GuardedAutomaton(tuple(rows), automaton.accepting)
+
+
+@dataclass(frozen=True)
+class Before(Correction):
+    """A proposition must not hold until another has."""
+
+    kind = "before"
+    first: str
+    second: str
+
+    @property
+    def sentence(self) -> str:
+        """See `Correction`."""
+        return f"{self.first} before {self.second}"
+
+    def apply(self, automaton: GuardedAutomaton) -> GuardedAutomaton:
+        """See `Correction`."""
+        return conjunction(automaton, before(self.first, self.second))
+
+
+@dataclass(frozen=True)
+class NoEdge(Correction):
+    """An edge is not part of the task: where it would be taken, the state stays.
+
+    Where the task could not be fulfilled without it, the step is skipped instead: the state gets its target's edges.
+
+    Attributes:
+        word: labels that lead to the state that it leaves; numbers of states change with every learning.
+        guard: of the edge.
+    """
+
+    kind = "no edge"
+    word: tuple[Label, ...]
+    guard: Guard
+
+    @property
+    def sentence(self) -> str:
+        """See `Correction`."""
+        return f"{self.guard} changes nothing " + (f"after {format_word(self.word)}" if self.word else "at the start")
+
+    def apply(self, automaton: GuardedAutomaton) -> GuardedAutomaton:
+        """See `Correction`."""
+        state = automaton.run(self.word)[-1]
+        if state == DEAD:
+            return automaton
+        rows = list(automaton.edges)
+        rows[state] = tuple(edge for edge in rows[state] if edge.guard != self.guard)
+        onward = [edge.target for edge in automaton.edges[state] if edge.guard == self.guard and edge.target != DEAD]
+        if onward and all(edge.target == DEAD or self.guard.true <= edge.guard.true for edge in rows[state]):
+            rows[state] = (*(edge for edge in rows[state] if edge.target == DEAD), *rows[onward[0]])
+        return GuardedAutomaton(tuple(rows), automaton.accepting)
+
+    def to_document(self) -> dict[str, Any]:
+        """See `Correction`."""
+        guard = {"true": sorted(self.guard.true), "false": sorted(self.guard.false)}
+        return {"kind": self.kind, "word": [sorted(label) for label in self.word], **guard}
+
+
+@dataclass(frozen=True)
+class _StoredEdge:
+    """A `NoEdge` on disk."""
+
+    word: tuple[Label, ...]
+    true: frozenset[str]
+    false: frozenset[str]
+
+
+def correction_of_document(document: Any) -> Correction:
+    """Read what `to_document` gave.
+
+    Raises:
+        BadCorrectionError: the document is not a correction.
+    """
+    kinds = {NeverHolds.kind: NeverHolds, Before.kind: Before, NoEdge.kind: _StoredEdge}
+    kind = document.get("kind") if isinstance(document, dict) else None
+    if not isinstance(kind, str) or kind not in kinds:
+        raise BadCorrectionError(f"unknown kind of correction {kind!r}")
+    try:
+        read = parse(kinds[kind], {name: value for name, value in document.items() if name != "kind"})
+    except BadInputError as error:
+        raise BadCorrectionError(f"not a correction ({error})") from None
+    if isinstance(read, Before) and read.first == read.second:
+        raise BadCorrectionError(f"{read.first} cannot come before itself")
+    return NoEdge(read.word, Guard(read.true, read.false)) if isinstance(read, _StoredEdge) else read
+
+
+def without_edge(model: TaskModel, source: int, text: str) -> NoEdge:
+    """The correction that takes an edge out of a model's automaton.
+
+    Args:
+        model: the model, with guards.
+        source: the state that the edge leaves.
+        text: its guard as people read it.
+
+    Raises:
+        BadCorrectionError: there is no such edge.
+    """
+    automaton, support = model.automaton, support_of(model)
+    if not isinstance(automaton, GuardedAutomaton) or support is None or not 0 <= source < automaton.states:
+        raise BadCorrectionError("there is no such edge")
+    words: dict[int, tuple[Label, ...]] = {0: ()}
+    queue = [0]
+    for state in queue:  # grows meanwhile: the shortest word to each state
+        for label in support.labels:
+            after = automaton.read(state, label)
+            if after not in (DEAD, *words):
+                words[after] = (*words[state], label)
+                queue.append(after)
+    guards = [edge.guard for edge in automaton.edges[source] if str(edge.guard) == text]
+    if not guards or source not in words:
+        raise BadCorrectionError("there is no such edge")
+    return NoEdge(words[source], guards[0])
+
+
+def obey(model: TaskModel, laws: Sequence[Correction], dataset: Dataset) -> TaskModel:
+    """The model under laws, which are kept among its facts; alternatives that cannot obey are left out.
+
+    Args:
+        model: a task model of a rational learner.
+        laws: the corrections.
+        dataset: what it was learned from.
+
+    Raises:
+        BadCorrectionError: nothing could fulfil the task any more.
+    """
+    alternatives = alternatives_of(model)
+    if not laws or not alternatives:
+        return model
+    corrected = [_under(one.automaton, laws) for one in alternatives]
+    chosen = corrected[0]
+    if not chosen.edges:
+        raise BadCorrectionError(
+            f"with {', '.join(law.sentence for law in laws)}, nothing could fulfil the task as it was learned"
+        )
+    weights: dict[CompactAutomaton, float] = {}
+    for automaton, one in zip(corrected, alternatives, strict=True):
+        if automaton.edges:
+            weights[automaton] = weights.get(automaton, 0.0) + one.weight
+    total = sum(weights.values())
+    facts = {
+        **model.facts,
+        LAWS: [law.to_document() for law in laws],
+        ALTERNATIVES: [
+            Alternative(one.to_guarded(), str(one), weights[one] / total).to_document()
+            for one in sorted(weights, key=lambda one: (one != chosen, -weights[one]))
+        ],
+    }
+    guarded, support = chosen.to_guarded(), support_of(model)
+    if support is not None:
+        facts["support"] = _carry_over(support, model.finite, guarded).to_document()
+    return TaskModel.of_automaton(
+        guarded, model.learner, dataset.words, dataset.scores, sentences=(str(chosen),), facts=facts
+    )
+
+
+def obeying(automaton: GuardedAutomaton, laws: Sequence[Correction]) -> GuardedAutomaton:
+    """An automaton under laws; it may accept nothing any more."""
+    return _under(automaton, laws).to_guarded()
+
+
+def _under(automaton: GuardedAutomaton, laws: Sequence[Correction]) -> CompactAutomaton:
+    """The automaton under laws; without edges if it accepts nothing any more."""
+    for law in laws:
+        automaton = law.apply(automaton)
+    names = sorted(automaton.propositions)
+    if len(names) <= MOST_TABULATED:  # leave out edges that are never taken, because others are tried before
+        sets = [frozenset(some) for size in range(len(names) + 1) for some in combinations(names, size)]
+        automaton = restrict(automaton, sets)
+    accepted = dict.fromkeys(np.flatnonzero(automaton.accepting).tolist(), ACCEPTED)
+    corrected = simplify(
+        CompactEdge(state, edge.guard, accepted.get(edge.target, edge.target))
+        for state, row in enumerate(automaton.edges)
+        for edge in row
+        if state not in accepted
+    )
+    return corrected if any(edge.target == ACCEPTED for edge in corrected.edges) else CompactAutomaton(1, ())
+
+
+def _carry_over(support: Support, before_laws: Any, after: GuardedAutomaton) -> Support:
+    """The support of an automaton carried over to one that obeys laws; what these forbid is certain."""
+    counterpart = {0: 0}
+    queue = [0]
+    for state in queue:  # grows meanwhile
+        for label in support.labels:
+            target, old = after.read(state, label), before_laws.read(counterpart[state], label)
+            is_new = target != DEAD and not after.accepting[target] and target not in counterpart
+            if is_new and 0 <= old < len(support.visits):
+                counterpart[target] = old
+                queue.append(target)
+    rows = [counterpart.get(state, 0) for state in range(after.states - 1)]
+    dead = np.array([[after.read(state, label) == DEAD for label in support.labels] for state in range(len(rows))])
+    return replace(
+        support,
+        visits=support.visits[rows],
+        margin=np.where(dead, np.inf, support.margin[rows]),
+        risk=np.where(dead, 1.0, support.risk[rows]),
+    )

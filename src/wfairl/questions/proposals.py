@@ -1,0 +1,164 @@
+"""The scene whose demonstration would be most informative: where plans for the probable automata differ most.
+
+The expected information of a demonstration t in a scene about which of the probable automata h (`hypotheses`) is the
+task is, in nats,
+
+    information = E over h, t of  log P(t | h) - log sum over h' of weight(h') P(t | h')
+
+where P(t | h) is that of `evidence`: a nearly rational demonstrator, and with a small probability one who follows no
+task. The expectation over t is a mean over draws.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import ACCEPTED, Label
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.demonstrations.demonstration import Dataset
+from wfairl.core.planning.cost import Cost
+from wfairl.core.planning.policy import log_probabilities
+from wfairl.core.rational.evidence import DemonstratedScene
+from wfairl.core.rational.hypotheses import Hypothesis, hypotheses_of
+from wfairl.core.rational.rational import RationalSettings
+from wfairl.core.rational.scenes import ExploredScenes, explore_scenes
+from wfairl.core.rational.table_plans import TablePlan, plan_tables
+from wfairl.core.worlds.task import Task
+from wfairl.questions.questions import LEAST_INFORMATION, NothingToAskError
+
+MAX_HYPOTHESES = 16
+"""Number of most probable automata that are compared."""
+
+DRAWS = 3
+"""Demonstrations drawn for each probable automaton."""
+
+
+@dataclass(frozen=True)
+class PredictedPlan:
+    """The labels along a cheapest plan for a probable automaton, given by its text and its probability."""
+
+    text: str
+    weight: float
+    labels: tuple[Label, ...]
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A scene that is worth demonstrating.
+
+    Attributes:
+        seed: the scene.
+        information: the expected information of a demonstration, in nats.
+        plans: those for the probable automata there, one for each word, the most probable first.
+    """
+
+    seed: int
+    information: float
+    plans: tuple[PredictedPlan, ...]
+
+    def to_document(self) -> dict[str, Any]:
+        """The proposal as a JSON object."""
+        plans = [
+            {"rule": one.text, "weight": one.weight, "labels": [sorted(label) for label in one.labels]}
+            for one in self.plans
+        ]
+        return {"seed": self.seed, "information": self.information, "ways": plans}
+
+
+def find_scene(
+    model: TaskModel,
+    dataset: Dataset,
+    task: Task,
+    seeds: Sequence[int],
+    rng: np.random.Generator,
+    *,
+    cost: Cost | None = None,
+    outlier_probability: float = RationalSettings.outlier_probability,
+    n_jobs: int = 2,
+) -> Proposal:
+    """The scene whose demonstration is expected to be most informative.
+
+    Args and errors are those of `find_question`; here `rng` draws demonstrations, and `outlier_probability` is that of
+    a demonstration that follows no task.
+    """
+    scenes = explore_scenes(seeds, dataset, task, cost, n_jobs)
+    hypotheses = hypotheses_of(model, scenes.labels)[:MAX_HYPOTHESES]
+    temperature = float(model.facts["temperature"])
+    information = []
+    tables = [one.table for one in hypotheses]
+    for world in scenes.worlds:
+        plans = list(plan_tables(world, tables))
+        information.append(_information(plans, hypotheses, temperature, scenes.horizon, outlier_probability, rng))
+    best = int(np.argmax(information))
+    if information[best] < LEAST_INFORMATION:
+        raise NothingToAskError(
+            f"the plans for the probable automata agree in each of the {len(seeds)} scenes that were tried: another "
+            "demonstration there is not informative. Try other scenes, or trust the task model"
+        )
+    predicted = _predict(plan_tables(scenes.worlds[best], tables), hypotheses, scenes, rng)
+    return Proposal(scenes.seeds[best], information[best], predicted)
+
+
+def _information(
+    plans: Sequence[TablePlan],
+    hypotheses: Sequence[Hypothesis],
+    temperature: float,
+    horizon: int,
+    outlier_probability: float,
+    rng: np.random.Generator,
+) -> float:
+    """Expected information of a demonstration in a scene; nobody demonstrates an automaton without a plan there."""
+    log_weights = np.log([one.weight for one in hypotheses])
+    total = 0.0
+    for i, plan in enumerate(plans):
+        draws = (plan.act(temperature, horizon, rng) for _ in range(DRAWS))
+        demonstrations = [scene for scene in draws if scene is not None]
+        for scene in demonstrations:
+            logs = np.array([log_likelihood(one, scene, temperature, outlier_probability) for one in plans])
+            gain = logs[i] - np.logaddexp.reduce(log_weights + logs)
+            total += hypotheses[i].weight * gain / len(demonstrations)
+    return max(0.0, float(total))
+
+
+def log_likelihood(plan: TablePlan, scene: DemonstratedScene, temperature: float, outlier_probability: float) -> float:
+    """Log probability of a demonstration by a demonstrator who follows a plan or, with a small probability, no task."""
+    no_task = float(np.log(outlier_probability) + scene.log_uniform)
+    states = _automaton_states(plan.table, scene.word)
+    if not states:
+        return no_task
+    Q = plan.control_cost_to_go(scene.visited[:-1], np.array(states))
+    follows = log_probabilities(Q, temperature)[np.arange(len(Q)), scene.controls].sum()
+    return float(np.logaddexp(np.log1p(-outlier_probability) + follows, no_task))
+
+
+def _automaton_states(table: NDArray[np.int32], word: NDArray[np.int32]) -> list[int]:
+    """The automaton state before each label; none at all for a word that is not accepted exactly at its end."""
+    after, states = table.tolist(), [0]
+    for label in word.tolist():
+        if states[-1] < 0:
+            return []
+        states.append(after[states[-1]][label])
+    return states[:-1] if states[-1] == ACCEPTED else []
+
+
+def _predict(
+    plans: Iterable[TablePlan], hypotheses: Sequence[Hypothesis], scenes: ExploredScenes, rng: np.random.Generator
+) -> tuple[PredictedPlan, ...]:
+    """Cheapest plans in a scene; those for automata to which an earlier one is a cheapest plan too are left out."""
+    predicted: list[PredictedPlan] = []
+    earlier: list[DemonstratedScene] = []
+    for plan, one in zip(plans, hypotheses, strict=True):
+        if any(_is_cheapest(plan, scene) for scene in earlier):
+            continue
+        scene = plan.act(0.0, scenes.horizon, rng)
+        if scene is not None:
+            earlier.append(scene)
+            predicted.append(PredictedPlan(one.text, one.weight, scenes.labels_along(scene)))
+    return tuple(predicted)
+
+
+def _is_cheapest(plan: TablePlan, scene: DemonstratedScene) -> bool:
+    return bool(_automaton_states(plan.table, scene.word)) and bool(np.isclose(scene.costs.sum(), plan.start_cost))

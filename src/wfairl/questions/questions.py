@@ -1,0 +1,188 @@
+"""The most informative question: the path whose answer to "would this have been right?" is expected to say most.
+
+If the probable automata h (`hypotheses`) accept a path with probability p, and answers are wrong with probability e,
+the expected information of an answer about which of them is the task is, in nats,
+
+    information = H(a) - H(e),    a = p (1 - e) + (1 - p) e,    H(x) = - x log x - (1 - x) log(1 - x)
+
+It is largest where the automata are divided in halves. The paths are cheapest plans in new scenes: those for the
+probable automata, and those for the chosen automaton that pass through pairs of state and label that no demonstration
+tests.
+
+    question = find_question(model, dataset, task, seeds, rng)
+    dataset = take_answer(dataset, question, is_right=True)
+    model = find_learner("rational").learn(dataset, task)
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import Label
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.automata.words import compress
+from wfairl.core.demonstrations.answers import Answer
+from wfairl.core.demonstrations.demonstration import Dataset
+from wfairl.core.planning.cost import Cost
+from wfairl.core.rational.evidence import ArrayWorld
+from wfairl.core.rational.hypotheses import chosen_table, deadly_odds, hypotheses_of
+from wfairl.core.rational.rational import DEFAULT_ANSWER_ERROR
+from wfairl.core.rational.scenes import explore_scenes
+from wfairl.core.rational.table_plans import plan_tables
+from wfairl.core.rational.tables import passing_through
+from wfairl.core.support.errors import FailedRunError
+from wfairl.core.worlds.task import Task
+
+LEAST_INFORMATION = 0.002
+"""Nats below which a question is not asked."""
+
+TIE = 0.02
+"""Nats within which a shorter path, which is easier to judge, is preferred."""
+
+MAX_PLANNED = 24
+"""The most probable automata whose plans are asked about."""
+
+MAX_PAIRS, LARGEST_GROUP = 16, 4
+"""Untested pairs of state and label that plans pass through on purpose, and the most of them in one plan."""
+
+LARGE_WORLD = 20_000
+"""Number of states from which on no plan passes through several pairs on purpose."""
+
+
+class NothingToAskError(FailedRunError):
+    """The probable automata agree on all plans."""
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """Whether a probable automaton, given by its text and its probability, accepts the path of a question."""
+
+    text: str
+    weight: float
+    accepts: bool
+
+
+@dataclass(frozen=True)
+class Question:
+    """Would this have been right?
+
+    Attributes:
+        seed: the scene.
+        controls: of the path, indices into the world's controls.
+        labels: what holds after each of them.
+        opinions: those of the probable automata, the most probable first.
+        information: the expected information of an answer, in nats.
+    """
+
+    seed: int
+    controls: tuple[int, ...]
+    labels: tuple[Label, ...]
+    opinions: tuple[Opinion, ...]
+    information: float
+
+    @property
+    def probability(self) -> float:
+        """Probability that the path fulfils the task."""
+        return sum(one.weight for one in self.opinions if one.accepts)
+
+    def to_document(self) -> dict[str, Any]:
+        """The question as a JSON object."""
+        return {
+            "seed": self.seed,
+            "controls": list(self.controls),
+            "labels": [sorted(label) for label in self.labels],
+            "probability": self.probability,
+            "information": self.information,
+            "opinions": [{"rule": one.text, "weight": one.weight, "accepts": one.accepts} for one in self.opinions],
+        }
+
+
+def find_question(
+    model: TaskModel,
+    dataset: Dataset,
+    task: Task,
+    seeds: Sequence[int],
+    rng: np.random.Generator,
+    *,
+    cost: Cost | None = None,
+    answer_error: float = DEFAULT_ANSWER_ERROR,
+    n_jobs: int = 2,
+) -> Question:
+    """The most informative question; among those that are about as informative, the one with the shortest path.
+
+    Args:
+        model: a task model of a rational learner.
+        dataset: what it was learned from; what was asked before is not asked again.
+        task: whose worlds to plan in; its rule is not used.
+        seeds: the scenes to choose from.
+        rng: chooses among equally good plans.
+        cost: of transitions; the task's nominal cost if None.
+        answer_error: e, the probability that an answer is wrong.
+        n_jobs: worlds to explore at once; it changes nothing in the result.
+
+    Raises:
+        NothingToAskError: no answer would be informative.
+        BadInputError: the model's learner keeps no alternatives, or there are no scenes.
+    """
+    scenes = explore_scenes(seeds, dataset, task, cost, n_jobs)
+    hypotheses = hypotheses_of(model, scenes.labels)
+    weights = np.array([one.weight for one in hypotheses])
+    answered = {compress(answer.labels) for answer in dataset.answers}
+    least_rank: tuple[int, int] | None = None
+    question: Question | None = None
+    for seed, world in zip(scenes.seeds, scenes.worlds, strict=True):
+        tables = [*(one.table for one in hypotheses[:MAX_PLANNED]), *_detours(model, scenes.labels, world)]
+        for path in (plan.act(0.0, scenes.horizon, rng) for plan in plan_tables(world, tables)):
+            if path is None:
+                continue
+            accepts = np.array([one.accepts(path.word) for one in hypotheses])
+            information = expected_information(float(weights @ accepts), answer_error)
+            rank = (-round(information / TIE), len(path.controls))
+            labels = scenes.labels_along(path)
+            is_better = least_rank is None or rank < least_rank
+            if information >= LEAST_INFORMATION and compress(labels) not in answered and is_better:
+                least_rank = rank
+                opinions = (Opinion(h.text, h.weight, bool(yes)) for h, yes in zip(hypotheses, accepts, strict=True))
+                question = Question(seed, tuple(map(int, path.controls)), labels, tuple(opinions), information)
+    if question is None:
+        raise NothingToAskError(
+            f"the probable automata agree on every plan in the {len(seeds)} scenes that were tried: there is nothing "
+            "to ask. Ask about other scenes, or trust the task model"
+        )
+    return question
+
+
+def take_answer(dataset: Dataset, question: Question, is_right: bool) -> Dataset:
+    """The data set with an answer as evidence."""
+    answer = Answer(question.seed, question.controls, question.labels, is_right)
+    return replace(dataset, answers=(*dataset.answers, answer))
+
+
+def expected_information(probability: float, answer_error: float) -> float:
+    """Expected information of an answer in nats, at least 0.
+
+    Args:
+        probability: p, that the path fulfils the task.
+        answer_error: e, that an answer is wrong.
+    """
+    answered = probability * (1 - answer_error) + (1 - probability) * answer_error
+    return max(0.0, _entropy(answered) - _entropy(answer_error))
+
+
+def _entropy(probability: float) -> float:
+    return float(-sum(x * np.log(x) for x in (probability, 1 - probability) if x > 0))
+
+
+def _detours(model: TaskModel, labels: Sequence[Label], world: ArrayWorld) -> list[NDArray[np.int32]]:
+    """Tables of the chosen automaton that also require pairs of state and label whose risk is in question."""
+    table, odds = chosen_table(model, labels), deadly_odds(model, labels)
+    ranked = sorted(np.argwhere(odds > 0).tolist(), key=lambda pair: -odds[pair[0], pair[1]])
+    pairs = [(int(state), int(label)) for state, label in ranked[:MAX_PAIRS]]
+    groups = [[pair] for pair in pairs]
+    if len(world.successors) < LARGE_WORLD:
+        several = list({label: (state, label) for state, label in reversed(pairs)}.values())[::-1]
+        groups += [several[:size] for size in range(2, min(LARGEST_GROUP, len(several)) + 1)]
+    return [passing_through(table, group) for group in groups]

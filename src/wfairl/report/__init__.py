@@ -1,1 +1,0 @@
-"""Figures, and pages that open from disk."""

@@ -1,0 +1,134 @@
+"""An explanation of how a task model reads a word, in sentences: the effect of each label, and what is missing."""
+
+from dataclasses import dataclass
+
+from wfairl.core.automata.automaton import DEAD, Automaton, Label
+from wfairl.core.automata.finite import FiniteAutomaton, NoAcceptedWordError
+from wfairl.core.automata.guarded import GuardedAutomaton
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.automata.unknown_propositions import UnknownPropositions, list_names
+from wfairl.core.automata.words import Word, format_label
+from wfairl.core.rational.support import Support, support_of
+from wfairl.specifications.symbolic import shortest_completion
+
+MOST_NAMED = 4
+"""Number of expected labels that are named; the rest is counted."""
+
+
+@dataclass(frozen=True)
+class ReadLabel:
+    """A label of a word as the automaton reads it.
+
+    Attributes:
+        label: what holds.
+        state: before it is read.
+        after: the state after it, or `DEAD`.
+        is_untested: whether the demonstrations are no evidence of where this label leads in this state.
+        sentence: its effect.
+    """
+
+    label: Label
+    state: int
+    after: int
+    is_untested: bool
+    sentence: str
+
+
+@dataclass(frozen=True)
+class WordExplanation:
+    """How a model reads a word.
+
+    Attributes:
+        accepted: whether the word is accepted.
+        labels: the effect of each label, up to the one that loses the task.
+        conclusion: why it is accepted or not.
+        unknown: its propositions that the model does not know.
+    """
+
+    accepted: bool
+    labels: tuple[ReadLabel, ...]
+    conclusion: str
+    unknown: UnknownPropositions
+
+    @property
+    def sentences(self) -> list[str]:
+        """All of it, in the order of the word."""
+        return [*self.unknown.sentences, *(one.sentence for one in self.labels), self.conclusion]
+
+
+def explain_word(model: TaskModel, word: Word) -> WordExplanation:
+    """Explain how a model reads a word.
+
+    Raises:
+        TooManyStatesError, NoAcceptedWordError: the model has no finite automaton to follow.
+    """
+    automaton, support = model.finite, support_of(model)
+    state, read = 0, []
+    for position, label in enumerate(model.as_read(word), start=1):
+        after = automaton.read(state, label)
+        untested = _is_untested(model, support, state, label, after)
+        sentence = f"Label {position}, '{format_label(label)}', {_effect(model, state, label, after)}"
+        if untested:
+            sentence += " This pair of state and label was never tested by a demonstration."
+        read.append(ReadLabel(label, state, after, untested, sentence))
+        state = after
+        if state == DEAD:
+            break
+    accepted = model.judge(word).accepted
+    conclusion = _conclusion(model, word, state, len(read), accepted)
+    return WordExplanation(accepted, tuple(read), conclusion, model.unknown_propositions([word]))
+
+
+def _is_untested(model: TaskModel, support: Support | None, state: int, label: Label, after: int) -> bool:
+    """Whether no demonstration read the label in the state, nor is evidence of where it leads."""
+    if support is not None and state < len(support.visits):
+        return after != DEAD and support.is_untested_in(state, label)
+    counted = bool(model.edge_counts) and after not in (DEAD, state)
+    return counted and not model.edge_counts.get((state, label))
+
+
+def _effect(model: TaskModel, state: int, label: Label, after: int) -> str:
+    automaton = model.finite
+    if after == DEAD:
+        return f"loses the task in state {state}: {_why_lost(automaton, state, label)}."
+    if after == state:
+        if automaton.accepting[state]:
+            return f"changes nothing: in state {state} the task is fulfilled."
+        return f"changes nothing: state {state} waits for {_expected_labels(automaton, state)}."
+    times = model.edge_counts.get((state, label), 0)
+    others = f"; {times} of {model.summary.successes} successful words did so" if times else ""
+    then = "where the task is fulfilled"
+    if not automaton.accepting[after]:
+        then = f"which waits for {_expected_labels(automaton, after)}"
+    return f"leads from state {state} to state {after}, {then}{others}."
+
+
+def _why_lost(automaton: Automaton, state: int, label: Label) -> str:
+    if isinstance(automaton, GuardedAutomaton):
+        guard = next(edge.guard for edge in automaton.edges[state] if edge.guard.holds(label))
+        if guard.literals:
+            return f"'{guard}' is forbidden there"
+        return f"there, nothing but {_expected_labels(automaton, state)} is allowed"
+    if isinstance(automaton, FiniteAutomaton) and label not in automaton.alphabet:
+        return "no word that it was learned from has this label"
+    return f"no accepted word goes on like this; {_expected_labels(automaton, state)} was expected"
+
+
+def _expected_labels(automaton: Automaton, state: int) -> str:
+    """The labels that a state waits for, as text."""
+    return list_names(tuple(dict.fromkeys(automaton.lacking(state, ()))), MOST_NAMED, " or ") or "nothing more"
+
+
+def _conclusion(model: TaskModel, word: Word, state: int, read: int, accepted: bool) -> str:
+    automaton = model.finite
+    value = "" if model.weighted is None else f" Its value is {model.values([word])[0]:.3g}."
+    if accepted:
+        return f"The word is accepted.{value}"
+    if state == DEAD:
+        return f"The word is rejected: it was lost at label {read}.{value}"
+    try:
+        missing = shortest_completion(automaton, state)
+    except NoAcceptedWordError:
+        return f"The word is rejected: it ends in state {state}, from which no word fulfils the task.{value}"
+    wanted = ", then ".join(f"'{format_label(label)}'" for label in missing)
+    return f"The word is rejected: it ends in state {state}, and {wanted} would have fulfilled the task.{value}"

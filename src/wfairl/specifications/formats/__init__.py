@@ -1,0 +1,109 @@
+"""The formats that an automaton is written in and read from; each module knows one of them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from wfairl.core.automata.automaton import Automaton, EdgeCounts
+from wfairl.core.automata.guarded import GuardedAutomaton
+from wfairl.core.support.errors import BadInputError, WfairlError
+from wfairl.core.support.files import read_text, write_atomically
+from wfairl.pages.automata.dot import to_dot
+from wfairl.pages.automata.images import to_png, to_svg
+from wfairl.pages.automata.layout import lay_out
+from wfairl.specifications.formats.hoa import from_hoa, to_hoa
+from wfairl.specifications.formats.ltlf import from_ltlf, to_ltlf
+from wfairl.specifications.formats.python_module import to_python
+from wfairl.specifications.formats.reward_machine import from_reward_machine, to_reward_machine
+
+__all__ = [
+    "FORMATS",
+    "Format",
+    "from_hoa",
+    "from_ltlf",
+    "from_reward_machine",
+    "read_automaton",
+    "to_dot",
+    "to_hoa",
+    "to_ltlf",
+    "to_png",
+    "to_python",
+    "to_reward_machine",
+    "to_svg",
+    "write_automaton",
+]
+
+
+class UnknownFormatError(BadInputError):
+    """No format has the given name or suffix of a file."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of automata.
+
+    Attributes:
+        name: its name.
+        suffixes: of files in it.
+        write: from an automaton and how often its edges were taken to the content of a file.
+        read: from the text of a file to the automaton, None for formats that are only written.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    write: Callable[[Automaton, EdgeCounts], str | bytes]
+    read: Callable[[str], GuardedAutomaton] | None = None
+
+
+FORMATS = {
+    one.name: one
+    for one in (
+        Format("svg", (".svg",), lambda automaton, counts: to_svg(lay_out(automaton, counts))),
+        Format("png", (".png",), lambda automaton, counts: to_png(lay_out(automaton, counts))),
+        Format("dot", (".dot", ".gv"), to_dot),
+        Format("hoa", (".hoa",), lambda automaton, _: to_hoa(automaton), from_hoa),
+        Format("ltlf", (".ltlf",), lambda automaton, _: to_ltlf(automaton), from_ltlf),
+        Format("reward-machine", (".rm",), lambda automaton, _: to_reward_machine(automaton), from_reward_machine),
+        Format("python", (".py",), lambda automaton, _: to_python(automaton)),
+    )
+}
+"""The formats by name; a model for PRISM is of a world, too, and so in `wfairl.specifications.prism`."""
+
+DRAWINGS = ("svg", "png", "dot", "hoa")
+"""What `wfairl draw` writes."""
+
+
+def find_format(name: str | None, path: Path | None, among: Callable[[Format], bool] = lambda _: True) -> Format:
+    """The format of a name, or of the suffix of a file if there is no name.
+
+    Raises:
+        UnknownFormatError: there is none; lists those that there are.
+    """
+    suffix = "" if path is None else path.suffix.lower()
+    formats = [one for one in FORMATS.values() if among(one)]
+    for one in formats:
+        if name == one.name or (name is None and suffix in one.suffixes):
+            return one
+    asked = f"{path}: '{suffix}'" if name is None else f"'{name}'"
+    listed = ", ".join(f"{one.name} ({' '.join(one.suffixes)})" for one in formats)
+    raise UnknownFormatError(f"{asked} is none of the formats {listed}")
+
+
+def write_automaton(path: Path, form: Format, automaton: Automaton, edge_counts: EdgeCounts | None = None) -> None:
+    """Write an automaton to a file."""
+    write_atomically(path, form.write(automaton, edge_counts or {}))
+
+
+def read_automaton(path: Path, name: str | None = None) -> GuardedAutomaton:
+    """Read the automaton in a file whose format has a name, or else the suffix of the file.
+
+    Raises:
+        BadInputError: names the file and what is wrong with it.
+    """
+    form = find_format(name, path, lambda one: one.read is not None)
+    assert form.read is not None  # by the filter above
+    text = read_text(path)
+    try:
+        return form.read(text)
+    except (WfairlError, ValueError) as error:  # nothing is accepted, or a number has thousands of digits
+        raise BadInputError(f"{path}: {error}") from None

@@ -1,0 +1,135 @@
+"""Reward machines, in the text format of the code that Toro Icarte et al. published with them.
+
+    0
+    [2]
+    (0,0,'!key',ConstantRewardFunction(0))
+    (0,1,'key&!door',ConstantRewardFunction(0))
+    (0,2,'key&door',ConstantRewardFunction(1))
+
+The first line is the initial state, the second the states that end an episode, and then each line is a transition with
+its condition in disjunctive normal form and its reward. The reward is 1 where the word so far is accepted and 0
+elsewhere; states from which every word is accepted end the episode. Where no condition holds, the task is lost. An
+initial state that accepts, to which no edge leads, has a loop with reward 1 that is never taken ('False').
+"""
+
+import re
+from collections.abc import Sequence
+
+from wfairl.core.automata.automaton import DEAD, Automaton, Guard
+from wfairl.core.automata.guarded import GuardedAutomaton
+from wfairl.core.support.errors import BadInputError
+from wfairl.specifications.diagrams import Diagrams, shortest_choices
+from wfairl.specifications.symbolic import SymbolicAutomaton, as_symbolic
+
+NAME = r"[^\s&|!'\"\\(),]+"
+"""Names that the format can hold: it knows no quotes around them."""
+
+MOST_STATES = 10_000
+
+
+class NoRewardMachineError(BadInputError):
+    """An automaton that the format cannot hold, or a text that is not in it."""
+
+
+def to_reward_machine(automaton: Automaton) -> str:
+    """The automaton as a reward machine, with the states that it has.
+
+    Raises:
+        NoRewardMachineError: a name that the format cannot hold.
+    """
+    for name in sorted(automaton.propositions):
+        if not re.fullmatch(NAME, name) or name in ("True", "False"):
+            raise NoRewardMachineError(f"a reward machine cannot hold the proposition {name!r}; export it as hoa")
+    whole = as_symbolic(automaton)
+    final = [q for q, row in enumerate(whole.rows) if whole.accepting[q] and row == whole.diagrams.leaf(q)]
+    edges = []
+    for source, row in enumerate(whole.rows):
+        if source not in final:
+            targets = sorted(set(whole.diagrams.values(row)) - {DEAD})
+            edges += [(source, to, _condition(whole, row, to), int(whole.accepting[to])) for to in targets]
+    entered = {to for _, to, _, _ in edges}
+    edges += [(q, q, "False", 1) for q in (0,) if whole.accepting[q] and q not in entered]
+    lines = [f"({u},{v},'{condition}',ConstantRewardFunction({reward}))" for u, v, condition, reward in edges]
+    return "\n".join(["0", str(final), *lines, ""])
+
+
+def _condition(automaton: SymbolicAutomaton, row: int, target: int) -> str:
+    """The labels that lead to a target, in disjunctive normal form."""
+    cases = automaton.diagrams.cases(automaton.diagrams.map(lambda after: int(after == target), row))
+    return "|".join("&".join(guard.literals) or "True" for guard, _ in shortest_choices([*cases], 0, 0))
+
+
+LINE = re.compile(r"\(\s*(\d{1,9})\s*,\s*(\d{1,9})\s*,\s*'([^']*)'\s*,\s*ConstantRewardFunction\(\s*(\S+?)\s*\)\s*\)")
+
+
+def from_reward_machine(text: str) -> GuardedAutomaton:
+    """Read a machine whose reward tells whether the word so far is accepted, and minimise it.
+
+    Raises:
+        NoRewardMachineError: it is not one; says why.
+        NoAcceptedWordError: nothing is ever rewarded.
+    """
+    lines = [line for line in (line.partition("#")[0].strip() for line in text.splitlines()) if line]
+    if len(lines) < 2 or not lines[0].isdecimal() or not re.fullmatch(r"\[[\d\s,]*\]", lines[1]):
+        raise NoRewardMachineError("no reward machine: its first lines are not an initial state and [final states]")
+    start, final = int(lines[0]), {int(number) for number in re.findall(r"\d+", lines[1])}
+    edges = [_edge(line) for line in lines[2:]]
+    edges = [edge for edge in edges if edge[0] not in final or edge[0] == edge[1]]
+    rewards: dict[int, set[bool]] = {}
+    for _, target, _, rewarded in edges:
+        rewards.setdefault(target, set()).add(rewarded)
+    mixed = [state for state, some in rewards.items() if len(some) > 1]
+    if mixed:
+        raise NoRewardMachineError(
+            f"state {mixed[0]} is entered with a reward and without: that rewards a transition, not a word"
+        )
+    order = sorted({start, *final, *(q for edge in edges for q in edge[:2])}, key=lambda q: (q != start, q))
+    if len(order) > MOST_STATES:
+        raise NoRewardMachineError(f"the reward machine has more than {MOST_STATES:,} states")
+    number = {state: i for i, state in enumerate(order)}
+    names = sorted({name for _, _, guards, _ in edges for guard in guards for name in guard.true | guard.false})
+    diagrams = Diagrams(names)
+    rows = []
+    for state in order:
+        own = [(guard, number[to]) for source, to, guards, _ in edges if source == state for guard in guards]
+        rows.append(diagrams.leaf(number[state]) if state in final else _row(diagrams, own, state))
+    accepting = tuple(True in rewards.get(state, ()) for state in order)
+    return SymbolicAutomaton(diagrams, tuple(rows), accepting).to_guarded()
+
+
+def _edge(line: str) -> tuple[int, int, list[Guard], bool]:
+    """Source, target, condition and whether it is rewarded."""
+    match = LINE.fullmatch(line)
+    try:
+        reward = float(match[4]) if match else 0.0
+    except ValueError:
+        match = None
+    if match is None:
+        raise NoRewardMachineError(f"{line[:60]!r}: not a transition with a constant reward of a reward machine")
+    if reward < 0:
+        raise NoRewardMachineError(f"{line[:60]!r}: a reward below zero says more than that a word is accepted")
+    return int(match[1]), int(match[2]), _guards(match[3]), reward > 0
+
+
+def _guards(condition: str) -> list[Guard]:
+    guards = []
+    for term in condition.split("|"):
+        literals = [literal.strip() for literal in term.split("&")]
+        if "False" in literals or "!True" in literals:
+            continue
+        literals = [literal for literal in literals if literal not in ("True", "!False")]
+        for literal in literals:
+            if not re.fullmatch(f"!?{NAME}", literal):
+                raise NoRewardMachineError(f"the condition '{condition[:60]}' is not in disjunctive normal form")
+        true = frozenset(literal for literal in literals if not literal.startswith("!"))
+        false = frozenset(literal[1:] for literal in literals if literal.startswith("!"))
+        if not true & false:
+            guards.append(Guard(true, false))
+    return guards
+
+
+def _row(diagrams: Diagrams, choices: Sequence[tuple[Guard, int]], state: int) -> int:
+    row = diagrams.of_guards(choices, DEAD)
+    if diagrams.of_guards(choices[::-1], DEAD) != row:
+        raise NoRewardMachineError(f"two conditions of state {state} of the reward machine hold at once")
+    return row

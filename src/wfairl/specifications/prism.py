@@ -1,0 +1,106 @@
+"""PRISM: the product of a world and a task as a model that PRISM, Storm and their kin check.
+
+    R{"cost"}min=? [F "accepted"]     what the best plan costs
+
+The variable `s` is the node of the product, `q` the automaton state, and each control an action of its name. The task
+ends in the state `accepted`; transitions that lose it lead to `lost`.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import ACCEPTED, DEAD, UNAVAILABLE
+from wfairl.core.planning.product import Product
+
+KEYWORDS = (
+    "A bool clock const ctmc C double dtmc E endinit endinvariant endmodule endobservables endrewards endsystem false"
+    " formula filter func F global G init invariant I int label max mdp min module X nondeterministic observable"
+    " observables of Pmax Pmin P pomdp popta probabilistic prob pta rate rewards Rmax Rmin R S stochastic system true"
+    " U W s q"
+)
+"""Words that cannot name an action."""
+
+
+MOST_EXCEPTIONS = 300
+"""Nodes at which a control changes the node, up to which one command covers all others, where it does nothing."""
+
+
+def to_prism(product: Product, costs: NDArray[np.float64], title: str) -> str:
+    """The product as a Markov decision process without chance.
+
+    Args:
+        product: of a world and a task.
+        costs: of each control at each node, shape [nodes, controls].
+        title: what it is, for its first line.
+    """
+    accepted, lost = len(product), len(product) + 1
+    actions = _actions(product.world.controls)
+    lines = [
+        f"// {title.encode('ascii', 'replace').decode()!a}: nodes 0 to {accepted - 1}, written by wfairl",
+        '// the cheapest way to fulfil the task costs R{"cost"}min=? [F "accepted"]',
+        *(f"// the action {name} is the control {control!a}" for name, control in actions if name != control),
+        "mdp",
+        "",
+        "module task",
+        f"  s : [0..{lost}] init 0;",
+        f"  q : [{DEAD}..{product.automaton.states - 1}] init {product.automaton_states[0]};",
+        *_commands(product, [name for name, _ in actions], accepted, lost),
+        f"  [] s>={accepted} -> true;",
+        "endmodule",
+        "",
+        f'label "accepted" = s={accepted};',
+        f'label "lost" = s={lost};',
+        "",
+        'rewards "cost"',
+        *_rewards(product, costs, [name for name, _ in actions]),
+        "endrewards",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _actions(controls: Sequence[str]) -> list[tuple[str, str]]:
+    """A name that is valid in PRISM for each control, and the control."""
+    readable = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+    taken = set(controls)
+    named = []
+    for i, control in enumerate(controls):
+        name = control if readable.fullmatch(control) and control not in KEYWORDS.split() else f"control_{i}"
+        while name != control and name in taken:
+            name += "_"
+        taken.add(name)
+        named.append((name, control))
+    return named
+
+
+def _commands(product: Product, actions: Sequence[str], accepted: int, lost: int) -> Iterator[str]:
+    """The effect of each control at each node; where it mostly does nothing, one command covers those nodes."""
+    idle = product.successors == np.arange(len(product))[:, None]
+    for control, action in enumerate(actions):
+        others = np.flatnonzero(~idle[:, control])
+        if len(others) < min(len(product) / 2, MOST_EXCEPTIONS):
+            yield f"  [{action}] s<{accepted}{''.join(f' & s!={node}' for node in others)} -> true;"
+        else:
+            others = np.arange(len(product))
+        for node in others.tolist():
+            after = int(product.successors[node, control])
+            if after != UNAVAILABLE:
+                state = int(product.automaton_states[node])
+                target = {ACCEPTED: accepted, DEAD: lost}.get(after, after)
+                next_state = product.automaton.read(state, product.label(node, control))
+                update = f" & (q'={next_state})" if next_state != state else ""
+                yield f"  [{action}] s={node} -> (s'={target}){update};"
+
+
+def _rewards(product: Product, costs: NDArray[np.float64], actions: Sequence[str]) -> Iterator[str]:
+    """The cost of each action: one line where it is the same everywhere."""
+    for control, action in enumerate(actions):
+        nodes = np.flatnonzero(product.available[:, control])
+        there = costs[nodes, control]
+        if len(nodes) and (there == there[0]).all():
+            yield f"  [{action}] true : {float(there[0])!r};"
+        else:
+            yield from (f"  [{action}] s={node} : {float(cost)!r};" for node, cost in zip(nodes, there, strict=True))

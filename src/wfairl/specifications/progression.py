@@ -1,0 +1,192 @@
+"""Progression: the automaton of a formula of LTLf.
+
+A state is the formula still to be fulfilled: in disjunctive normal form over temporal formulas, with negation before
+propositions only. No clause follows from another, so that equal states look the same and there are finitely many.
+After a label is read,
+
+    f U g    leaves   g after it, or f after it and f U g again
+    f R g    leaves   g after it, and f after it or f R g again
+    X[!] f   leaves   f, and that the word goes on;      WX f   leaves   f, or that the word ends here
+"""
+
+from collections.abc import Iterable
+from functools import reduce
+
+from wfairl.core.support.errors import FailedRunError
+from wfairl.specifications.diagrams import Diagrams
+from wfairl.specifications.symbolic import SymbolicAutomaton
+from wfairl.specifications.temporal import FALSE, TRUE, Formula, conjunction, disjunction, negation
+
+MOST_STATES, MOST_CLAUSES, MOST_JOINS = 2_000, 300, 200_000
+"""Of the automaton of a formula: its states, the clauses of a state, and the clauses that are joined to find all."""
+
+
+class TooLargeFormulaError(FailedRunError):
+    """The automaton of a formula is larger than the limit allows."""
+
+
+Clause = frozenset[Formula]
+State = frozenset[Clause]
+"""A disjunction of clauses, each a conjunction, none of which follows from another."""
+
+NOTHING_LEFT: State = frozenset({frozenset()})
+LOST: State = frozenset()
+
+
+def formula_automaton(formula: Formula, diagrams: Diagrams | None = None) -> SymbolicAutomaton:
+    """The automaton of the words that fulfil a formula, over given diagrams or over those of its propositions.
+
+    Raises:
+        TooLargeFormulaError: it has more than `MOST_STATES` states.
+    """
+    diagrams = Diagrams(sorted(formula.propositions)) if diagrams is None else diagrams
+    start = _state(normal_form(formula))
+    numbers, states = {start: 0}, [start]
+    progression = _Progression(diagrams, numbers, states)
+    rows = []
+    for state in states:  # which grows meanwhile
+        rows.append(progression.row(state))
+        if len(states) > MOST_STATES:
+            raise TooLargeFormulaError(f"the automaton of the formula has more than {MOST_STATES} states")
+    accepting = tuple(any(all(map(_holds_at_end, clause)) for clause in state) for state in states)
+    return SymbolicAutomaton(diagrams, tuple(rows), accepting)
+
+
+def normal_form(formula: Formula, negated: bool = False) -> Formula:
+    """The formula with X[!], WX, U and R alone as operators of time, and negation before propositions alone."""
+    operator, operands = formula.operator, formula.operands
+    dual = {"&": "|", "|": "&", "U": "R", "R": "U", "X[!]": "WX", "WX": "X[!]"}
+    match operator:
+        case "true" | "false" | "proposition":
+            return negation(formula) if negated else formula
+        case "!":
+            return normal_form(operands[0], not negated)
+        case "F":
+            return normal_form(Formula("U", (TRUE, *operands)), negated)
+        case "G":
+            return normal_form(Formula("R", (FALSE, *operands)), negated)
+        case "W":
+            return normal_form(Formula("R", (operands[1], disjunction(*operands))), negated)
+        case "M":
+            return normal_form(Formula("U", (operands[1], conjunction(*operands))), negated)
+    parts = tuple(normal_form(one, negated) for one in operands)
+    operator = dual[operator] if negated else operator
+    if operator in "&|":
+        return conjunction(*parts) if operator == "&" else disjunction(*parts)
+    return Formula(operator, parts)
+
+
+def _holds_at_end(formula: Formula) -> bool:
+    """Whether a part of a clause holds in the empty word."""
+    return formula.operator in ("true", "!", "WX", "R")
+
+
+def _state(formula: Formula) -> State:
+    match formula.operator:
+        case "true":
+            return NOTHING_LEFT
+        case "false":
+            return LOST
+        case "&":
+            return reduce(_both, map(_state, formula.operands), NOTHING_LEFT)
+        case "|":
+            return _least(clause for one in formula.operands for clause in _state(one))
+    return frozenset({frozenset({formula})})
+
+
+def _both(one: State, other: State) -> State:
+    return _least(a | b for a in one for b in other)
+
+
+def _least(clauses: Iterable[Clause]) -> State:
+    """The clauses that follow from no shorter one."""
+    least: list[Clause] = []
+    for clause in sorted(set(clauses), key=len):
+        if not any(one <= clause for one in least):
+            least.append(clause)
+            if len(least) > MOST_CLAUSES:
+                raise TooLargeFormulaError(f"the formula leaves more than {MOST_CLAUSES} alternatives open at a time")
+    return frozenset(least)
+
+
+NOT_AT_END = Formula("U", (TRUE, TRUE))
+AT_END = Formula("R", (FALSE, FALSE))
+
+
+class _Progression:
+    """The formulas still to be fulfilled after a label, as functions of the label."""
+
+    def __init__(self, diagrams: Diagrams, numbers: dict[State, int], states: list[State]) -> None:
+        self.diagrams, self.numbers, self.states = diagrams, numbers, states
+        self.parts: dict[Formula, int] = {}  # values of these diagrams are numbers of `pool`
+        self.pool: list[State] = [LOST, NOTHING_LEFT]
+        self.pool_numbers: dict[State, int] = {LOST: 0, NOTHING_LEFT: 1}
+        self.joins = 0
+        self.level = {name: level for level, name in enumerate(diagrams.propositions)}
+
+    def row(self, state: State) -> int:
+        """The function from labels to the number of the next state."""
+        after = self.diagrams.leaf(0)
+        for clause in sorted(state, key=lambda one: sorted(map(str, one))):
+            after = self.either(after, reduce(self.both, map(self.after, clause), self.diagrams.leaf(1)))
+        return self.diagrams.map(self.number, after)
+
+    def number(self, pooled: int) -> int:
+        state = self.pool[pooled]
+        if state not in self.numbers:
+            self.numbers[state] = len(self.states)
+            self.states.append(state)
+        return self.numbers[state]
+
+    def after(self, formula: Formula) -> int:
+        """The function from labels to what is left of a formula in normal form."""
+        if formula not in self.parts:
+            self.parts[formula] = self._after(formula)
+        return self.parts[formula]
+
+    def _after(self, formula: Formula) -> int:
+        operands = formula.operands
+        match formula.operator:
+            case "true":
+                return self.diagrams.leaf(1)
+            case "false":
+                return self.diagrams.leaf(0)
+            case "proposition":
+                return self.diagrams.literal(self.level[formula.name])
+            case "!":
+                return self.diagrams.map(lambda held: 1 - held, self.diagrams.literal(self.level[operands[0].name]))
+            case "&":
+                return reduce(self.both, map(self.after, operands))
+            case "|":
+                return reduce(self.either, map(self.after, operands))
+            case "X[!]":
+                return self.constant(_both(_state(operands[0]), _state(NOT_AT_END)))
+            case "WX":
+                return self.constant(_least(_state(operands[0]) | _state(AT_END)))
+            case "U":
+                again = self.both(self.after(operands[0]), self.constant(_state(formula)))
+                return self.either(self.after(operands[1]), again)
+        again = self.either(self.after(operands[0]), self.constant(_state(formula)))  # R
+        return self.both(self.after(operands[1]), again)
+
+    def both(self, one: int, other: int) -> int:
+        return self.diagrams.combine(lambda a, b: self.pooled(self.join(self.pool[a], self.pool[b])), one, other)
+
+    def join(self, one: State, other: State) -> State:
+        self.joins += len(one) * len(other)
+        if self.joins > MOST_JOINS:
+            raise TooLargeFormulaError(f"the automaton of the formula takes more than {MOST_JOINS:,} joins to find")
+        return _both(one, other)
+
+    def either(self, one: int, other: int) -> int:
+        return self.diagrams.combine(lambda a, b: self.pooled(_least(self.pool[a] | self.pool[b])), one, other)
+
+    def constant(self, state: State) -> int:
+        return self.diagrams.leaf(self.pooled(state))
+
+    def pooled(self, state: State) -> int:
+        """The number of a state in the pool."""
+        if state not in self.pool_numbers:
+            self.pool_numbers[state] = len(self.pool)
+            self.pool.append(state)
+        return self.pool_numbers[state]

@@ -1,0 +1,91 @@
+"""What a learned cost says of itself: shown weights give the cost of every transition, with the names of the world."""
+
+import numpy as np
+import pytest
+import torch
+from corridors import Corridor
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from wfairl.core.automata.rules import visit_in_order
+from wfairl.core.costs.cost_model import ACTIVATIONS
+from wfairl.core.costs.feature_costs import FeatureCost, LinearCost, PricesCost, SharedLinearCost, TabularCost
+from wfairl.core.planning.product import Product, build_product
+from wfairl.core.worlds.task_registry import find_task
+from wfairl.core.worlds.world import feature_names
+from wfairl.minigrid.grid_costs import LocalCost
+
+seeds = st.integers(0, 2**31)
+
+
+def randomised(kind: type[FeatureCost], product: Product, seed: int, activation: str = "softplus") -> FeatureCost:
+    model = kind.for_products([product], activation=activation).double()
+    rng = np.random.default_rng(seed)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.copy_(torch.from_numpy(rng.normal(size=tuple(parameter.shape))))
+    return model
+
+
+def transitions_of(product: Product):
+    """State, control and features of every available transition."""
+    world = product.world
+    for node, control in np.argwhere(product.available).tolist():
+        state = product.state(node)
+        yield node, control, np.asarray(world.features(state, control, world.step(state, control)))
+
+
+@given(seeds, st.sampled_from(sorted(ACTIVATIONS)), st.sampled_from([LinearCost, SharedLinearCost]))
+@settings(max_examples=20)
+def test_the_cost_of_a_transition_is_the_output_of_the_shown_weights_times_its_features(seed, activation, kind):
+    product = build_product(Corridor(), visit_in_order("parcel", "home"))
+    model = randomised(kind, product, seed, activation)
+    (table,) = model.weights(product.world)
+    costs = model.as_cost()(product)
+    assert table.rows == ("one", "enters mud", "constant")
+    for node, control, features in transitions_of(product):
+        weights = table.values[:, control if kind is LinearCost else 0]
+        z = torch.tensor(weights[:-1] @ features + weights[-1])
+        assert costs[node, control] == pytest.approx(ACTIVATIONS[activation](z, model.floor).item())
+
+
+@given(seeds)
+@settings(max_examples=20)
+def test_the_cost_of_a_transition_is_the_sum_of_the_shown_prices_times_its_features(seed):
+    product = build_product(Corridor(), visit_in_order("parcel", "home"))
+    model = randomised(PricesCost, product, seed)
+    (table,) = model.weights(product.world)
+    costs, document = model.as_cost()(product), table.to_document()
+    for node, control, features in transitions_of(product):
+        expected = document["one"] * features[0] + document["enters mud"] * features[1]
+        assert costs[node, control] == pytest.approx(expected)
+
+
+@given(seeds, st.sampled_from([LinearCost, SharedLinearCost, PricesCost, TabularCost]))
+@settings(max_examples=20)
+def test_the_shown_costs_are_those_of_the_transitions_with_these_features(seed, kind):
+    product = build_product(Corridor(), visit_in_order("parcel", "home"))
+    model = randomised(kind, product, seed)
+    shown = next(table for table in model.explain(product.world) if table.name == "transition costs").to_document()
+    costs, world = model.as_cost()(product), product.world
+    for node, control, (_, mud) in transitions_of(product):
+        row = shown["one, enters mud" if mud else "one"]
+        value = row[world.controls[control]] if isinstance(row, dict) else row
+        assert costs[node, control] == pytest.approx(value)
+    is_by_control = kind in (LinearCost, TabularCost)
+    assert all(isinstance(row, dict) == is_by_control for row in shown.values())
+
+
+def test_a_network_has_no_weights_to_show_and_too_many_kinds_of_transitions_are_not_listed():
+    world = find_task("doorkey").make_world(0)
+    assert LocalCost().explain(world) == ()
+    features = len(world.feature_names)
+    (table,) = SharedLinearCost(features).explain(world)
+    assert table.name == "weights"
+    assert table.rows == (*world.feature_names, "constant")
+
+
+def test_features_without_names_are_numbered():
+    assert feature_names(object(), 2) == ("feature 0", "feature 1")
+    assert feature_names(Corridor(), 2) == ("one", "enters mud")
+    assert feature_names(Corridor(), 3) == ("feature 0", "feature 1", "feature 2")

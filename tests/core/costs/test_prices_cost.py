@@ -1,0 +1,83 @@
+"""A cost of prices: linear in amounts, the same however a path is cut, and learned from what was chosen."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies_continuous import random_walk, small_roadmap
+
+from wfairl.core.automata.rules import visit_in_order
+from wfairl.core.costs.feature_costs import PricesCost
+from wfairl.core.costs.scene import TrainingScene
+from wfairl.core.costs.storage import load_cost, save_cost
+from wfairl.core.costs.trainer import Settings, train
+from wfairl.core.demonstrations.expert import solve
+from wfairl.core.planning import ExactPlanner, build_product
+from wfairl.core.planning.cost import feature_cost
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds import GraphWorld
+
+
+def product_of(features):
+    """A ring of states whose transitions have given features."""
+    states = range(len(features))
+    edges = [(state, (state + 1) % len(features)) for state in states]
+    world = GraphWorld.from_edges(
+        edges, start=0, features=np.asarray(features, float), marks={len(features) - 1: "end"}
+    )
+    return build_product(world, visit_in_order("end"))
+
+
+@given(st.integers(0, 2**31))
+@settings(max_examples=25)
+def test_costs_are_amounts_times_prices(seed):
+    rng = np.random.default_rng(seed)
+    features = rng.uniform(0, 3, (5, 2)) + 0.01
+    model = PricesCost(2)
+    with torch.no_grad():
+        model.weight.copy_(torch.from_numpy(rng.normal(size=2)))
+    product = product_of(features)
+    expected = features @ (model.floor + np.log1p(np.expm1(1 - model.floor) * np.exp(model.weight.detach().numpy())))
+    assert model.as_cost()(product)[:, 0] == pytest.approx(expected[: len(product)], rel=1e-5)
+
+
+def test_every_price_starts_at_one_and_is_kept_in_a_file(tmp_path):
+    model = PricesCost(3)
+    assert model.prices == pytest.approx(np.ones(3))
+    with torch.no_grad():
+        model.weight.copy_(torch.tensor([0.5, -1.0, 3.0]))
+    save_cost(model, tmp_path / "cost.safetensors")
+    assert load_cost(tmp_path / "cost.safetensors").prices == pytest.approx(model.prices)
+
+
+def test_a_path_cut_into_more_transitions_costs_the_same():
+    model = PricesCost(2)
+    with torch.no_grad():
+        model.weight.copy_(torch.tensor([0.3, 2.0]))
+    whole, cut = (model.as_cost()(product_of(rows)) for rows in ([[2, 1], [1, 1]], [[1, 0.5], [1, 0.5], [1, 1]]))
+    assert whole[0, 0] == pytest.approx(cut[0, 0] + cut[1, 0])
+
+
+@pytest.mark.parametrize("features", [[[1, -0.1], [1, 1]], [[0, 0], [1, 1]]])
+def test_features_that_are_no_amounts_are_refused(features):
+    with pytest.raises(BadInputError, match="needs features that are amounts"):
+        PricesCost(2).as_cost()(product_of(features))
+
+
+def test_prices_are_learned_from_the_ways_that_were_chosen():
+    """Demonstrators on a roadmap to whom a wet metre costs four dry ones."""
+    roadmap, rule, temperature = small_roadmap(), visit_in_order("a", "b"), 0.3
+    scenes = []
+    for seed in range(24):
+        world = roadmap.world(random_walk(roadmap, 0, seed)[0])
+        expert = solve(world, rule, feature_cost(lambda features: features @ [1.0, 4.0]), ExactPlanner())
+        controls, succeeded = expert.act(temperature, 200, np.random.default_rng(seed))
+        assert succeeded
+        product = expert.solution.product
+        scenes.append(TrainingScene(product, np.array(product.nodes_along(controls)[:-1]), np.array(controls)))
+    model = PricesCost.for_products([scene.product for scene in scenes])
+    settings = Settings(epochs=40, learning_rate=model.learning_rate, temperature=temperature, held_out=0.0)
+    dry, wet = train(model, scenes, settings, n_jobs=1).model.prices
+    assert dry == pytest.approx(1, rel=0.25)
+    assert wet / dry == pytest.approx(4, rel=0.4)

@@ -1,0 +1,252 @@
+"""What is saved is loaded; what is damaged is named; nothing that is read can run code."""
+
+import json
+import pickle
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wfairl.core.demonstrations import Dataset, Demonstration, collect, load, replay, save, storage
+from wfairl.core.demonstrations.storage import BrokenDatasetError
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.safetensors_files import write_arrays
+from wfairl.core.worlds import explore_world, find_task
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    return collect(find_task("doorkey"), 3, 4, 0.5, seed=0)
+
+
+@pytest.fixture
+def path(tmp_path, dataset):
+    save(dataset, tmp_path / "demos.safetensors")
+    return tmp_path / "demos.safetensors"
+
+
+def test_a_data_set_comes_back_as_it_was(path, dataset):
+    assert load(path) == dataset
+    assert load(path, task="doorkey") == dataset
+
+
+def test_the_same_data_set_makes_the_same_bytes(path, tmp_path, dataset):
+    for number in range(8):
+        save(dataset, tmp_path / f"{number}.safetensors")
+        assert (tmp_path / f"{number}.safetensors").read_bytes() == path.read_bytes()
+
+
+@st.composite
+def datasets(draw):
+    labels = st.frozensets(st.sampled_from([f"p{i}" for i in range(100)]), max_size=80)
+    items = []
+    for _ in range(draw(st.integers(0, 4))):
+        length = draw(st.integers(0, 5))
+        items.append(
+            Demonstration(
+                controls=tuple(draw(st.lists(st.integers(0, 2**16 - 1), min_size=length, max_size=length))),
+                labels=tuple(draw(st.lists(labels, min_size=length, max_size=length))),
+                score=draw(st.floats(allow_nan=False, allow_infinity=False)),
+                seed=draw(st.integers(0, 2**40)),
+            )
+        )
+    return Dataset("any", tuple(items), draw(st.sampled_from([None, 0.0, 0.5, np.inf])))
+
+
+@given(datasets())
+def test_every_data_set_comes_back(tmp_path_factory, dataset):
+    path = tmp_path_factory.mktemp("storage") / "x.safetensors"
+    save(dataset, path)
+    assert load(path) == dataset
+
+
+def test_a_file_cut_short_anywhere_is_named(path):
+    whole = path.read_bytes()
+    for length in [0, 4, 8, 100, len(whole) // 2, len(whole) - 1]:
+        path.write_bytes(whole[:length])
+        with pytest.raises(BrokenDatasetError, match=r"demos\.safetensors: truncated, damaged"):
+            load(path)
+
+
+def test_a_flipped_bit_anywhere_is_noticed(path):
+    whole = path.read_bytes()
+    rng = np.random.default_rng(0)
+    for position in rng.integers(len(whole), size=150):
+        damaged = bytearray(whole)
+        damaged[position] ^= 1 << rng.integers(8)
+        path.write_bytes(bytes(damaged))
+        with pytest.raises(BrokenDatasetError, match=r"demos\.safetensors"):
+            load(path)
+
+
+def rewrite_metadata(path, **changes):
+    """Change the metadata of a safetensors file by hand."""
+    data = path.read_bytes()
+    (length,) = struct.unpack("<Q", data[:8])
+    header = json.loads(data[8 : 8 + length])
+    metadata = json.loads(header["__metadata__"]["wfairl"])
+    header["__metadata__"]["wfairl"] = json.dumps({**metadata, **changes})
+    encoded = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(encoded)) + encoded + data[8 + length :])
+
+
+def test_a_newer_version_asks_for_an_update(path):
+    rewrite_metadata(path, version=3)
+    with pytest.raises(BrokenDatasetError, match="format version 3, but this wfairl reads version 1, 2; update"):
+        load(path)
+
+
+def test_a_foreign_safetensors_file_is_not_a_data_set(path):
+    rewrite_metadata(path, format="weights")
+    with pytest.raises(BrokenDatasetError, match="not of the format wfairl-demonstrations"):
+        load(path)
+
+
+def test_a_changed_header_is_noticed(path):
+    rewrite_metadata(path, header={"task": "multiroom", "temperature": 0.5, "labels": []})
+    with pytest.raises(BrokenDatasetError, match="does not match its digest"):
+        load(path)
+
+
+def test_another_task_is_named(path):
+    with pytest.raises(BrokenDatasetError, match="demonstrations of the task 'doorkey', not of 'multiroom'"):
+        load(path, task="multiroom")
+
+
+def forge(path, header=None, **arrays):
+    """A file that nobody's `save` wrote, with a digest that fits."""
+    content = {name: np.zeros(0, kind) for name, kind in storage.ARRAYS[storage.VERSION].items()}
+    plain = {"task": "x", "temperature": 0.5, "labels": []}
+    write_arrays(path, storage.FORMAT, storage.VERSION, plain if header is None else header, {**content, **arrays})
+
+
+@pytest.mark.parametrize(
+    "header", [{}, {"task": "x", "temperature": "hot", "labels": []}, {"task": "x", "temperature": 0.5, "labels": 3}]
+)
+def test_a_header_that_is_none_is_named_although_its_digest_fits(path, header):
+    forge(path, header)
+    with pytest.raises(BrokenDatasetError, match="its header is not that of a data set"):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        {"lengths": np.array([3])},
+        {"lengths": np.array([-1]), "seeds": np.array([0]), "scores": np.zeros(1)},
+        {"controls": np.zeros(2, np.uint16)},
+        {"label_index": np.zeros(4, np.uint16)},
+    ],
+)
+def test_arrays_that_do_not_fit_each_other_are_named(path, arrays):
+    forge(path, **arrays)
+    with pytest.raises(BrokenDatasetError, match="its arrays do not fit each other"):
+        load(path)
+
+
+class Bomb:
+    def __reduce__(self):
+        return exec, ("raise SystemExit('code from a file was run')",)
+
+
+def test_a_pickle_is_refused_and_not_run(path):
+    path.write_bytes(pickle.dumps(Bomb()))
+    with pytest.raises(BrokenDatasetError):
+        load(path)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(BadInputError, match=r"nothing\.safetensors: no such file"):
+        load(tmp_path / "nothing.safetensors")
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_litter(path, monkeypatch):
+    before = path.read_bytes()
+    monkeypatch.setattr("os.fsync", lambda _: (_ for _ in ()).throw(OSError("disk full")))
+    with pytest.raises(BadInputError, match="cannot be written"):
+        save(Dataset("doorkey", ()), path)
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"controls": np.zeros(0, np.uint8)}, "the array 'controls' is missing or of the wrong type"),
+        (
+            {
+                "lengths": np.array([1]),
+                "seeds": np.array([0]),
+                "scores": np.zeros(1),
+                "controls": np.zeros(1, np.uint16),
+                "label_index": np.array([7], np.uint16),
+            },
+            "its arrays do not fit the 0 labels of its header",
+        ),
+        ({"lengths": np.array([0]), "seeds": np.array([-4]), "scores": np.zeros(1)}, "the seed must lie between"),
+    ],
+)
+def test_arrays_that_hold_no_demonstrations_are_named(path, arrays, message):
+    forge(path, **arrays)
+    with pytest.raises(BrokenDatasetError, match=message):
+        load(path)
+
+
+def write_version_1(path, dataset, propositions, words):
+    """The file that wfairl wrote before states were replayed: labels as masks, and packed states of 64-bit words."""
+    masks = [sum(1 << propositions.index(name) for name in label) for item in dataset for label in item.labels]
+    header = {"task": dataset.task, "temperature": dataset.temperature, "propositions": list(propositions)}
+    arrays = {
+        "lengths": np.array([len(item) for item in dataset], np.int64),
+        "seeds": np.array([item.seed for item in dataset], np.int64),
+        "scores": np.array([item.score for item in dataset], np.float64),
+        "controls": np.array([control for item in dataset for control in item.controls], np.uint8),
+        "labels": np.array(masks, np.uint16),
+        "states": np.zeros((len(masks) + len(dataset), words), np.uint64),
+    }
+    write_arrays(path, storage.FORMAT, 1, header, arrays)
+
+
+def test_a_file_of_version_1_is_still_read(tmp_path, dataset):
+    old = tmp_path / "old.safetensors"
+    write_version_1(old, dataset, find_task("doorkey").propositions, words=1)
+    assert load(old, task="doorkey") == dataset
+    save(load(old), old)
+    assert load(old) == dataset
+
+
+def test_a_broken_file_of_version_1_is_named(tmp_path, dataset):
+    old = tmp_path / "old.safetensors"
+    write_version_1(old, dataset, find_task("doorkey").propositions, words=1)
+    rewrite_metadata(old, version=2)
+    with pytest.raises(BrokenDatasetError, match="the array 'controls' is missing or of the wrong type"):
+        load(old)
+
+
+class Words:
+    """A world whose states are texts, tuples and numbers."""
+
+    controls = ("on", "back")
+    propositions = ("three",)
+    initial_state = ""
+    states = ("", (1, "two"), 3.5, frozenset({4}))
+
+    def step(self, state, control):
+        return self.states[(self.states.index(state) + 1 - 2 * control) % 4]
+
+    def label(self, state, control, next_state):
+        return frozenset({"three"} if next_state == 3.5 else ())
+
+    def features(self, state, control, next_state):
+        return np.ones(1)
+
+
+@given(st.lists(st.lists(st.integers(0, 1), max_size=6), max_size=4))
+def test_demonstrations_in_a_world_of_any_states_come_back(tmp_path_factory, runs):
+    path = tmp_path_factory.mktemp("storage") / "x.safetensors"
+    for world in (Words(), explore_world(Words())):
+        dataset = Dataset("own", tuple(replay(world, run, 1.0, seed) for seed, run in enumerate(runs)), 0.5)
+        save(dataset, path)
+        assert load(path) == dataset

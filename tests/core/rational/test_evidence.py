@@ -1,0 +1,96 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from oracles_logic import accepts, log_likelihood
+from strategies_logic import random_scene, random_table
+
+from wfairl.core.rational.evidence import BadSceneError, Evidence
+from wfairl.core.rational.kernels import log_mean
+
+LABELS = tuple(frozenset({str(i)}) for i in range(4))
+TEMPERATURES = np.array([0.2, 0.7, 2.0])
+OUTLIER = 0.03
+
+
+def make_evidence(scenes, max_states=1000):
+    return Evidence(LABELS, scenes, TEMPERATURES, OUTLIER, max_states)
+
+
+def ended(scene, table):
+    """The scene with its demonstration up to acceptance, where it comes to that."""
+    lengths = [k for k in range(1, len(scene.controls) + 1) if accepts(table, scene.word[:k].tolist())]
+    return replace(scene, controls=scene.controls[: lengths[0]]) if lengths else scene
+
+
+@pytest.mark.parametrize("unit", [True, False])
+def test_evidence_is_that_of_the_boltzmann_policy_or_of_an_outlier(unit):
+    rng = np.random.default_rng(0)
+    accepted = 0
+    for _ in range(150):
+        table = random_table(rng)
+        scene = ended(random_scene(rng, unit), table)
+        evidence = make_evidence([scene]).evaluate_all(table)[0]
+        choices = np.prod((scene.world.successors[scene.visited[:-1]] >= 0).sum(axis=1))
+        for temperature, found in zip(TEMPERATURES, evidence, strict=True):
+            follows = np.exp(log_likelihood(scene, table, temperature))
+            accepted += follows > 0
+            assert found == pytest.approx(np.log((1 - OUTLIER) * follows + OUTLIER / choices), abs=1e-9)
+    assert accepted > 60  # the law is not only about outliers
+
+
+def test_scenes_count_one_by_one_whatever_stands_beside_them():
+    rng = np.random.default_rng(1)
+    scenes = [random_scene(rng, bool(i % 2)) for i in range(6)]
+    together = make_evidence(scenes)
+    for _ in range(20):
+        table = random_table(rng)
+        apart = np.concatenate([make_evidence([scene]).evaluate_all(table) for scene in scenes])
+        np.testing.assert_allclose(together.evaluate_all(table), apart)
+
+
+def test_a_candidate_is_given_up_only_if_its_evidence_stays_below_what_is_needed():
+    rng = np.random.default_rng(2)
+    given_up = 0
+    for _ in range(100):
+        table = random_table(rng)
+        evidence = make_evidence([ended(random_scene(rng, True), table) for _ in range(5)])
+        total = log_mean(evidence.evaluate_all(table).sum(axis=0))
+        needed = total + rng.normal()
+        found = evidence.evaluate(table, needed)
+        if found is None:
+            given_up += 1
+            assert total < needed
+        else:
+            assert total >= needed
+    assert given_up > 10
+
+
+def test_the_cost_of_a_step_is_the_unit_of_temperature():
+    rng = np.random.default_rng(3)
+    for _ in range(30):
+        scene, table = random_scene(rng, False), random_table(rng)
+        tripled = replace(scene, world=replace(scene.world, costs=3 * scene.world.costs))
+        found = make_evidence([tripled]).evaluate_all(table, 3 * TEMPERATURES)
+        np.testing.assert_allclose(found, make_evidence([scene]).evaluate_all(table))
+
+
+def test_states_far_from_the_demonstration_may_be_left_out_only_on_request():
+    rng = np.random.default_rng(4)
+    scene = random_scene(rng, True)
+    few = make_evidence([scene], max_states=1)
+    assert few.evaluate_all(random_table(rng)).shape == (1, 3)
+
+
+def test_a_demonstration_that_cannot_have_happened_is_refused():
+    scene = random_scene(np.random.default_rng(5), True)
+    world, blocked = scene.world, scene.world.successors.copy()
+    blocked[world.start, scene.controls[0]] = -1
+    with pytest.raises(BadSceneError, match="not available"):
+        replace(scene, world=replace(world, successors=blocked))
+    with pytest.raises(BadSceneError, match="at least one"):
+        replace(scene, controls=np.array([], int))
+    with pytest.raises(BadSceneError, match="above zero"):
+        replace(world, costs=0 * world.costs)
+    with pytest.raises(BadSceneError, match="same shape"):
+        replace(world, costs=world.costs[1:])

@@ -1,0 +1,152 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from strategies_logic import GRID_LABELS, chain, demonstrations, dusky, grid, hidden
+
+from wfairl.core.automata.automaton import Guard
+from wfairl.core.automata.guarded import Edge, GuardedAutomaton
+from wfairl.core.automata.rules import visit_in_order
+from wfairl.core.demonstrations import collect
+from wfairl.core.rational import DemonstratedScene, NothingExplainedError, RationalLearner, RationalSettings
+from wfairl.core.rational.learners import find_learner
+from wfairl.core.rational.support import support_of, untested_labels
+from wfairl.core.rational.tables import canonical, live_table
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds import GraphWorld, ModelTask
+
+
+def same_rule(learned, rule):
+    one, other = (canonical(live_table(a, GRID_LABELS)) for a in (learned, rule))
+    return one.tobytes() == other.tobytes()
+
+
+@pytest.fixture(scope="module")
+def errand():
+    """Sixteen demonstrations of a, then b, without n."""
+    return demonstrations(chain("a", "b"), 16, np.random.default_rng(0))
+
+
+@pytest.fixture(scope="module")
+def learned(errand):
+    return RationalLearner().fit(GRID_LABELS, errand)
+
+
+@pytest.mark.parametrize("names", [("a",), ("c", "a"), ("b", "a", "c")])
+def test_a_rule_is_found_from_successes_alone(names):
+    rule = chain(*names)
+    result = RationalLearner().fit(GRID_LABELS, demonstrations(rule, 16, np.random.default_rng(1)))
+    assert same_rule(result.automaton, rule)
+
+
+def test_an_order_is_found_of_things_that_the_world_asks_for_anyway():
+    rng, rule = np.random.default_rng(3), chain("b", "a", "c", avoid=None)
+    scenes = [hidden(grid(rng)).demonstrate(rule, 0.5, rng) for _ in range(16)]
+    result = RationalLearner().fit(GRID_LABELS, [scene for scene in scenes if scene is not None])
+    assert same_rule(result.automaton, rule)
+
+
+def test_what_is_not_forbidden_is_not_learned_as_forbidden():
+    rule = chain("a", "b", avoid=None)
+    result = RationalLearner().fit(GRID_LABELS, demonstrations(rule, 16, np.random.default_rng(2)))
+    assert same_rule(result.automaton, rule)
+
+
+@pytest.mark.parametrize("literals", [{"a"}, {"a", "dark"}])
+def test_a_guard_has_the_literals_that_matter_and_no_others(literals):
+    rng, scenes = np.random.default_rng(5), []
+    rule = GuardedAutomaton(((Edge(Guard(frozenset(literals)), 1),), ()), np.array([False, True]))
+    while len(scenes) < 16:
+        world = grid(rng)
+        three = replace(world, label_index=np.where(world.label_index == 4, 4, np.minimum(world.label_index, 1)))
+        world = dusky(three, rng)  # some a in the dark, some in the light
+        scene = world.demonstrate(rule, 0.5, rng)
+        if scene is not None:
+            scenes.append(scene)
+    result = RationalLearner().fit(world.labels, scenes)
+    assert [edge.guard for edge in result.automaton.edges[0]] == [Guard(frozenset(literals))]
+
+
+def test_the_same_demonstrations_give_the_same_result_however_many_are_judged_at_once(errand, learned):
+    again = RationalLearner().fit(GRID_LABELS, errand, n_jobs=3)
+    assert again.text == learned.text
+    assert again.log_posterior == learned.log_posterior
+    assert [a.text for a in again.alternatives] == [a.text for a in learned.alternatives]
+    assert again.candidates == learned.candidates
+
+
+def test_the_temperature_is_estimated(learned):
+    assert 0.35 < learned.temperature < 0.7
+
+
+def test_the_unit_of_cost_does_not_matter(errand, learned):
+    tripled = [replace(scene, world=replace(scene.world, costs=3 * scene.world.costs)) for scene in errand]
+    result = RationalLearner().fit(GRID_LABELS, tripled)
+    assert result.text == learned.text
+    assert result.temperature == pytest.approx(3 * learned.temperature)
+
+
+def test_alternatives_share_the_posterior_and_the_chosen_one_has_most(learned):
+    weights = [alternative.weight for alternative in learned.alternatives]
+    assert sum(weights) == pytest.approx(1)
+    assert weights == sorted(weights, reverse=True)
+    assert learned.alternatives[0].text == learned.text
+
+
+def test_random_walks_that_claim_success_are_named_and_do_not_decide(errand):
+    rng = np.random.default_rng(3)
+    scenes = list(errand)
+    for i in range(3):
+        scenes[i] = DemonstratedScene(grid(rng), rng.integers(4, size=30))
+    result = RationalLearner().fit(GRID_LABELS, scenes)
+    assert same_rule(result.automaton, chain("a", "b"))
+    assert (result.outlier_probabilities[:3] > 0.5).all()
+    assert (result.outlier_probabilities[3:] < 0.5).all()
+
+
+def test_failures_count_softly(errand):
+    """A success told as a failure once does not overturn sixteen successes; told often enough, it would."""
+    told_wrong = replace(errand[0], success=False)
+    result = RationalLearner().fit(GRID_LABELS, [*errand, told_wrong])
+    assert same_rule(result.automaton, chain("a", "b"))
+    assert result.outlier_probabilities[-1] == 0
+
+
+def test_support_tells_what_was_read_and_what_nobody_tested(errand, learned):
+    support = learned.support
+    a, n = GRID_LABELS.index(frozenset("a")), GRID_LABELS.index(frozenset("n"))
+    assert support.visits[0, a] == len(errand)
+    assert support.visits[:, n].sum() == 0
+    assert support.margin[0, a] > 10
+    assert (support.risk[:, n] == 1).all()
+    assert (support.risk[0, [0, a]] < 1e-3).all()
+
+
+def test_support_leaves_out_labels_that_no_scene_can_produce():
+    """Here something holds everywhere but on an island, and some controls are unavailable."""
+    edges, marks = [(0, 1), (1, 0), (1, 2), (2, 1), (2, 3), (3, 3), (4, 0)], {0: "a", 1: "b", 2: "a", 3: "c", 4: "z"}
+    task = ModelTask(
+        "full", "", ("a", "b", "c", "z"), visit_in_order("c"), 20,
+        lambda seed: GraphWorld.from_edges(edges, start=seed % 2, marks={node: [one] for node, one in marks.items()}),
+    )  # fmt: skip
+    model = find_learner("rational").learn(collect(task, 3, 3, 0.5, 0, n_jobs=1), task)
+    assert set(support_of(model).labels) == {frozenset("a"), frozenset("b"), frozenset("c")}
+    assert untested_labels(model) == {}
+
+
+def test_walks_without_any_task_are_not_explained():
+    rng = np.random.default_rng(4)
+    walks = [DemonstratedScene(grid(rng), rng.integers(4, size=60)) for _ in range(6)]
+    with pytest.raises(NothingExplainedError, match="better than chance"):
+        RationalLearner().fit(GRID_LABELS, walks)
+
+
+def test_there_must_be_a_success(errand):
+    with pytest.raises(BadInputError, match="no successful"):
+        RationalLearner().fit(GRID_LABELS, [replace(errand[0], success=False)])
+
+
+@pytest.mark.parametrize("settings", [{"outlier_probability": 0.0}, {"failure_error": 1.0}, {"temperature": 0.0}])
+def test_settings_out_of_range_are_refused(settings):
+    with pytest.raises(BadInputError):
+        RationalSettings(**settings)

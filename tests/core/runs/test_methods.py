@@ -1,0 +1,235 @@
+"""The surface that all methods share: one way to train, one way to load, and clear words for what does not fit."""
+
+import builtins
+import json
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from experiments.baselines.policy_run import load_policy_run
+from wfairl.core.automata.task_model import fit_task_model
+from wfairl.core.demonstrations import Dataset, collect, replay
+from wfairl.core.runs import roll_out
+from wfairl.core.runs.checkpoint import OtherConfigurationError
+from wfairl.core.runs.methods import METHODS, UnknownSettingError, check_unseen, find_method, load_policy, train
+from wfairl.core.runs.run_directory import BrokenRunError, load_run, read_config, write_config
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.task_registry import find_task
+
+TASK = find_task("doorkey")
+SMALL = {
+    "wfa-irl": {"epochs": 1},
+    "no-automaton": {"epochs": 1},
+    "bc": {"epochs": 1, "networks": 2, "validation_scenes": 1, "view": "map"},
+    "gail": {
+        "iterations": 1,
+        "environments": 2,
+        "rollout": 8,
+        "scenes": "demonstrated",
+        "pretraining": 1,
+        "validation_scenes": 2,
+        "view": "map",
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    return collect(TASK, 4, 6, 0.5, seed=0)
+
+
+@pytest.fixture(scope="module")
+def task_model(dataset):
+    return fit_task_model(dataset.words, dataset.scores, optional_start=True)
+
+
+@pytest.fixture(scope="module")
+def runs(dataset, task_model, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
+    for method, settings in SMALL.items():
+        model = task_model if METHODS[method].needs_task_model else None
+        train(method, dataset, folder / method, settings, task_model=model, origin={"who": "me"})
+    return folder
+
+
+@pytest.mark.parametrize("method", SMALL)
+def test_a_run_says_which_method_made_it_and_becomes_a_policy(runs, method):
+    document = json.loads((runs / method / "config.json").read_text())
+    assert (document["format"], document["method"], document["task"]) == ("wfairl-run", method, "doorkey")
+    assert document["origin"] == {"who": "me"}
+    assert document["seen"] == []
+    assert (runs / method / "metrics.jsonl").exists()
+    for temperature in (None, 0.0, 0.7):
+        policy = load_policy(runs / method, TASK, temperature)
+        theirs = document["found"].get("temperature", document["temperature"])
+        assert policy.temperature == (theirs if temperature is None else temperature)
+    episode = roll_out(TASK, policy, 5_000, np.random.default_rng(0))
+    actor = policy.actor(TASK.make_world(5_000), np.random.default_rng(0))
+    assert actor.probabilities().sum() == pytest.approx(1)
+    assert len(episode) > 0
+
+
+def _leaves(document):
+    return [document] if isinstance(document, float) else [leaf for one in document.values() for leaf in _leaves(one)]
+
+
+@pytest.mark.parametrize("method", ["bc", "gail"])
+def test_a_network_says_how_well_it_did_on_scenes_for_validation_at_its_best(runs, method):
+    document = json.loads((runs / method / "config.json").read_text())
+    found = document["found"]
+    assert found["validation_return"] == max(_leaves(found["selection"]["validation_returns"]))
+    assert load_policy_run(runs / method).selection.validation_return == found["validation_return"]
+
+
+@pytest.mark.parametrize("method", SMALL)
+def test_a_run_is_not_resumed_as_one_of_another_method(runs, dataset, task_model, method):
+    for other, settings in SMALL.items():
+        if other != method:
+            model = task_model if METHODS[other].needs_task_model else None
+            with pytest.raises(OtherConfigurationError, match="method"):
+                train(other, dataset, runs / method, settings, task_model=model, resume=True)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_settings_that_a_method_does_not_have_are_refused(method, dataset, task_model, tmp_path):
+    foreign = {"wfa-irl": "networks", "no-automaton": "view", "bc": "cost", "gail": "held_out"}[method]
+    model = task_model if METHODS[method].needs_task_model else None
+    with pytest.raises(UnknownSettingError, match=f"{method} has no setting {foreign}; it has .*epochs"):
+        train(method, dataset, tmp_path / "run", {foreign: 1}, task_model=model)
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_defaults_of_every_method_are_settings_that_it_takes(dataset):
+    for method in METHODS.values():
+        defaults = {name: value for name, value in method.default_settings().items() if value is not None}
+        assert "seed" in defaults
+        assert json.loads(json.dumps(defaults)) is not None
+
+
+def test_a_task_model_is_asked_for_where_it_is_needed_and_nowhere_else(dataset, task_model, tmp_path):
+    with pytest.raises(BadInputError, match="plans with a task model"):
+        train("wfa-irl", dataset, tmp_path / "run")
+    for method in ("no-automaton", "bc", "gail"):
+        with pytest.raises(BadInputError, match="no use for a task model"):
+            train(method, dataset, tmp_path / "run", task_model=task_model)
+    with pytest.raises(BadInputError, match="unknown method 'magic'; known are wfa-irl, no-automaton, bc, gail"):
+        train("magic", dataset, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_network_for_other_maps_is_refused(runs):
+    with pytest.raises(BadInputError, match=r"8 x 8 .* 25 x 25"):
+        load_policy(runs / "bc", find_task("multiroom"))
+
+
+def test_a_network_has_no_cost_to_plan_with(runs):
+    with pytest.raises(BrokenRunError, match="method bc, which learns no cost"):
+        load_run(runs / "bc")
+    assert find_method("bc").learned_cost(runs / "bc") is None
+
+
+def test_scenes_that_a_log_showed_are_not_tested_on(dataset, task_model, tmp_path):
+    shown = Dataset("doorkey", collect(TASK, 3, 0, 0.5, seed=1).demonstrations)
+    moved = tuple(
+        replay(TASK.make_world(seed), one.controls, 1.0, seed)
+        for seed, one in zip((5_001, 5_002), shown.demonstrations, strict=False)
+    )
+    train("bc", Dataset("doorkey", moved), tmp_path / "run", SMALL["bc"])
+    with pytest.raises(BadInputError, match="trained on the scene 5001 and 1 more"):
+        check_unseen(tmp_path / "run", range(5_000, 5_064))
+    check_unseen(tmp_path / "run", range(5_003, 5_064))
+
+
+def test_what_is_no_run_is_named(runs, tmp_path):
+    for content in ('{"format": "something else"}', "[1]", '{"format": "wfairl-run", "version": 1, "method": "bc"}'):
+        (tmp_path / "config.json").write_text(content)
+        with pytest.raises(BrokenRunError, match=r"config\.json"):
+            load_policy(tmp_path, TASK)
+    config = read_config(runs / "bc")
+    write_config(tmp_path, replace(config, method="magic"))
+    with pytest.raises(BadInputError, match="unknown method 'magic'"):
+        load_policy(tmp_path, TASK)
+    write_config(tmp_path, config)
+    with pytest.raises(BrokenRunError, match="has not finished"):
+        load_policy(tmp_path, TASK)
+
+
+def test_a_finished_run_that_is_resumed_says_the_same_again(runs, dataset):
+    """A planner tells its epoch, networks tell the return on validation scenes by which variants are compared."""
+    planned, cloned = (
+        train(method, dataset, runs / method, SMALL[method], origin={"who": "me"}, resume=True)
+        for method in ("no-automaton", "bc")
+    )
+    assert (planned.facts["epochs"], planned.validation_return) == (1, None)
+    assert planned.facts["states"] == load_run(runs / "no-automaton").task_model.finite.states
+    found = read_config(runs / "bc").found
+    assert (cloned.facts["temperature"], cloned.validation_return) == (found["temperature"], found["validation_return"])
+
+
+@pytest.mark.parametrize("method", ["wfa-irl", "no-automaton"])
+def test_a_planner_of_the_first_version_is_still_read(runs, method, tmp_path):
+    """Its settings stood in two places, and the method was named only where it was not the paper's."""
+    settings = dict(read_config(runs / method).settings)
+    document = {
+        "format": "wfairl-run",
+        "version": 1,
+        "task": "doorkey",
+        "temperature": 0.5,
+        "cost": settings.pop("cost"),
+        "floor": settings.pop("floor"),
+        "activation": settings.pop("activation"),
+        "training": {**settings, "learning_rate": 1e-3, "temperature": 0.5},
+        "seen": [5_001],
+        "origin": {"who": "me"},
+        **({} if method == "wfa-irl" else {"method": method}),
+    }
+    old = shutil.copytree(runs / method, tmp_path / "old")
+    (old / "config.json").write_text(json.dumps(document))
+    assert read_config(old).method == method
+    assert same_episode(load_policy(old, TASK), load_policy(runs / method, TASK))
+    with pytest.raises(BadInputError, match="trained on the scene 5001"):
+        check_unseen(old, [5_001])
+
+
+@pytest.mark.parametrize("method", ["bc", "gail"])
+def test_networks_of_the_first_version_are_still_read(runs, method, tmp_path):
+    """What training had found stood beside the rest, and nobody wrote the demonstrations' temperature down."""
+    now = read_config(runs / method)
+    document = {
+        "format": "wfairl-run",
+        "version": 1,
+        "method": method,
+        "task": "doorkey",
+        "training": now.settings,
+        "seen": [],
+        "origin": {},
+        "temperature": now.found["temperature"],
+        "choice": now.found["selection"],
+        "validation_return": now.found["validation_return"],
+    }
+    old = shutil.copytree(runs / method, tmp_path / "old")
+    (old / "config.json").write_text(json.dumps(document))
+    assert load_policy_run(old).selection == load_policy_run(runs / method).selection
+    assert same_episode(load_policy(old, TASK), load_policy(runs / method, TASK))
+
+
+def same_episode(*policies):
+    one, other = (roll_out(TASK, policy, 5_000, np.random.default_rng(0)) for policy in policies)
+    return one.controls == other.controls
+
+
+def test_without_the_extra_gail_says_what_to_install_and_the_rest_works(dataset, tmp_path, monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *arguments, **options):
+        if name.split(".")[0] == "stable_baselines3":
+            raise ImportError(name)
+        return real(name, *arguments, **options)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(BadInputError, match=r"pip install 'wfairl\[baselines\]'"):
+        train("gail", dataset, tmp_path / "gail")
+    assert not (tmp_path / "gail").exists()
+    train("bc", dataset, tmp_path / "bc", SMALL["bc"])

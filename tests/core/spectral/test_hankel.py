@@ -1,0 +1,91 @@
+"""Laws of Hankel blocks."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles_automata import statistic_of
+from strategies_automata import words
+
+from wfairl.core.automata.corpus import Corpus, encode_all
+from wfairl.core.spectral.hankel import (
+    BadBasisError,
+    BasisChoice,
+    Statistic,
+    apply_statistic,
+    blocks_from_corpus,
+)
+
+samples = st.lists(words, min_size=1, max_size=8)
+limits = st.one_of(st.none(), st.integers(0, 3))
+
+
+def spell(corpus, alphabet):
+    return [
+        tuple(alphabet[symbol] for symbol in corpus.symbols[start:end])
+        for start, end in zip(corpus.offsets, corpus.offsets[1:], strict=False)
+    ]
+
+
+@given(samples, st.sampled_from(list(Statistic)))
+@settings(max_examples=60)
+def test_statistics_count_words_prefixes_suffixes_and_factors(sample, statistic):
+    corpus, alphabet = encode_all(sample)
+    counted = apply_statistic(corpus, statistic, 4)
+    found = dict(zip(spell(counted, alphabet), counted.weights / len(sample), strict=True))
+    assert len(found) == len(counted)
+    factors = {word[i:j] for word in sample for i in range(len(word) + 1) for j in range(i, len(word) + 1)}
+    for factor in factors:
+        expected = statistic_of(sample, statistic, factor) if len(factor) <= 4 else 0.0
+        assert np.isclose(found.get(factor, 0.0), expected)
+
+
+@given(samples, limits, limits)
+@settings(max_examples=60)
+def test_blocks_hold_the_frequencies_of_their_words(sample, rows, cols):
+    corpus, alphabet = encode_all(sample)
+    counted = apply_statistic(corpus, Statistic.WORD, None)
+    blocks = blocks_from_corpus(counted, counted.weights, len(alphabet), BasisChoice(rows, cols))
+    longest = {"rows": 99 if rows is None else rows, "cols": 99 if cols is None else cols}
+    kept = [w for w in spell(counted, alphabet) if rows is None or cols is None or len(w) <= rows + 1 + cols]
+    prefixes = {w[:i] for w in [*kept, ()] for i in range(len(w) + 1) if i <= longest["rows"]}
+    suffixes = {w[i:] for w in [*kept, ()] for i in range(len(w) + 1) if len(w) - i <= longest["cols"]}
+    assert blocks.block.shape == (len(prefixes), len(suffixes))
+
+    def values(make):
+        return sorted(v for u in prefixes for v in (sample.count(make(u, s)) for s in suffixes) if v)
+
+    assert sorted(blocks.block.toarray()[blocks.block.toarray() != 0]) == values(lambda u, v: u + v)
+    for label, block in zip(alphabet, blocks.label_blocks, strict=True):
+        dense = block.toarray()
+        assert sorted(dense[dense != 0]) == values(lambda u, v, label=label: (*u, label, *v))
+    assert blocks.block.toarray()[0, 0] == sample.count(())
+
+
+@given(samples, st.integers(1, 4))
+@settings(max_examples=40)
+def test_the_most_frequent_prefixes_are_kept(sample, count):
+    corpus, alphabet = encode_all(sample)
+    counted = apply_statistic(corpus, Statistic.WORD, None)
+    blocks = blocks_from_corpus(counted, counted.weights, len(alphabet), BasisChoice(max_prefixes=count))
+    prefixes = {word[:i] for word in sample for i in range(len(word) + 1)}
+    passing = sorted((sum(w[: len(u)] == u for w in sample) for u in prefixes), reverse=True)
+    assert blocks.block.shape[0] == min(count, len(prefixes))
+    if count <= len(prefixes):  # what is left out is no more frequent than the least of what is kept
+        sums = np.asarray(blocks.block.sum(axis=1)).ravel()
+        assert sorted(sums, reverse=True) == passing[:count]
+
+
+@pytest.mark.parametrize("limits", [{"rows": -1}, {"cols": -2}, {"max_prefixes": 0}, {"max_suffixes": -3}])
+def test_an_impossible_limit_is_an_error_that_names_it(limits):
+    with pytest.raises(BadBasisError, match=next(iter(limits))):
+        BasisChoice(**limits)
+
+
+def test_words_too_long_for_the_basis_leave_empty_blocks():
+    corpus, alphabet = encode_all([(frozenset("a"),) * 9])
+    blocks = blocks_from_corpus(
+        Corpus(corpus.symbols, corpus.offsets, corpus.weights), corpus.weights, len(alphabet), BasisChoice(2, 2)
+    )
+    assert blocks.block.shape == (1, 1)
+    assert blocks.block.nnz == 0

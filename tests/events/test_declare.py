@@ -1,0 +1,160 @@
+"""Rules that logs were made by are found again, in words."""
+
+import numpy as np
+import pytest
+from oracles_constraints import keeps
+
+from wfairl.core.automata.corpus import encode_all
+from wfairl.core.automata.minimise import TransitionTable
+from wfairl.core.support.errors import BadInputError
+from wfairl.events import declare, declare_evidence
+from wfairl.events.constraints import TEMPLATES, Constraint
+from wfairl.events.declare import DeclareSettings, learn_constraints
+from wfairl.events.description_length import choice_bits, flag_bits, table_bits
+from wfairl.events.word_learners import DeclareLearner, Reading
+
+EVENTS = tuple("abcdefghij")
+RULES = [
+    [("precedence", "a", "b"), ("existence", "c")],
+    [("precedence", "a", "b"), ("precedence", "c", "b")],  # "b never happens" is near, and must give way
+    [("responded existence", "a", "b"), ("existence", "d"), ("precedence", "e", "f")],
+    [("response", "a", "b"), ("absence", "c")],
+    [("not co-existence", "a", "b"), ("choice", "c", "d")],
+    [("order", "a", "b"), ("at most once", "c")],
+    [("init", "a")],
+]
+
+
+def draw_words(rng, count):
+    return [tuple(frozenset({EVENTS[i]}) for i in rng.integers(10, size=rng.poisson(8))) for _ in range(count)]
+
+
+def kept(rule, words):
+    return np.array([all(keeps(name, arguments, word) for name, *arguments in rule) for word in words])
+
+
+def sentences(rule):
+    return {Constraint.of(*parts).sentence for parts in rule}
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: ", ".join(parts[0] for parts in rule))
+def test_the_rule_is_found_although_three_flags_in_a_hundred_are_wrong(rule):
+    rng = np.random.default_rng(1)
+    words = draw_words(rng, 1_500)
+    truth = kept(rule, words)
+    corpus, alphabet = encode_all(words)
+    learned = learn_constraints(corpus, truth ^ (rng.random(len(words)) < 0.03), alphabet, keep_repeats=True)
+    assert set(learned.sentences) == sentences(rule)
+    new = draw_words(rng, 300)
+    assert [learned.finite.accepts(word) for word in new] == kept(rule, new).tolist()
+
+
+@pytest.mark.parametrize("rule", [RULES[0], RULES[2]], ids=lambda rule: ", ".join(parts[0] for parts in rule))
+def test_successes_alone_show_the_rule_and_a_few_that_are_none_do_not_hide_it(rule):
+    rng = np.random.default_rng(2)
+    words = draw_words(rng, 6_000)
+    truth = kept(rule, words)
+    shown = [word for word, ok in zip(words, truth, strict=True) if ok][:1_500]
+    shown += [word for word, ok in zip(words, truth, strict=True) if not ok][:30]
+    corpus, alphabet = encode_all(shown)
+    learned = learn_constraints(corpus, np.ones(len(shown), bool), alphabet, keep_repeats=True)
+    assert set(learned.sentences) == sentences(rule)
+    assert learned.data_bits < 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_flags_by_chance_have_no_rule(seed):
+    rng = np.random.default_rng(seed)
+    corpus, alphabet = encode_all(draw_words(rng, 500))
+    learned = learn_constraints(corpus, rng.random(500) < 0.8, alphabet)
+    assert learned.constraints == ()
+    assert learned.finite.states == 1
+
+
+def test_words_whose_repeats_mean_nothing_are_not_counted():
+    rng = np.random.default_rng(0)
+    words = draw_words(rng, 800)
+    corpus, alphabet = encode_all(words)
+    learned = learn_constraints(corpus, kept([("at most once", "c")], words), alphabet, keep_repeats=False)
+    counting = {template.name for template in TEMPLATES if template.counting}
+    assert not counting & {constraint.template.name for constraint in learned.constraints}
+
+
+def test_a_rule_too_large_for_its_automaton_loses_what_says_least():
+    rng = np.random.default_rng(0)
+    rule = [("existence", "a"), ("existence", "b"), ("existence", "c")]
+    words = [word * 2 for word in draw_words(rng, 1_500)]
+    corpus, alphabet = encode_all(words)
+    learned = learn_constraints(corpus, kept(rule, words), alphabet, settings=DeclareSettings(max_states=4))
+    assert learned.finite.states == 4
+    said = {constraint.sentence for constraint in (*learned.constraints, *learned.left_out)}
+    assert (len(learned.constraints), said) == (2, sentences(rule))
+
+
+def test_words_without_any_proposition_are_learned_too():
+    corpus, alphabet = encode_all([(), (frozenset(),)])
+    assert learn_constraints(corpus, np.array([True, False]), alphabet).constraints == ()
+
+
+def test_the_same_words_give_the_same_rule_in_any_order():
+    rng = np.random.default_rng(3)
+    words = draw_words(rng, 400)
+    flags = kept(RULES[0], words)
+    order = rng.permutation(len(words))
+    one = learn_constraints(*_given(words, flags))
+    other = learn_constraints(*_given([words[i] for i in order], flags[order]))
+    assert one.sentences == other.sentences
+
+
+def _given(words, flags):
+    corpus, alphabet = encode_all(words)
+    return corpus, flags, alphabet
+
+
+def test_description_lengths_are_those_of_a_code():
+    """Over all outcomes, 2 to the minus bits adds up to 1 at most: to 1 for flags and for choices."""
+    for n in range(7):
+        counts = np.array([flag_bits(n, k) for k in range(n + 1)])
+        ways = np.array([2 ** choice_bits(n, k) for k in range(n + 1)])
+        assert (ways * 2.0**-counts).sum() == pytest.approx(1)
+    loop = TransitionTable(np.zeros((1, 3), np.int32), np.array([True]))
+    step = TransitionTable(np.array([[1, 0, 0], [1, 1, 1]], np.int32), np.array([False, True]))
+    assert table_bits(loop) < table_bits(step)
+
+
+def test_of_too_many_propositions_the_most_frequent_are_paired(monkeypatch):
+    rng = np.random.default_rng(0)
+    words = [
+        tuple(frozenset({event}) for event in (*word, f"rare {i}"))
+        for i, word in enumerate(rng.choice(EVENTS, size=(300, 8)).tolist())
+    ]
+    rule = [("precedence", "a", "b")]
+    corpus, alphabet = encode_all(words)
+    monkeypatch.setattr(declare, "MEMORY", 2**18)
+    flags = kept(rule, words)
+    learned = learn_constraints(corpus, flags, alphabet, keep_repeats=True)
+    assert set(learned.sentences) == sentences(rule)
+    assert set(EVENTS).isdisjoint(learned.unpaired)
+    assert learned.unpaired
+    notes = DeclareLearner(Reading(keep_repeats=True)).fit(words, flags).notes
+    assert f"the {len(learned.unpaired)} rarest" in notes[0]
+
+
+def test_random_words_are_the_same_in_pieces(monkeypatch):
+    words = draw_words(np.random.default_rng(0), 200)
+    corpus, alphabet = encode_all(words)
+    kept_by_random = []
+    for labels in (2**30, 2**14):
+        monkeypatch.setattr(declare_evidence, "LABELS_AT_ONCE", labels)
+        candidates = declare_evidence.Candidates.over(EVENTS, True, np.arange(len(EVENTS)))
+        evidence = declare_evidence.SuccessEvidence(candidates, corpus, alphabet, np.random.default_rng(0))
+        kept_by_random.append(evidence.random_rows)
+    assert np.array_equal(*kept_by_random)
+    assert kept_by_random[0].any()
+
+
+def test_bad_settings_are_named():
+    with pytest.raises(BadInputError, match="at least 1"):
+        DeclareSettings(max_states=0)
+    with pytest.raises(BadInputError, match="seed must be at least 0"):
+        DeclareSettings(seed=-1)

@@ -1,0 +1,153 @@
+"""Small automata are found from flagged words, and their bits are those of the definition."""
+
+from itertools import product as words_over
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from wfairl.core.automata.corpus import Corpus
+from wfairl.core.automata.minimise import TransitionTable, minimal, same_language
+from wfairl.core.support.errors import BadInputError
+from wfairl.events import improvement, red_blue
+from wfairl.events.description_length import flag_bits, table_bits
+from wfairl.events.merging import MergingSettings, learn_merged
+from wfairl.events.red_blue import merge_states
+
+EVEN_ONES = TransitionTable(np.array([[0, 1], [1, 0]], np.int32), np.array([True, False]))
+"""Words with an even number of the label 1."""
+
+FIRST_THEN_SECOND = TransitionTable(
+    np.array([[1, 0, 0, 0], [1, 2, 1, 1], [2, 2, 2, 2]], np.int32), np.array([False, False, True])
+)
+"""Label 0 and later label 1; labels 2 and 3 are incidental."""
+
+
+def draw(rng, labels, count, length):
+    words = [tuple(rng.integers(labels, size=rng.integers(length + 1)).tolist()) for _ in range(count)]
+    return words, corpus_of(words)
+
+
+def corpus_of(words):
+    offsets = np.concatenate([[0], np.cumsum([len(word) for word in words])]).astype(np.int64)
+    return Corpus(np.array([i for word in words for i in word], np.int32), offsets, np.ones(len(words)))
+
+
+@pytest.mark.parametrize(("target", "length"), [(EVEN_ONES, 8), (FIRST_THEN_SECOND, 10)], ids=["parity", "order"])
+def test_the_automaton_of_noisy_flags_is_found(target, length):
+    rng = np.random.default_rng(0)
+    words, corpus = draw(rng, target.transitions.shape[1], 800, length)
+    truth = np.array([target.accepts(word) for word in words])
+    learned = learn_merged(corpus, truth ^ (rng.random(len(words)) < 0.03), target.transitions.shape[1])
+    assert same_language(learned.table, target)
+
+
+def test_merging_alone_finds_what_short_words_show_whole():
+    words = [word for length in range(7) for word in words_over(range(2), repeat=length)]
+    flags = np.array([EVEN_ONES.accepts(word) for word in words])
+    transitions = merge_states(corpus_of(words), flags, 2, noise=0.05, max_states=24, seed=0)
+    assert np.array_equal(transitions, EVEN_ONES.transitions)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 40))
+@settings(max_examples=25, deadline=None)
+def test_the_bits_are_those_of_the_automaton_and_of_the_flags_on_either_side(seed, count):
+    rng = np.random.default_rng(seed)
+    words, corpus = draw(rng, 3, count, 5)
+    flags = rng.random(count) < 0.6
+    learned = learn_merged(corpus, flags, 3)
+    accepted = np.array([learned.table.accepts(word) for word in words])
+    sides = [flag_bits((accepted == side).sum(), flags[accepted == side].sum()) for side in (True, False)]
+    assert learned.data_bits == pytest.approx(float(sum(sides)))
+    assert learned.rule_bits == pytest.approx(table_bits(learned.table))
+    assert minimal(learned.table).states == learned.table.states
+    assert learned.table.accepting.any()
+
+
+def test_flags_by_chance_have_one_state():
+    rng = np.random.default_rng(1)
+    _, corpus = draw(rng, 5, 300, 10)
+    assert learn_merged(corpus, rng.random(300) < 0.8, 5).table.states == 1
+
+
+def test_of_a_tree_that_is_too_large_a_part_is_merged(monkeypatch):
+    monkeypatch.setattr(red_blue, "TREE_CELLS", 2_000)
+    words = [word for length in range(8) for word in words_over(range(2), repeat=length)]
+    flags = np.array([EVEN_ONES.accepts(word) for word in words])
+    assert same_language(learn_merged(corpus_of(words), flags, 2).table, EVEN_ONES)
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=300, deadline=None)  # a fortieth of random cases split a state on its own loop
+def test_the_best_change_has_the_bits_of_the_best_of_all_changes(seed):
+    rng = np.random.default_rng(seed)
+    states, labels, count = int(rng.integers(1, 4)), int(rng.integers(1, 5)), int(rng.integers(1, 12))
+    words, corpus = draw(rng, labels, count, 4)
+    flags = (rng.random(count) < 0.5).astype(np.uint8)
+    transitions = np.zeros((5, labels), np.int32)
+    transitions[:states] = rng.integers(states, size=(states, labels))
+    for twice in (False, True):
+        all_bits = [
+            bits_of(trial, count_of, words, flags) for trial, count_of in changes(transitions, states, words, twice)
+        ]
+        data = improvement.FlaggedWords(corpus.symbols, corpus.offsets, flags)
+        changed, count_of, bits = improvement._best_change(transitions, states, data, np.inf, 4, twice)
+        assert bits == pytest.approx(min(all_bits, default=np.inf))
+        if all_bits:
+            assert bits_of(changed, count_of, words, flags) == pytest.approx(bits)
+
+
+def changes(transitions, states, words, twice):
+    """Every change, with its number of states: slow and obvious."""
+    taken = {edge for word in words for edge in edges_of(transitions, word)}
+    for state, label in taken:
+        after = transitions[state, label]
+        if not twice:
+            for target in set(range(states)) - {after}:
+                yield with_edge(transitions, state, label, target), states
+        split = with_edge(transitions, state, label, states)
+        split[states] = [states if target == after else target for target in transitions[after]]
+        if not twice:
+            yield split, states + 1
+            continue
+        for i in range(transitions.shape[1]):
+            for target in set(range(states + 1)) - {split[states, i]}:
+                yield with_edge(split, states, i, target), states + 1
+    for gone in range(1, 0 if twice else states):
+        for into in set(range(states)) - {gone}:
+            merged = np.where(transitions == gone, into, transitions)
+            kept = np.delete(np.where(merged > gone, merged - 1, merged), gone, axis=0)
+            yield kept, states - 1
+
+
+def with_edge(transitions, state, label, target):
+    changed = transitions.copy()
+    changed[state, label] = target
+    return changed
+
+
+def edges_of(transitions, word):
+    state = 0
+    for label in word:
+        yield state, label
+        state = transitions[state, label]
+
+
+def bits_of(transitions, states, words, flags):
+    """As the module has it, each state with its own share of successes."""
+    table = TransitionTable(transitions[:states], np.ones(states, bool))
+    ends = np.zeros((states, 2))
+    for word, flag in zip(words, flags, strict=True):
+        state = 0
+        for label in word:
+            state = transitions[state, label]
+        ends[state] += (1, flag)
+    return table_bits(table) + float(flag_bits(ends[:, 0], ends[:, 1]).sum())
+
+
+def test_bad_settings_are_named():
+    with pytest.raises(BadInputError, match=r"noise must be above 0 and below 0\.5, not 0\.5"):
+        MergingSettings(noise=0.5)
+    with pytest.raises(BadInputError, match="at least 1"):
+        MergingSettings(max_words=0)

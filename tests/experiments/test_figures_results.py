@@ -1,0 +1,308 @@
+"""Figures of what was learned: the automaton, costs, curves, returns."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from corridors import MUD, Corridor, DrawnCorridor, corridor_task, muddy_cost
+from matplotlib.collections import PolyCollection
+from matplotlib.patches import FancyArrowPatch
+
+from wfairl.core.automata.rules import visit_in_order
+from wfairl.core.automata.task_model import fit_task_model
+from wfairl.core.planning.cost import true_cost, unit_cost
+from wfairl.core.planning.product import build_product
+from wfairl.core.runs.checkpoint import BrokenMetricsError
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.rendering import NoRendererError
+from wfairl.core.worlds.task_registry import find_task
+from wfairl.minigrid.grid_costs import LocalCost
+from wfairl.pages.automata.layout import TIMES
+from wfairl.pages.automata.layout_drawing import THICK, THIN
+from wfairl.pages.figures import (
+    Point,
+    ReturnRow,
+    draw_automaton,
+    draw_cost_maps,
+    draw_curves,
+    draw_demonstration_curve,
+    draw_returns,
+    map_costs,
+    read_history,
+)
+
+DOORKEY = find_task("doorkey")
+SEED = 5_003
+CELL = 32
+
+# --- the automaton
+
+
+def _label(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+OFTEN = tuple(map(_label, ("", "key", "key door", "key door goal")))
+SELDOM = tuple(map(_label, ("", "key", "", "key", "key door", "key door goal")))
+
+
+@pytest.fixture(scope="module")
+def model():
+    words = [OFTEN] * 6 + [SELDOM] * 2 + [OFTEN[:n] for n in (1, 2, 3)] + [SELDOM[:3]]
+    return fit_task_model(words, [1.0] * 8 + [0.0] * 4, optional_start=True)
+
+
+def test_the_drawn_automaton_has_every_edge_as_thick_as_it_was_often_taken(model):
+    axes = draw_automaton(model).figure.axes[0]
+    arrows = {patch.get_label(): patch for patch in axes.patches if isinstance(patch, FancyArrowPatch)}
+    texts = [text.get_text() for text in axes.texts]
+    counts = {}
+    for source, label, target in model.finite.edges():
+        times = model.edge_counts.get((source, label), 0)
+        counts[source, target] = counts.get((source, target), 0) + times
+        before, now = model.finite.last_labels[source] or frozenset(), label
+        for name in now - before:
+            assert any(f"+{name}" in text and (f"{TIMES}{times}" in text) == (times > 0) for text in texts)
+    assert {name for name in arrows if name} == {f"edge-{source}-{target}" for source, target in counts}
+    unit = arrows[""].get_linewidth()  # of the arrow into the initial state
+    for (source, target), times in counts.items():
+        arrow = arrows[f"edge-{source}-{target}"]
+        assert arrow.get_linewidth() / unit == pytest.approx(1 + (THICK / THIN - 1) * times / 8)
+        assert (arrow.get_linestyle() == "-") == (times > 0)
+    assert sum(text.isdigit() for text in texts) == model.finite.states
+
+
+def test_one_word_is_not_called_words():
+    words = [OFTEN, OFTEN[:1], OFTEN[:2], OFTEN[:3]]
+    drawn = draw_automaton(fit_task_model(words, [1.0, 0.0, 0.0, 0.0], optional_start=True))
+    assert "(1 word)" in drawn.alt
+    assert "(1 words)" not in drawn.alt
+
+
+# --- costs
+
+
+def _noisy_cost(seed=0):
+    model = LocalCost()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.copy_(torch.from_numpy(np.random.default_rng(seed).normal(size=parameter.shape)) * 0.5)
+    return model.as_cost()
+
+
+@pytest.mark.parametrize("automaton_state", [0, 1, 2])
+def test_triangles_are_the_costs_of_the_planner_for_an_agent_there(automaton_state):
+    """The oracle goes through all nodes of the product one by one, by what MiniGrid itself would show of them."""
+    automaton = visit_in_order("key", "door", "goal")
+    cost = _noisy_cost()
+    drawn = draw_cost_maps(DOORKEY, SEED, automaton, cost, automaton_state)
+    world = DOORKEY.make_world(SEED)
+    product = build_product(world, automaton)
+    table = cost(product)
+    expected = {}
+    for node in np.flatnonzero(product.automaton_states == automaton_state):
+        scene = world.scene(product.state(node))
+        expected.setdefault((*scene.position, scene.direction), []).append(table[node])
+    for number, control in enumerate(world.controls):
+        (collection,) = _collections(drawn.figure, f"costs-{control}")
+        shown = {}
+        for path, value in zip(collection.get_paths(), collection.get_array(), strict=True):
+            centre = path.vertices[:3].mean(axis=0) / CELL - 0.5
+            x, y = np.round(centre).astype(int)
+            dx, dy = centre - (x, y)
+            direction = (0 if dx > 0 else 2) if abs(dx) > abs(dy) else (1 if dy > 0 else 3)
+            shown[int(x), int(y), direction] = value
+        means = {place: float(np.mean([costs[number] for costs in found])) for place, found in expected.items()}
+        assert shown == pytest.approx(means)
+
+
+def test_squares_are_the_costs_at_the_places_of_a_world_of_ones_own():
+    task = corridor_task(DrawnCorridor, true_cost=muddy_cost)
+    drawn = draw_cost_maps(task, SEED, task.rule, true_cost(task))
+    length = 5 + SEED % 4
+    shown = {}
+    for name in ("arriving", "left", "right", "grab"):
+        (collection,) = _collections(drawn.figure, f"costs-{name}")
+        cells = [round(float(path.vertices[:4, 0].mean()) / CELL - 0.5) for path in collection.get_paths()]
+        shown[name] = dict(zip(cells, np.asarray(collection.get_array()).tolist(), strict=True))
+    mud = length - 2
+    assert shown["arriving"] == {cell: 1 + MUD if cell == mud else 1 for cell in range(length)}
+    # Nothing is done at home: with the parcel, the task is over there.
+    assert shown["right"] == {cell: 1 + MUD if cell == mud - 1 else 1 for cell in range(1, length)}
+    assert shown["left"] == {cell: 1 + MUD if cell == mud + 1 else 1 for cell in range(1, length)}
+    assert set(shown["grab"].values()) == {1}
+    assert "what it costs to get to a place" in drawn.caption
+
+
+def test_a_world_that_does_not_say_where_the_agent_is_has_no_cost_maps():
+    task = corridor_task(Corridor)
+    with pytest.raises(NoRendererError, match="the world Corridor has no renderer"):
+        draw_cost_maps(task, SEED, task.rule, unit_cost)
+
+
+def test_all_maps_have_one_scale_that_holds_every_cost():
+    automaton = visit_in_order("key", "door", "goal")
+    drawn = draw_cost_maps(DOORKEY, SEED, automaton, _noisy_cost())
+    maps = map_costs(DOORKEY, SEED, automaton, _noisy_cost())
+    scales = [collection.norm for collection in _collections(drawn.figure, "costs-")]
+    assert len(scales) == len(maps.names)
+    assert {(scale.vmin, scale.vmax) for scale in scales} == {(np.nanmin(maps.costs), np.nanmax(maps.costs))}
+
+
+def test_costs_of_a_state_that_the_plan_does_not_visit_are_refused():
+    automaton = visit_in_order("key", "door", "goal")
+    with pytest.raises(BadInputError, match="takes no step in automaton state 3"):
+        map_costs(DOORKEY, SEED, automaton, unit_cost, 3)
+
+
+def _collections(figure, name):
+    return [
+        collection
+        for axes in figure.axes
+        for collection in axes.collections
+        if isinstance(collection, PolyCollection) and str(collection.get_label()).startswith(name)
+    ]
+
+
+# --- curves
+
+METRICS = [
+    {"epoch": 0, "learning_rate": 0.0, "train_loss": None, "held_out_loss": 0.9},
+    {"epoch": 1, "train_loss": 0.7, "held_out_loss": 0.5, "something_else": "new"},
+    {"epoch": 2, "train_loss": 0.4, "held_out_loss": 0.6},
+]
+
+
+def test_curves_are_the_metrics_of_the_runs(tmp_path):
+    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in METRICS))
+    histories = {"a": read_history(tmp_path), "b": read_history(tmp_path)}
+    figure = draw_curves(histories).figure
+    assert [axes.get_title(loc="left") for axes in figure.axes] == ["a", "b"]
+    for axes in figure.axes:
+        lines = {line.get_label(): [list(values) for values in line.get_data()] for line in axes.lines}
+        assert lines == {
+            "training": [[1, 2], [0.7, 0.4]],
+            "held out": [[0, 1, 2], [0.9, 0.5, 0.6]],
+            "selected": [[1], [0.5]],
+        }
+    assert len({axes.get_ylim() for axes in figure.axes}) == 1
+
+
+@pytest.mark.parametrize("epochs", [1, 2, 5, 10, 50, 150])
+def test_epochs_are_whole_numbers(tmp_path, epochs):
+    lines = [{"epoch": epoch, "train_loss": 0.5, "held_out_loss": 0.5} for epoch in range(epochs + 1)]
+    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (axes,) = draw_curves({"a": read_history(tmp_path)}).figure.axes
+    assert [float(tick) % 1 for tick in axes.get_xticks()] == [0] * len(axes.get_xticks())
+    shown = [tick for tick in axes.get_xticks() if 0 <= tick <= epochs]
+    assert len(shown) >= 2
+
+
+def test_a_run_of_several_networks_has_a_training_for_each(tmp_path):
+    lines = [{"network": network, **line} for network in range(3) for line in METRICS]
+    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    history = read_history(tmp_path)
+    assert [training.epochs for training in history.trainings] == [(0, 1, 2)] * 3
+    axes = draw_curves({"a": history}).figure.axes[0]
+    assert [line.get_label() for line in axes.lines] == ["training", "held out", "selected"] * 3
+
+
+def test_where_errors_are_counted_they_choose_the_epoch(tmp_path):
+    lines = [{**line, "held_out_errors": errors} for line, errors in zip(METRICS, (0.5, 0.2, 0.1), strict=True)]
+    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    drawn = draw_curves({"a": read_history(tmp_path)})
+    assert [list(values) for values in drawn.figure.axes[0].lines[-1].get_data()] == [[2], [0.6]]
+    assert "fewest held-out errors" in drawn.caption
+
+
+def test_a_run_with_nothing_held_out_has_one_curve_and_no_epoch_that_is_kept(tmp_path):
+    lines = [{**line, "held_out_loss": None} for line in METRICS]
+    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    drawn = draw_curves({"a": read_history(tmp_path)})
+    assert [line.get_label() for line in drawn.figure.axes[0].lines] == ["training"]
+    assert "Dots" not in drawn.caption
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [("", "no epoch"), ('{"epoch": 0}\nnot json\n', "line 2"), ('{"train_loss": 1}\n', "line 1"), ("[1]\n", "line 1")],
+)
+def test_broken_metrics_are_named_with_their_line(tmp_path, text, says):
+    (tmp_path / "metrics.jsonl").write_text(text)
+    with pytest.raises(BrokenMetricsError, match=says):
+        read_history(tmp_path)
+
+
+def test_a_history_without_any_loss_is_still_drawn(tmp_path):
+    (tmp_path / "metrics.jsonl").write_text('{"epoch": 0}\n{"epoch": 1, "train_loss": NaN}\n')
+    drawn = draw_curves({"other method": read_history(tmp_path)})
+    assert list(drawn.figure.axes[0].lines) == []
+    assert drawn.to_png()
+
+
+# --- returns
+
+ROWS = [
+    ReturnRow("t1", "D1", "ours", 0.7, 0.02, 0.8),
+    ReturnRow("t1", "D1", "theirs", 0.3, 0.05, 0.5),
+    ReturnRow("t1", "D2", "ours", 0.6, 0.03, None),
+    ReturnRow("t2", "D1", "ours", 0.5, 0.01, 0.55),
+    ReturnRow("t1", "", "optimal", 0.9, 0.004, 0.9),
+]
+
+
+def test_dots_are_the_rows_and_references_stand_in_every_panel_of_their_task():
+    drawn = draw_returns(ROWS)
+    panels = drawn.figure.axes[:4]  # D1: t1, t2; D2: t1, t2
+    shown = [
+        {
+            line.get_label(): line.get_xdata()[0]
+            for line in axes.lines
+            if str(line.get_label()).startswith(("ours", "paper"))
+        }
+        for axes in panels
+    ]
+    assert shown == [
+        {"ours-ours": 0.7, "paper-ours": 0.8, "ours-theirs": 0.3, "paper-theirs": 0.5, "ours-optimal": 0.9,
+         "paper-optimal": 0.9},
+        {"ours-ours": 0.5, "paper-ours": 0.55},
+        {"ours-ours": 0.6, "ours-optimal": 0.9, "paper-optimal": 0.9},
+        {},
+    ]  # fmt: skip
+    assert "theirs on t1 D1: 0.300 here, 0.500 in the paper" in drawn.caption
+
+
+def test_error_bars_are_one_standard_error_to_each_side():
+    axes = draw_returns(ROWS).figure.axes[0]
+    reach = [segment for collection in axes.collections for segment in collection.get_segments()]
+    ends = sorted((round(float(segment[0, 0]), 9), round(float(segment[1, 0]), 9)) for segment in reach)
+    assert ends == [(0.25, 0.35), (0.68, 0.72), (0.896, 0.904)]
+
+
+def test_what_was_trained_or_tested_less_is_not_held_against_the_paper():
+    caption = draw_returns(ROWS, comparable=False).caption
+    assert "difference" not in caption
+    assert "trained or tested differently" in caption
+
+
+def test_returns_of_nothing_are_refused():
+    with pytest.raises(BadInputError, match="no returns"):
+        draw_returns([])
+
+
+def test_the_curve_over_demonstrations_goes_through_its_points_in_order():
+    points = [Point("ours", 8, 0.6, 0.1), Point("theirs", 2, 0.1, 0.1), Point("ours", 1, 0.2, 0.1)]
+    drawn = draw_demonstration_curve(points, optimal=0.8, expert=0.7, title="T1")
+    assert drawn.caption.startswith("Mean return on T1 over the number of demonstrations")
+    axes = drawn.figure.axes[0]
+    lines = {line.get_label(): line for line in axes.lines}
+    assert [list(values) for values in lines["method-ours"].get_data()] == [[1, 8], [0.2, 0.6]]
+    assert [list(values) for values in lines["method-theirs"].get_data()] == [[2], [0.1]]
+    assert set(lines["optimal"].get_ydata()) == {0.8}
+    assert set(lines["expert"].get_ydata()) == {0.7}
+
+
+def test_panels_are_called_as_the_paper_calls_its_tasks_whichever_are_there():
+    figure = draw_returns([ReturnRow(task, "D1", "ours", 0.5, 0.1, None) for task in ("multiroom", "my own")]).figure
+    assert [axes.get_title(loc="left") for axes in figure.axes[:2]] == ["T2 multiroom", "my own"]

@@ -1,0 +1,282 @@
+"""The parts of GAIL, each against the slow and obvious version of what it claims to be."""
+
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies_baselines import ROOM, random_network, room_encoder
+
+from experiments.baselines.feature_encoder import steps_until
+from experiments.baselines.gail.adversarial import clone
+from experiments.baselines.gail.discriminator import (
+    REWARDS,
+    Discriminator,
+    Transitions,
+    absorbing_fraction,
+    absorbing_return,
+    discrimination_loss,
+)
+from experiments.baselines.gail.scenes import prepare_data
+from experiments.baselines.gail.settings import BOTH, DEMONSTRATED, FRESH, GailConfig
+from experiments.baselines.grid_encoder import AgentEncoder, MapEncoder
+from experiments.baselines.network import FrozenNetwork, Observations
+from experiments.baselines.network_policy import NetworkPolicy
+from experiments.baselines.validation import FIRST_VALIDATION_SEED, draw_by_gumbel, validate
+from experiments.vector.scene_pool import Bank
+from experiments.vector.vector_environment import CompiledVectorEnv, compile_scenes
+from wfairl.core.automata.rules import visit_in_order
+from wfairl.core.costs.scene import NoSuccessfulDemonstrationError
+from wfairl.core.demonstrations import Dataset, collect
+from wfairl.core.demonstrations.collection import FIRST_TRAINING_SEED
+from wfairl.core.demonstrations.demonstration import follow_controls
+from wfairl.core.runs.evaluation import episode_return
+from wfairl.core.runs.rollout import roll_out
+from wfairl.core.support.errors import BadInputError
+from wfairl.minigrid import AgentOn, MiniGridTask
+from wfairl.minigrid.packing import pack
+from wfairl.minigrid.rules import HANDS
+from wfairl.minigrid.tasks import DOORKEY, TASKS
+
+HEIGHT, WIDTH = 5, 6
+ENCODER = MapEncoder(HEIGHT, WIDTH)
+
+EMPTY = MiniGridTask(
+    name="empty-room",
+    summary="reach the goal",
+    environment_id="MiniGrid-Empty-Random-5x5-v0",
+    scene_propositions=lambda _: {"goal": AgentOn("goal")},
+    rule=visit_in_order("goal"),
+    horizon=30,
+)
+
+
+def random_transitions(rng, rows, absorbing=0.0):
+    columns = np.stack(
+        [rng.integers(4, size=rows), rng.integers(HEIGHT * WIDTH * 4, size=rows), rng.integers(len(HANDS), size=rows)]
+    ).T
+    grids = rng.integers(8, size=(4, HEIGHT, WIDTH)).astype(np.uint8)
+    controls = torch.from_numpy(rng.integers(6, size=rows))
+    return Transitions(Observations(torch.from_numpy(grids), torch.from_numpy(columns)), controls, absorbing)
+
+
+def test_a_frozen_network_is_the_network_also_for_grids_that_come_later():
+    rng = np.random.default_rng(0)
+    network, bank = random_network(ENCODER, 7), Bank((HEIGHT, WIDTH), np.uint8)
+    frozen = FrozenNetwork(network, bank)
+    for _ in range(3):
+        numbers = bank.number(rng.integers(8, size=(5, HEIGHT * WIDTH)).astype(np.uint8))
+        columns = torch.from_numpy(
+            np.stack([numbers, rng.integers(HEIGHT * WIDTH * 4, size=5), rng.integers(len(HANDS), size=5)]).T
+        )
+        seen = Observations(torch.from_numpy(bank.entries), columns)
+        torch.testing.assert_close(frozen(columns), network(seen))
+    assert not frozen(columns).requires_grad
+
+
+@given(st.floats(-30, 30))
+def test_rewards_are_what_their_names_say(logit):
+    d = 1 / (1 + np.exp(-logit))
+    one = torch.tensor(logit, dtype=torch.float64)
+    assert REWARDS["log-d"](one).item() == pytest.approx(np.log(d), rel=1e-6)
+    assert REWARDS["minus-log-1-d"](one).item() == pytest.approx(logit + np.log1p(np.exp(-logit)), rel=1e-6)
+
+
+@given(st.floats(-5, 5), st.floats(0.5, 0.98))
+def test_the_end_is_worth_what_infinitely_many_steps_in_the_absorbing_state_are(reward, discount):
+    steps = sum(reward * discount**t for t in range(1, 2000))
+    assert absorbing_return(reward, discount) == pytest.approx(steps, abs=1e-9)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.tuples(st.integers(1, 9), st.booleans()), min_size=1, max_size=6), st.integers(0, 2**32))
+def test_the_loss_is_that_of_episodes_filled_up_to_the_horizon(episodes, seed):
+    """The absorbing state as literal rows, H - T for each episode that terminated after T steps."""
+    horizon, smoothing = 9, 0.1
+    rng = np.random.default_rng(seed)
+    discriminator = Discriminator(ENCODER)
+    discriminator.network = random_network(ENCODER)
+    torch.nn.init.constant_(discriminator.absorbing, float(rng.normal()))
+    sides, rows = [], []
+    for label in (1.0, 0.0):
+        steps = sum(length for length, _ in episodes)
+        ended = np.array([length for length, terminated in episodes if terminated], np.int64)
+        side = random_transitions(rng, steps, absorbing_fraction(steps, ended, horizon))
+        sides.append(side)
+        logits = [*discriminator(side), *[discriminator.absorbing] * int((horizon - ended).sum())]
+        target = label * (1 - smoothing) + (1 - label) * smoothing
+        chances = [torch.sigmoid(logit.double()).item() for logit in logits]
+        rows.append(np.mean([-target * np.log(d) - (1 - target) * np.log(1 - d) for d in chances]))
+    loss, judgement = discrimination_loss(discriminator, *sides, smoothing)
+    assert loss.item() == pytest.approx(sum(rows), rel=1e-4)
+    assert judgement.loss == loss.item()
+
+
+def test_the_discriminator_learns_how_often_each_side_is_in_the_absorbing_state():
+    rng = np.random.default_rng(0)
+    discriminator = Discriminator(ENCODER)
+    minimizer = torch.optim.LBFGS([discriminator.absorbing])
+    expert, generator = random_transitions(rng, 9, absorbing=0.6), random_transitions(rng, 9, absorbing=0.2)
+
+    def loss():
+        minimizer.zero_grad()
+        found, _ = discrimination_loss(discriminator, expert, generator, 0.0)
+        found.backward()
+        return found
+
+    minimizer.step(loss)
+    assert torch.sigmoid(discriminator.absorbing).item() == pytest.approx(0.6 / (0.6 + 0.2), abs=1e-3)
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    return collect(DOORKEY, 4, 3, 0.5, 0, n_jobs=1)
+
+
+def states_of(demonstration):
+    return follow_controls(DOORKEY.make_world(demonstration.seed), demonstration.controls, demonstration.seed)[0]
+
+
+def test_only_what_successful_demonstrations_show_is_the_experts(dataset):
+    data = prepare_data(DOORKEY, dataset, GailConfig(scenes=DEMONSTRATED), 1)
+    successes = [one for one in dataset if one.score == 1]
+    steps = sum(map(len, successes))
+    assert data.expert.controls.tolist() == [control for one in successes for control in one.controls]
+    assert data.expert.absorbing == pytest.approx(1 - steps / (len(successes) * DOORKEY.horizon))
+    assert set(data.pool.seeds.tolist()) == {one.seed for one in successes}
+    failures = tuple(one for one in dataset if one.score == 0)
+    with pytest.raises(NoSuccessfulDemonstrationError, match="nothing to imitate"):
+        prepare_data(DOORKEY, Dataset(DOORKEY.name, failures), GailConfig(), 1)
+
+
+@pytest.mark.parametrize("scenes", [FRESH, BOTH])
+def test_fresh_scenes_are_neither_for_demonstrations_nor_validation_nor_tests(dataset, scenes):
+    shown = {one.seed for one in dataset if one.score == 1}
+    for seed in (0, 1, 9_999, 2**62):
+        data = prepare_data(DOORKEY, dataset, GailConfig(scenes=scenes, fresh_scenes=5, seed=seed), 1)
+        fresh = set(data.pool.seeds.tolist()) - shown
+        assert len(fresh) == 5
+        assert all(FIRST_TRAINING_SEED <= one < FIRST_VALIDATION_SEED for one in fresh)
+        judged = set(data.pool.seeds[data.judged].tolist())
+        assert judged == (shown if scenes == BOTH else fresh)
+
+
+def test_half_of_the_starts_in_scenes_of_demonstrations_are_where_these_came_through(dataset):
+    pool = prepare_data(DOORKEY, dataset, GailConfig(scenes=DEMONSTRATED, midway=True), 1).pool
+    worlds = {one.seed: DOORKEY.make_world(one.seed) for one in dataset}
+    found = []
+    for seed, fields in zip(pool.seeds.tolist(), pool.states, strict=True):
+        words = np.empty(worlds[seed].layout.words, np.uint64)
+        pack(worlds[seed].layout.table, fields, words)
+        found.append((seed, worlds[seed].unpack(words)))
+    ways = {one.seed: states_of(one) for one in dataset if one.score == 1}
+    shown = [(seed, state) for seed, states in ways.items() for state in states[:-1]]
+    begun = [(seed, states[0]) for seed, states in ways.items()]
+    assert sorted(found[len(found) // 2 :]) == sorted(shown)
+    assert set(found[: len(found) // 2]) == set(begun)
+
+
+def test_scenes_of_demonstrations_are_drawn_about_as_often_as_fresh_ones(dataset):
+    data = prepare_data(DOORKEY, dataset, GailConfig(scenes=BOTH, fresh_scenes=40), 1)
+    assert data.judged.mean() == pytest.approx(0.5, abs=0.05)
+
+
+@pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
+def test_a_batch_is_encoded_as_one_world_is(task):
+    encoder = AgentEncoder(3)
+    pool = compile_scenes(task, range(1_000_000, 1_000_006))
+    environment = CompiledVectorEnv(pool, 5)
+    batch = encoder.for_batch(environment)
+    rng = np.random.default_rng(0)
+    columns, info = environment.reset(seed=0)
+    worlds = {seed: task.make_world(seed) for seed in pool.seeds.tolist()}
+    states = [worlds[seed].initial_state for seed in info["seed"].tolist()]
+    for step in range(60):
+        seen = batch.encode(columns)
+        for row, seed in enumerate(info["seed"].tolist()):
+            shown = encoder.for_world(worlds[seed])([states[row]])
+            assert seen[row, 1:].tolist() == shown.columns[0, 1:].tolist()
+            np.testing.assert_array_equal(batch.bank.entries[seen[row, 0]], shown.bank[0])
+        controls = rng.choice(6, size=5, p=[0.15, 0.15, 0.35, 0.12, 0.08, 0.15])
+        seeds = info["seed"].tolist()
+        columns, _, terminated, _, info = environment.step(controls)
+        assert not terminated.any()
+        states = [worlds[seed].step(state, int(u)) for seed, state, u in zip(seeds, states, controls, strict=True)]
+        if step == 30:
+            columns = environment.forget()
+            batch.clear()
+
+
+def test_the_clone_is_not_told_of_idle_steps_and_the_discriminator_is():
+    dataset = collect(DOORKEY, 3, 0, 0.5, 0, n_jobs=1)
+    steps = [len(one) for one in dataset]
+    changing = [sum(a != b for a, b in pairwise(states_of(one))) for one in dataset]
+    assert changing != steps
+    for idle, told in ((False, changing), (True, steps)):
+        data = prepare_data(DOORKEY, dataset, GailConfig(scenes=DEMONSTRATED, idle=idle), 1)
+        assert [len(one.controls) for one in data.cloned] == told
+        assert len(data.expert) == sum(steps)
+
+
+def test_a_clone_does_what_was_demonstrated():
+    data = prepare_data(
+        DOORKEY, collect(DOORKEY, 2, 0, 0.0, 0, n_jobs=1), GailConfig(scenes=DEMONSTRATED, view="agent", radius=3), 1
+    )
+    network, expert = random_network(data.encoder, 7), data.expert
+    clone(network, data.cloned, data.encoder, 150, np.random.default_rng(0))
+    outputs = network(expert.observations)
+    assert (outputs[:, :6].argmax(dim=1) == expert.controls).float().mean() > 0.8
+
+
+def test_validation_is_what_the_real_environment_says():
+    """On a room that some random networks can cross."""
+    pool = compile_scenes(EMPTY, range(FIRST_VALIDATION_SEED, FIRST_VALIDATION_SEED + 5))
+    found = 0.0
+    for seed, encoder in product(range(4), (MapEncoder(5, 5), AgentEncoder(2))):
+        network = random_network(encoder, seed=seed)
+        policy = NetworkPolicy("greedy", (network,), encoder, 0.0)
+        real = [roll_out(EMPTY, policy, int(one), np.random.default_rng(0)) for one in pool.seeds]
+        returns = [episode_return(len(one), one.is_success, EMPTY.horizon) for one in real]
+        assert validate([network], encoder, pool, [0], draw_by_gumbel).returns[0] == pytest.approx(np.mean(returns))
+        found += sum(one.is_success for one in real)
+    assert found > 0
+
+
+def test_a_batch_of_graphs_is_encoded_as_one_graph_is():
+    pool = compile_scenes(ROOM, range(6))
+    environment, encoder = CompiledVectorEnv(pool, 4), room_encoder()
+    batch, network = encoder.for_batch(environment), random_network(encoder)
+    columns, info = environment.reset(seed=0)
+    for step in range(50):
+        seen = batch.encode(columns)
+        for row, seed in enumerate(info["seed"].tolist()):
+            shown = encoder.for_world(ROOM.make_world(seed))([int(columns[row, 1])])
+            np.testing.assert_array_equal(batch.bank.entries[seen[row, 0]], shown.bank[0])
+        logits = network(Observations(torch.from_numpy(batch.bank.entries), torch.from_numpy(seen)))
+        columns, *_, info = environment.step(torch.distributions.Categorical(logits=logits).sample().numpy())
+        if step == 25:
+            columns = environment.forget()
+            batch.clear()
+
+
+def test_features_show_how_far_propositions_are_and_which_way():
+    world, radius = ROOM.make_world(0), 3
+    room = world.source
+    steps = steps_until(world, radius)
+    for state, (y, x, has) in enumerate(world.table.states):
+        for control in np.flatnonzero(world.table.successors[state] >= 0).tolist():
+            after = room.step((y, x, has), control)
+            dock = abs(after[0] - room.dock[0]) + abs(after[1] - room.dock[1])
+            assert steps[state, control, 1] == min(dock, radius + 1)
+            parcel = abs(after[0] - room.parcel[0]) + abs(after[1] - room.parcel[1]) + 1  # and then grab it
+            assert steps[state, control, 0] == (0 if after[2] else min(parcel, radius + 1))
+
+
+@pytest.mark.parametrize("setting", [{"rewards": ()}, {"rewards": ("d",)}, {"scenes": "all"}, {"iterations": 0},
+                                     {"discount": 1.0}, {"smoothing": 0.5}, {"learning_rate": 0.0},
+                                     {"entropy": -1.0}, {"pretraining": -1}, {"seed": -1}])  # fmt: skip
+def test_settings_that_cannot_be_trained_with_are_refused(setting):
+    with pytest.raises(BadInputError):
+        GailConfig(**setting)

@@ -1,0 +1,332 @@
+"""The compiled vector environment in lockstep with real MiniGrid environments in Gymnasium's SyncVectorEnv."""
+
+from functools import partial
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode, SyncVectorEnv, VectorEnv
+from minigrid.core.constants import IDX_TO_OBJECT
+from strategies_baselines import ROOM
+
+from experiments.vector.scene_pool import Bank
+from experiments.vector.vector_environment import CompiledVectorEnv, compile_scenes
+from wfairl.core.automata.rules import all_of, avoid, visit_in_order
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds import GraphWorld, ModelTask
+from wfairl.core.worlds.world import available_controls
+from wfairl.minigrid.packing import pack
+from wfairl.minigrid.propositions import AgentOn, Carrying, DoorOpen
+from wfairl.minigrid.rules import CELL_TYPES, HANDS
+from wfairl.minigrid.tasks import TASKS, MiniGridTask
+
+LAVA = MiniGridTask(
+    name="lava",
+    summary="cross the lava, which ends an episode without success",
+    environment_id="MiniGrid-LavaCrossingS9N2-v0",
+    scene_propositions=lambda _: {"goal": AgentOn("goal"), "lava": AgentOn("lava")},
+    rule=all_of(visit_in_order("goal"), avoid("lava")),
+    horizon=30,
+)
+EMPTY = MiniGridTask(
+    name="empty",
+    summary="reach the goal, often within the horizon",
+    environment_id="MiniGrid-Empty-Random-5x5-v0",
+    scene_propositions=lambda _: {"goal": AgentOn("goal")},
+    rule=visit_in_order("goal"),
+    horizon=20,
+)
+UNLOCK = MiniGridTask(
+    name="unlock",
+    summary="the environment's own end is the second step of the rule",
+    environment_id="MiniGrid-Unlock-v0",
+    scene_propositions=lambda _: {"key": Carrying("key"), "door": DoorOpen()},
+    rule=visit_in_order("key", "door"),
+    horizon=40,
+)
+KEY_CORRIDOR = MiniGridTask(
+    name="corridor",
+    summary="many doors, in scenes with different numbers of fields",
+    environment_id="MiniGrid-KeyCorridorS3R2-v0",
+    scene_propositions=lambda _: {"ball": Carrying("ball")},
+    rule=visit_in_order("ball"),
+    horizon=50,
+)
+BUSY = np.array([0.15, 0.15, 0.35, 0.12, 0.08, 0.15])
+"""Chances of controls that pick up, drop and open more often than a random walk does."""
+
+
+class NextScene(gymnasium.Wrapper):
+    """A real environment that resets to a given scene."""
+
+    seed = 0
+
+    def reset(self, *, seed=None, options=None):
+        return super().reset(seed=self.seed, options=options)
+
+
+def real_environments(task, count):
+    def make():
+        return NextScene(gymnasium.make(task.environment_id, max_steps=task.horizon, disable_env_checker=True))
+
+    return SyncVectorEnv([make] * count, autoreset_mode=AutoresetMode.SAME_STEP)
+
+
+def cell_type(code):
+    kind = IDX_TO_OBJECT[int(code[0])]
+    return ("open door", "closed door", "locked door")[int(code[2])] if kind == "door" else kind
+
+
+def observe_real(real):
+    """Grid, place and hands of a real environment, by MiniGrid's own encoding."""
+    real = real.unwrapped
+    grid = [[cell_type(code) for code in row] for row in real.grid.encode().transpose(1, 0, 2)]
+    x, y = real.agent_pos
+    hands = "nothing" if real.carrying is None else real.carrying.type
+    return grid, (int(y) * real.width + int(x)) * 4 + int(real.agent_dir), hands
+
+
+def observe(environment, columns):
+    grid, place, hands = columns
+    return [[CELL_TYPES[code] for code in row] for row in environment.bank.entries[grid]], int(place), HANDS[hands]
+
+
+@pytest.mark.parametrize("task", [*TASKS, LAVA, EMPTY, UNLOCK, KEY_CORRIDOR], ids=lambda task: task.name)
+def test_it_is_in_lockstep_with_the_real_environments(task):
+    rows = 4
+    environment = CompiledVectorEnv(compile_scenes(task, range(2_000_000, 2_000_010)), rows)
+    real = real_environments(task, rows)
+    rng = np.random.default_rng(1)
+
+    columns, info = environment.reset(seed=3)
+    set_scenes(real, info["seed"])
+    real.reset()
+    worlds = [task._world_of(one) for one in real.envs]
+    states = [world.initial_state for world in worlds]
+    assert [observe(environment, row) for row in columns] == [observe_real(one) for one in real.envs]
+    ends = {"terminated": 0, "truncated": 0, "rewarded": 0}
+    for _ in range(3 * task.horizon):
+        controls = rng.choice(6, size=rows, p=BUSY)
+        columns, rewards, terminated, truncated, info = environment.step(controls)
+        set_scenes(real, info["seed"])
+        _, real_rewards, real_terminated, real_truncated, real_info = real.step(controls)
+
+        np.testing.assert_allclose(rewards, real_rewards, atol=1e-12)
+        np.testing.assert_array_equal(terminated, real_terminated)
+        np.testing.assert_array_equal(truncated, real_truncated)
+        assert [observe(environment, row) for row in columns] == [observe_real(one) for one in real.envs]
+        over = terminated | truncated
+        np.testing.assert_array_equal(info.get("_final_obs", np.zeros(rows, bool)), over)
+        assert over.any() == ("final_obs" in real_info)
+        for row in range(rows):
+            states[row] = worlds[row].step(states[row], int(controls[row]))
+            if over[row]:  # what the last state showed, by the model of the scene that has just been left
+                scene = worlds[row].scene(states[row])
+                x, y = scene.position
+                assert info["final_obs"][row][1] == (y * environment.pool.width + x) * 4 + scene.direction
+                worlds[row] = task._world_of(real.envs[row])
+                states[row] = worlds[row].initial_state
+            assert packed(environment, worlds[row], row) == worlds[row].pack(states[row]).tolist()
+        ends["terminated"] += int(terminated.sum())
+        ends["truncated"] += int(truncated.sum())
+        ends["rewarded"] += int((rewards > 0).sum())
+    assert ends["terminated"] + ends["truncated"] >= 2 * rows
+    if task is EMPTY:
+        assert min(ends.values()) > 0
+    if task is LAVA:
+        assert ends["terminated"] > ends["rewarded"]
+
+
+def packed(environment, world, row):
+    """The state of a row as the world of its scene packs it."""
+    pool, scene = environment.pool, environment.scenes[row]
+    words = np.empty(world.layout.words, np.uint64)
+    pack(world.layout.table, environment.states[row, : pool.field_counts[scene]], words)
+    return words.tolist()
+
+
+def set_scenes(real, seeds):
+    for one, seed in zip(real.envs, seeds, strict=True):
+        one.seed = int(seed)
+
+
+def test_the_columns_of_an_end_show_the_last_state_and_not_the_next_scene():
+    environment = CompiledVectorEnv(compile_scenes(EMPTY, range(30)), 8)
+    environment.reset(seed=0)
+    rng = np.random.default_rng(0)
+    ends = 0
+    for _ in range(60):
+        _, _, terminated, _, info = environment.step(rng.choice(6, size=8, p=BUSY))
+        for row in np.flatnonzero(terminated):
+            grid, place, _ = info["final_obs"][row]
+            assert CELL_TYPES[environment.bank.entries[grid].flat[place // 4]] == "goal"
+            assert environment.steps[row] == 0
+            ends += 1
+    assert ends > 3
+
+
+def test_a_rule_that_was_broken_gives_no_reward():
+    broken = MiniGridTask(
+        name="no-key",
+        summary="to carry the key breaks the rule, and nobody reaches the goal without",
+        environment_id="MiniGrid-DoorKey-5x5-v0",
+        scene_propositions=lambda _: {"goal": AgentOn("goal"), "key": Carrying("key")},
+        rule=all_of(visit_in_order("goal"), avoid("key")),
+        horizon=400,
+    )
+    environment = CompiledVectorEnv(compile_scenes(broken, range(4)), 16)
+    environment.reset(seed=0)
+    rng = np.random.default_rng(0)
+    ended = 0
+    for _ in range(800):
+        _, rewards, terminated, _, _ = environment.step(rng.choice(6, size=16, p=BUSY))
+        assert not rewards.any()
+        ended += int(terminated.sum())
+    assert ended > 0  # the goal was reached, which needs the key
+
+
+def test_the_same_seed_gives_the_same_episodes_and_a_snapshot_goes_on_with_them():
+    pool = compile_scenes(TASKS[0], range(1_000_000, 1_000_020))
+    controls = np.random.default_rng(0).choice(6, size=(200, 5), p=BUSY)
+
+    def run(environment, rows):
+        return [[observe(environment, row) for row in environment.step(one)[0]] for one in rows]
+
+    first, second = CompiledVectorEnv(pool, 5), CompiledVectorEnv(pool, 5)
+    first.reset(seed=7)
+    second.reset(seed=7)
+    assert run(first, controls) == run(second, controls)
+
+    third = CompiledVectorEnv(pool, 5)
+    columns = third.restore(first.snapshot())
+    assert [observe(third, row) for row in columns] == [observe(first, row) for row in first.forget()]
+    first.np_random, third.np_random = np.random.default_rng(1), np.random.default_rng(1)
+    assert run(first, controls) == run(third, controls)
+
+
+def test_forgetting_keeps_what_is_shown_and_nothing_else():
+    environment = CompiledVectorEnv(compile_scenes(TASKS[2], range(9)), 4)
+    environment.reset(seed=0)
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        columns, *_ = environment.step(rng.choice(6, size=4, p=BUSY))
+    before = [observe(environment, row) for row in columns]
+    many = len(environment.bank)
+    columns = environment.forget()
+    assert [observe(environment, row) for row in columns] == before
+    assert len(environment.bank) <= 4 < many
+
+
+def test_a_bank_gives_equal_grids_one_number_and_different_ones_different_numbers():
+    bank = Bank((2, 3), np.uint8)
+    rng = np.random.default_rng(0)
+    grids = rng.integers(2, size=(500, 6)).astype(np.uint8)
+    numbers = bank.number(grids)
+    np.testing.assert_array_equal(bank.entries[numbers].reshape(-1, 6), grids)
+    assert len(bank) == len({grid.tobytes() for grid in grids}) == len(np.unique(numbers))
+
+
+def test_it_is_a_vector_environment_that_says_how_it_resets():
+    environment = CompiledVectorEnv(compile_scenes(EMPTY, [1, 2]), 3)
+    assert isinstance(environment, VectorEnv)
+    assert environment.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    columns, _ = environment.reset(seed=0, options={"scenes": [1, 0, 1]})
+    assert columns in environment.observation_space
+    np.testing.assert_array_equal(environment.scenes, [1, 0, 1])
+    assert environment.action_space.sample().shape == (3,)
+
+
+def test_what_cannot_be_stepped_is_refused():
+    pool = compile_scenes(EMPTY, [1, 2])
+    environment = CompiledVectorEnv(pool, 2)
+    environment.reset(seed=0)
+    for controls in ([0], [0, 6], [-1, 0]):
+        with pytest.raises(BadInputError, match="controls between 0 and 5"):
+            environment.step(np.array(controls))
+    for wrong in (partial(compile_scenes, EMPTY, []), partial(CompiledVectorEnv, pool, 0)):
+        with pytest.raises(BadInputError):
+            wrong()
+    snapshot = environment.snapshot()
+    broken = [{name: snapshot[name] + by} for name in ("states", "automaton_states", "steps") for by in (-1000, 1000)]
+    for changes in ({"scenes": snapshot["scenes"] + 2}, {"steps": np.zeros(3, np.int64)}, *broken):
+        other = {**snapshot, **{name: np.asarray(one, snapshot[name].dtype) for name, one in changes.items()}}
+        with pytest.raises(BadInputError, match="snapshot"):
+            environment.restore(other)
+
+
+def crossroads(seed):
+    """Scenes of one road network, with a start and a destination of their own; nodes have one to three ways out."""
+    edges = [(i, (i + 1) % 9) for i in range(9)] + [(i, (i * 5 + 2) % 9) for i in range(0, 9, 2)] + [(4, 4)]
+    labels = [("toll",) if i == 10 else () for i in range(len(edges))]
+    network = SHARED.setdefault("network", GraphWorld.from_edges(edges, start=0, labels=labels, propositions=NAMES))
+    return network.scene(start=seed % 9, marks={(seed * 4 + 3) % 9: ["there"]})
+
+
+SHARED, NAMES = {}, ("there", "toll")
+ROADS = ModelTask("roads", "", NAMES, all_of(visit_in_order("there"), avoid("toll")), 12, crossroads)
+
+
+@pytest.mark.parametrize("task", [ROOM, ROADS], ids=lambda task: task.name)
+def test_graphs_are_in_lockstep_with_worlds_stepped_one_by_one(task):
+    rows = 6
+    pool = compile_scenes(task, range(1, 8))
+    environment = CompiledVectorEnv(pool, rows)
+    _, info = environment.reset(seed=1)
+    rng = np.random.default_rng(0)
+    worlds = {seed: task.make_world(seed) for seed in range(1, 8)}
+    scenes = info["seed"].tolist()
+    states, labels = [worlds[seed].initial_state for seed in scenes], [[] for _ in scenes]
+    ends = {"rewarded": 0, "truncated": 0}
+    for _ in range(4 * task.horizon):
+        available = [
+            np.flatnonzero(available_controls(worlds[seed], x)) for seed, x in zip(scenes, states, strict=True)
+        ]
+        controls = np.array([rng.choice(some) for some in available])
+        columns, rewards, terminated, truncated, info = environment.step(controls)
+        for row, (seed, control) in enumerate(zip(scenes, controls.tolist(), strict=True)):
+            world, before = worlds[seed], states[row]
+            states[row] = world.step(before, control)
+            labels[row].append(world.label(before, control, states[row]))
+            done = task.rule.fulfilled_at(labels[row]) is not None
+            assert terminated[row] == done
+            assert truncated[row] == (len(labels[row]) == task.horizon)
+            assert rewards[row] == pytest.approx((1 - 0.9 * len(labels[row]) / task.horizon) * done)
+            if terminated[row] or truncated[row]:
+                assert info["final_obs"][row, 1] == states[row]
+                ends["rewarded" if done else "truncated"] += 1
+                scenes[row] = int(info["seed"][row])
+                states[row], labels[row] = worlds[scenes[row]].initial_state, []
+        assert columns[:, 1].tolist() == states
+    assert min(ends.values()) > 0
+
+
+def test_scenes_of_one_road_network_share_its_transitions():
+    pool = compile_scenes(ROADS, range(1, 8))
+    assert len(pool.transitions.successors) == 9
+    assert len(pool.worlds) == len(pool) == 7
+
+
+def test_a_control_that_is_unavailable_is_refused_and_changes_nothing():
+    environment = CompiledVectorEnv(compile_scenes(ROADS, [1]), 1)
+    environment.reset(seed=0)
+    before = environment.snapshot()
+    with pytest.raises(BadInputError, match=r"'edge 1' is not available in state 1"):
+        environment.step(np.array([1]))
+    assert all((array == before[name]).all() for name, array in environment.snapshot().items())
+
+
+def test_scenes_along_a_way_begin_where_it_leads():
+    pool, world = compile_scenes(ROOM, [5]), ROOM.make_world(5)
+    controls = [0, 2, 4] if world.is_available(world.initial_state, 0) else [1, 2, 4]
+    controls = [control for control in controls if world.is_available(world.initial_state, control)]
+    along, state = pool.along(0, controls), world.initial_state
+    expected = [state, *(state := world.step(state, control) for control in controls)]
+    assert along.states[:, 0].tolist() == expected
+    assert along.seeds.tolist() == [5] * len(expected)
+
+
+def test_scenes_with_different_controls_are_refused():
+    worlds = [GraphWorld.from_edges([(0, 0), *more], start=0) for more in ((), ((0, 0),))]
+    task = ModelTask("mixed", "", (), visit_in_order("p"), 5, lambda seed: worlds[seed])
+    with pytest.raises(BadInputError, match="different controls"):
+        compile_scenes(task, [0, 1])

@@ -1,0 +1,16 @@
+"""A small run, and its page, for all tests of the report."""
+
+import pytest
+
+from wfairl.core.runs.pipeline import Config, run
+from wfairl.pages.run_page import write_run_report
+
+
+@pytest.fixture(scope="session")
+def finished_run(tmp_path_factory):
+    """The directory of a run on DoorKey that took a few seconds, with its report."""
+    directory = tmp_path_factory.mktemp("report") / "run"
+    config = Config("doorkey", successes=6, failures=6, learner="spectral", settings={"epochs": 2}, test_scenes=3)
+    run(config, directory)
+    write_run_report(directory, scenes=2)
+    return directory

@@ -1,0 +1,144 @@
+import io
+import json
+import string
+from xml.etree import ElementTree
+
+import matplotlib
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib import pyplot
+from PIL import Image
+
+from wfairl.core.automata.words import MINUS, format_difference
+from wfairl.core.runs.policies import RandomPolicy
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.task_registry import find_task
+from wfairl.pages.figures import (
+    Point,
+    ReturnRow,
+    draw_demonstration_curve,
+    draw_environments,
+    draw_policies,
+    draw_returns,
+    write_figures,
+)
+from wfairl.pages.figures.captioned import DOTS_PER_INCH, MARGIN, CaptionedFigure
+from wfairl.pages.style import PALETTE, new_figure, spread, write
+
+POINTS = [Point("learned", 1, 0.2, 0.1), Point("learned", 8, 0.6, 0.05), Point("cloned", 8, 0.3, 0.05)]
+
+
+def _draw() -> CaptionedFigure:
+    return draw_demonstration_curve(POINTS, optimal=0.8, title="a $10 & <b> task")
+
+
+def test_the_same_figure_has_the_same_bytes():
+    assert _draw().to_svg() == _draw().to_svg()
+    assert _draw().to_png() == _draw().to_png()
+    environments = [draw_environments([find_task("doorkey")]) for _ in range(2)]
+    assert environments[0].to_svg() == environments[1].to_svg()
+
+
+def test_another_figure_has_other_bytes():
+    other = draw_demonstration_curve(POINTS[:2], optimal=0.8, title="a $10 & <b> task")
+    assert other.to_svg() != _draw().to_svg()
+    assert other.to_png() != _draw().to_png()
+
+
+def test_drawing_and_writing_leave_nothing_behind_in_matplotlib(tmp_path):
+    before = dict(matplotlib.rcParams)
+    write_figures([_draw()], tmp_path)
+    assert dict(matplotlib.rcParams) == before
+    assert pyplot.get_fignums() == []
+
+
+def test_files_open_and_have_the_size_of_the_figure_and_a_margin(tmp_path):
+    figure = _draw()
+    paths = write_figures([figure], tmp_path)
+    assert [path.name for path in paths] == ["demonstrations.svg", "demonstrations.png", "captions.json"]
+    assert sorted(tmp_path.iterdir()) == sorted(paths)  # nothing temporary is left
+    width, height = figure.figure.get_size_inches() + 2 * MARGIN
+    svg = ElementTree.fromstring(paths[0].read_bytes())
+    assert float(svg.attrib["width"].removesuffix("pt")) == pytest.approx(72 * width)
+    assert "date" not in paths[0].read_text().lower()
+    with Image.open(paths[1]) as image:
+        assert image.size == (round(DOTS_PER_INCH * width), round(DOTS_PER_INCH * height))
+    assert json.loads(paths[2].read_text()) == {"demonstrations": {"caption": figure.caption, "alt": figure.alt}}
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        _draw,
+        lambda: draw_returns([ReturnRow("doorkey", "D1", "ours", 0.0, 0.0, 1.0)]),
+        lambda: draw_policies(find_task("doorkey"), {"random": RandomPolicy()}, 5_000),
+        lambda: draw_environments([find_task("doorkey")]),
+    ],
+)
+def test_nothing_touches_the_edge_of_a_file(draw):
+    pixels = np.asarray(Image.open(io.BytesIO(draw().to_png())).convert("RGB"))
+    for edge in (pixels[:4], pixels[-4:], pixels[:, :4], pixels[:, -4:]):
+        assert (edge == 255).all()
+
+
+def test_two_figures_of_one_name_are_refused_before_anything_is_written(tmp_path):
+    with pytest.raises(BadInputError, match="'demonstrations'"):
+        write_figures([_draw(), _draw()], tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_that_cannot_be_written_is_a_named_outcome(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(BadInputError, match="cannot be written"):
+        write_figures([_draw()], tmp_path / "file")
+
+
+def test_text_is_never_read_as_mathematics():
+    figure = new_figure(1, 1)
+    write(figure, 0.1, 0.5, "$x_1$ and $ and \\")
+    content = CaptionedFigure("text", figure, "", "").to_png()
+    assert Image.open(io.BytesIO(content)).size == (round(DOTS_PER_INCH * (1 + 2 * MARGIN)),) * 2
+
+
+def test_colours_differ_in_lightness_from_paper():
+    # What is told by colour is told in words too; but even without colour no line may vanish on white.
+    for colour in PALETTE:
+        red, green, blue = matplotlib.colors.to_rgb(colour)
+        assert 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.75
+
+
+@given(st.lists(st.floats(-10, 10), max_size=8), st.floats(0.01, 2))
+def test_spread_labels_are_apart_in_order_and_not_moved_without_need(positions, gap):
+    placed = spread(positions, gap)
+    order = np.argsort(positions, kind="stable")
+    steps = np.diff(np.array(placed)[order])
+    assert (steps >= gap * (1 - 1e-9) - 1e-12).all()
+    if (np.diff(np.sort(positions)) >= gap).all():
+        assert placed == pytest.approx(positions)
+    assert np.mean(placed or [0]) == pytest.approx(np.mean(positions or [0]), abs=1e-9)
+
+
+_labels = st.frozensets(st.text(string.ascii_lowercase, min_size=1, max_size=3), max_size=4)
+
+
+@given(_labels, _labels)
+def test_a_difference_says_what_the_next_label_is(before, label):
+    difference = format_difference(before, label)
+    after = set(before)
+    for sign in difference.split() if before != label else []:
+        if sign.startswith(MINUS):
+            after.remove(sign[1:])
+        else:
+            assert sign[0] == "+"
+            assert sign[1:] not in after
+            after.add(sign[1:])
+    assert after == label
+
+
+def test_figures_without_anything_to_draw_are_refused():
+    with pytest.raises(BadInputError, match="no points"):
+        draw_demonstration_curve([])
+    with pytest.raises(BadInputError, match="1 or more"):
+        draw_demonstration_curve([Point("learned", 0, 0.5, 0.1)])

@@ -1,0 +1,361 @@
+"""The page of a run says what the run's files say; what may be missing is said to be, and the rest is refused."""
+
+import json
+import shlex
+import shutil
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer
+from oracles_report import numbers_in, player_data, read_page
+from report_blocks import block_html
+
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.demonstrations import collect
+from wfairl.core.rational import Support
+from wfairl.core.runs.methods import METHODS, find_method, train
+from wfairl.core.runs.pipeline import Config, read_evaluations, write_evaluations
+from wfairl.core.runs.run_directory import BrokenRunError, read_config, write_config
+from wfairl.core.support.documents import write_lines
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.task_registry import find_task
+from wfairl.pages.automata.layout import TIMES
+from wfairl.pages.page import page_html
+from wfairl.pages.run_files import read_run_files
+from wfairl.pages.run_page import run_page, task_section, write_run_report
+from wfairl.pages.run_training import command_of
+
+DOORKEY = find_task("doorkey")
+
+
+@pytest.fixture(scope="module")
+def root(finished_run):
+    return read_page((finished_run / "report.html").read_text())
+
+
+@pytest.fixture
+def copied(finished_run, tmp_path):
+    return shutil.copytree(finished_run, tmp_path / "run")
+
+
+@pytest.fixture(scope="module")
+def cloned_run(tmp_path_factory):
+    """A run of a method that learns a network and no automaton."""
+    directory = tmp_path_factory.mktemp("cloned") / "run"
+    settings = {"networks": 2, "dropouts": (0.1, 0.5), "epochs": 1, "validation_scenes": 2, "seed": 3}
+    dataset = collect(find_task("doorkey"), 4, 0, 0.5, 0)
+    train("bc", dataset, directory, settings, origin={"demonstrations": ["few.safetensors"]})
+    return directory
+
+
+def section(root, title):
+    (found,) = [one for one in root.all("section") if one.one("h2").text == title]
+    return found
+
+
+def fact(root, name):
+    (found,) = [
+        row.one("dd")
+        for facts in root.all("dl", class_="facts")
+        for row in facts.all("div")
+        if row.one("dt").text == name
+    ]
+    return found
+
+
+def page_of(directory):
+    return read_page(page_html(run_page(read_run_files(directory), scenes=1)))
+
+
+def test_the_numbers_of_the_result_are_those_of_the_evaluation(root, finished_run):
+    evaluations = json.loads((finished_run / "evaluation.json").read_text())["policies"]
+    result = section(root, "Result")
+    table, beside = result.all("tbody")
+    rows = table.all("tr")
+    assert [row.one("th").text.partition(" (")[0] for row in rows] == list(evaluations)
+    others = {name: one for name, one in evaluations.items() if name != "learned, greedy"}
+    for row, other in zip(beside.all("tr"), others.values(), strict=True):
+        gap = evaluations["learned, greedy"]["mean_return"] - other["mean_return"]
+        assert numbers_in(row)[0] == pytest.approx(gap, abs=1e-12)
+    assert "optimal (fewest steps)" in [row.one("th").text for row in rows]
+    for row, evaluation in zip(rows, evaluations.values(), strict=True):
+        mean, error, success, steps, *costs, episodes = numbers_in(row)
+        successes = [one for one in evaluation["episodes"] if one["success"]]
+        assert costs[:1] == ([pytest.approx(np.mean([one["cost"] for one in successes]))] if successes else [])
+        assert (mean, error) == (evaluation["mean_return"], evaluation["standard_error"])
+        assert success == evaluation["success_rate"]
+        assert episodes == len(evaluation["episodes"])
+        assert steps == pytest.approx(sum(one["steps"] for one in evaluation["episodes"]) / episodes)
+    bars = result.one("ul", class_="intervals").all("li")
+    assert [numbers_in(bar) for bar in bars] == [
+        [one["mean_return"], one["standard_error"]] for one in evaluations.values()
+    ]
+    learned = evaluations["learned, greedy"]
+    assert numbers_in(result.one("div", class_="prose"))[:3] == [
+        learned["success_rate"],
+        learned["mean_return"],
+        learned["standard_error"],
+    ]
+    leading = result.one("dl", class_="key-figures").one("div", class_="leading")
+    assert numbers_in(leading) == [learned["mean_return"], learned["standard_error"]]
+
+
+def test_the_numbers_of_the_automaton_are_those_of_the_task_model(root, finished_run):
+    summary = json.loads((finished_run / "task.json").read_text())["summary"]
+    assert numbers_in(fact(root, "Rank / rows / cols")) == [summary[name] for name in ("rank", "rows", "cols")]
+    assert numbers_in(fact(root, "States")) == [summary["states"]]
+    assert numbers_in(fact(root, "Training words")) == [summary["words"], summary["successes"]]
+    assert numbers_in(fact(root, "Loss on training words")) == [summary["loss"]]
+
+
+def test_every_count_of_the_task_model_stands_on_an_edge(root, finished_run):
+    counts = TaskModel.load(finished_run / "task.json").edge_counts
+    texts = [text.text for text in section(root, "The task it learned").one("svg").all("text", class_="label")]
+    shown = sorted(int(text.rpartition(TIMES)[2]) for text in texts if TIMES in text)
+    assert shown == sorted(counts.values())
+
+
+def test_the_curves_and_the_epoch_are_those_of_the_metrics(root, finished_run):
+    metrics = [json.loads(line) for line in (finished_run / "metrics.jsonl").read_text().splitlines()]
+    losses = [entry["held_out_loss"] for entry in metrics]
+    assert numbers_in(fact(root, "Held-out loss per step")) == [min(losses)]
+    assert numbers_in(fact(root, "Held-out loss before training")) == [losses[0]]
+    assert numbers_in(fact(root, "Selected epoch")) == [losses.index(min(losses))]
+    curves = section(root, "The cost it learned").all("polyline")
+    assert [len(curve.attributes["points"].split()) for curve in curves] == [len(metrics)] * 2
+
+
+def test_the_episodes_are_those_of_the_evaluation(root, finished_run):
+    evaluations = json.loads((finished_run / "evaluation.json").read_text())["policies"]
+    episodes = player_data(section(root, "Episodes"))["episodes"]
+    assert {episode["policy"] for episode in episodes} == set(evaluations)
+    for episode in episodes:
+        counted = next(one for one in evaluations[episode["policy"]]["episodes"] if one["seed"] == episode["seed"])
+        assert [moment["control"] for moment in episode["moments"][:-1]] == counted["controls"]
+        assert (episode["return"], episode["outcome"]) == (counted["return"], counted["outcome"])
+
+
+def test_every_test_scene_of_every_policy_can_be_watched(root, finished_run):
+    evaluations = json.loads((finished_run / "evaluation.json").read_text())["policies"]
+    data = player_data(section(root, "Episodes"))
+    assert {(one["policy"], one["seed"]) for one in data["episodes"]} == {
+        (name, episode["seed"]) for name, evaluation in evaluations.items() for episode in evaluation["episodes"]
+    }
+    for episode in data["episodes"]:  # two of the three scenes were acted in once more
+        chances = [moment["probabilities"] for moment in episode["moments"][:-1]]
+        assert [one is None for one in chances] == [episode["seed"] == 5002] * len(chances)
+
+
+def test_episodes_that_the_simulator_no_longer_gives_are_acted_once_more(copied):
+    evaluations = read_evaluations(copied)
+    episodes = evaluations["optimal"].episodes
+    changed = replace(episodes[2], controls=(0, *episodes[2].controls))
+    write_evaluations(
+        {**evaluations, "optimal": replace(evaluations["optimal"], episodes=(*episodes[:2], changed))},
+        copied / "evaluation.json",
+    )
+    data = player_data(section(page_of(copied), "Episodes"))
+    (shown,) = [one for one in data["episodes"] if (one["policy"], one["seed"]) == ("optimal", 5002)]
+    assert [moment["control"] for moment in shown["moments"][:-1]] == list(episodes[2].controls)
+
+
+def test_the_configuration_stands_in_the_page(root, finished_run):
+    config = json.loads((finished_run / "config.json").read_text())
+    assert fact(root, "task").text == config["task"]
+    for name, value in config["settings"].items():
+        if isinstance(value, int | float):
+            assert numbers_in(fact(root, f"settings.{name}")) == [value]
+
+
+def test_the_command_names_what_is_not_the_default_and_gives_the_same_run(finished_run):
+    assert shlex.split(command_of(read_run_files(finished_run), DOORKEY)) == shlex.split(
+        f"wfairl run doorkey -o {finished_run} --successes 6 --failures 6 --learner spectral --test-scenes 3 --epochs 2"
+    )
+
+
+def test_the_command_of_a_training_names_every_setting_that_was_given(cloned_run):
+    words = shlex.split(command_of(read_run_files(cloned_run), DOORKEY))
+    assert words[:7] == ["wfairl", "train", "few.safetensors", "--method", "bc", "-o", str(cloned_run)]
+    given = [f"{name} {value}" for name, value in zip(words[7::2], words[8::2], strict=True)]
+    assert sorted(given) == sorted(
+        ["--networks 2", "--dropouts 0.1", "--dropouts 0.5", "--epochs 1", "--validation-scenes 2", "--seed 3"]
+    )
+
+
+def test_a_training_temperature_is_named_where_it_is_not_that_of_the_demonstrations(copied):
+    (copied / "experiment.json").unlink()
+    assert "--temperature" not in command_of(read_run_files(copied), DOORKEY)
+    config = read_config(copied)
+    write_config(copied, replace(config, settings={**config.settings, "temperature": 0.25}))
+    assert command_of(read_run_files(copied), DOORKEY).endswith("--epochs 2 --temperature 0.25")
+
+
+def test_a_run_that_is_only_pointed_at_is_called_by_its_name(finished_run, monkeypatch):
+    monkeypatch.chdir(finished_run)
+    assert f"-o {finished_run.name} " in command_of(read_run_files(Path()), DOORKEY)
+
+
+def test_the_options_in_commands_are_those_of_the_command_line():
+    import wfairl.cli.experiment
+    import wfairl.cli.learning
+
+    options = {
+        name: {option for parameter in typer.main.get_group(app).commands[name].params for option in parameter.opts}
+        for name, app in (("train", wfairl.cli.learning.app), ("run", wfairl.cli.experiment.app))
+    }
+    named = {f"--{name.replace('_', '-')}" for method in METHODS.values() for name in method.default_settings()}
+    assert named <= options["train"]
+    own = {*asdict(Config("doorkey")), *find_method("wfa-irl").default_settings()} - {"task", "settings"}
+    assert {f"--{name.replace('_', '-')}" for name in own} <= options["run"]
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "sentence"),
+    [
+        ("evaluation.json", "Result", "The policy is not evaluated yet: there is no evaluation.json."),
+        ("metrics.jsonl", "The cost it learned", "There are no curves: the run has no metrics.jsonl."),
+    ],
+)
+def test_a_missing_file_leaves_its_part_out_with_a_sentence(copied, name, title, sentence):
+    (copied / name).unlink()
+    assert sentence in section(page_of(copied), title).text
+
+
+@pytest.mark.parametrize(
+    ("made", "file"),
+    [
+        ("finished_run", "config.json"),  # killed between the demonstrations and the training
+        ("finished_run", "cost.safetensors"),
+        ("cloned_run", "policy.safetensors"),
+    ],
+)
+def test_a_run_that_has_not_finished_has_no_page(made, file, request, tmp_path):
+    run = shutil.copytree(request.getfixturevalue(made), tmp_path / "run")
+    (run / file).unlink()
+    (run / "report.html").write_text("what was there")
+    with pytest.raises(BrokenRunError, match=r"has not finished; .*--resume.*`wfairl reproduce`"):
+        write_run_report(run)
+    assert (run / "report.html").read_text() == "what was there"
+
+
+def test_a_run_whose_automaton_is_lost_is_refused(copied):
+    (copied / "task.json").unlink()
+    with pytest.raises(BadInputError, match=r"task\.json"):
+        write_run_report(copied)
+
+
+def test_a_task_that_is_not_known_here_leaves_the_page_as_it_was(copied):
+    write_config(copied, replace(read_config(copied), task="my-own"))
+    before = (copied / "report.html").read_bytes()
+    with pytest.raises(BadInputError, match=r"unknown task 'my-own'.*wfairl --tasks my_tasks\.py"):
+        write_run_report(copied)
+    assert (copied / "report.html").read_bytes() == before
+
+
+def test_a_page_is_html(finished_run, tmp_path):
+    with pytest.raises(BadInputError, match=r"page\.pdf: a page is written as \*\.html"):
+        write_run_report(finished_run, tmp_path / "page.pdf")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_without_demonstrations_their_words_are_left_out(copied):
+    (copied / "demonstrations.safetensors").unlink()
+    (copied / "experiment.json").unlink()
+    root = page_of(copied)
+    assert section(root, "The task it learned").all("tbody") == []
+    assert "wfairl train DEMOS" in root.one("pre").text
+
+
+def test_a_method_without_an_automaton_has_a_page_that_does_not_speak_of_one(cloned_run, tmp_path):
+    run = shutil.copytree(cloned_run, tmp_path / "run")
+    lines = [
+        {"dropout": dropout, "network": network, "epoch": epoch, "held_out_loss": loss + network}
+        for dropout in (0.0, 0.5)
+        for network in (0, 1)
+        for epoch, loss in enumerate((3.0, 1.0, 2.0))
+    ]
+    write_lines(run / "metrics.jsonl", lines)
+    root = page_of(run)
+    assert "behavioural cloning" in root.one("p", class_="subtitle").text
+    titles = ["Result", "Episodes", "Training", "How to reproduce it"]
+    assert [one.one("h2").text for one in root.all("section")] == titles
+    assert [item.text for item in root.one("nav").all("li")] == titles
+    assert {one["policy"] for one in player_data(root)["episodes"]} == {"learned", "optimal", "expert", "random"}
+    charts = section(root, "Training").all("figure", class_="chart")
+    captions = [chart.one("figcaption").text for chart in charts]
+    assert captions == ["dropout 0.0; mean of 2 networks", "dropout 0.5; mean of 2 networks"]
+    spoken = charts[0].one("div", class_="lines").attributes["aria-label"]
+    assert "held-out demonstrations goes from 3.5 to 2.5" in spoken
+
+
+def test_a_single_episode_has_no_standard_error(copied):
+    one = {name: replace(whole, episodes=whole.episodes[:1]) for name, whole in read_evaluations(copied).items()}
+    write_evaluations(one, copied / "evaluation.json")
+    result = section(page_of(copied), "Result")
+    first = one["learned, greedy"].episodes[0].episode_return
+    assert numbers_in(result.one("dl", class_="key-figures").one("div", class_="leading")) == [first]
+    assert [numbers_in(bar) for bar in result.one("ul", class_="intervals").all("li")] == [
+        [evaluation.episodes[0].episode_return] for evaluation in one.values()
+    ]
+    assert "± 0.000" not in result.text
+
+
+def test_failures_are_shown_before_successes(copied):
+    evaluations = read_evaluations(copied)
+    first, second, third = evaluations["learned, greedy"].episodes
+    episode = replace(third, success=False, outcome="horizon")
+    failed = replace(evaluations["learned, greedy"], episodes=(first, second, episode))
+    write_evaluations({**evaluations, "learned, greedy": failed}, copied / "evaluation.json")
+    data = player_data(section(page_of(copied), "Episodes"))
+    assert data["episodes"][data["first"]]["seed"] == episode.seed
+
+
+def test_what_is_no_run_is_refused_by_name(tmp_path, copied):
+    with pytest.raises(BrokenRunError, match="not the directory of a run"):
+        write_run_report(tmp_path)
+    for name, content in {
+        "evaluation.json": '{"optimal": {}}',
+        "metrics.jsonl": "[1]",
+        "task.json": "{}",
+        "experiment.json": "3",
+        "config.json": '{"format": "other"}',
+    }.items():
+        before = (copied / name).read_text()
+        (copied / name).write_text(content)
+        with pytest.raises(BadInputError, match=name):
+            write_run_report(copied)
+        (copied / name).write_text(before)
+
+
+def test_the_same_run_gives_the_same_page(finished_run):
+    date = datetime(2030, 1, 2, tzinfo=UTC)
+    run = read_run_files(finished_run)
+    pages = [page_html(run_page(run, scenes=1, n_jobs=n_jobs, date=date)) for n_jobs in (1, 2)]
+    assert pages[0] == pages[1]
+    assert "02 January 2030" in pages[0]
+
+
+def test_the_page_shows_the_posterior_of_the_learner(copied):
+    model = TaskModel.load(copied / "task.json")
+    alternatives = [
+        {"automaton": {}, "text": "0 -goal-> done", "weight": 0.75},
+        {"automaton": {}, "text": "<b>", "weight": 0.25},
+    ]
+    support = Support((frozenset(),), np.zeros((1, 1), int), np.zeros((1, 1)), np.zeros((1, 1)), 0.05, np.zeros(1))
+    facts = {
+        "alternatives": alternatives,
+        "support": support.to_document(),
+        "temperature": 0.5,
+        "look_wrong": [1],
+        "outlier_probabilities": [0.0, 0.9],
+    }
+    blocks = task_section(read_run_files(copied), replace(model, facts=facts)).blocks
+    text = " ".join(map(block_html, blocks))
+    assert "0 -goal-&gt; done" in text
+    assert "75.0%" in text
+    assert "&lt;b&gt;" in text
+    assert "1 (90%)" in text
+    assert "Untested in state 0" in text

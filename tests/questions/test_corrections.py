@@ -1,0 +1,222 @@
+"""Corrections: what obeys accepts what the automaton accepts and the law allows; counterexamples break it."""
+
+from dataclasses import replace
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wfairl.core.automata.automaton import Guard
+from wfairl.core.automata.guarded import GuardedAutomaton
+from wfairl.core.automata.rules import visit_all, visit_in_order
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.demonstrations import Dataset, collect
+from wfairl.core.rational.kernels import read_word
+from wfairl.core.rational.learners import find_learner
+from wfairl.core.rational.scenes import explore_scenes
+from wfairl.core.rational.tables import difference, live_table
+from wfairl.core.worlds.task_registry import find_task
+from wfairl.questions.corrections import (
+    LAWS,
+    BadCorrectionError,
+    Before,
+    NeverHolds,
+    NoEdge,
+    correction_of_document,
+    obey,
+    obeying,
+    without_edge,
+)
+from wfairl.questions.counterexamples import OutweighedError, counterexamples, weigh_correction
+
+NAMES = ("a", "b", "c")
+LABELS = [frozenset(some) for size in range(len(NAMES) + 1) for some in combinations(NAMES, size)]
+WORDS = [word for length in range(1, 4) for word in product(LABELS, repeat=length)]
+NOTHING = Dataset("errand", ())
+
+laws = st.one_of(
+    st.sampled_from(NAMES).map(NeverHolds),
+    st.permutations(NAMES).map(lambda names: Before(names[0], names[1])),
+)
+
+
+def learned(automaton):
+    """A model as a rational learner gives it."""
+    one = {"automaton": automaton.to_document(), "text": "it", "weight": 1.0}
+    return TaskModel.of_automaton(automaton, "rational", facts={"alternatives": [one]})
+
+
+def keeps(word, law):
+    if isinstance(law, NeverHolds):
+        return all(law.proposition not in label for label in word)
+    held = False
+    for label in word:
+        held = held or law.first in label
+        if law.second in label and not held:
+            return False
+    return True
+
+
+def fulfils(automaton, word):
+    """The part of a word after which the task is done; what follows does not count."""
+    end = automaton.fulfilled_at(word)
+    return None if end is None else word[:end]
+
+
+@given(
+    st.sampled_from([visit_in_order("a", "b"), visit_all("a", "b"), visit_in_order("c")]), st.lists(laws, max_size=2)
+)
+def test_what_obeys_accepts_what_was_accepted_and_the_laws_allow(automaton, some):
+    try:
+        model = obey(learned(automaton), some, NOTHING)
+    except BadCorrectionError:
+        assert not any((done := fulfils(automaton, word)) and all(keeps(done, law) for law in some) for word in WORDS)
+        return
+    for word in WORDS:
+        done = fulfils(automaton, word)
+        wanted = done is not None and all(keeps(done, law) for law in some)
+        assert (fulfils(model.finite, word) is not None) == wanted, (word, model.sentences)
+    if some:
+        assert [correction_of_document(one) for one in model.facts[LAWS]] == list(some)
+        assert model.finite.accepting.tolist() == [False] * (model.finite.states - 1) + [True]
+
+
+def test_an_edge_that_is_taken_out_changes_nothing_any_more():
+    automaton = visit_all("a", "b")
+    law = NoEdge((frozenset({"a"}),), Guard(frozenset({"b"})))
+    model = obey(learned(automaton), [NoEdge((), Guard(frozenset({"a"})))], NOTHING)
+    assert not model.finite.accepts([frozenset({"a"}), frozenset({"b"})])
+    assert model.finite.accepts([frozenset({"b"}), frozenset({"a"})])
+    assert obey(learned(automaton), [law], NOTHING).finite.accepts([frozenset({"b"}), frozenset({"a"})])
+    with pytest.raises(BadCorrectionError, match="nothing could fulfil"):
+        obey(learned(visit_in_order("a")), [NoEdge((), Guard(frozenset({"a"})))], NOTHING)
+
+
+@given(laws)
+def test_corrections_are_read_back_from_their_documents(law):
+    assert correction_of_document(law.to_document()) == law
+    edge = NoEdge((frozenset({"a"}), frozenset()), Guard(frozenset({"b"}), frozenset({"c"})))
+    assert correction_of_document(edge.to_document()) == edge
+
+
+@pytest.mark.parametrize(
+    "document",
+    [None, [], {}, {"kind": "never"}, {"kind": "never", "proposition": 3}, {"kind": "exec", "proposition": "a"},
+     {"kind": "before", "first": "a", "second": "a"}, {"kind": "no edge", "word": 3, "true": [], "false": []}],
+)  # fmt: skip
+def test_what_is_no_correction_is_refused(document):
+    with pytest.raises(BadCorrectionError):
+        correction_of_document(document)
+
+
+@pytest.fixture(scope="module")
+def errand():
+    task = find_task("errand")
+    dataset = collect(task, 3, 0, 0.0, 0, n_jobs=1)
+    return task, dataset, find_learner("rational").learn(dataset, task, n_jobs=1)
+
+
+def test_counterexamples_are_accepted_by_the_model_and_break_the_correction(errand):
+    task, dataset, model = errand
+    scenes = explore_scenes(range(100, 106), dataset, task, n_jobs=1)
+    for correction in (NeverHolds("corner"), Before("goal", "corner")):
+        found = counterexamples(correction, model, scenes, np.random.default_rng(0))
+        assert len({one.seed for one in found}) == len(found) == 3
+        for one in found:
+            assert not one.is_right
+            assert model.finite.accepts(one.labels)
+            assert not keeps(one.labels, correction)
+            states = task.make_world(one.seed).follow_controls(one.controls)
+            assert tuple(states[1]) == one.labels
+    assert counterexamples(Before("corner", "goal"), model, scenes, np.random.default_rng(0)) == ()
+
+
+def test_evidence_lowers_the_share_of_automata_that_contradict_it(errand):
+    task, dataset, _ = errand
+    dataset = replace(dataset, demonstrations=dataset.demonstrations[:1])
+    model = find_learner("rational").learn(dataset, task, n_jobs=1)
+    scenes = explore_scenes(range(100, 106), dataset, task, n_jobs=1)
+    answers = counterexamples(NeverHolds("corner"), model, scenes, np.random.default_rng(0))
+    again = find_learner("rational").learn(replace(dataset, answers=answers), task, n_jobs=1)
+
+    def share(of):
+        automata = [
+            (GuardedAutomaton.from_document(one["automaton"]), one["weight"]) for one in of.facts["alternatives"]
+        ]
+        return sum(weight for one, weight in automata if any(fulfils(one, answer.labels) for answer in answers))
+
+    assert 0 < share(again) < share(model)
+
+
+@given(st.permutations(NAMES), st.sampled_from([visit_in_order, visit_all]))
+def test_the_difference_accepts_what_one_accepts_and_the_other_does_not(names, rule):
+    one, other = obeying(rule(*names[:2]), []), obeying(rule(*names[:2]), [NeverHolds(names[2])])
+    for left, right in ((one, other), (other, one)):
+        table = difference(live_table(left, LABELS), live_table(right, LABELS))
+        for word in WORDS:
+            done = fulfils(left, word)
+            wanted = done is not None and fulfils(right, done) is None
+            indices = np.array([LABELS.index(label) for label in word], np.int32)
+            assert (read_word(table, indices) > 0) == wanted, word
+
+
+def test_a_step_that_the_task_cannot_do_without_is_left_out():
+    law = NoEdge((), Guard(frozenset({"a"})))
+    assert obey(learned(visit_in_order("a", "b")), [law], NOTHING).sentences == ("0 -b-> done",)
+    later = NoEdge((frozenset({"a"}),), Guard(frozenset({"b"})))
+    model = obey(learned(visit_in_order("a", "b", "c")), [later], NOTHING)
+    single = [frozenset({name}) for name in NAMES]  # where propositions come one at a time
+    for word in (word for length in range(1, 4) for word in product(single, repeat=length)):
+        assert (fulfils(model.finite, word) is None) == (fulfils(visit_in_order("a", "c"), word) is None)
+
+
+def test_a_correction_counts_for_all_that_was_shown_before_it_and_yields_to_what_is_shown_later(errand):
+    task, dataset, model = errand
+    scenes, rng = range(100, 106), np.random.default_rng(0)
+    answers = weigh_correction(without_edge(model, 0, "corner"), model, dataset, task, scenes, rng)
+    assert {one.is_right for one in answers} == {True}  # going to the goal at once would have been right
+    assert not any("corner" in label for one in answers for label in one.labels)
+    more = collect(task, 9, 0, 0.0, 0, n_jobs=1).demonstrations[3:]
+
+    def again(later):
+        shown = replace(dataset, demonstrations=(*dataset.demonstrations, *more[:later]), answers=answers)
+        return find_learner("rational").learn(shown, task, n_jobs=1).sentences[0]
+
+    assert again(0) == "0 -goal-> done"
+    assert again(6) == "0 -corner-> 1, 1 -goal-> done"
+    light = tuple(replace(one, weight=1.0) for one in answers)
+    unweighted = find_learner("rational").learn(replace(dataset, answers=light), task, n_jobs=1)
+    assert unweighted.sentences == model.sentences  # that is why they are weighed
+
+
+def test_a_correction_that_every_demonstration_breaks_is_refused_as_evidence(errand):
+    task, dataset, model = errand
+    with pytest.raises(OutweighedError, match="explains the demonstrations"):
+        weigh_correction(NeverHolds("corner"), model, dataset, task, range(100, 106), np.random.default_rng(0))
+    with pytest.raises(BadCorrectionError, match="obeys already"):
+        weigh_correction(Before("corner", "goal"), model, dataset, task, range(100, 106), np.random.default_rng(0))
+
+
+def test_an_edge_that_is_not_there_cannot_be_taken_out(errand):
+    _, dataset, model = errand
+    edge = without_edge(model, 1, "goal")
+    assert model.finite.run(edge.word)[-1] == 1
+    with pytest.raises(BadCorrectionError, match="nothing could fulfil"):
+        obey(model, [edge], dataset)
+    for source, text in ((0, "goal"), (7, "corner"), (-1, "corner")):
+        with pytest.raises(BadCorrectionError, match="no such edge"):
+            without_edge(model, source, text)
+
+
+def test_support_is_carried_over_to_what_obeys(errand):
+    _, dataset, model = errand
+    under = obey(model, [Before("corner", "goal")], dataset)
+    support = under.facts["support"]
+    goal = support["labels"].index(["goal"])
+    assert len(support["risk"]) == under.finite.states - 1
+    assert support["risk"][0][goal] == 1.0
+    assert support["visits"][1][goal] == len(dataset)
+    assert isinstance(under.finite, GuardedAutomaton)
+    assert all(under.finite.accepts(one.labels) for one in dataset)

@@ -1,0 +1,232 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies_logic import random_table
+
+from wfairl.core.automata.automaton import DEAD
+from wfairl.core.automata.words import compress
+from wfairl.core.demonstrations.collection import collect
+from wfairl.core.demonstrations.demonstration import merge
+from wfairl.core.demonstrations.storage import load, save
+from wfairl.core.rational.hypotheses import hypotheses_of
+from wfairl.core.rational.kernels import ACCEPTED, read_word
+from wfairl.core.rational.learners import RationalTaskLearner
+from wfairl.core.rational.rational import RationalSettings
+from wfairl.core.rational.scenes import explore_scenes
+from wfairl.core.rational.support import support_of
+from wfairl.core.rational.tables import passing_through
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.task_registry import find_task
+from wfairl.questions.proposals import find_scene, log_likelihood
+from wfairl.questions.questions import (
+    LEAST_INFORMATION,
+    TIE,
+    NothingToAskError,
+    expected_information,
+    find_question,
+    take_answer,
+)
+
+TASK = find_task("random-office-mail")
+SCENES = range(11_900_000, 11_900_012)
+TRUTH = "any -n-> dead, 0 -e-> 1, 1 -g-> done"
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    """Four demonstrations that do not tell whether decorations matter."""
+    return collect(TASK, 4, 0, 0.5, seed=10, n_jobs=1)
+
+
+def learn(dataset):
+    return RationalTaskLearner().learn(dataset, TASK, n_jobs=1)
+
+
+def ask(model, dataset, seeds=SCENES):
+    return find_question(model, dataset, TASK, seeds, np.random.default_rng(0), n_jobs=1)
+
+
+def is_right(question):
+    return TASK.rule.fulfilled_at(question.labels) is not None
+
+
+@pytest.fixture(scope="module")
+def model(dataset):
+    return learn(dataset)
+
+
+@pytest.fixture(scope="module")
+def question(model, dataset):
+    return ask(model, dataset)
+
+
+@pytest.fixture(scope="module")
+def answered(dataset, question):
+    told = take_answer(dataset, question, is_right(question))
+    return told, learn(told)
+
+
+def weight_of_truth(model):
+    return sum(one["weight"] for one in model.facts["alternatives"] if one["text"] == TRUTH)
+
+
+def only(automaton):
+    return {"alternatives": [{"automaton": automaton.to_document(), "text": "rule", "weight": 1.0}]}
+
+
+def brute_information(weights, accepts, error):
+    """Mutual information of hypothesis and answer, summed over their joint distribution."""
+    joint = np.array(
+        [
+            [w * (1 - error if yes == a else error) for a in (True, False)]
+            for w, yes in zip(weights, accepts, strict=True)
+        ]
+    )
+    marginal = np.outer(joint.sum(axis=1), joint.sum(axis=0))
+    return sum(p * np.log(p / q) for p, q in zip(joint.ravel(), marginal.ravel(), strict=True) if p > 0)
+
+
+@given(st.lists(st.tuples(st.floats(0.01, 1), st.booleans()), min_size=1, max_size=8), st.floats(0.001, 0.4))
+def test_expected_information_is_the_mutual_information(opinions, error):
+    weights = np.array([weight for weight, _ in opinions])
+    weights, accepts = weights / weights.sum(), [yes for _, yes in opinions]
+    p = float(weights @ accepts)
+    assert expected_information(p, error) == pytest.approx(brute_information(weights, accepts, error), abs=1e-9)
+
+
+def test_a_question_says_what_its_opinions_say(question):
+    weights, accepts = zip(*((one.weight, one.accepts) for one in question.opinions), strict=True)
+    assert sum(weights) == pytest.approx(1)
+    assert question.information == pytest.approx(brute_information(weights, accepts, 0.02))
+
+
+def test_a_question_is_a_path_in_its_scene_that_divides_the_probable_automata(question):
+    world = TASK.make_world(question.seed)
+    state = world.initial_state
+    for control, label in zip(question.controls, question.labels, strict=True):
+        after = world.step(state, control)
+        assert world.label(state, control, after) == label
+        state = after
+    assert 0.1 < question.probability < 0.9
+
+
+def test_more_scenes_never_make_the_question_worse(model, dataset, question):
+    assert question.information >= ask(model, dataset, SCENES[:3]).information - TIE
+
+
+def test_a_true_answer_never_lowers_the_weight_of_the_truth(model, answered):
+    told, after = answered
+    assert weight_of_truth(after) >= weight_of_truth(model) > 0
+    again = ask(after, told)
+    assert weight_of_truth(learn(take_answer(told, again, is_right(again)))) >= weight_of_truth(after)
+
+
+def test_what_demonstrations_show_by_chance_or_not_is_among_the_hypotheses():
+    """Somebody passes coffee and mail on the way to the office: either may be needed."""
+    task = find_task("random-office-coffee-mail")
+    model = RationalTaskLearner().learn(collect(task, 1, 0, 0.5, seed=10, n_jobs=1), task, n_jobs=1)
+    labels = tuple(frozenset(name) for name in ("", *task.propositions))
+    support = support_of(model)
+    assert support is not None
+    hypotheses = hypotheses_of(model, labels)
+    (chosen,) = (one for one in hypotheses if one.text == model.sentences[0])
+    doubtful = {label: need for label, need in zip(support.labels, support.need, strict=True) if need > 0.1}
+    assert doubtful
+    for label, need in doubtful.items():
+        (needed,) = (one for one in hypotheses if f"but {''.join(label)} is needed too" in one.text)
+        assert needed.weight / chosen.weight == pytest.approx(need / (1 - need))
+        for word in (list("efg"), list("fg"), list("eg"), list("aefg")):
+            indices = np.array([labels.index(frozenset(name)) for name in word], np.int32)
+            accepted = model.finite.fulfilled_at([frozenset(name) for name in word]) is not None
+            assert needed.accepts(indices) == (accepted and label <= frozenset(word))
+
+
+def test_one_answer_teaches_what_four_demonstrations_did_not(model, answered):
+    assert model.sentences[0] != answered[1].sentences[0] == TRUTH
+
+
+def test_what_was_answered_is_not_asked_again(answered, question):
+    assert compress(ask(answered[1], answered[0]).labels) != compress(question.labels)
+
+
+def test_an_answer_is_soft_evidence(model, dataset, question):
+    doubtful = RationalSettings(answer_error=0.49)
+    wrong = take_answer(dataset, question, not is_right(question))
+    assert RationalTaskLearner(doubtful).learn(wrong, TASK, n_jobs=1).sentences == model.sentences
+    with pytest.raises(BadInputError, match="answer_error"):
+        RationalSettings(answer_error=0.0)
+
+
+def sure(model):
+    """The model as if nothing else were probable."""
+    return replace(model, facts={**only(model.automaton), "temperature": 0.5})
+
+
+@pytest.mark.parametrize("find", [find_question, find_scene])
+def test_who_is_sure_has_nothing_to_ask(model, dataset, find):
+    with pytest.raises(NothingToAskError, match="scenes that were tried"):
+        find(sure(model), dataset, TASK, SCENES[:2], np.random.default_rng(0), n_jobs=1)
+
+
+@pytest.mark.parametrize("find", [find_question, find_scene])
+def test_without_scenes_or_alternatives_the_error_says_so(model, dataset, find):
+    with pytest.raises(BadInputError, match="no scenes"):
+        find(model, dataset, TASK, [], np.random.default_rng(0))
+    with pytest.raises(BadInputError, match="learner rational"):
+        find(replace(model, facts={}), dataset, TASK, SCENES[:1], np.random.default_rng(0))
+
+
+def test_the_same_seed_gives_the_same_question(model, dataset, question):
+    assert ask(model, dataset) == question
+
+
+def test_weights_of_hypotheses_add_up_to_one_and_no_two_read_alike(model):
+    found = hypotheses_of(model, tuple(frozenset(name) for name in ("", *TASK.propositions)))
+    assert sum(one.weight for one in found) == pytest.approx(1)
+    assert len({one.table.tobytes() for one in found}) == len(found)
+    assert {TRUTH, model.sentences[0]} <= {one.text for one in found}
+
+
+@given(st.integers(0, 10**6))
+def test_passing_through_accepts_what_the_automaton_accepts_after_all_pairs_were_read(seed):
+    rng = np.random.default_rng(seed)
+    table = random_table(rng)
+    pairs = [(int(rng.integers(len(table))), label) for label in rng.permutation(4)[:2].tolist()]
+    word = rng.integers(4, size=8).astype(np.int32)
+    state, read = 0, set()
+    for label in word:
+        read.add((state, int(label)))
+        state = int(table[state, label])
+        if state in (DEAD, ACCEPTED):
+            break
+    assert (read_word(passing_through(table, pairs), word) > 0) == (state == ACCEPTED and set(pairs) <= read)
+
+
+def test_the_proposed_scene_is_the_best_of_them_and_has_different_plans(model, dataset):
+    best = find_scene(model, dataset, TASK, SCENES[:4], np.random.default_rng(0), n_jobs=1)
+    assert best.seed in SCENES
+    assert best.information > LEAST_INFORMATION
+    assert len(best.plans) > 1
+    assert best.plans[0].labels != best.plans[1].labels
+    assert best.to_document()["seed"] == best.seed
+
+
+def test_likelihoods_of_a_demonstration_agree_with_the_evidence(model, dataset):
+    from wfairl.core.rational.evidence import DemonstratedScene, Evidence
+    from wfairl.core.rational.table_plans import plan_tables
+
+    explored = explore_scenes([dataset.demonstrations[0].seed], dataset, TASK, n_jobs=1)
+    scene = DemonstratedScene(explored.worlds[0], np.array(dataset.demonstrations[0].controls, np.int32))
+    evidence = Evidence(explored.labels, [scene], np.array([0.5]), 0.01, 10_000)
+    for plan in plan_tables(scene.world, [one.table for one in hypotheses_of(model, explored.labels)[:8]]):
+        found = log_likelihood(plan, scene, 0.5, 0.01)
+        assert found == pytest.approx(evidence.evaluate_all(plan.table)[0, 0], abs=1e-6)
+
+
+def test_answers_come_back_with_their_demonstrations(tmp_path, answered):
+    save(answered[0], tmp_path / "demos.safetensors")
+    assert load(tmp_path / "demos.safetensors") == answered[0]
+    assert merge([answered[0], answered[0]]).answers == 2 * answered[0].answers

@@ -1,0 +1,164 @@
+"""Laws of drawings: nothing is lost, nothing overlaps, and other tools can read them."""
+
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from wfairl.core.automata.automaton import DEAD
+from wfairl.core.automata.finite import FiniteAutomaton
+from wfairl.core.automata.rules import all_of, avoid, visit_all, visit_in_order
+from wfairl.core.automata.task_model import fit_task_model
+from wfairl.core.automata.words import format_label
+from wfairl.pages.automata.dot import to_dot
+from wfairl.pages.automata.images import MARK, to_svg
+from wfairl.pages.automata.layout import CHARACTER_WIDTH, LINE_HEIGHT, RADIUS, lay_out, point_on
+from wfairl.specifications.formats import FORMATS, write_automaton
+
+NOTHING, KEY = frozenset(), frozenset({"key"})
+KEY_DOOR, ALL = frozenset({"key", "door"}), frozenset({"key", "door", "goal"})
+
+CHAIN = fit_task_model([(NOTHING, KEY, KEY_DOOR, ALL)] * 3, [1.0] * 3)
+BRANCHES = fit_task_model(
+    [(NOTHING, KEY, KEY_DOOR, ALL), (NOTHING, KEY, NOTHING, KEY, KEY_DOOR, ALL), (NOTHING, KEY_DOOR, ALL)], [1.0] * 3
+)
+RULE = visit_in_order("key", "door", "goal")
+AVOIDING = all_of(visit_all("key", "door"), avoid("lava"))
+AUTOMATA = [CHAIN.finite, BRANCHES.finite, RULE, AVOIDING]
+
+
+def boxes(layout):
+    texts = [
+        (
+            edge.label_centre[0] - max(map(len, edge.lines)) * CHARACTER_WIDTH / 2,
+            edge.label_centre[1] - len(edge.lines) * LINE_HEIGHT / 2,
+            edge.label_centre[0] + max(map(len, edge.lines)) * CHARACTER_WIDTH / 2,
+            edge.label_centre[1] + len(edge.lines) * LINE_HEIGHT / 2,
+        )
+        for edge in layout.edges
+    ]
+    states = [(x - RADIUS, y - RADIUS, x + RADIUS, y + RADIUS) for x, y in layout.centres]
+    return states, texts
+
+
+def overlap(a, b):
+    return min(a[2], b[2]) > max(a[0], b[0]) and min(a[3], b[3]) > max(a[1], b[1])
+
+
+@pytest.mark.parametrize("automaton", AUTOMATA)
+def test_states_and_texts_do_not_overlap_and_lie_on_the_page(automaton):
+    layout = lay_out(automaton)
+    states, texts = boxes(layout)
+    everything = states + texts
+    for i, first in enumerate(everything):
+        assert first[0] >= 0
+        assert first[1] >= 0
+        assert first[2] <= layout.width
+        assert first[3] <= layout.height
+        assert not any(overlap(first, second) for second in everything[i + 1 :])
+
+
+@pytest.mark.parametrize("automaton", AUTOMATA)
+def test_edges_run_from_rim_to_rim_and_through_no_other_state(automaton):
+    layout = lay_out(automaton)
+    for edge in layout.edges:
+        for end, state in ((0, edge.source), (3, edge.target)):
+            assert np.linalg.norm(edge.curve[end] - layout.centres[state]) == pytest.approx(RADIUS)
+        for t in np.linspace(0, 1, 21):
+            distances = np.linalg.norm(layout.centres - point_on(edge.curve, t), axis=1)
+            distances[[edge.source, edge.target]] = np.inf
+            assert distances.min() > RADIUS
+
+
+def test_a_chain_reads_from_left_to_right():
+    layout = lay_out(CHAIN.finite, CHAIN.edge_counts)
+    assert (np.diff(layout.centres[:, 0]) > 0).all()
+    assert np.ptp(layout.centres[:, 1]) == 0
+    assert [edge.lines[0].split("  ")[0] for edge in sorted(layout.edges, key=lambda e: e.source)] == [
+        "-",
+        "key",
+        "door & key",
+        "door & goal & key",
+    ]
+    assert all(edge.count == 3 for edge in layout.edges)
+
+
+def test_svg_is_well_formed_and_shows_every_state_and_label():
+    root = ElementTree.fromstring(to_svg(lay_out(BRANCHES.finite)))
+    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert [str(state) for state in range(BRANCHES.finite.states)] == [text for text in texts if text.isdigit()]
+    for _, label, _ in BRANCHES.finite.edges():
+        assert format_label(label) in texts
+
+
+def test_a_page_finds_every_state_and_edge_of_a_drawing():
+    root = ElementTree.fromstring(to_svg(lay_out(BRANCHES.finite)))
+    groups = list(root.iter("{http://www.w3.org/2000/svg}g"))
+    states = {int(group.get("data-state")) for group in groups if group.get("data-state")}
+    assert states == set(range(BRANCHES.finite.states))
+    ends = {(int(g.get("data-source")), int(g.get("data-target"))) for g in groups if g.get("data-source")}
+    assert ends == {(source, target) for source, _, target in BRANCHES.finite.edges()}
+    accepting = {int(g.get("data-state")) for g in groups if g.get("class") == "state accepting"}
+    assert accepting == set(np.flatnonzero(BRANCHES.finite.accepting).tolist())
+
+
+def test_names_from_a_file_cannot_break_out_of_svg_or_dot():
+    nasty = frozenset({'<script>"&\\\n'})
+    automaton = FiniteAutomaton(
+        (nasty,), np.array([[1], [DEAD]], np.int32), np.array([False, True]), np.array([0.0, 1.0]), (None, nasty)
+    )
+    svg = to_svg(lay_out(automaton))
+    assert "<script>" not in svg
+    ElementTree.fromstring(svg)
+    assert r'[label="<script>\"&\\ "]' in to_dot(automaton)
+
+
+def test_png_is_a_picture_twice_the_size_of_the_layout(tmp_path):
+    write_automaton(tmp_path / "task.png", FORMATS["png"], BRANCHES.finite)
+    layout = lay_out(BRANCHES.finite)
+    with Image.open(tmp_path / "task.png") as picture:
+        assert picture.size == pytest.approx((2 * layout.width, 2 * layout.height), abs=2)
+        assert len(picture.convert("RGB").getcolors(10**7)) > 10
+
+
+def test_dot_holds_every_edge_once():
+    text = to_dot(BRANCHES.finite, BRANCHES.edge_counts)
+    drawn = set(re.findall(r"^  (\d+) -> (\d+) ", text, re.MULTILINE))
+    assert drawn == {(str(source), str(target)) for source, _, target in BRANCHES.finite.edges()}
+    assert text.count("doublecircle") == int(BRANCHES.finite.accepting.sum())
+
+
+def test_a_drawing_of_guards_shows_what_is_waited_for_and_what_loses_the_task():
+    texts = {arrow.text for arrow in AVOIDING.arrows()}
+    root = ElementTree.fromstring(to_svg(lay_out(AVOIDING)))
+    groups = list(root.iter("{http://www.w3.org/2000/svg}g"))
+    lost = [group for group in groups if group.get("class") == "lost"]
+    assert [group.get("data-state") for group in lost] == [str(DEAD)]
+    shown = {element.text for element in root.iter("{http://www.w3.org/2000/svg}text")}
+    assert texts <= shown
+    assert any("lava" in text for text in texts)
+    dot = to_dot(AVOIDING)
+    assert all(text in dot for text in texts)
+    assert len(re.findall(r"^  lost \[", dot, re.MULTILINE)) == 1
+
+
+def test_an_arrow_counts_the_words_that_took_it():
+    label, other = frozenset({"key"}), frozenset({"key", "door"})
+    counts = {(0, label): 3, (0, other): 2}
+    by_target = {arrow.target: arrow.count(counts) for arrow in AVOIDING.arrows() if arrow.source == 0}
+    assert by_target == {target: times for target, times in by_target.items() if target == DEAD or times in (0, 2, 3)}
+    assert by_target[AVOIDING.read(0, label)] == 3
+    assert by_target[AVOIDING.read(0, other)] == 2
+    assert by_target[DEAD] == 0
+
+
+def test_marked_edges_and_no_others_have_another_colour():
+    root = ElementTree.fromstring(to_svg(lay_out(RULE), {(0, 1), (2, 3)}))
+    marked = {
+        (int(group.get("data-source")), int(group.get("data-target")))
+        for group in root.iter("{http://www.w3.org/2000/svg}g")
+        if group.get("data-source") and group[0].get("stroke") == MARK
+    }
+    assert marked == {(0, 1), (2, 3)}
