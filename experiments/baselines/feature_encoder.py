@@ -76,11 +76,9 @@ class FeatureEncoder:
         return propositions + len(self.controls) * (2 + self.features + propositions)
 
     def make_network(self, outputs: int) -> StateNetwork:
-        """See `Encoder`."""
         return FeatureNetwork(len(self.controls), len(self.propositions), self.features, outputs)
 
     def check_parameters(self, tensors: Mapping[str, Tensor]) -> None:
-        """See `Encoder`."""
         inputs = len(self.controls) + 1 + self.features + 2 * len(self.propositions)
         if tensors["dense.weight"].shape[1] != inputs:
             raise ValueError(f"it takes {tensors['dense.weight'].shape[1]} numbers per control, not {inputs}")
@@ -103,7 +101,6 @@ class FeatureEncoder:
         return encode
 
     def for_batch(self, environment: CompiledVectorEnv) -> BatchEncoder:
-        """See `Encoder`."""
         pool = environment.pool
         if not isinstance(pool, GraphPool):
             raise OtherWorldError(f"the feature encoder needs worlds that are graphs, not a {type(pool).__name__}")
@@ -189,20 +186,16 @@ class FeatureNetwork(StateNetwork):
         return ()
 
     def from_tables(self, tables: Sequence[Tensor], indices: Sequence[Tensor], dropout: Dropout | None) -> Tensor:  # noqa: ARG002
-        """See `StateNetwork`."""
         return tables[0][indices[0]]
 
     def from_hidden(self, hidden: Tensor) -> Tensor:
-        """See `StateNetwork`."""
         return hidden
 
     def available(self, entries: Tensor) -> Tensor:
-        """See `StateNetwork`."""
         return entries[:, : self._sizes[0]] > 0
 
     @staticmethod
     def logits_alone(parameters: Mapping[str, Tensor], controls: int) -> dict[str, Tensor]:  # noqa: ARG004
-        """See `StateNetwork`."""
         return {name: tensor for name, tensor in parameters.items() if not name.startswith("further.")}
 
 

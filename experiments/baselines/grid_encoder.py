@@ -54,11 +54,9 @@ class _GridEncoder:
     size: tuple[int, int]
 
     def make_network(self, outputs: int) -> StateNetwork:
-        """See `Encoder`."""
         return GridNetwork(*self.size, outputs)
 
     def check_parameters(self, tensors: Mapping[str, Tensor]) -> None:
-        """See `Encoder`."""
         height, width = self.size
         if tensors["position.weight"].shape[0] != height * width:
             raise ValueError(f"it holds {tensors['position.weight'].shape[0]} positions, not {height} x {width}")
@@ -111,7 +109,6 @@ class MapEncoder(_GridEncoder):
         return encode
 
     def for_batch(self, environment: CompiledVectorEnv) -> BatchEncoder:
-        """See `Encoder`."""
         return _MapBatch(environment.bank)
 
 
@@ -136,7 +133,6 @@ class AgentEncoder(_GridEncoder):
         return (self.radius * self.size[1] + self.radius) * DIRECTIONS + UP
 
     def for_world(self, world: World[Any]) -> EncodeStates:
-        """See `Encoder`."""
         scene = minigrid(world)
 
         def encode(states: Sequence[Any]) -> Observations:
@@ -150,7 +146,6 @@ class AgentEncoder(_GridEncoder):
         return encode
 
     def for_batch(self, environment: CompiledVectorEnv) -> BatchEncoder:
-        """See `Encoder`."""
         return _AgentBatch(self, environment.bank)
 
 
@@ -193,11 +188,9 @@ class GridNetwork(StateNetwork):
         return places, self.carried.weight @ of_carried.T
 
     def from_tables(self, tables: Sequence[Tensor], indices: Sequence[Tensor], dropout: Dropout | None) -> Tensor:
-        """See `StateNetwork`."""
         return self.head(tables, indices, dropout)
 
     def from_hidden(self, hidden: Tensor) -> Tensor:
-        """See `StateNetwork`."""
         return self.head.from_hidden(hidden)
 
     def available(self, entries: Tensor) -> None:  # noqa: ARG002
@@ -206,7 +199,6 @@ class GridNetwork(StateNetwork):
 
     @staticmethod
     def logits_alone(parameters: Mapping[str, Tensor], controls: int) -> dict[str, Tensor]:
-        """See `StateNetwork`."""
         return {name: one[:controls] if name.startswith("head.last.") else one for name, one in parameters.items()}
 
 

@@ -24,7 +24,6 @@ class NetworkMethod(Method):
         """The function that trains the networks in a directory; its result has a `PolicyRun`."""
 
     def train(self, request: TrainingRequest) -> Trained:
-        """See `Method`."""
         settings = self.make_settings(request.settings)
         trained = self.trainer()(
             request.task, request.dataset, settings, request.directory, request.resume, request.n_jobs, request.origin
@@ -32,7 +31,6 @@ class NetworkMethod(Method):
         return describe(trained.run)
 
     def load(self, directory: Path, task: Task, temperature: float | None) -> Policy:
-        """See `Method`."""
         from experiments.baselines.network_policy import NetworkPolicy
         from experiments.baselines.policy_run import load_policy_run
 
@@ -51,13 +49,11 @@ class BehaviouralCloning(NetworkMethod):
     expected_seconds = 85.0
 
     def settings_type(self) -> type[Any]:
-        """See `Method`."""
         from experiments.baselines.cloning import CloningConfig
 
         return CloningConfig
 
     def trainer(self) -> Callable[..., Any]:
-        """See `NetworkMethod`."""
         from experiments.baselines.cloning import train_cloning
 
         return train_cloning
@@ -72,19 +68,16 @@ class Gail(NetworkMethod):
     expected_seconds = 180.0
 
     def settings_type(self) -> type[Any]:
-        """See `Method`."""
         from experiments.baselines.gail.settings import GailConfig
 
         return GailConfig
 
     def check_available(self) -> None:
-        """See `Method`."""
         from experiments.baselines.gail import check_extra
 
         check_extra()
 
     def trainer(self) -> Callable[..., Any]:
-        """See `NetworkMethod`."""
         from experiments.baselines.gail import train_gail
 
         return train_gail

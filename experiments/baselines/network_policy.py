@@ -59,12 +59,10 @@ class NetworkActor:
         self._log_probabilities: dict[Any, NDArray[np.float64]] = {}
 
     def choose(self) -> int:
-        """See `Actor`."""
         probabilities = self.probabilities()
         return int(self._rng.choice(len(probabilities), p=probabilities))
 
     def probabilities(self) -> NDArray[np.float64]:
-        """See `Actor`."""
         cache, state = self._log_probabilities, self._state
         if state not in cache:
             with torch.no_grad():
@@ -74,7 +72,6 @@ class NetworkActor:
         return softmax(cache[state], self._policy.temperature)
 
     def observe(self, state: Any, label: Label) -> Status:  # noqa: ARG002 - it has no logic to keep track of
-        """See `Actor`."""
         self._state = state
         return Status.RUNNING
 

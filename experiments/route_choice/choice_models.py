@@ -102,7 +102,6 @@ class ExactChoice:
     name: str = "exact"
 
     def log_likelihood(self, choices: Choices, costs: NDArray[np.float64]) -> Likelihood:
-        """See `ChoiceModel`."""
         planned = self._plan(choices, costs)
         log_policy = log_probabilities(np.concatenate([paths.control_cost_to_go for paths in planned]), 1.0)
         first = np.cumsum([len(search.nodes) for search in choices.searches])[:-1]
@@ -113,18 +112,15 @@ class ExactChoice:
         return Likelihood(_total(choices.decisions, log_policy), gradient.reshape(costs.shape))
 
     def log_probabilities(self, choices: Choices, costs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """See `ChoiceModel`."""
         Q = np.concatenate([paths.control_cost_to_go for paths in self._plan(choices, costs)])
         return log_probabilities(Q, 1.0)[choices.decisions.of_step, choices.controls]
 
     def control_cost_to_go(
         self, successors: NDArray[np.int32], costs: NDArray[np.float64], goal: int
     ) -> NDArray[np.float64]:
-        """See `ChoiceModel`."""
         return cost_to_go(reverse_graph(towards(successors, goal)), costs).control_cost_to_go
 
     def information(self, choices: Choices, costs: NDArray[np.float64], features: NDArray[np.float64]) -> Information:
-        """See `ChoiceModel`."""
         planned, flat = self._plan(choices, costs), features.reshape(-1, features.shape[-1])
         policy = np.exp(log_probabilities(np.concatenate([paths.control_cost_to_go for paths in planned]), 1.0))
         sums = [sums_along_paths(paths, flat[paths.transitions]) for paths in planned]
@@ -148,7 +144,6 @@ class SoftChoice:
     name: str = "soft"
 
     def log_likelihood(self, choices: Choices, costs: NDArray[np.float64]) -> Likelihood:
-        """See `ChoiceModel`."""
         paths, decisions = _PathWeights.of_choices(choices, costs), choices.decisions
         log_policy = log_probabilities(paths.control_cost_to_go(decisions), 1.0)
         by_Q, gradient = _q_gradient(decisions, log_policy), np.zeros(costs.shape)
@@ -160,14 +155,12 @@ class SoftChoice:
         return Likelihood(_total(decisions, log_policy), gradient + paths.pull_back(by_V))
 
     def log_probabilities(self, choices: Choices, costs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """See `ChoiceModel`."""
         Q = _PathWeights.of_choices(choices, costs).control_cost_to_go(choices.decisions)
         return log_probabilities(Q, 1.0)[choices.decisions.of_step, choices.controls]
 
     def control_cost_to_go(
         self, successors: NDArray[np.int32], costs: NDArray[np.float64], goal: int
     ) -> NDArray[np.float64]:
-        """See `ChoiceModel`."""
         return soft_cost_to_go(reverse_graph(towards(successors, goal)), costs, 1.0).control_cost_to_go
 
     def information(self, choices: Choices, costs: NDArray[np.float64], features: NDArray[np.float64]) -> Information:

@@ -47,16 +47,13 @@ class DataResults(Reproduction):
 
     @property
     def notice(self) -> str:
-        """See `Reproduction`."""
         return "A quick look: a part of the protocol's fits only." if self.quick else ""
 
     @property
     def text_tables(self) -> tuple[TextTable, ...]:
-        """See `Reproduction`."""
         return tuple(table for table in self.suite.tables(self.outcomes) if table.body)
 
     def to_document(self) -> dict[str, Any]:
-        """See `Reproduction`."""
         return {
             "suite": self.suite.name,
             "quick": self.quick,

@@ -87,11 +87,9 @@ class Tables(Reproduction):
 
     @property
     def notice(self) -> str:
-        """See `Reproduction`."""
         return shortfall(self.protocol)
 
     def to_document(self) -> dict[str, Any]:
-        """See `Reproduction`."""
         return {name: value for name, value in asdict(self).items() if name != "provenance"}
 
     def csv_lines(self) -> Iterator[Sequence[Any]]:

@@ -64,12 +64,10 @@ class GraphPool(ScenePool):
 
     @property
     def observation_space(self) -> gymnasium.spaces.Box:
-        """See `ScenePool`."""
         high = np.array([len(self.worlds) - 1, max(len(world.table.successors) for world in self.worlds) - 1], np.int64)
         return gymnasium.spaces.Box(low=np.zeros(2, np.int64), high=high, dtype=np.int64)
 
     def step(self, rows: Rows, controls: NDArray[np.int64]) -> None:
-        """See `ScenePool`."""
         worlds = self.world_numbers[rows.scenes]
         after, labels = self.transitions.step(worlds, rows.states[:, 0], controls)
         for row in np.flatnonzero(after == UNAVAILABLE):
@@ -83,7 +81,6 @@ class GraphPool(ScenePool):
         rows.outcomes[:] = np.where(rows.automaton_states == ACCEPTED, SUCCEEDED, RUNNING)
 
     def make_observer(self) -> GraphObserver:
-        """See `ScenePool`."""
         return GraphObserver(self)
 
 
@@ -94,7 +91,6 @@ class GraphObserver:
         self._pool, self.bank = pool, Bank((0,), np.uint8)
 
     def observe(self, rows: Rows, changed: NDArray[np.int64], columns: Columns) -> None:  # noqa: ARG002
-        """See `Observer`."""
         columns[:, 0] = self._pool.world_numbers[rows.scenes]
         columns[:, 1] = rows.states[:, 0]
 

@@ -78,20 +78,17 @@ class MiniGridPool(ScenePool):
 
     @property
     def observation_space(self) -> gymnasium.spaces.Box:
-        """See `ScenePool`."""
         places = self.height * self.width * DIRECTIONS
         high = np.array([LARGEST_GRID_NUMBER, places - 1, len(HANDS) - 1], np.int64)
         return gymnasium.spaces.Box(low=np.zeros(batch.COLUMNS, np.int64), high=high, dtype=np.int64)
 
     def step(self, rows: Rows, controls: NDArray[np.int64]) -> None:
-        """See `ScenePool`."""
         ended = np.empty(len(controls), bool)
         masks = batch.step_all(self.layouts, self.atoms, rows.scenes, controls, rows.states, rows.changed, ended)
         labels = self.rule.number_all(masks)
         batch.read_all(self.rule.rows, labels, ended, rows.automaton_states, rows.outcomes)
 
     def make_observer(self) -> GridObserver:
-        """See `ScenePool`."""
         return GridObserver(self)
 
 
@@ -102,7 +99,6 @@ class GridObserver:
         self._pool, self.bank = pool, Bank((pool.height, pool.width), np.uint8)
 
     def observe(self, rows: Rows, changed: NDArray[np.int64], columns: Columns) -> None:
-        """See `Observer`."""
         layouts, cells = self._pool.layouts, self._pool.height * self._pool.width
         batch.place_all(layouts, rows.scenes, rows.states, columns)
         if len(changed):

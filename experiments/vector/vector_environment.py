@@ -92,7 +92,6 @@ class CompiledVectorEnv(VectorEnv[Columns, NDArray[np.int64], NDArray[Any]]):
 
     @property
     def bank(self) -> Bank:
-        """See `Observer`."""
         return self._observer.bank
 
     def reset(

@@ -78,7 +78,6 @@ class EntrywiseBuffer(RolloutBuffer):
     generator_ready: bool
 
     def compute_returns_and_advantage(self, last_values: Tensor, dones: NDArray[np.bool_]) -> None:
-        """See `RolloutBuffer`."""
         super().compute_returns_and_advantage(last_values, dones)
         self.advantages = (self.advantages - self.advantages.mean()) / (self.advantages.std() + 1e-8)
 
@@ -150,16 +149,13 @@ class JudgedVecEnv(VecEnv):
         return self._columns
 
     def reset(self) -> NDArray[np.int64]:
-        """See `VecEnv`."""
         columns, _ = self.environment.reset()
         return self.batch.encode(columns)
 
     def step_async(self, actions: NDArray[np.int64]) -> None:
-        """See `VecEnv`."""
         self._controls = actions
 
     def step_wait(self) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
-        """See `VecEnv`."""
         logits = self._frozen(torch.from_numpy(self._columns))[self._rows, torch.from_numpy(self._controls)]
         scenes, lengths = self.environment.scenes.copy(), self.environment.steps + 1
         columns, returns, terminated, truncated, info = self.environment.step(self._controls)
@@ -179,7 +175,6 @@ class JudgedVecEnv(VecEnv):
         """See `VecEnv`."""
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:  # noqa: ARG002 - rows share it
-        """See `VecEnv`."""
         return [getattr(self.environment, attr_name)] * self.num_envs
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:  # noqa: ARG002
@@ -191,7 +186,6 @@ class JudgedVecEnv(VecEnv):
         raise BadInputError(f"{method_name} cannot be called: the rows of a compiled environment are one environment")
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:  # noqa: ARG002
-        """See `VecEnv`."""
         return [False] * self.num_envs
 
 

@@ -174,13 +174,11 @@ class FlagEvidence(WordEvidence):
         self.total = int(succeeded.sum())
 
     def data_bits(self, chosen: list[int]) -> float:
-        """See `WordEvidence`."""
         keeping = self.words_keeping(chosen)
         accepted = _count(keeping[None], self.everything)
         return float(self._bits(accepted, _count(keeping[None], self.successes))[0])
 
     def data_bits_with_each(self, chosen: list[int]) -> NDArray[np.float64]:
-        """See `WordEvidence`."""
         keeping = self.words_keeping(chosen)
         return self._bits(_count(self.rows, keeping), _count(self.rows, keeping & self.successes))
 
@@ -212,12 +210,10 @@ class SuccessEvidence(WordEvidence):
         self.arguments = candidates.arguments()
 
     def data_bits(self, chosen: list[int]) -> float:
-        """See `WordEvidence`."""
         keeping = _count(self.words_keeping(chosen)[None], self.everything)
         return float(self._bits(keeping, np.array([self._log_q(chosen)]))[0])
 
     def data_bits_with_each(self, chosen: list[int]) -> NDArray[np.float64]:
-        """See `WordEvidence`."""
         log_q = self._log_q(chosen) + self._log_share(chosen, list(range(len(self.candidates))))
         return self._bits(_count(self.rows, self.words_keeping(chosen)), log_q)
 

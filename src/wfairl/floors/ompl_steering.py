@@ -50,16 +50,13 @@ class OmplCurves:
         _alive.add(self)
 
     def lengths(self, starts: Configurations, ends: Configurations) -> NDArray[np.float64]:
-        """See `Steering`."""
         pairs = zip(starts.tolist(), ends.tolist(), strict=True)
         return np.array([self._distance(one, other) for one, other in pairs], np.float64)
 
     def chains(self, starts: Configurations, ends: Configurations) -> Chains:
-        """See `Steering`."""
         return join_chains([self.path(one, other) for one, other in zip(starts, ends, strict=True)])
 
     def path(self, start: Points, end: Points) -> Configurations:
-        """See `Steering`."""
         steps = max(1, math.ceil(self._distance(start.tolist(), end.tolist()) / CHORD))
         points = [start, *(self._interpolate(i / steps) for i in range(1, steps)), end]
         return np.array(points, np.float64)

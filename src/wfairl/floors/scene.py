@@ -38,11 +38,9 @@ class FloorScene:
     meanings: Mapping[str, str]
 
     def render(self, vertex: int) -> NDArray[np.uint8]:
-        """See `Renderer`."""
         return self.drawing.render(vertex)
 
     def locate(self, vertex: int) -> tuple[float, float]:
-        """See `Located`."""
         return self.drawing.locate(vertex)
 
     def locate_path(self, vertices: Sequence[int]) -> Points:

@@ -46,15 +46,12 @@ class Straight:
     is_symmetric = True
 
     def lengths(self, starts: Configurations, ends: Configurations) -> NDArray[np.float64]:
-        """See `Steering`."""
         return np.linalg.norm(ends - starts, axis=1)
 
     def chains(self, starts: Configurations, ends: Configurations) -> Chains:
-        """See `Steering`."""
         return straight_chains(starts, ends)
 
     def path(self, start: Points, end: Points) -> Configurations:
-        """See `Steering`."""
         return np.array([start, end])
 
 

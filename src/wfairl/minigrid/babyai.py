@@ -59,17 +59,14 @@ class BabyAITask:
 
     @cached_property
     def propositions(self) -> tuple[str, ...]:
-        """See `Task`."""
         first, *later = self.phases
         return (*first, *(name for phase in later for part in phase for name in (part, put(part))))
 
     @cached_property
     def rule(self) -> GuardedAutomaton:
-        """See `Task`."""
         return in_phases(self.phases)
 
     def make_world(self, seed: int) -> MiniGridWorld:
-        """See `Task`."""
         return self._world_of(self.make_environment(seed))
 
     def make_simulator(self, seed: int) -> MiniGridSimulator:

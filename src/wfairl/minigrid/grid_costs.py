@@ -58,7 +58,6 @@ class PaperCost(CostModel):
 
     @classmethod
     def for_products(cls, products: Sequence[Product], **settings: Any) -> Self:
-        """See `CostModel`."""
         world = _minigrid(products[0])
         return cls(len(world.layout.cells) // world.layout.width, world.layout.width, **settings)
 
@@ -68,7 +67,6 @@ class PaperCost(CostModel):
         return {"position.weight": (sizes["height"] * sizes["width"], POSITION)}
 
     def inputs_of(self, product: Product) -> NodeInputs:
-        """See `CostModel`."""
         view = _view(product)
         if view.grids.shape[1:] != (self.height, self.width):
             height, width = view.grids.shape[1:]
@@ -81,7 +79,6 @@ class PaperCost(CostModel):
         return NodeInputs(of_node.astype(np.int32), len(CONTROLS), parts)
 
     def preactivation(self, inputs: Inputs, rows: Tensor) -> Tensor:
-        """See `CostModel`."""
         grids, columns = inputs.parts
         grid, pose, carried = columns[rows // len(CONTROLS)].long().T
         needed, grid = compacted(grid, len(grids))
@@ -117,12 +114,10 @@ class LocalCost(CostModel):
 
     @classmethod
     def for_products(cls, products: Sequence[Product], **settings: Any) -> Self:
-        """See `CostModel`."""
         _minigrid(products[0])
         return cls(**settings)
 
     def inputs_of(self, product: Product) -> NodeInputs:
-        """See `CostModel`."""
         view = _view(product)
         parts = (view.under, view.ahead, view.carried, view.floor_under, view.floor_ahead)
         sizes = (len(CELL_TYPES), len(CELL_TYPES), len(HANDS), len(FLOORS), len(FLOORS))
@@ -131,7 +126,6 @@ class LocalCost(CostModel):
         return NodeInputs(of_node.astype(np.int32), len(CONTROLS), (torch.from_numpy(columns.astype(np.int32)),))
 
     def preactivation(self, inputs: Inputs, rows: Tensor) -> Tensor:
-        """See `CostModel`."""
         (columns,) = inputs.parts
         under, ahead, carried, floor_under, floor_ahead = columns[rows // len(CONTROLS)].long().T
         no_floor = self.floor_under.new_zeros(1, HIDDEN[0])

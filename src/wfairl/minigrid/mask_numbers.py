@@ -36,7 +36,6 @@ class MaskNumbers:
 
     @property
     def rows(self) -> NDArray[np.int32]:
-        """See `LabelTable`."""
         return self.table.rows
 
     def number(self, mask: int) -> int:

@@ -46,7 +46,6 @@ class Carrying:
     color: str | None = None
 
     def atom(self, layout: Layout) -> Atom:
-        """See `Proposition`."""
         first, end = _objects(layout, self.kind, self.color)
         return atoms.ANY_AT, first, end, len(layout.cells) + rules.CARRIED, 0
 
@@ -59,7 +58,6 @@ class DoorOpen:
     at: tuple[int, int] | None = None
 
     def atom(self, layout: Layout) -> Atom:
-        """See `Proposition`."""
         cell = _door_cell(layout, self.color, self.at)
         return atoms.DOOR_IS_OPEN, int(layout.cells[cell, rules.DOOR_AT]), 0, 0, 0
 
@@ -72,7 +70,6 @@ class AgentOn:
     color: str | None = None
 
     def atom(self, layout: Layout) -> Atom:
-        """See `Proposition`."""
         terrain = _number(self.terrain, rules.TERRAINS, "terrain")
         color = _color(self.color)
         matches = layout.cells[:, rules.TERRAIN] == terrain
@@ -91,7 +88,6 @@ class AgentAt:
     y: int
 
     def atom(self, layout: Layout) -> Atom:
-        """See `Proposition`."""
         return atoms.AGENT_AT, _cell(layout, self.x, self.y), 0, 0, 0
 
 
@@ -103,7 +99,6 @@ class Facing:
     color: str | None = None
 
     def atom(self, layout: Layout) -> Atom:
-        """See `Proposition`."""
         if self.kind == "door":
             _door_cells(layout, self.color, None)
             return atoms.DOOR_IN_FRONT, _color(self.color), 0, 0, 0
@@ -121,7 +116,6 @@ class AwayFromDoor:
     door_color: str | None = None
 
     def atom(self, layout: Layout) -> Atom:
-        """See `Proposition`."""
         first, end = _objects(layout, self.kind, self.color)
         return atoms.ALL_APART, first, end, _door_cell(layout, self.door_color, None), self.distance
 
@@ -131,7 +125,6 @@ class Always:
     """It always holds: a part that a mission lacks is fulfilled at once."""
 
     def atom(self, layout: Layout) -> Atom:  # noqa: ARG002 - part of the contract
-        """See `Proposition`."""
         return atoms.ALWAYS, 0, 0, 0, 0
 
 
@@ -159,7 +152,6 @@ class OfRole:
     other: int = 0
 
     def atom(self, layout: Layout) -> Atom:  # noqa: ARG002 - part of the contract
-        """See `Proposition`."""
         return (QUESTIONS[self.verb], self.role, self.other, 0, 0)
 
 

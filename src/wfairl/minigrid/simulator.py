@@ -31,7 +31,6 @@ class MiniGridSimulator:
         self._state = world.initial_state
 
     def step(self, control: int) -> Observation:
-        """See `Simulator`."""
         _, reward, terminated, _, _ = self.environment.step(control)
         self.rewarded = self.rewarded or float(reward) > 0
         if self.succeeded is not None:

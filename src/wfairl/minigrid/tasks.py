@@ -64,11 +64,9 @@ class MiniGridTask:
 
     @cached_property
     def propositions(self) -> tuple[str, ...]:
-        """See `Task`."""
         return tuple(self.make_world(seed=0).propositions)
 
     def make_world(self, seed: int) -> MiniGridWorld:
-        """See `Task`."""
         return self._world_of(self.make_environment(seed))
 
     def make_simulator(self, seed: int) -> MiniGridSimulator:

@@ -179,7 +179,6 @@ class MiniGridWorld:
         state: int | None = None,
         automaton_state: int = 0,
     ) -> Exploration:
-        """See `CompiledWorld`."""
         masks = MaskNumbers(automaton, self.propositions)
         nodes = ProductNodes(self.layout, self.atoms, masks)
         nodes.add(self.pack(self.initial_state if state is None else state), automaton_state)
@@ -249,7 +248,6 @@ class MiniGridWorld:
         return left, top, min(width, int(xs.max()) + 2), min(len(cells) // width, int(ys.max()) + 2)
 
     def lazy_product(self, automaton: Automaton, start: tuple[int, int], scope: CostScope) -> LazyProduct:
-        """See `LazyWorld`."""
         from wfairl.minigrid.focused.lazy_minigrid import MiniGridLazyProduct  # it is made of worlds like this one
 
         return MiniGridLazyProduct(self, automaton, start, scope)
@@ -275,7 +273,6 @@ class MiniGridWorld:
 
     @staticmethod
     def make_pool(task: Task, seeds: Sequence[int], worlds: Sequence[MiniGridWorld]) -> ScenePool:
-        """See `PooledWorld`."""
         from experiments.vector.minigrid_pool import MiniGridPool  # it is made of worlds like this one
 
         return MiniGridPool.of(task, seeds, worlds)

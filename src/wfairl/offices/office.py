@@ -75,7 +75,6 @@ class OfficeRenderer:
         self.objects = objects
 
     def render(self, cell: Cell) -> NDArray[np.uint8]:
-        """See `Renderer`."""
         rows = ["".join(self.objects.get((x, y), ".") for x in range(WIDTH)) for y in reversed(range(HEIGHT))]
         walls = [
             (_in_picture(one), _in_picture((one[0] + MOVES[move][0], one[1] + MOVES[move][1])))
@@ -86,7 +85,6 @@ class OfficeRenderer:
         return draw_grid(rows, {"n": "#f4d9d0"}, _in_picture(cell), walls=walls)
 
     def locate(self, cell: Cell) -> tuple[float, float]:
-        """See `Located`."""
         return cell_centre(*_in_picture(cell))
 
 

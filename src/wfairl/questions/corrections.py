@@ -66,11 +66,9 @@ class NeverHolds(Correction):
 
     @property
     def sentence(self) -> str:
-        """See `Correction`."""
         return f"never {self.proposition}"
 
     def apply(self, automaton: GuardedAutomaton) -> GuardedAutomaton:
-        """See `Correction`."""
         lost = Edge(Guard(frozenset({self.proposition})), DEAD)
         rows = [
             row if automaton.accepting[state] else (lost, *(e for e in row if self.proposition not in e.guard.true))
@@ -89,11 +87,9 @@ class Before(Correction):
 
     @property
     def sentence(self) -> str:
-        """See `Correction`."""
         return f"{self.first} before {self.second}"
 
     def apply(self, automaton: GuardedAutomaton) -> GuardedAutomaton:
-        """See `Correction`."""
         return conjunction(automaton, before(self.first, self.second))
 
 
@@ -114,11 +110,9 @@ class NoEdge(Correction):
 
     @property
     def sentence(self) -> str:
-        """See `Correction`."""
         return f"{self.guard} changes nothing " + (f"after {format_word(self.word)}" if self.word else "at the start")
 
     def apply(self, automaton: GuardedAutomaton) -> GuardedAutomaton:
-        """See `Correction`."""
         state = automaton.run(self.word)[-1]
         if state == DEAD:
             return automaton
@@ -130,7 +124,6 @@ class NoEdge(Correction):
         return GuardedAutomaton(tuple(rows), automaton.accepting)
 
     def to_document(self) -> dict[str, Any]:
-        """See `Correction`."""
         guard = {"true": sorted(self.guard.true), "false": sorted(self.guard.false)}
         return {"kind": self.kind, "word": [sorted(label) for label in self.word], **guard}
 

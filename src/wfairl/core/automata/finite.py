@@ -108,17 +108,14 @@ class FiniteAutomaton(Automaton):
 
     @property
     def propositions(self) -> frozenset[str]:
-        """See `Automaton`."""
         return frozenset().union(*self.alphabet)
 
     def column(self, label: Label) -> NDArray[np.int32]:
-        """See `Automaton`."""
         if label not in self._index:
             return np.full(self.states, DEAD, np.int32)
         return self.transitions[:, self._index[label]]
 
     def guarded_edges(self, propositions: Collection[str]) -> list[tuple[int, Guard, int]]:
-        """See `Automaton`."""
         everything = frozenset(propositions)
         return [(q, Guard(label, everything - label), to) for q, label, to in self.edges() if to != q]
 
@@ -129,11 +126,9 @@ class FiniteAutomaton(Automaton):
         return (ends != DEAD) & self.accepting[ends]
 
     def arrows(self) -> list[Arrow]:
-        """See `Automaton`."""
         return [Arrow(source, target, format_label(label), label.__eq__) for source, label, target in self.edges()]
 
     def to_document(self) -> dict[str, Any]:
-        """See `Automaton`."""
         return {
             "kind": KIND,
             "alphabet": [sorted(label) for label in self.alphabet],
@@ -163,7 +158,6 @@ class FiniteAutomaton(Automaton):
         return cls(**{name: arrays.get(name, value) for name, value in vars(read).items() if name != "kind"})
 
     def lacking(self, state: int, labels: Collection[Label]) -> tuple[str, ...]:
-        """See `Automaton`."""
         return tuple(format_label(label) for label in self.expected(state) if label not in labels)
 
     def expected(self, state: int) -> tuple[Label, ...]:

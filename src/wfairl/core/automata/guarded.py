@@ -72,12 +72,10 @@ class GuardedAutomaton(Automaton):
 
     @cached_property
     def propositions(self) -> frozenset[str]:
-        """See `Automaton`."""
         guards = [edge.guard for row in self.edges for edge in row]
         return frozenset().union(*(guard.true | guard.false for guard in guards))
 
     def column(self, label: Label) -> NDArray[np.int32]:
-        """See `Automaton`."""
         if label not in self._columns:
             self._columns[label] = np.array(
                 [next((e.target for e in row if e.guard.holds(label)), q) for q, row in enumerate(self.edges)], np.int32
@@ -85,7 +83,6 @@ class GuardedAutomaton(Automaton):
         return self._columns[label]
 
     def guarded_edges(self, propositions: Collection[str]) -> list[tuple[int, Guard, int]]:  # noqa: ARG002
-        """See `Automaton`."""
         return [
             (source, edge.guard, edge.target)
             for source, row in enumerate(self.edges)
@@ -94,7 +91,6 @@ class GuardedAutomaton(Automaton):
         ]
 
     def arrows(self) -> list[Arrow]:
-        """See `Automaton`."""
         return [
             Arrow(source, edge.target, str(edge.guard), partial(_takes, row, edge))
             for source, row in enumerate(self.edges)
@@ -103,7 +99,6 @@ class GuardedAutomaton(Automaton):
         ]
 
     def to_document(self) -> dict[str, Any]:
-        """See `Automaton`."""
         edges = [
             [{"true": sorted(one.guard.true), "false": sorted(one.guard.false), "target": one.target} for one in row]
             for row in self.edges
@@ -122,7 +117,6 @@ class GuardedAutomaton(Automaton):
         return cls(tuple(rows), np.array(read.accepting, bool))
 
     def lacking(self, state: int, labels: Collection[Label]) -> tuple[str, ...]:
-        """See `Automaton`."""
         leads_on = [edge.guard for edge in self.edges[state] if edge.target not in (DEAD, state)]
         return tuple(str(guard) for guard in leads_on if not any(guard.holds(label) for label in labels))
 

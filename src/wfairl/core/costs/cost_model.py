@@ -52,7 +52,7 @@ class Inputs(Protocol):
     """
 
     @property
-    def parts(self) -> tuple[Tensor, ...]: ...  # noqa: D102
+    def parts(self) -> tuple[Tensor, ...]: ...
 
     @property
     def numbers(self) -> NDArray[np.int32]:
@@ -79,7 +79,6 @@ class NodeInputs:
     parts: tuple[Tensor, ...]
 
     def rows(self, transitions: NDArray[np.int64]) -> NDArray[np.int64]:
-        """See `Inputs`."""
         return self.numbers[transitions // self.controls].astype(np.int64) * self.controls + transitions % self.controls
 
 
@@ -96,7 +95,6 @@ class TransitionInputs:
     parts: tuple[Tensor, ...]
 
     def rows(self, transitions: NDArray[np.int64]) -> NDArray[np.int64]:
-        """See `Inputs`."""
         return self.numbers[transitions].astype(np.int64)
 
 
@@ -221,7 +219,6 @@ class ModelCost:
         return self.model.scope
 
     def __call__(self, product: Product) -> NDArray[np.float64]:
-        """See `Cost`."""
         return self.model.table(self.model.view(product))
 
 

@@ -72,25 +72,20 @@ class LinearCost(FeatureCost):
 
     @classmethod
     def for_products(cls, products: Sequence[Product], **settings: Any) -> Self:
-        """See `CostModel`."""
         return cls(_width(products[0]), len(products[0].world.controls), **settings)
 
     @classmethod
     def shapes(cls, **sizes: int) -> dict[str, tuple[int, ...]]:
-        """See `CostModel`."""
         return {"weight": (sizes["features"], sizes["controls"])}
 
     def inputs_of(self, product: Product) -> TransitionInputs:
-        """See `CostModel`."""
         return _features_by_control(product, *self.weight.shape)
 
     def preactivation(self, inputs: Inputs, rows: Tensor) -> Tensor:
-        """See `CostModel`."""
         features, control = (part[rows] for part in inputs.parts)
         return (features.to(self.weight.dtype) * self.weight.T[control]).sum(dim=1) + self.bias[control]
 
     def weights(self, world: World[Any]) -> tuple[NamedTable, ...]:
-        """See `FeatureCost`."""
         names = feature_names(world, len(self.weight))
         return (self._weights(names, world.controls, self.weight, self.bias),)
 
@@ -105,16 +100,13 @@ class _FeatureWeightsCost(FeatureCost):
 
     @classmethod
     def for_products(cls, products: Sequence[Product], **settings: Any) -> Self:
-        """See `CostModel`."""
         return cls(_width(products[0]), **settings)
 
     @classmethod
     def shapes(cls, **sizes: int) -> dict[str, tuple[int, ...]]:
-        """See `CostModel`."""
         return {"weight": (sizes["features"],)}
 
     def inputs_of(self, product: Product) -> TransitionInputs:
-        """See `CostModel`."""
         numbers, features = _distinct_features(product, len(self.weight))
         return TransitionInputs(numbers, (torch.from_numpy(features),))
 
@@ -130,12 +122,10 @@ class SharedLinearCost(_FeatureWeightsCost):
         self.bias = nn.Parameter(torch.zeros(()))
 
     def preactivation(self, inputs: Inputs, rows: Tensor) -> Tensor:
-        """See `CostModel`."""
         (features,) = inputs.parts
         return features[rows].to(self.weight.dtype) @ self.weight + self.bias
 
     def weights(self, world: World[Any]) -> tuple[NamedTable, ...]:
-        """See `FeatureCost`."""
         names = feature_names(world, len(self.weight))
         return (self._weights(names, ("weight",), self.weight[:, None], self.bias[None]),)
 
@@ -172,12 +162,10 @@ class PricesCost(_FeatureWeightsCost):
         return inputs
 
     def costs(self, inputs: Inputs, rows: Tensor) -> Tensor:
-        """See `CostModel`."""
         (features,) = inputs.parts
         return features[rows].to(self.weight.dtype) @ self._prices()
 
     def weights(self, world: World[Any]) -> tuple[NamedTable, ...]:
-        """See `FeatureCost`."""
         meaning = "A transition costs the sum of its features times their prices. Before training all prices are 1."
         names = feature_names(world, len(self.weight))
         return (NamedTable("prices", meaning, "feature", names, ("price of a unit",), self.prices[:, None]),)
@@ -223,12 +211,10 @@ class TabularCost(FeatureCost):
 
     @classmethod
     def shapes(cls, **sizes: int) -> dict[str, tuple[int, ...]]:
-        """See `CostModel`."""
         entries = sizes["entries"]
         return {"known": (entries, sizes["features"]), "entries": (entries, sizes["controls"])}
 
     def inputs_of(self, product: Product) -> TransitionInputs:
-        """See `CostModel`."""
         inputs = _features_by_control(product, self.known.shape[1], self.entries.shape[1])
         features, control = inputs.parts
         # Adding zero turns -0 into 0: equal vectors have equal bytes.
@@ -237,7 +223,6 @@ class TabularCost(FeatureCost):
         return TransitionInputs(inputs.numbers, (torch.tensor(entries, dtype=torch.int64), control))
 
     def preactivation(self, inputs: Inputs, rows: Tensor) -> Tensor:
-        """See `CostModel`."""
         number, control = (part[rows] for part in inputs.parts)
         unknown = self.entries.new_zeros(1, self.entries.shape[1])
         return torch.cat([self.entries, unknown])[number, control]

@@ -34,7 +34,6 @@ class _OverFeatures:
     scope: CostScope = CostScope.LOCAL
 
     def __call__(self, product: Product) -> NDArray[np.float64]:
-        """See `Cost`."""
         table = np.ones(product.successors.shape)
         transitions = np.flatnonzero(product.available)
         number, features = product.transition_features(transitions)

@@ -74,7 +74,6 @@ class ExactPlanner:
     def solve(
         self, world: World[Any], automaton: Automaton, cost: Cost, start: Start | None = None
     ) -> "ProductSolution":
-        """See `Planner`."""
         product = build_product(world, automaton, self.max_states, start)
         return ProductSolution(product, cost_to_go(product.graph, cost(product)))
 
@@ -93,7 +92,6 @@ class ProductSolution:
     _last: int = field(default=0, repr=False)
 
     def control_cost_to_go(self, state: Any, automaton_state: int) -> NDArray[np.float64] | None:
-        """See `Solution`."""
         node = self._find(state, automaton_state)
         if node is None:
             return None
@@ -101,16 +99,13 @@ class ProductSolution:
         return self.solution.control_cost_to_go[node]
 
     def check_satisfiable(self) -> None:
-        """See `Solution`."""
         check_satisfiable(self.product, self.solution)
 
     def plan(self) -> Plan:
-        """See `Solution`."""
         return follow_best(self.product, self.solution)
 
     @property
     def statistics(self) -> dict[str, int]:
-        """See `Solution`."""
         return {"product_states": len(self.product)}
 
     def _find(self, state: Any, automaton_state: int) -> int | None:

@@ -94,7 +94,6 @@ class CautiousPolicy:
         return self.model.finite
 
     def actor(self, world: World[Any], rng: np.random.Generator) -> Actor:
-        """See `Policy`."""
         automaton, cost = self.choose(world)
         agent = Agent(automaton, cost, self.temperature, rng)
         agent.start(world)

@@ -66,7 +66,6 @@ class RationalTaskLearner:
         self.progress = progress
 
     def learn(self, dataset: Dataset, task: Task, cost: Cost | None = None, n_jobs: int = 2) -> TaskModel:
-        """See `TaskLearner`."""
         price = nominal_cost(task) if cost is None else cost
         labels, scenes = scenes_of(dataset.demonstrations, task.make_world, price, n_jobs)
         labels, answers = judged_words(dataset.answers, labels)
@@ -106,7 +105,6 @@ class WordTaskLearner:
         self.fit = fit
 
     def learn(self, dataset: Dataset, task: Task, cost: Cost | None = None, n_jobs: int = 2) -> TaskModel:  # noqa: ARG002
-        """See `TaskLearner`."""
         return self.fit(dataset.words, dataset.scores)
 
 

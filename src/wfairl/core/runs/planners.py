@@ -36,11 +36,9 @@ class PlanningMethod(Method):
         """The task to plan for."""
 
     def settings_type(self) -> type[Any]:
-        """See `Method`."""
         return PlannerSettings
 
     def train(self, request: TrainingRequest) -> Trained:
-        """See `Method`."""
         return describe(self.train_cost(request))
 
     def train_cost(self, request: TrainingRequest) -> TrainedRun:
@@ -60,7 +58,6 @@ class PlanningMethod(Method):
         )
 
     def load(self, directory: Path, task: Task, temperature: float | None) -> PlannedPolicy | CautiousPolicy:
-        """See `Method`."""
         run = load_run(directory)
         foreign = run.task_model.finite.propositions - set(task.propositions)
         if foreign:
@@ -76,7 +73,6 @@ class PlanningMethod(Method):
         return {**as_demonstrated, GREEDY: 0.0}
 
     def learned_cost(self, directory: Path) -> Cost | None:
-        """See `Method`."""
         return load_run(directory).cost.as_cost()
 
 
@@ -90,7 +86,6 @@ class WfaIrl(PlanningMethod):
     expected_seconds = 10.0
 
     def task_model(self, request: TrainingRequest) -> TaskModel:
-        """See `PlanningMethod`."""
         if request.task_model is None:
             raise BadInputError(f"{self.name} plans with a task model: give the one that `wfairl learn-task` wrote")
         return request.task_model

@@ -64,7 +64,6 @@ class PlannedPolicy:
     planner: Planner = field(default_factory=AutoPlanner)
 
     def actor(self, world: World[Any], rng: np.random.Generator) -> Actor:
-        """See `Policy`."""
         agent = Agent(self.automaton, self.cost, self.temperature, rng, self.planner)
         agent.start(world)
         return agent
@@ -77,7 +76,6 @@ class RandomPolicy:
     name: str = "random"
 
     def actor(self, world: World[Any], rng: np.random.Generator) -> Actor:
-        """See `Policy`."""
         return _RandomActor(world, rng)
 
 

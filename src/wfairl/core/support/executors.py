@@ -105,13 +105,11 @@ class LocalProcesses(Executor):
             thread.start()
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """See `concurrent.futures.Executor`."""
         future: Future[Any] = Future()
         self._calls.put((future, partial(function, *args, **kwargs)))
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """See `concurrent.futures.Executor`."""
         while cancel_futures and not self._calls.empty():
             call = self._calls.get()
             if call is not None:

@@ -158,7 +158,6 @@ class GraphWorld:
 
     @property
     def controls(self) -> Sequence[str]:
-        """See `World`."""
         return self.table.controls
 
     def scene(
@@ -194,7 +193,6 @@ class GraphWorld:
         return self.table.states[state] if self.table.states else state
 
     def is_available(self, state: int, control: int) -> bool:
-        """See `LimitedWorld`."""
         return bool(self.table.successors[state, control] != UNAVAILABLE)
 
     def step(self, state: int, control: int) -> int:
@@ -213,12 +211,10 @@ class GraphWorld:
         return after
 
     def label(self, state: int, control: int, next_state: int) -> Label:
-        """See `World`."""
         label = self.table.labels[self.table.label_index[state, control]]
         return label | self.marks[next_state] if next_state in self.marks else label
 
     def features(self, state: int, control: int, next_state: int) -> NDArray[np.float64]:  # noqa: ARG002
-        """See `World`."""
         return self.table.features[self.table.feature_index[state, control]]
 
     @property
@@ -282,7 +278,6 @@ class GraphWorld:
         state: int | None = None,
         automaton_state: int = 0,
     ) -> Exploration:
-        """See `CompiledWorld`."""
         graph, labels = self._labelled_graph(automaton)
         start = (self.initial_state if state is None else state) * automaton.states + automaton_state
         pairs, successors, label_index, count = explore_pairs(graph, start, max_nodes)
@@ -309,17 +304,14 @@ class GraphWorld:
         return graph, tuple(labels.labels)
 
     def pack(self, state: int) -> NDArray[np.uint64]:
-        """See `CompiledWorld`."""
         return np.array([state], np.uint64)
 
     def unpack(self, words: NDArray[np.uint64]) -> int:
-        """See `CompiledWorld`."""
         return int(words[0])
 
     def transition_features(
         self, states: NDArray[np.uint64], transitions: NDArray[np.int64]
     ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """See `CompiledWorld`."""
         controls = len(self.controls)
         at = states[transitions // controls, 0].astype(np.int64)
         return self.table.feature_index[at, transitions % controls], self.table.features

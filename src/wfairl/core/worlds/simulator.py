@@ -53,6 +53,5 @@ class ModelSimulator:
         self._state = world.initial_state
 
     def step(self, control: int) -> Observation:
-        """See `Simulator`."""
         before, self._state = self._state, self.world.step(self._state, control)
         return Observation(self._state, self.world.label(before, control, self._state), False)

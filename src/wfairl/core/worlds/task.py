@@ -51,21 +51,21 @@ class Task(Protocol):
     """
 
     @property
-    def name(self) -> str: ...  # noqa: D102
+    def name(self) -> str: ...
     @property
-    def title(self) -> str: ...  # noqa: D102
+    def title(self) -> str: ...
     @property
-    def summary(self) -> str: ...  # noqa: D102
+    def summary(self) -> str: ...
     @property
-    def propositions(self) -> tuple[str, ...]: ...  # noqa: D102
+    def propositions(self) -> tuple[str, ...]: ...
     @property
-    def rule(self) -> Automaton: ...  # noqa: D102
+    def rule(self) -> Automaton: ...
     @property
-    def horizon(self) -> int: ...  # noqa: D102
+    def horizon(self) -> int: ...
     @property
-    def default_cost(self) -> str: ...  # noqa: D102
+    def default_cost(self) -> str: ...
     @property
-    def true_cost(self) -> FeatureCost | None: ...  # noqa: D102
+    def true_cost(self) -> FeatureCost | None: ...
 
     def make_world(self, seed: int) -> World[Any]:
         """The model of the scene of one seed."""
@@ -107,7 +107,6 @@ class ModelTask:
         check_horizon(self.name, self.horizon)
 
     def make_world(self, seed: int) -> World[Any]:
-        """See `Task`."""
         world = self.scene(seed)
         try:
             return world if isinstance(world, CompiledWorld) else explore_world(world)
@@ -115,7 +114,6 @@ class ModelTask:
             raise BrokenLawError(f"task {self.name!r}, scene of seed {seed}: {error}") from error
 
     def make_simulator(self, seed: int) -> Simulator:
-        """See `Task`."""
         return self.simulator(self.make_world(seed))
 
 

@@ -43,11 +43,11 @@ class World(Protocol[State]):
     """
 
     @property
-    def controls(self) -> Sequence[str]: ...  # noqa: D102
+    def controls(self) -> Sequence[str]: ...
     @property
-    def propositions(self) -> Sequence[str]: ...  # noqa: D102
+    def propositions(self) -> Sequence[str]: ...
     @property
-    def initial_state(self) -> State: ...  # noqa: D102
+    def initial_state(self) -> State: ...
 
     def step(self, state: State, control: int) -> State:
         """The next state f(x, u). Defined for every available control in every state, and pure."""

@@ -26,7 +26,6 @@ class AutoPlanner:
     max_states: int = DEFAULT_MAX_STATES
 
     def solve(self, world: World[Any], automaton: Automaton, cost: Cost, start: Start | None = None) -> Solution:
-        """See `Planner`."""
         if is_large(world):
             return FocusedPlanner().solve(world, automaton, cost, start)
         try:

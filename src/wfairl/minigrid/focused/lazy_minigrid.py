@@ -52,27 +52,22 @@ class MiniGridLazyProduct:
 
     @property
     def automaton_states(self) -> NDArray[np.int32]:
-        """See `LazyProduct`."""
         return self._nodes.tables.automaton_states[: len(self)]
 
     @property
     def successors(self) -> NDArray[np.int32]:
-        """See `LazyProduct`."""
         return self._nodes.tables.successors[: len(self)]
 
     @property
     def label_index(self) -> NDArray[np.uint16]:
-        """See `LazyProduct`."""
         return self._nodes.tables.labels[: len(self)]
 
     @property
     def labels(self) -> Sequence[Label]:
-        """See `LazyProduct`."""
         return self._nodes.masks.table.labels
 
     @property
     def situations(self) -> NDArray[np.int32]:
-        """See `LazyProduct`."""
         count = len(self)
         if count > len(self._situation_numbers):
             more = max(count, 2 * len(self._situation_numbers)) - self._situated
@@ -88,22 +83,18 @@ class MiniGridLazyProduct:
 
     @property
     def situation_states(self) -> Sequence[int]:
-        """See `LazyProduct`."""
         if self.scope is CostScope.CONSTANT:
             return (self.world.initial_state,)
         words = self._situations.states if self.scope is CostScope.LOCAL else self._states
         return [self.world.unpack(row) for row in words]
 
     def state(self, node: int) -> int:
-        """See `LazyProduct`."""
         return self.world.unpack(self._states[node])
 
     def add(self, state: int, automaton_state: int) -> int:
-        """See `LazyProduct`."""
         return self._nodes.add(self.world.pack(state), automaton_state)
 
     def expand(self, nodes: NDArray[np.int64]) -> None:
-        """See `LazyProduct`."""
         self._nodes.expand(nodes)
 
     @property
@@ -118,7 +109,6 @@ class MiniGridLazyProduct:
         return AbstractionRefiner(SceneTask(self.world, self._fields(0), self.automaton, int(self.automaton_states[0])))
 
     def refine(self, stage: int) -> bool:
-        """See `LazyProduct`."""
         if self.scope is CostScope.GLOBAL:
             return False
         if stage > self._stage and (stage > 1 or self.abstraction.spec.atoms != self._refiner.task.atoms_used):
@@ -127,7 +117,6 @@ class MiniGridLazyProduct:
         return True
 
     def abstract(self, first: int) -> tuple[NDArray[np.int32], NDArray[np.uint64], NDArray[np.float64]]:
-        """See `LazyProduct`."""
         count = len(self) - first
         if self.scope is CostScope.GLOBAL:
             return np.full(count, UNKNOWN, np.int32), np.zeros(count, np.uint64), np.zeros(count)
@@ -136,7 +125,6 @@ class MiniGridLazyProduct:
         return *self.abstraction.number(*new), bounds
 
     def estimate(self, first: int, cost_to_go: NDArray[np.float64]) -> NDArray[np.float64]:
-        """See `LazyProduct`."""
         if self.scope is CostScope.GLOBAL:
             return np.zeros(len(self) - first)
         new = self._states[first:], self.automaton_states[first:]
@@ -163,7 +151,6 @@ class MiniGridLazyProduct:
         return prices[self.abstraction.price], self._removal
 
     def deepen(self, cost_to_go: NDArray[np.float64], start: int) -> None:
-        """See `LazyProduct`."""
         if self._stage:
             self._corridor = self._refiner.corridor(
                 self.abstraction, cost_to_go, self._prices, self._removal, CORRIDOR_STATES[self._stage],

@@ -34,40 +34,32 @@ class PlainLazyProduct:
 
     @property
     def automaton_states(self) -> NDArray[np.int32]:
-        """See `LazyProduct`."""
         return self._automaton_states[: len(self)]
 
     @property
     def situations(self) -> NDArray[np.int32]:
-        """See `LazyProduct`."""
         return self._situations[: len(self)]
 
     @property
     def successors(self) -> NDArray[np.int32]:
-        """See `LazyProduct`."""
         return self._successors[: len(self)]
 
     @property
     def label_index(self) -> NDArray[np.uint16]:
-        """See `LazyProduct`."""
         return self._label_index[: len(self)]
 
     @property
     def labels(self) -> Sequence[Label]:
-        """See `LazyProduct`."""
         return self._labels.labels
 
     @property
     def situation_states(self) -> Sequence[Any]:
-        """See `LazyProduct`."""
         return tuple(self._situation_of)
 
     def state(self, node: int) -> Any:
-        """See `LazyProduct`."""
         return self._pairs[node][0]
 
     def add(self, state: Any, automaton_state: int) -> int:
-        """See `LazyProduct`."""
         pair = (state, automaton_state)
         node = self._nodes.setdefault(pair, len(self._pairs))
         if node == len(self._pairs):
@@ -79,7 +71,6 @@ class PlainLazyProduct:
         return node
 
     def expand(self, nodes: NDArray[np.int64]) -> None:
-        """See `LazyProduct`."""
         for node in nodes.tolist():
             state, automaton_state = self._pairs[node]
             available = available_controls(self.world, state)

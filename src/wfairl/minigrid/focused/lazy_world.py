@@ -42,23 +42,23 @@ class LazyProduct(Protocol):
     """
 
     @property
-    def world(self) -> World[Any]: ...  # noqa: D102
+    def world(self) -> World[Any]: ...
     @property
-    def automaton(self) -> Automaton: ...  # noqa: D102
+    def automaton(self) -> Automaton: ...
     @property
-    def automaton_states(self) -> NDArray[np.int32]: ...  # noqa: D102
+    def automaton_states(self) -> NDArray[np.int32]: ...
     @property
-    def situations(self) -> NDArray[np.int32]: ...  # noqa: D102
+    def situations(self) -> NDArray[np.int32]: ...
     @property
-    def successors(self) -> NDArray[np.int32]: ...  # noqa: D102
+    def successors(self) -> NDArray[np.int32]: ...
     @property
-    def label_index(self) -> NDArray[np.uint16]: ...  # noqa: D102
+    def label_index(self) -> NDArray[np.uint16]: ...
     @property
-    def labels(self) -> Sequence[Label]: ...  # noqa: D102
+    def labels(self) -> Sequence[Label]: ...
     @property
-    def situation_states(self) -> Sequence[Any]: ...  # noqa: D102
+    def situation_states(self) -> Sequence[Any]: ...
     @property
-    def abstraction(self) -> Any: ...  # noqa: D102
+    def abstraction(self) -> Any: ...
 
     def __len__(self) -> int:
         """The number of nodes so far."""

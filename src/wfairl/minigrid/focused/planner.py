@@ -70,7 +70,6 @@ class FocusedSolution:
         return self.search.control_cost_to_go(node)
 
     def check_satisfiable(self) -> None:
-        """See `Solution`."""
         self._price()
         if self.search.cost_to_go(0) == np.inf:
             raise unsatisfiable(self.search.lazy.automaton, self.search.labels_by_automaton_state())
@@ -86,7 +85,6 @@ class FocusedSolution:
 
     @property
     def statistics(self) -> dict[str, int]:
-        """See `Solution`."""
         return {"product_states": len(self.search.lazy), "expansions": self.search.expansions}
 
     def _price(self) -> None:
