@@ -1,4 +1,4 @@
-"""Rules hidden in event logs: how often each learner finds them, the growth of the time, and the error of completion.
+"""Rules hidden in event logs: how often each learner finds them, and the growth of the time.
 
     python benchmarks/event_logs.py [--json] [--seeds 5] [--largest 1000000] [--edsm]
 
@@ -7,16 +7,13 @@ are 2,000 words of about 12 events out of 15, most of them incidental, and 3 % o
 fraction of 2,000 other logs whose flag, before noise, is predicted; `states` is the number of live states of the
 learned automaton, beside that of the rule's minimal one; `said` tells whether the sentences are those of the rule.
 
-Peers: a decision tree on "a comes before b", which gives no automaton, and with `--edsm` that learner of AALpy (the
-extra `automata`), on the first 200 logs only: on 2,000 it takes many minutes. Growth is of `declare` on words up to
-`--largest`; `exponent` is the slope of log(seconds) against log(words) from 10^4 words on. Completion learns from half
-of the words of random functions of low rank; its mean squared error on the other half stands beside that of the table
-filled with zeros, whole or of the given rank, whichever is less.
+Peers: a decision tree on "a comes before b", which gives no automaton, and with `--edsm` that learner of AALpy
+(`pip install aalpy`), on the first 200 logs only: on 2,000 it takes many minutes. Growth is of `declare` on words up to
+`--largest`; `exponent` is the slope of log(seconds) against log(words) from 10^4 words on.
 """
 
 import math
 import time
-from itertools import product as words_over
 
 import numpy as np
 from reporting import make_parser, report, rows_table
@@ -24,10 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from wfairl.core.automata.corpus import encode
 from wfairl.core.automata.minimise import same_language, to_finite
-from wfairl.core.automata.weighted import WeightedAutomaton
 from wfairl.core.automata.words import sort_labels
-from wfairl.core.spectral.spectral import SpectralLearner
-from wfairl.events.completion import complete
 from wfairl.events.constraints import Constraint, Occurrences, compile_constraints
 from wfairl.events.word_learners import Reading, find_word_learner
 
@@ -52,13 +46,11 @@ def main() -> None:
         "rules": [row for seed in range(arguments.seeds) for row in measure_rule(seed, arguments.edsm)],
         "growth": growth,
         "exponent": exponent(growth),
-        "completion": [measure_completion(seed) for seed in range(2 * arguments.seeds)],
     }
     rules = [{name: value for name, value in row.items() if name != "rule"} for row in figures["rules"]]
     tables = [
         rows_table(rules, "rules"),
         rows_table(growth, f"growth: time grows as words ** {figures['exponent'] or math.nan:.2f}", ".2f"),
-        rows_table(figures["completion"], "completion", ".2e"),
     ]
     report(figures, arguments.json, *tables)
 
@@ -195,40 +187,6 @@ def exponent(rows: list) -> float | None:
     if len(large) < 2:
         return None
     return float(np.polyfit(*(np.log([row[key] for row in large]) for key in ("words", "seconds")), 1)[0])
-
-
-def measure_completion(seed: int) -> dict:
-    rng = np.random.default_rng(seed)
-    rank, labels = 2 + seed % 3, 2 + seed // 3 % 3
-    target = draw_function(rng, rank, labels)
-    longest = {2: 7, 3: 5, 4: 4}[labels]
-    words = [word for length in range(longest + 1) for word in words_over(target.alphabet, repeat=length)]
-    values, known = target.values(words), rng.random(len(words)) < 0.5
-    seen = [word for word, is_known in zip(words, known, strict=True) if is_known]
-    unseen = [word for word, is_known in zip(words, known, strict=True) if not is_known]
-    started = time.perf_counter()
-    completion = complete(encode(seen, target.alphabet, values[known]), target.alphabet)
-    seconds = time.perf_counter() - started
-    cut = SpectralLearner(rank=rank, rows=longest // 2, cols=longest // 2).fit(seen, values[known]).predict(unseen)
-    zeros = min(float(np.mean(values[~known] ** 2)), float(np.mean((cut - values[~known]) ** 2)))
-    error = float(np.mean((completion.automaton.values(unseen) - values[~known]) ** 2))
-    return {
-        "seed": seed,
-        "rank": rank,
-        "found_rank": completion.automaton.rank,
-        "labels": labels,
-        "words": len(words),
-        "error": error,
-        "zero_filled_error": zeros,
-        "ratio": error / zeros,
-        "seconds": seconds,
-    }
-
-
-def draw_function(rng: np.random.Generator, rank: int, labels: int) -> WeightedAutomaton:
-    transitions = rng.normal(size=(labels, rank, rank))
-    transitions /= np.linalg.norm(transitions, ord=2, axis=(1, 2), keepdims=True)
-    return WeightedAutomaton(ALPHABET[:labels], rng.normal(size=rank), rng.normal(size=rank), transitions)
 
 
 if __name__ == "__main__":

@@ -240,7 +240,7 @@ def test_the_rule_of_an_event_log_is_said_and_judges_other_logs(log, tmp_path):
     assert "a constant answer gives" in text
 
 
-@pytest.mark.parametrize("learner", ["merging", "completion", "spectral"])
+@pytest.mark.parametrize("learner", ["merging", "spectral"])
 def test_each_learner_reads_the_same_log(log, tmp_path, learner):
     document = json.loads(run("learn-task", log, "-o", tmp_path / "t.json", *COLUMNS, "--learner", learner, "--json"))
     assert (document["learner"], document["words"], document["successes"]) == (learner, 60, 24)

@@ -52,8 +52,8 @@ pay' (declare), or a small automaton (merging); if there is none, it memorises t
 
     wfairl learn-task orders.csv -o task.json
 
-completion treats the values of unseen words as unknown, spectral as zero: without --rank, --rows or --cols it
-reproduces every score. gru trains a recurrent network and extracts a finite automaton from it. Other commands
+spectral gives words that it was not shown the value zero: without --rank, --rows or --cols it reproduces every
+score. gru trains a recurrent network and extracts a finite automaton from it. Other commands
 accept the results of all learners. Example:
 
     wfairl learn-task demos.safetensors --learner gru -o task.json
@@ -67,7 +67,6 @@ class Learner(StrEnum):
     SHORTEST = "shortest"
     DECLARE = "declare"
     MERGING = "merging"
-    COMPLETION = "completion"
     SPECTRAL = "spectral"
     GRU = "gru"
 

@@ -87,10 +87,10 @@ def _common_document(model: "TaskModel") -> dict[str, Any]:
 def print_summary(task: "LearnedTask", held_out: "HeldOut | None", output: Path) -> None:
     """Print a task learned from words."""
     from wfairl.core.automata.task_model_file import SPECTRAL
-    from wfairl.events.word_learners import COMPLETION, MEMORISED
+    from wfairl.events.word_learners import MEMORISED
 
     model, summary = task.model, task.model.summary
-    is_weighted = model.learner in (SPECTRAL, COMPLETION)
+    is_weighted = model.learner == SPECTRAL
     table = facts_table()
     table.add_row("words", f"{summary.words}, of which {summary.successes} reach the threshold {model.threshold:g}")
     table.add_row("alphabet", _format_labels(model.alphabet))

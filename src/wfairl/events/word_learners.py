@@ -2,8 +2,8 @@
 
     task = find_word_learner("declare").fit(words, scores)        task.model is a `TaskModel`
 
-`declare`, `merging` and `completion` generalise to unseen words; `spectral` reproduces the scores of the given words,
-and gives 0 to all others. `shortest` takes whichever of `declare` and `merging` has the shorter description, and
+`declare` and `merging` generalise to unseen words; `spectral` reproduces the scores of the given words, and gives 0 to
+all others. `shortest` takes whichever of `declare` and `merging` has the shorter description, and
 `spectral` where neither finds any rule.
 """
 
@@ -15,20 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
-from wfairl.core.automata.corpus import Corpus, encode_all, merge_equal_words
+from wfairl.core.automata.corpus import Corpus, encode_all
 from wfairl.core.automata.finite import DEFAULT_MAX_STATES, DEFAULT_TOLERANCE
 from wfairl.core.automata.minimise import reads_repeats_once, to_finite
 from wfairl.core.automata.task_model import TaskModel, fit_task_model
 from wfairl.core.automata.task_model_file import SPECTRAL
 from wfairl.core.automata.words import Word, as_read
-from wfairl.core.spectral.spectral import BadWordsError, check_words
+from wfairl.core.spectral.spectral import BadWordsError
 from wfairl.core.support.errors import FailedRunError
 from wfairl.core.support.registry import Registry
-from wfairl.events.completion import CompletionSettings, complete
 from wfairl.events.declare import DeclareSettings, LearnedConstraints, learn_constraints
 from wfairl.events.merging import MergingSettings, learn_merged
 
-DECLARE, MERGING, COMPLETION, SHORTEST = "declare", "merging", "completion", "shortest"
+DECLARE, MERGING, SHORTEST = "declare", "merging", "shortest"
 
 MEMORISED = "this automaton only knows what it was shown"
 """The note on a model that gives 0 to every word that it was not learned from."""
@@ -125,34 +124,6 @@ class MergingLearner:
 
 
 @dataclass(frozen=True)
-class CompletionLearner:
-    """A weighted automaton of low rank for the values that are known; see `completion`."""
-
-    reading: Reading = field(default_factory=Reading)
-    settings: CompletionSettings = field(default_factory=CompletionSettings)
-    max_states: int = 500
-
-    def fit(self, words: Sequence[Word], scores: Sequence[float]) -> LearnedTask:
-        """The task of the words."""
-        read = as_read(words, self.reading.keep_repeats)
-        corpus, alphabet = check_words(read, scores)
-        sums, counts = merge_equal_words(corpus)
-        sample = sums.take(np.arange(len(sums)), sums.weights / counts)
-        completion = complete(sample, alphabet, self.settings)
-        model = TaskModel.of_weighted(
-            completion.automaton,
-            COMPLETION,
-            read,
-            scores,
-            rows=completion.rows,
-            cols=completion.cols,
-            max_states=self.max_states,
-            **asdict(self.reading),
-        )
-        return LearnedTask(model, None)
-
-
-@dataclass(frozen=True)
 class SpectralSettings:
     """Settings of `fit_task_model`; see there."""
 
@@ -214,7 +185,6 @@ LEARNERS: Registry[Callable[[Reading], WordLearner]] = Registry(
         SHORTEST: ShortestLearner,
         DECLARE: DeclareLearner,
         MERGING: MergingLearner,
-        COMPLETION: CompletionLearner,
         SPECTRAL: SpectralWordLearner,
     },
 )

@@ -22,7 +22,7 @@ from wfairl.core.rational.scenes import judged_words, scenes_of
 from wfairl.core.rational.search import Candidate
 from wfairl.core.support.registry import Registry
 from wfairl.core.worlds.task import Task
-from wfairl.events.word_learners import COMPLETION, DECLARE, MEMORISED, MERGING, Reading, find_word_learner
+from wfairl.events.word_learners import DECLARE, MEMORISED, MERGING, Reading, find_word_learner
 
 RATIONAL, GRU = "rational", "gru"
 
@@ -125,7 +125,7 @@ LEARNERS: Registry[TaskLearner] = Registry(
     {
         RATIONAL: RationalTaskLearner(),
         SPECTRAL: _SPECTRAL_LEARNER,
-        **{name: WordTaskLearner(partial(_fit_words, name)) for name in (DECLARE, MERGING, COMPLETION)},
+        **{name: WordTaskLearner(partial(_fit_words, name)) for name in (DECLARE, MERGING)},
         GRU: WordTaskLearner(_fit_recurrent),
     },
 )
