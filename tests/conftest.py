@@ -1,13 +1,39 @@
-"""Settings of hypothesis for all tests, which have no deadline since kernels compile; and a real browser."""
+"""For all tests: hypothesis without a deadline, since kernels compile; the command line; a real browser."""
 
 import shutil
+import sys
+from typing import NamedTuple
 
 import pytest
 from hypothesis import settings
 
+from wfairl.cli import main
+
 settings.register_profile("fast", deadline=None, max_examples=50)
 settings.register_profile("thorough", deadline=None, max_examples=100)  # of `make test-slow`
 settings.load_profile("fast")
+
+
+class Result(NamedTuple):
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def wfairl(monkeypatch, capsys):
+    """The command line in this process: arguments in, exit code and the two streams out."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["wfairl", *map(str, arguments)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main()
+        captured = capsys.readouterr()
+        return Result(ended.value.code or 0, captured.out, captured.err)
+
+    return run
+
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 

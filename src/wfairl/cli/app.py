@@ -18,28 +18,37 @@ from typer.core import TyperGroup
 from wfairl import __version__
 
 COMMANDS = {
-    "run": ("experiment", "Run the whole pipeline for one task: demonstrations, automaton, cost, agent, report."),
-    "tasks": ("tasks", "List the tasks: goals, propositions and step limits."),
-    "demos": ("demonstrations", "Collect demonstrations of a task."),
-    "demos-import": ("demonstrations", "Convert your own log, or a Minari data set, to demonstrations."),
-    "demos-export": ("demonstrations", "Write demonstrations as a Minari data set."),
-    "learn-task": ("learn_task", "Learn a task as an automaton, from demonstrations or scored words."),
-    "ask": ("ask", "Ask the most informative question about a task, or propose the next scene to demonstrate."),
-    "score": ("scoring", "Score words with a task model, and show where a rejected word was lost."),
-    "draw": ("specification", "Draw the automaton of a task model."),
-    "explain": ("specification", "Explain in sentences how a task model judges a word."),
-    "diff": ("specification", "Compare two task models by the shortest words that only one of them accepts."),
-    "export": ("specification", "Write a task model as HOA, LTLf, a reward machine, PRISM or Python."),
-    "import": ("specification", "Read a task from HOA, LTLf or a reward machine."),
-    "plan": ("planning", "Plan one episode of a task."),
-    "train": ("learning", "Learn a policy from demonstrations, by one of several methods."),
-    "evaluate": ("evaluation", "Run a policy in unseen scenes, and report its performance."),
-    "data": ("data", "Convert public data to worlds and demonstrations for `wfairl reproduce`."),
-    "reproduce": ("suites", "Compute the tables and figures of a suite, such as the paper's."),
-    "report": ("report", "Write the HTML report of a run or a suite."),
-    "studio": ("studio", "Demonstrate a task in the browser, and watch it being learned."),
+    "run": (
+        "wfairl.cli.experiment",
+        "Run the whole pipeline for one task: demonstrations, automaton, cost, agent, report.",
+    ),
+    "tasks": ("cli.tasks", "List the tasks: goals, propositions and step limits."),
+    "demos": ("cli.demonstrations", "Collect demonstrations of a task."),
+    "demos-import": ("cli.demonstrations", "Convert your own log, or a Minari data set, to demonstrations."),
+    "demos-export": ("cli.demonstrations", "Write demonstrations as a Minari data set."),
+    "learn-task": ("cli.learn_task", "Learn a task as an automaton, from demonstrations or scored words."),
+    "ask": (
+        "wfairl.questions.commands",
+        "Ask the most informative question about a task, or propose a scene to demonstrate.",
+    ),
+    "score": ("events.commands", "Score words with a task model, and show where a rejected word was lost."),
+    "draw": ("specifications.commands", "Draw the automaton of a task model."),
+    "explain": ("specifications.commands", "Explain in sentences how a task model judges a word."),
+    "diff": (
+        "wfairl.specifications.commands",
+        "Compare two task models by the shortest words that only one of them accepts.",
+    ),
+    "export": ("specifications.commands", "Write a task model as HOA, LTLf, a reward machine, PRISM or Python."),
+    "import": ("specifications.commands", "Read a task from HOA, LTLf or a reward machine."),
+    "plan": ("cli.planning", "Plan one episode of a task."),
+    "train": ("cli.learning", "Learn a policy from demonstrations, by one of several methods."),
+    "evaluate": ("cli.evaluation", "Run a policy in unseen scenes, and report its performance."),
+    "data": ("cli.data", "Convert public data to worlds and demonstrations for `wfairl reproduce`."),
+    "reproduce": ("cli.suites", "Compute the tables and figures of a suite, such as the paper's."),
+    "report": ("pages.commands", "Write the HTML report of a run or a suite."),
+    "studio": ("studio.commands", "Demonstrate a task in the browser, and watch it being learned."),
 }
-"""The commands in the order of `--help`: the module of this package that defines each, and a one-line summary."""
+"""The commands in the order of `--help`: the module of the package that defines each, and a one-line summary."""
 
 out = Console(highlight=False, markup=False, soft_wrap=True)
 
@@ -64,7 +73,7 @@ class LazyGroup(TyperGroup):
         name, command, rest = super().resolve_command(ctx, args)
         if name is None or command is None:
             return name, command, rest
-        module = importlib.import_module(f"wfairl.cli.{COMMANDS[name][0]}")
+        module = importlib.import_module(f"wfairl.{COMMANDS[name][0]}")
         group = typer.main.get_group(_reflowed(module.app))
         return name, group.commands[name], rest
 

@@ -77,9 +77,9 @@ def plan(
     as_json: AsJson = False,
 ) -> None:
     """Plan one episode of a task."""
-    from wfairl.cli.refining import check_refinable, prices_of, refine_plan, write_refined
     from wfairl.core.worlds.rendering import as_renderer
     from wfairl.core.worlds.task_registry import find_task
+    from wfairl.floors.commands import check_refinable, prices_of, refine_plan, write_refined
     from wfairl.minigrid.focused.auto import make_planner
 
     if output is not None:
@@ -178,8 +178,8 @@ def _plan_cautiously(
 
 
 def _document(world: Any, found: _SupportedPlan, refined: "RefinedPath | None") -> dict[str, Any]:
-    from wfairl.cli.refining import refined_document
     from wfairl.core.automata.words import compress
+    from wfairl.floors.commands import refined_document
 
     plan, path = found.plan, found.plan.path
     document = {
@@ -198,8 +198,8 @@ def _document(world: Any, found: _SupportedPlan, refined: "RefinedPath | None") 
 
 
 def _print(world: Any, found: _SupportedPlan, refined: "RefinedPath | None", output: Path | None) -> None:
-    from wfairl.cli.refining import print_refined
     from wfairl.core.automata.words import compress, format_word
+    from wfairl.floors.commands import print_refined
 
     plan, path = found.plan, found.plan.path
     out.print(path_table(world.controls, path))

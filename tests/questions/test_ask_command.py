@@ -80,8 +80,8 @@ def test_a_question_for_people_shows_plan_opinions_and_picture(wfairl, demos, mo
 
 def test_in_a_terminal_the_question_is_put(wfairl, demos, model, tmp_path, monkeypatch):
     asked = []
-    monkeypatch.setattr("wfairl.cli.ask.typer.confirm", lambda text: bool(asked.append(text)))
-    monkeypatch.setattr("wfairl.cli.ask.sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("wfairl.questions.commands.typer.confirm", lambda text: bool(asked.append(text)))
+    monkeypatch.setattr("wfairl.questions.commands.sys.stdin.isatty", lambda: True, raising=False)
     code, output, _ = wfairl("ask", demos, "--task-model", model, "--scenes", "11900000")
     assert code == 0
     assert len(asked) == 1
