@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -210,6 +213,28 @@ def test_a_cost_survives_its_file(kind, tmp_path):
     again = load_cost(tmp_path / "cost.safetensors")
     assert type(again) is type(model)
     assert np.array_equal(again.as_cost()(scene.product), model.as_cost()(scene.product))
+
+
+WITHOUT_MINIGRID = """
+import sys
+from pathlib import Path
+from wfairl.core.costs import LinearCost, load_cost, save_cost
+from wfairl.core.costs.adam import Adam
+from wfairl.core.runs.checkpoint import Checkpoint, EpochMetrics, read_checkpoint, write_checkpoint
+model = LinearCost(3, 2)
+save_cost(model, Path("cost.safetensors"))
+load_cost(Path("cost.safetensors"))
+checkpoint = Checkpoint.capture(model, Adam(model, 0.0), EpochMetrics(0, 0.0, 1.0, None), None)
+write_checkpoint(checkpoint, Path("last.safetensors"), "fingerprint")
+read_checkpoint(Path("last.safetensors"), "fingerprint")
+print({"minigrid", "pygame", "wfairl.minigrid.grid_costs"} & set(sys.modules))
+"""
+
+
+def test_a_linear_cost_and_its_checkpoint_are_written_and_read_without_minigrid(tmp_path):
+    command = [sys.executable, "-c", WITHOUT_MINIGRID]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
 
 
 @pytest.mark.parametrize(

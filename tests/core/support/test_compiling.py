@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-import wfairl
 from wfairl.core.support import compiling
 from wfairl.core.support.compiling import njit
 
@@ -30,8 +29,9 @@ ASK = "from wfairl.caller import twice; print(twice(0), sum(twice.stats.cache_hi
 
 def test_a_kernel_is_compiled_anew_when_a_module_changes_that_it_calls(tmp_path: Path):
     package = tmp_path / "wfairl"
-    package.mkdir()
-    shutil.copy(Path(wfairl.__file__).parent / "compiling.py", package)
+    support = package / "core" / "support"
+    support.mkdir(parents=True)
+    shutil.copy(compiling.__file__, support)
     (package / "__init__.py").touch()
     (package / "caller.py").write_text(CALLER)
 
@@ -62,5 +62,5 @@ def test_kernels_are_kept_in_the_package_where_there_is_no_home(monkeypatch: pyt
         raise RuntimeError("Could not determine home directory.")
 
     monkeypatch.setattr(Path, "home", no_home)
-    source = compiling.PACKAGE / "planning" / "shortest_path.py"
+    source = compiling.PACKAGE / "core" / "planning" / "shortest_path.py"
     assert compiling._make_directory.__wrapped__(source, "").parent == source.parent / "__pycache__"

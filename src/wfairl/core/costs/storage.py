@@ -14,14 +14,17 @@ from wfairl.core.support.documents import Whole, parse
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.registry import Registry
 from wfairl.core.support.safetensors_files import read_arrays, write_arrays
-from wfairl.minigrid.grid_costs import LocalCost, PaperCost
 
 FORMAT = "wfairl-cost"
 VERSION = 1
 
 COST_MODELS: Registry[type[CostModel]] = Registry(
     "cost model",
-    {model.kind: model for model in (PaperCost, LocalCost, LinearCost, SharedLinearCost, PricesCost, TabularCost)},
+    {
+        "paper": "wfairl.minigrid.grid_costs:PaperCost",
+        "local": "wfairl.minigrid.grid_costs:LocalCost",
+        **{model.kind: model for model in (LinearCost, SharedLinearCost, PricesCost, TabularCost)},
+    },
 )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numba
 
-PACKAGE = Path(__file__).parent
+PACKAGE = Path(__file__).parents[2]
 IMPORT = re.compile(rf"^\s*(?:from|import)\s+{PACKAGE.name}\.([\w.]+)(?:\s+import\s+([\w, ]+))?", re.MULTILINE)
 
 
