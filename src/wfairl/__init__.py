@@ -7,6 +7,8 @@ or a module lists in its `__all__`. All else may change without notice.
 from typing import TYPE_CHECKING
 
 from wfairl.core.support.lazy_names import load_lazily
+from wfairl.core.support.registry import offer
+from wfairl.neighbours import OFFERS
 
 if TYPE_CHECKING:  # what type checkers and editors see
     from wfairl.core.automata.rules import all_of, avoid, before, then, visit_all, visit_in_order
@@ -91,3 +93,6 @@ _MODULES = {
 }
 
 __getattr__, __dir__ = load_lazily(__name__, _MODULES)
+
+for _noun, _entries in OFFERS.items():
+    offer(_noun, _entries)

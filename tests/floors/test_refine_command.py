@@ -26,7 +26,7 @@ def serve():
 
 @pytest.fixture(autouse=True)
 def only_known_here(monkeypatch):
-    monkeypatch.setattr(registry._tasks, "_entries", {})
+    monkeypatch.setattr(registry._tasks, "_entries", dict(registry._tasks._entries))
     monkeypatch.setattr(registry, "_loaded", {})
 
 

@@ -1,6 +1,8 @@
 """Tasks become known by their names, from our own modules, installed packages, files and modules of the user's own."""
 
 import importlib.metadata
+import subprocess
+import sys
 import textwrap
 from types import SimpleNamespace
 
@@ -10,6 +12,7 @@ from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import GraphWorld, ModelTask, all_tasks, find_task, load_tasks, register_task
 from wfairl.core.worlds import task_registry as registry
+from wfairl.neighbours import OFFERS
 
 OURS = [task.name for task in all_tasks()]
 
@@ -35,7 +38,8 @@ TASK_FILE = """
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch):
     """What a test makes known is forgotten after it."""
-    monkeypatch.setattr(registry._tasks, "_entries", {})
+    monkeypatch.setattr(registry._tasks, "_entries", dict(registry._tasks._entries))
+    monkeypatch.setattr(registry, "_installed", [])
     monkeypatch.setattr(registry, "_loaded", {})
 
 
@@ -59,6 +63,19 @@ def own_task(name="own", **changes):
 def test_our_own_tasks_begin_with_the_papers():
     assert OURS[:3] == ["doorkey", "multiroom", "blocked-unlock-pickup"]
     assert len(set(OURS)) == len(OURS)
+
+
+@pytest.mark.parametrize("module", sorted(set(OFFERS["task"].values())))
+def test_the_neighbours_offer_the_tasks_that_they_define(module):
+    offered = [name for name, home in OFFERS["task"].items() if home == module]
+    assert sorted(task.name for task in registry._tasks_in(importlib.import_module(module))) == sorted(offered)
+
+
+def test_finding_a_task_imports_its_family_alone():
+    code = "import sys, wfairl; wfairl.find_task('office-coffee'); print(*sorted(sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "wfairl.offices.office" in loaded
+    assert not [name for name in loaded if name.startswith(("wfairl.minigrid", "wfairl.floors", "minigrid", "pygame"))]
 
 
 def test_a_file_makes_its_tasks_known_after_ours(write):

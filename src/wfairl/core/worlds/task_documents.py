@@ -10,16 +10,16 @@ A kind of world offers this through a module with
 and its worlds through a method `proposition_menu()`: the propositions of a scene, in words and as documents.
 """
 
-import importlib
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol, runtime_checkable
 
 from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.registry import Registry
 from wfairl.core.worlds.task import Task
 
-KINDS = {"minigrid": "wfairl.minigrid.documents"}
-"""The modules, by the kind that a document names; a new family of worlds is one more line."""
+KINDS: Registry[Any] = Registry("kind of task", {})
+"""The modules of the neighbours, by the kind that a document names."""
 
 
 @runtime_checkable
@@ -41,7 +41,7 @@ class Inventive(Protocol):
 
 def environments() -> dict[str, str]:
     """The environments in which tasks can be defined, with the kind of each."""
-    return {name: kind for kind in KINDS for name in _module(kind).environments()}
+    return {name: kind for kind in KINDS for name in KINDS[kind].environments()}
 
 
 def invented_document(
@@ -55,7 +55,7 @@ def invented_document(
     kinds = environments()
     if environment not in kinds:
         raise BadInputError(f"{environment!r} is not an environment of MiniGrid or BabyAI that is known")
-    document: dict[str, Any] = _module(kinds[environment]).invented_document(name, environment, propositions, rule)
+    document: dict[str, Any] = KINDS[kinds[environment]].invented_document(name, environment, propositions, rule)
     return document
 
 
@@ -64,14 +64,10 @@ def task_of_document(document: Any) -> Task:
     kind = document.get("kind") if isinstance(document, dict) else None
     if not isinstance(kind, str) or kind not in KINDS:
         raise BadInputError(f"not a task in JSON, whose kind is {' or '.join(KINDS)}")
-    task: Task = _module(kind).task_of_document(document)
+    task: Task = KINDS[kind].task_of_document(document)
     return task
 
 
 def check_proposition(environment: str, document: Any) -> None:
     """Raise `BadInputError`, with the reason, if a document is not a proposition about an environment."""
-    _module(environments()[environment]).proposition_of_document(document)
-
-
-def _module(kind: str) -> Any:
-    return importlib.import_module(KINDS[kind])
+    KINDS[environments()[environment]].proposition_of_document(document)

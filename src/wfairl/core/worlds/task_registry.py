@@ -1,4 +1,4 @@
-"""The tasks by name: built-in ones, those of installed packages, and those that a user names.
+"""The tasks by name: those of the neighbours, those of installed packages, and those that a user names.
 
 A package offers tasks through the entry-point group `wfairl.tasks`; a file or module is named on the command line,
 `wfairl --tasks my_tasks.py run NAME`. Every task at the top level of a module counts, alone or in a tuple or list. A
@@ -19,20 +19,20 @@ from wfairl.core.support.registry import Registry
 from wfairl.core.worlds.task import Task, check_task, missing_attributes
 from wfairl.core.worlds.task_documents import task_of_document
 
-BUILT_IN = (
-    "wfairl.minigrid.tasks",
-    "wfairl.minigrid.terrain",
-    "wfairl.minigrid.babyai",
-    "wfairl.offices.office",
-    "wfairl.floors.workshop",
-)
-"""The modules of built-in tasks; a new family of worlds is one more line."""
-
 ENTRY_POINTS = "wfairl.tasks"
 
+
+def _load(name: str, module: str) -> Task:
+    """The task of a name among those at the top level of a module."""
+    return next(task for task in _tasks_in(importlib.import_module(module)) if task.name == name)
+
+
 _tasks: Registry[Task] = Registry(
-    "task", {}, "One of your own is in a file: wfairl --tasks my_tasks.py COMMAND; see docs/own-tasks.md"
+    "task", {}, "One of your own is in a file: wfairl --tasks my_tasks.py COMMAND; see docs/own-tasks.md", _load
 )
+_installed: list[str] = []
+"""The entry points that have been followed."""
+
 _loaded: dict[str, None] = {}
 """The sources that have been loaded, in order."""
 
@@ -88,9 +88,9 @@ def loaded_sources() -> tuple[str, ...]:
 
 
 def _registered() -> Registry[Task]:
-    """All tasks; the first call imports the built-in ones and those of installed packages."""
-    if not _tasks:
-        tasks = [task for module in BUILT_IN for task in _tasks_in(importlib.import_module(module))]
+    """All tasks; the first call imports those of installed packages."""
+    if not _installed:
+        tasks = []
         for point in entry_points(group=ENTRY_POINTS):
             try:
                 value = point.load()
@@ -100,6 +100,7 @@ def _registered() -> Registry[Task]:
                 ) from error
             tasks += _tasks_in(value) if isinstance(value, ModuleType) else _tasks_of(value)
         _tasks.register_all((task.name, task) for task in tasks)
+        _installed.append(ENTRY_POINTS)
     return _tasks
 
 
