@@ -122,15 +122,6 @@ def test_a_run_is_not_put_into_a_file(wfairl, demos, tmp_path):
     assert (tmp_path / "file").read_text() == "mine"
 
 
-def test_a_run_is_not_put_into_a_reproduction(wfairl, demos, tmp_path):
-    (tmp_path / "all").mkdir()
-    (tmp_path / "all" / "results.json").write_text("{}")
-    for command in (("train", demos, "--method", "bc"), ("run", "doorkey")):
-        code, _, err = wfairl(*command, "-o", tmp_path / "all")
-        assert (code, "all: this directory holds the results of a suite; give a run another one" in err) == (2, True)
-    assert [path.name for path in (tmp_path / "all").iterdir()] == ["results.json"]
-
-
 def test_help_teaches_the_methods(wfairl):
     code, out, _ = wfairl("train", "--help")
     assert code == 0

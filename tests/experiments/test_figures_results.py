@@ -9,6 +9,8 @@ from corridors import MUD, Corridor, DrawnCorridor, corridor_task, muddy_cost
 from matplotlib.collections import PolyCollection
 from matplotlib.patches import FancyArrowPatch
 
+from experiments.figures.curves import draw_curves, read_history
+from experiments.figures.returns import Point, ReturnRow, draw_demonstration_curve, draw_returns
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.automata.task_model import fit_task_model
 from wfairl.core.planning.cost import true_cost, unit_cost
@@ -20,17 +22,7 @@ from wfairl.core.worlds.task_registry import find_task
 from wfairl.minigrid.grid_costs import LocalCost
 from wfairl.pages.automata.layout import TIMES
 from wfairl.pages.automata.layout_drawing import THICK, THIN
-from wfairl.pages.figures import (
-    Point,
-    ReturnRow,
-    draw_automaton,
-    draw_cost_maps,
-    draw_curves,
-    draw_demonstration_curve,
-    draw_returns,
-    map_costs,
-    read_history,
-)
+from wfairl.pages.figures import draw_automaton, draw_cost_maps, map_costs
 
 DOORKEY = find_task("doorkey")
 SEED = 5_003

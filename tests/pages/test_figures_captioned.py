@@ -11,19 +11,14 @@ from hypothesis import strategies as st
 from matplotlib import pyplot
 from PIL import Image
 
+from experiments.figures.environments import draw_environments
+from experiments.figures.policies import draw_policies
+from experiments.figures.returns import Point, ReturnRow, draw_demonstration_curve, draw_returns
 from wfairl.core.automata.words import MINUS, format_difference
 from wfairl.core.runs.policies import RandomPolicy
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.pages.figures import (
-    Point,
-    ReturnRow,
-    draw_demonstration_curve,
-    draw_environments,
-    draw_policies,
-    draw_returns,
-    write_figures,
-)
+from wfairl.pages.figures import write_figures
 from wfairl.pages.figures.captioned import DOTS_PER_INCH, MARGIN, CaptionedFigure
 from wfairl.pages.style import PALETTE, new_figure, spread, write
 

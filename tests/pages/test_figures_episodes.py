@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 from corridors import Corridor, DrawnCorridor, corridor_task
 
-from experiments.figures.unseen_word import NoUnseenWordError
+from experiments.figures.environments import draw_environments
+from experiments.figures.policies import draw_policies, find_critical_state, probabilities_at
+from experiments.figures.unseen_word import (
+    NoUnseenWordError,
+    UnseenWord,
+    draw_unseen_word,
+    find_unseen_word,
+    learn_from_fewer,
+)
 from wfairl.core.automata.rules import all_of, avoid, visit_in_order
 from wfairl.core.automata.task_model import fit_task_model
 from wfairl.core.automata.words import compress
@@ -20,17 +28,7 @@ from wfairl.core.runs.policies import PlannedPolicy, RandomPolicy, expert_policy
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.rendering import NoRendererError, can_render
 from wfairl.core.worlds.task_registry import all_tasks
-from wfairl.pages.figures import (
-    UnseenWord,
-    draw_environments,
-    draw_policies,
-    draw_trajectory,
-    draw_unseen_word,
-    find_critical_state,
-    find_unseen_word,
-    learn_from_fewer,
-    probabilities_at,
-)
+from wfairl.pages.figures import draw_trajectory
 from wfairl.pages.path_drawing import LANE, split_by_automaton_state
 
 DOORKEY, MULTIROOM, BLOCKED = all_tasks()[:3]

@@ -101,22 +101,6 @@ def test_a_run_that_is_resumed_keeps_what_was_saved_with_it(tmp_path):
     assert read_evaluations(tmp_path) == kept
 
 
-@pytest.mark.parametrize(
-    "file", ["demonstrations/doorkey-D2-32-128-0.safetensors", "runs/doorkey-D2-bc-32-0-1c236d3d/config.json"]
-)
-def test_a_reproduction_that_was_stopped_is_told_from_what_is_no_run(wfairl, tmp_path, file):
-    (tmp_path / file).parent.mkdir(parents=True)
-    (tmp_path / file).write_text("{}")
-    code, out, err = wfairl("report", tmp_path)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert f"this reproduction has not finished; the same `wfairl reproduce -o {tmp_path}`" in err
-
-
-def test_a_folder_of_runs_is_no_reproduction(wfairl, tmp_path, small_run):
-    shutil.copytree(small_run, tmp_path / "runs" / "doorkey-20261116")
-    assert "not the directory of a run" in wfairl("report", tmp_path).stderr
-
-
 def test_a_reproduction_does_not_go_where_a_run_is(wfairl, small_run):
     before = sorted(small_run.rglob("*"))
     code, out, err = wfairl("reproduce", "--quick", "-o", small_run)

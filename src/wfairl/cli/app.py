@@ -45,7 +45,7 @@ COMMANDS = {
     "evaluate": ("cli.evaluation", "Run a policy in unseen scenes, and report its performance."),
     "data": ("cli.data", "Convert public data to worlds and demonstrations for `wfairl reproduce`."),
     "reproduce": ("cli.suites", "Compute the tables and figures of a suite, such as the paper's."),
-    "report": ("pages.commands", "Write the HTML report of a run or a suite."),
+    "report": ("pages.commands", "Write the HTML report of a run."),
     "studio": ("studio.commands", "Demonstrate a task in the browser, and watch it being learned."),
 }
 """The commands in the order of `--help`: the module of the package that defines each, and a one-line summary."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from experiments.suites.directory import is_reproduction
 from wfairl.cli.app import command_group, facts_table, out, print_json, warn
 from wfairl.cli.options import AsJson, Jobs, Resume
 from wfairl.cli.settings import with_settings
@@ -86,9 +85,7 @@ def train(
 
 
 def check_run_directory(directory: Path, resume: bool) -> None:
-    """Refuse the directory of a suite, and warn if there is no run to resume."""
-    if is_reproduction(directory):
-        raise BadInputError(f"{directory}: this directory holds the results of a suite; give a run another one")
+    """Warn if there is no run to resume."""
     if resume and not directory.exists():
         warn(f"{directory}: there is no run to resume; starting a new one")
 

@@ -13,7 +13,7 @@ app = command_group()
 
 @app.command("report")
 def report_command(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run or a suite.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="The directory of a run.")],
     output: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="The file to write, *.html. Default: RUN/report.html."),
@@ -30,17 +30,14 @@ def report_command(
 ) -> None:
     """Write the HTML report of a run: results, episodes to step through, automaton, training and configuration.
 
-    RUN is a directory of `wfairl run`, `wfairl train` or `wfairl reproduce`; `run` and `reproduce` write the report
-    themselves. The report is one self-contained file, which opens in any browser without a network. Examples:
+    RUN is a directory of `wfairl run` or `wfairl train`; `run` writes the report itself. The report is one
+    self-contained file, which opens in any browser without a network. Example:
 
         wfairl report runs/doorkey
-        wfairl report runs/reproduction
     """
-    from experiments.suites.compute import write_report
-    from experiments.suites.directory import is_reproduction
     from wfairl.pages.run_page import write_run_report  # here, because torch is slow to import
 
-    path = write_report(run, output) if is_reproduction(run) else write_run_report(run, output, scenes)
+    path = write_run_report(run, output, scenes)
     if as_json:
         print_json({"run": str(run), "report": str(path), "bytes": path.stat().st_size})
     else:
