@@ -19,7 +19,7 @@ from wfairl import __version__
 
 COMMANDS = {
     "run": (
-        "wfairl.cli.experiment",
+        "cli.experiment",
         "Run the whole pipeline for one task: demonstrations, automaton, cost, agent, report.",
     ),
     "tasks": ("cli.tasks", "List the tasks: goals, propositions and step limits."),
@@ -28,14 +28,14 @@ COMMANDS = {
     "demos-export": ("cli.demonstrations", "Write demonstrations as a Minari data set."),
     "learn-task": ("cli.learn_task", "Learn a task as an automaton, from demonstrations or scored words."),
     "ask": (
-        "wfairl.questions.commands",
+        "questions.commands",
         "Ask the most informative question about a task, or propose a scene to demonstrate.",
     ),
     "score": ("events.commands", "Score words with a task model, and show where a rejected word was lost."),
     "draw": ("specifications.commands", "Draw the automaton of a task model."),
     "explain": ("specifications.commands", "Explain in sentences how a task model judges a word."),
     "diff": (
-        "wfairl.specifications.commands",
+        "specifications.commands",
         "Compare two task models by the shortest words that only one of them accepts.",
     ),
     "export": ("specifications.commands", "Write a task model as HOA, LTLf, a reward machine, PRISM or Python."),
