@@ -7,7 +7,7 @@ DIR holds N.pautomac.train, N.pautomac.test and N.pautomac_solution.txt. The sco
 has the lowest. One setting for all problems; test words are used for the score only.
 
 `splearn` is scikit-splearn 1.2.1 at its best over ranks 5-40, its rank picked with the test words.
-`spectral` is `SpectralLearner` (trigram smoothing, rank and statistic by held-out words),
+`spectral` is `SpectralDistributionLearner` (trigram smoothing, rank and statistic by held-out words),
 `refined` is `DistributionLearner`.
 """
 
@@ -21,8 +21,9 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import svds
 
 from wfairl.core.automata.words import read_pautomac, read_pautomac_solution
-from wfairl.core.spectral.spectral import LostRankError, SpectralLearner
+from wfairl.core.spectral.spectral import LostRankError
 from wfairl.events.distributions.distribution import DistributionLearner
+from wfairl.events.distributions.spectral_distribution import SpectralDistributionLearner
 
 SPLEARN = {1: 30.40, 3: 50.45, 7: 51.29, 12: 21.67, 24: 38.76, 42: 16.01}
 RANKS = (5, 10, 15, 20, 30, 40)
@@ -89,7 +90,7 @@ def fit_spectral(words):
 
 
 def spectral_learner(rank, statistic):
-    return SpectralLearner(rank=rank, rows=4, cols=4, statistic=statistic, smoothing=3)
+    return SpectralDistributionLearner(rank=rank, rows=4, cols=4, statistic=statistic, smoothing=3)
 
 
 def perplexity(truth, log_probabilities) -> float:
@@ -106,7 +107,7 @@ def measure_fit(directory: Path, problem: int) -> dict:
     ours, plain = [], []
     for _ in range(REPEATS):
         started = time.process_time()
-        learner = SpectralLearner(rank=12, rows=4, cols=4).fit(words)
+        learner = SpectralDistributionLearner(rank=12, rows=4, cols=4).fit(words)
         ours.append(time.process_time() - started)
         started = time.process_time()
         initial, final, transitions = fit_with_dictionaries(words, rank=12, rows=4, cols=4)

@@ -16,7 +16,7 @@ from multiprocessing import get_context
 import numpy as np
 from reporting import figures_table, make_parser, report, rows_table
 
-from wfairl.core.spectral.spectral import SpectralLearner
+from wfairl.events.distributions.spectral_distribution import SpectralDistributionLearner
 
 ALPHABETS = (8, 64, 256)
 MEAN_LENGTH = 8
@@ -43,7 +43,7 @@ def measure(words: int, labels: int) -> dict:
     sample = draw_sample(words, labels)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     started = time.perf_counter()
-    learner = SpectralLearner(rank=8, rows=3, cols=3, max_prefixes=1_000, max_suffixes=1_000).fit(sample)
+    learner = SpectralDistributionLearner(rank=8, rows=3, cols=3, max_prefixes=1_000, max_suffixes=1_000).fit(sample)
     fit_seconds = time.perf_counter() - started
     started = time.perf_counter()
     learner.predict(sample)

@@ -66,3 +66,11 @@ def formulas(propositions="ab", depth=4):
         ),
         max_leaves=depth,
     )
+
+
+def spell(corpus, alphabet):
+    """The words of a corpus."""
+    return [
+        tuple(alphabet[symbol] for symbol in corpus.symbols[start:end])
+        for start, end in zip(corpus.offsets, corpus.offsets[1:], strict=False)
+    ]

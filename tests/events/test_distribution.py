@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies_automata import random_word, seeds
+from oracles_automata import statistic_of
+from strategies_automata import random_word, seeds, spell, words
 
 from wfairl.core.automata.corpus import encode, encode_all
 from wfairl.core.automata.weighted import WeightedAutomaton
-from wfairl.core.spectral.spectral import BadWordsError, SpectralLearner
+from wfairl.core.spectral.spectral import BadWordsError
 from wfairl.core.support.errors import BadInputError
 from wfairl.events.distributions.baum_welch import (
     build_sample_tree,
@@ -22,7 +23,9 @@ from wfairl.events.distributions.baum_welch import (
 )
 from wfairl.events.distributions.distribution import DistributionLearner, mean_of
 from wfairl.events.distributions.smoothing import SmoothedDistribution, choose_weight, fit_ngrams
+from wfairl.events.distributions.spectral_distribution import SpectralDistributionLearner
 from wfairl.events.distributions.spectral_start import spectral_start
+from wfairl.events.distributions.statistics import Statistic, apply_statistic
 
 LABELS = (frozenset("a"), frozenset("b"))
 
@@ -148,6 +151,34 @@ def test_an_order_that_does_not_fit_is_an_error():
         fit_ngrams(encode([LABELS], LABELS), 10**6, 4)
 
 
+@given(st.lists(words, min_size=1, max_size=8), st.sampled_from(list(Statistic)))
+@settings(max_examples=60)
+def test_statistics_count_words_prefixes_suffixes_and_factors(sample, statistic):
+    corpus, alphabet = encode_all(sample)
+    counted = apply_statistic(corpus, statistic, 4)
+    found = dict(zip(spell(counted, alphabet), counted.weights / len(sample), strict=True))
+    assert len(found) == len(counted)
+    factors = {word[i:j] for word in sample for i in range(len(word) + 1) for j in range(i, len(word) + 1)}
+    for factor in factors:
+        expected = statistic_of(sample, statistic, factor) if len(factor) <= 4 else 0.0
+        assert np.isclose(found.get(factor, 0.0), expected)
+
+
+@pytest.mark.parametrize("statistic", ["word", "prefix", "suffix", "factor"])
+def test_every_statistic_with_the_full_basis_gives_the_word_frequencies(statistic):
+    rng = np.random.default_rng(5)
+    alphabet = (frozenset("a"), frozenset("b"))
+    sample = [random_word(rng, alphabet, 4) for _ in range(200)]
+    learner = SpectralDistributionLearner(statistic=statistic).fit(sample)
+    seen = sorted(set(sample), key=repr)
+    assert np.allclose(learner.predict(seen), [sample.count(word) / 200 for word in seen], atol=1e-9)
+
+
+def test_an_unknown_statistic_is_an_error_that_names_them():
+    with pytest.raises(BadInputError, match="'letter'; it must be one of word"):
+        SpectralDistributionLearner(statistic="letter").fit([LABELS])
+
+
 def test_smoothing_a_distribution_with_a_distribution_gives_a_distribution():
     rng = np.random.default_rng(3)
     source = random_source(rng)
@@ -159,7 +190,7 @@ def test_smoothing_a_distribution_with_a_distribution_gives_a_distribution():
 def test_a_smoothed_automaton_excludes_no_word():
     rng = np.random.default_rng(3)
     sample = draw_words(rng, random_source(rng), 300)
-    learner = SpectralLearner(rank=3, rows=3, cols=3, statistic="prefix", smoothing=2).fit(sample)
+    learner = SpectralDistributionLearner(rank=3, rows=3, cols=3, statistic="prefix", smoothing=2).fit(sample)
     words = all_words(8)
     values = learner.automaton_.values(words)
     assert (values <= 0).any()

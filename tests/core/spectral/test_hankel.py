@@ -4,47 +4,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles_automata import statistic_of
-from strategies_automata import words
+from strategies_automata import spell, words
 
-from wfairl.core.automata.corpus import Corpus, encode_all
-from wfairl.core.spectral.hankel import (
-    BadBasisError,
-    BasisChoice,
-    Statistic,
-    apply_statistic,
-    blocks_from_corpus,
-)
+from wfairl.core.automata.corpus import Corpus, encode_all, merge_equal_words
+from wfairl.core.spectral.hankel import BadBasisError, BasisChoice, blocks_from_corpus
 
 samples = st.lists(words, min_size=1, max_size=8)
 limits = st.one_of(st.none(), st.integers(0, 3))
-
-
-def spell(corpus, alphabet):
-    return [
-        tuple(alphabet[symbol] for symbol in corpus.symbols[start:end])
-        for start, end in zip(corpus.offsets, corpus.offsets[1:], strict=False)
-    ]
-
-
-@given(samples, st.sampled_from(list(Statistic)))
-@settings(max_examples=60)
-def test_statistics_count_words_prefixes_suffixes_and_factors(sample, statistic):
-    corpus, alphabet = encode_all(sample)
-    counted = apply_statistic(corpus, statistic, 4)
-    found = dict(zip(spell(counted, alphabet), counted.weights / len(sample), strict=True))
-    assert len(found) == len(counted)
-    factors = {word[i:j] for word in sample for i in range(len(word) + 1) for j in range(i, len(word) + 1)}
-    for factor in factors:
-        expected = statistic_of(sample, statistic, factor) if len(factor) <= 4 else 0.0
-        assert np.isclose(found.get(factor, 0.0), expected)
 
 
 @given(samples, limits, limits)
 @settings(max_examples=60)
 def test_blocks_hold_the_frequencies_of_their_words(sample, rows, cols):
     corpus, alphabet = encode_all(sample)
-    counted = apply_statistic(corpus, Statistic.WORD, None)
+    counted, _ = merge_equal_words(corpus)
     blocks = blocks_from_corpus(counted, counted.weights, len(alphabet), BasisChoice(rows, cols))
     longest = {"rows": 99 if rows is None else rows, "cols": 99 if cols is None else cols}
     kept = [w for w in spell(counted, alphabet) if rows is None or cols is None or len(w) <= rows + 1 + cols]
@@ -66,7 +39,7 @@ def test_blocks_hold_the_frequencies_of_their_words(sample, rows, cols):
 @settings(max_examples=40)
 def test_the_most_frequent_prefixes_are_kept(sample, count):
     corpus, alphabet = encode_all(sample)
-    counted = apply_statistic(corpus, Statistic.WORD, None)
+    counted, _ = merge_equal_words(corpus)
     blocks = blocks_from_corpus(counted, counted.weights, len(alphabet), BasisChoice(max_prefixes=count))
     prefixes = {word[:i] for word in sample for i in range(len(word) + 1)}
     passing = sorted((sum(w[: len(u)] == u for w in sample) for u in prefixes), reverse=True)

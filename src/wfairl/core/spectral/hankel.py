@@ -2,44 +2,22 @@
 
 u runs over a basis of prefixes and v over one of suffixes; the empty word is row 0 and column 0.
 Blocks come from a sample of words (sparse, unseen entries zero) or from a function (dense).
-
-For a distribution p, h may be another statistic of it than the probability of a word:
-
-    word    h(x) = p(x)                   prefix  h(x) = sum_v p(xv)
-    suffix  h(x) = sum_u p(ux)            factor  h(x) = sum_{u, v} p(uxv), the expected occurrences
 """
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from wfairl.core.automata.corpus import (
-    TOO_DEEP,
-    Corpus,
-    PrefixTree,
-    build_prefix_tree,
-    indices_by_symbol,
-    merge_equal_words,
-)
+from wfairl.core.automata.corpus import Corpus, PrefixTree, build_prefix_tree, indices_by_symbol
 from wfairl.core.support.errors import BadInputError
 
 Matrix: TypeAlias = NDArray[np.float64] | csr_array
 
 OUTSIDE = -1
 """The row or column of a prefix or suffix that is not in the basis."""
-
-
-class Statistic(StrEnum):
-    """The statistic of a distribution over words that the Hankel blocks hold."""
-
-    WORD = "word"
-    PREFIX = "prefix"
-    SUFFIX = "suffix"
-    FACTOR = "factor"
 
 
 class BadBasisError(BadInputError):
@@ -135,21 +113,6 @@ def blocks_from_corpus(
     return HankelBlocks(block, label_blocks, rows, cols)
 
 
-def apply_statistic(corpus: Corpus, statistic: Statistic, longest: int | None) -> Corpus:
-    """The distinct words with a non-zero statistic, weighted by it; words beyond `longest` left out."""
-    limit = int(corpus.lengths.max(initial=0)) if longest is None else longest
-    match statistic:
-        case Statistic.WORD:
-            short = np.flatnonzero(corpus.lengths <= limit)
-            return merge_equal_words(corpus.take(short))[0]
-        case Statistic.PREFIX:
-            return _distinct_prefixes(corpus, limit)
-        case Statistic.SUFFIX:
-            return _distinct_prefixes(corpus.reversed(), limit).reversed()
-        case Statistic.FACTOR:  # a factor is a prefix of a suffix
-            return _distinct_prefixes(_cut_suffixes(corpus, limit), limit)
-
-
 def _number_basis(
     tree: PrefixTree, frequencies: NDArray[np.float64], corpus: Corpus, count: int | None
 ) -> NDArray[np.int64]:
@@ -168,20 +131,3 @@ def _number_basis(
 
 def _longest(tree: PrefixTree, numbers: NDArray[np.int64]) -> int:
     return int(tree.depths[numbers[:-1] != OUTSIDE].max())
-
-
-def _distinct_prefixes(corpus: Corpus, longest: int) -> Corpus:
-    tree = build_prefix_tree(corpus, longest)
-    reached = tree.visits != TOO_DEEP
-    visits, word_of = tree.visits[reached], corpus.prefix_words[reached]
-    totals = np.bincount(visits, corpus.weights[word_of], len(tree)).astype(np.float64)
-    example = np.zeros(len(tree), np.int64)
-    example[visits] = word_of  # any word through the node will do
-    return corpus.factors(example, np.zeros(len(tree), np.int64), tree.depths, totals)
-
-
-def _cut_suffixes(corpus: Corpus, longest: int) -> Corpus:
-    """Every suffix of every word, the empty one too, cut to its first `longest` symbols."""
-    word_of, starts = corpus.prefix_words, corpus.prefix_lengths
-    lengths = np.minimum(corpus.lengths[word_of] - starts, longest)
-    return corpus.factors(word_of, starts, lengths, corpus.weights[word_of])

@@ -15,23 +15,15 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import svds
-from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from wfairl.core.automata.automaton import Label
-from wfairl.core.automata.corpus import Corpus, encode, encode_all, merge_equal_words
+from wfairl.core.automata.corpus import Corpus, encode_all, merge_equal_words
 from wfairl.core.automata.weighted import WeightedAutomaton
 from wfairl.core.automata.words import Word
-from wfairl.core.spectral.hankel import (
-    BasisChoice,
-    HankelBlocks,
-    Matrix,
-    Statistic,
-    apply_statistic,
-    blocks_from_corpus,
-)
+from wfairl.core.spectral.hankel import BasisChoice, HankelBlocks, Matrix, blocks_from_corpus
 from wfairl.core.support.errors import BadInputError, FailedRunError
-from wfairl.events.distributions.smoothing import SmoothedDistribution, choose_weight, fit_ngrams
 
 Scores: TypeAlias = Sequence[float] | NDArray[np.float64]
 
@@ -40,9 +32,6 @@ DENSE_LIMIT = 2_000
 
 MAX_AUTOMATIC_RANK = 500
 """Beyond it, matrices of rank x rank numbers per label are larger than the words that they summarise."""
-
-HELD_OUT_SHARE = 10
-"""One word in this many is held out to choose how much smoothing a distribution needs."""
 
 TRUNCATION_GAIN = 8
 """A truncated decomposition pays off when the block is this many times larger than the rank."""
@@ -76,8 +65,7 @@ class Factorisation:
 class SpectralLearner(RegressorMixin, BaseEstimator):
     """Learns a `WeightedAutomaton` from words, a scikit-learn estimator.
 
-    With scores, the value of a word is the mean of its scores and that of unseen words is zero.
-    Without scores the words are a sample of a distribution, and values are relative frequencies.
+    The value of a word is the mean of its scores, and that of an unseen word is zero.
 
     Args:
         rank: number of states m; None takes the numerical rank of the Hankel block.
@@ -85,10 +73,6 @@ class SpectralLearner(RegressorMixin, BaseEstimator):
         cols: length of the longest suffix of the basis; None takes all.
         max_prefixes: keep only this many prefixes, the most frequent; None keeps all.
         max_suffixes: keep only this many suffixes, the most frequent; None keeps all.
-        statistic: what the blocks hold of a distribution: `word`, `prefix`, `suffix` or `factor`.
-            Whichever it is, the automaton gives the values of whole words.
-        smoothing: order of the n-gram model that keeps every word of a distribution possible, such as
-            3 for trigrams; 0 leaves the values of the automaton as they are. See `smoothing`.
         rank_tolerance: singular values below this share of the largest count as zero.
 
     Attributes:
@@ -98,7 +82,6 @@ class SpectralLearner(RegressorMixin, BaseEstimator):
         n_prefixes_, n_suffixes_: size of the basis.
         spectrum_: singular values of H, falling; all of them, or the first `rank` of a large block.
         condition_: largest over smallest singular value used.
-        smoothed_: the `SmoothedDistribution`, if there is smoothing.
     """
 
     def __init__(
@@ -108,8 +91,6 @@ class SpectralLearner(RegressorMixin, BaseEstimator):
         cols: int | None = None,
         max_prefixes: int | None = None,
         max_suffixes: int | None = None,
-        statistic: str = "word",
-        smoothing: int = 0,
         rank_tolerance: float = 1e-10,
     ) -> None:
         self.rank = rank
@@ -117,11 +98,9 @@ class SpectralLearner(RegressorMixin, BaseEstimator):
         self.cols = cols
         self.max_prefixes = max_prefixes
         self.max_suffixes = max_suffixes
-        self.statistic = statistic
-        self.smoothing = smoothing
         self.rank_tolerance = rank_tolerance
 
-    def fit(self, words: Sequence[Word], scores: Scores | None = None) -> "SpectralLearner":
+    def fit(self, words: Sequence[Word], scores: Scores) -> "SpectralLearner":
         """Learn the automaton.
 
         Raises:
@@ -129,84 +108,35 @@ class SpectralLearner(RegressorMixin, BaseEstimator):
             BadBasisError: an impossible limit of the basis.
             LostRankError: the block has a smaller rank than the one asked for, or too high an automatic one.
         """
-        statistic, choice = self._check_settings(scores)
+        choice = BasisChoice(self.rows, self.cols, self.max_prefixes, self.max_suffixes)
         whole, alphabet = check_words(words, scores)
-        corpus, frequencies = mean_values(whole) if scores is not None else _frequencies(whole, statistic, choice)
+        corpus, frequencies = mean_values(whole)
         blocks = blocks_from_corpus(corpus, frequencies, len(alphabet), choice)
         factors = factorise(blocks.block, self.rank, self.rank_tolerance)
-        automaton = words_from_statistic(assemble(blocks, factors, alphabet), statistic)
 
-        self.automaton_ = automaton
-        self.rank_ = automaton.rank
+        self.automaton_ = assemble(blocks, factors, alphabet)
+        self.rank_ = self.automaton_.rank
         self.rows_, self.cols_ = blocks.rows, blocks.cols
         self.n_prefixes_, self.n_suffixes_ = blocks.block.shape
         self.spectrum_ = factors.spectrum
         self.condition_ = float(factors.singular_values[0] / factors.singular_values[-1])
-        if self.smoothing:
-            self.smoothed_ = self._smooth(words)
         return self
 
     def predict(self, words: Sequence[Word]) -> NDArray[np.float64]:
         """The value of each word, shape [words]; zero for a word with an unknown label."""
         check_is_fitted(self, "automaton_")
-        if self.smoothing:
-            return np.exp(self.log_probability(words))
         values: NDArray[np.float64] = self.automaton_.values(words)
         return values
 
-    def log_probability(self, words: Sequence[Word]) -> NDArray[np.float64]:
-        """Natural log-probability of each word under the smoothed distribution, shape [words]."""
-        check_is_fitted(self, "smoothed_")
-        alphabet, labels_known = self.automaton_.alphabet, set(self.automaton_.alphabet)
-        possible = [labels_known.issuperset(word) for word in words]
-        corpus = encode([word if ok else () for word, ok in zip(words, possible, strict=True)], alphabet)
-        return np.where(possible, self.smoothed_.log_probabilities(corpus), -np.inf)
-
-    def score(self, words: Sequence[Word], scores: Scores | None = None) -> float:
-        """How well it fits these words; higher is better, as scikit-learn has it.
-
-        Minus the loss of eq. (2) where there are scores, else the mean smoothed log-probability.
-        """
+    def score(self, words: Sequence[Word], scores: Scores) -> float:
+        """Minus the loss of eq. (2), so that higher is better, as scikit-learn has it."""
         check_is_fitted(self, "automaton_")
-        if scores is None:
-            return float(self.log_probability(words).mean())
         return -mean_squared_error(self.automaton_, words, scores)
-
-    def _smooth(self, words: Sequence[Word]) -> SmoothedDistribution:
-        """Choose the weight of the n-grams on every tenth word, for a second model learned without these."""
-        held_out = [word for i, word in enumerate(words) if i % HELD_OUT_SHARE == 0]
-        learned = [word for i, word in enumerate(words) if i % HELD_OUT_SHARE]
-        alphabet, labels = self.automaton_.alphabet, len(self.automaton_.alphabet)
-        ngrams = fit_ngrams(encode(words, alphabet), labels, self.smoothing)
-        if not learned:  # a single word
-            return SmoothedDistribution(self.automaton_, ngrams, 1.0)
-        second = clone(self).set_params(smoothing=0).fit(learned).automaton_
-        labels_known = set(second.alphabet)
-        judged = encode([word for word in held_out if labels_known.issuperset(word)], second.alphabet)
-        second_ngrams = fit_ngrams(encode(learned, second.alphabet), len(second.alphabet), self.smoothing)
-        return SmoothedDistribution(self.automaton_, ngrams, choose_weight(second, second_ngrams, judged))
-
-    def _check_settings(self, scores: Scores | None) -> tuple[Statistic, BasisChoice]:
-        try:
-            statistic = Statistic(self.statistic)
-        except ValueError:
-            names = ", ".join(Statistic)
-            raise BadInputError(f"statistic is {self.statistic!r}; it must be one of {names}") from None
-        if scores is not None and statistic is not Statistic.WORD:
-            raise BadInputError(
-                f"the {statistic} statistic belongs to a distribution; leave the scores out, or use the word statistic"
-            )
-        if scores is not None and self.smoothing:
-            raise BadInputError("smoothing belongs to a distribution; leave the scores out, or set smoothing to 0")
-        if self.rank is not None and self.rank < 1:
-            raise BadInputError(f"rank is {self.rank}; give at least 1, or leave it out")
-        return statistic, BasisChoice(self.rows, self.cols, self.max_prefixes, self.max_suffixes)
 
     def __sklearn_tags__(self) -> Any:
         """Words are sequences of labels, not rows of a matrix."""
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array = False
-        tags.target_tags.required = False
         return tags
 
 
@@ -247,12 +177,6 @@ def mean_values(corpus: Corpus) -> tuple[Corpus, NDArray[np.float64]]:
     return distinct.take(indices, means[indices]), counts[indices].astype(np.float64)
 
 
-def _frequencies(corpus: Corpus, statistic: Statistic, choice: BasisChoice) -> tuple[Corpus, NDArray[np.float64]]:
-    counted = apply_statistic(corpus, statistic, choice.longest_word)
-    frequencies = counted.weights / len(corpus)
-    return Corpus(counted.symbols, counted.offsets, frequencies), frequencies
-
-
 def factorise(block: Matrix, rank: int | None, tolerance: float) -> Factorisation:
     """The singular value decomposition of a Hankel block, cut to `rank` or to its numerical rank.
 
@@ -260,6 +184,8 @@ def factorise(block: Matrix, rank: int | None, tolerance: float) -> Factorisatio
         LostRankError: fewer than `rank` singular values are above `tolerance` times the largest, or
             no rank was given and the block is too large for all its singular values.
     """
+    if rank is not None and rank < 1:
+        raise BadInputError(f"rank is {rank}; give at least 1, or leave it out")
     smaller_side = min(block.shape)
     if rank is not None and rank * TRUNCATION_GAIN < smaller_side:
         start = np.ones(smaller_side)  # a fixed start: the same data give the same automaton
@@ -300,21 +226,4 @@ def assemble(blocks: HankelBlocks, factors: Factorisation, alphabet: Sequence[La
         initial=U[0],  # alpha_0 = P(lambda, :)
         final=singular_values * V[0],  # beta = S(:, lambda)
         transitions=transitions,
-    )
-
-
-def words_from_statistic(automaton: WeightedAutomaton, statistic: Statistic) -> WeightedAutomaton:
-    """The automaton of word probabilities, from one of another statistic.
-
-    With W = sum_sigma W_sigma, summing over all continuations multiplies beta by (I - W)^{-1}, and
-    over all beginnings alpha_0; so the factor (I - W) takes it back.
-    """
-    total = np.eye(automaton.rank) - automaton.transitions.sum(axis=0)
-    before = statistic in (Statistic.SUFFIX, Statistic.FACTOR)
-    after = statistic in (Statistic.PREFIX, Statistic.FACTOR)
-    return WeightedAutomaton(
-        automaton.alphabet,
-        automaton.initial @ total if before else automaton.initial,
-        total @ automaton.final if after else automaton.final,
-        automaton.transitions,
     )

@@ -4,6 +4,7 @@ from wfairl.core.support.lazy_names import load_lazily
 
 _MODULES = {
     "DistributionLearner": "distribution",
+    "SpectralDistributionLearner": "spectral_distribution",
 }
 
 __all__ = [*_MODULES]

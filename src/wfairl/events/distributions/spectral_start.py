@@ -16,8 +16,9 @@ from sklearn.cluster import KMeans
 from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.corpus import Corpus, PrefixTree, build_prefix_tree
 from wfairl.core.automata.weighted import WeightedAutomaton
-from wfairl.core.spectral.hankel import BasisChoice, Statistic, apply_statistic, blocks_from_corpus
-from wfairl.core.spectral.spectral import LostRankError, assemble, factorise, words_from_statistic
+from wfairl.core.spectral.hankel import BasisChoice
+from wfairl.core.spectral.spectral import LostRankError, assemble, factorise
+from wfairl.events.distributions.statistics import Statistic, blocks_of_sample, words_from_statistic
 
 BASIS = BasisChoice(rows=4, cols=4, max_prefixes=800, max_suffixes=800)
 MAX_RANK = 20
@@ -44,9 +45,7 @@ def spectral_start(
 
 
 def _learn(corpus: Corpus, alphabet: tuple[Label, ...], states: int) -> tuple[WeightedAutomaton, NDArray[np.float64]]:
-    counted = apply_statistic(corpus, Statistic.FACTOR, BASIS.longest_word)
-    factors = Corpus(counted.symbols, counted.offsets, counted.weights / corpus.weights.sum())
-    blocks = blocks_from_corpus(factors, factors.weights, len(alphabet), BASIS)
+    blocks = blocks_of_sample(corpus, alphabet, Statistic.FACTOR, BASIS)
     try:
         factorisation = factorise(blocks.block, min(states, MAX_RANK), 1e-12)
     except LostRankError:  # a small sample: take its own rank
