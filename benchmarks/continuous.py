@@ -302,7 +302,7 @@ def pictures() -> list[dict[str, Any]]:
     match = world.source.match_path(np.array(entry["path"]), world.initial_state)
     return [
         {"picture": "plan", "walk": list(states), "seed": FIRST_TEST + 1, "path": refined.path.tolist()},
-        {"picture": "snapping", "walk": list(match.vertices), "seed": entry["seed"], "path": entry["path"]},
+        {"picture": "snapping", "walk": list(match.states), "seed": entry["seed"], "path": entry["path"]},
     ]
 
 

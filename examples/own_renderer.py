@@ -1,14 +1,14 @@
-"""Your own renderer: with two methods, `render` and `locate`, every image and report shows your world.
+"""Your own renderer: with a `rendering`, every image and report shows your world.
 
     wfairl --tasks examples/own_renderer.py plan two-tanks --seed 0 -o plan.png
 
-The world is not a grid: two water tanks with three valves. `render` returns an image of a state, shape [height, width,
-3]; `locate` returns the position of the "agent" in it, for images of whole trajectories.
+The world is not a grid: two water tanks with three valves. A rendering has a function that draws a state as an image,
+shape [height, width, 3], and may have one that locates the "agent" in it, for images of whole trajectories.
 """
 
 import numpy as np
 
-from wfairl import ModelTask, all_of, avoid, visit_in_order
+from wfairl import ModelTask, Places, Rendering, all_of, avoid, visit_in_order
 
 FULL = 6  # levels
 
@@ -32,7 +32,11 @@ class TwoTanks:
     def features(self, state, control, next_state):
         return np.eye(3)[control]
 
-    def render(self, state):
+    @property
+    def rendering(self):
+        return Rendering(self.draw, Places(self.locate))
+
+    def draw(self, state):
         image = np.full((120, 160, 3), 255, np.uint8)
         for tank, level in enumerate(state):
             inside = slice(15 + 75 * tank, 70 + 75 * tank)
@@ -56,5 +60,5 @@ TASK = ModelTask(
 if __name__ == "__main__":
     from PIL import Image
 
-    Image.fromarray(TwoTanks().render((4, 2))).save("tanks.png")
+    Image.fromarray(TwoTanks().draw((4, 2))).save("tanks.png")
     print("wrote tanks.png")

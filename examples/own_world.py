@@ -5,7 +5,7 @@ wfairl --tasks examples/own_world.py run corridor
 
 import numpy as np
 
-from wfairl import ModelTask, check_world, visit_in_order
+from wfairl import ModelTask, Rendering, check_world, visit_in_order
 
 
 class Corridor:
@@ -17,6 +17,7 @@ class Corridor:
 
     def __init__(self, length=6, start=2):
         self.length, self.initial_state = length, (start, False)
+        self.rendering = Rendering(self.draw)
 
     def step(self, state, control):
         cell, has_parcel = state
@@ -33,7 +34,7 @@ class Corridor:
         moves, pushes = next_state[0] != state[0], self.controls[control] != "grab"
         return np.array([moves, next_state[1], pushes and not moves], float)
 
-    def render(self, state):
+    def draw(self, state):
         image = np.full((16, 16 * self.length, 3), 230, np.uint8)
         image[:, 16 * state[0] : 16 * state[0] + 16] = (200, 60, 40) if state[1] else (60, 90, 200)
         return image

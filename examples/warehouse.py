@@ -8,7 +8,7 @@ much. The learner knows neither the order of the stations nor the cost of a crow
 
 import numpy as np
 
-from wfairl import ModelTask, visit_in_order
+from wfairl import ModelTask, Places, Rendering, visit_in_order
 from wfairl.pages.world_drawing import cell_centre, draw_grid
 
 HEIGHT, WIDTH = 30, 40
@@ -49,12 +49,13 @@ class Warehouse:
     def features(self, state, control, next_state):
         return np.array([1.0, self.cells[next_state] == "~"], float)
 
-    def render(self, state):
+    @property
+    def rendering(self):
+        return Rendering(self.draw, Places(lambda state: cell_centre(state[1], state[0], size=16)))
+
+    def draw(self, state):
         colours = {"~": "#f4c7ab", "P": "#cfe3f7", "S": "#fff2b3", "D": "#cfe8d5", "B": "#eeeeee"}
         return draw_grid(["".join(row) for row in self.cells], colours, agent=state[::-1], size=16)
-
-    def locate(self, state):
-        return cell_centre(state[1], state[0], size=16)
 
 
 TASK = ModelTask(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wfairl.core.automata.rules import visit_in_order
+from wfairl.core.worlds.rendering import Places, Rendering
 from wfairl.core.worlds.task import ModelTask
 from wfairl.pages.world_drawing import cell_centre, draw_grid
 
@@ -44,7 +45,11 @@ class Corridor:
 class DrawnCorridor(Corridor):
     """The same corridor, which can show itself."""
 
-    def render(self, state):
+    @property
+    def rendering(self):
+        return Rendering(self.draw, Places(self.locate))
+
+    def draw(self, state):
         cell, has_parcel = state
         row = "H" + "." * (self.length - 3) + "~" + ("." if has_parcel else "P")
         return draw_grid([row], {"~": "#b99a6b", "H": "#cfe8d5"}, (cell, 0), "p" if has_parcel else "")

@@ -3,17 +3,16 @@
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.worlds.rendering import NoRendererError, Renderer, can_render
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import all_tasks
 from wfairl.pages import style
 from wfairl.pages.figures.captioned import CaptionedFigure
 from wfairl.pages.text import counted
+from wfairl.pages.world_drawing import NoRendererError, rendering_of
 
 TALLEST = 1.55
 """Inches of a scene, that of the paper's three tasks in a row; fewer tasks do not grow beyond it."""
@@ -44,7 +43,8 @@ def draw_environments(
     """
     tasks = all_tasks() if tasks is None else tasks
     worlds = [task.make_world(seed) for task in tasks]
-    images = {task: _initial_image(world) for task, world in zip(tasks, worlds, strict=True) if can_render(world)}
+    shown = [(task, world, rendering_of(world)) for task, world in zip(tasks, worlds, strict=True)]
+    images = {task: rendering.render(world.initial_state) for task, world, rendering in shown if rendering}
     if not images:
         raise NoRendererError("no task has a world with a renderer")
     rows = [list(images.items())[first : first + TASKS_PER_ROW] for first in range(0, len(images), TASKS_PER_ROW)]
@@ -87,11 +87,6 @@ def _lay_out_row(row: Sequence[tuple[Task, NDArray[np.uint8]]]) -> list[_Cell]:
 
 def _height(row: Sequence[_Cell]) -> float:
     return TITLE + row[0].height + 0.06 + LINE * max(len(cell.lines) for cell in row)
-
-
-def _initial_image(world: Any) -> NDArray[np.uint8]:
-    renderer: Renderer = world
-    return renderer.render(world.initial_state)
 
 
 def _lines(task: Task, characters: int) -> list[tuple[str, str]]:

@@ -19,11 +19,11 @@ from wfairl.core.planning.policy import NoLiveControlError
 from wfairl.core.planning.product import build_product
 from wfairl.core.runs.policies import Policy
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.rendering import as_renderer, can_render
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.world import World
 from wfairl.pages import style
 from wfairl.pages.figures.captioned import CaptionedFigure
+from wfairl.pages.world_drawing import rendering_of
 
 SCENE = 2.1
 TOP, BAR, GAP, NAMES, SCALE = 0.22, 0.155, 0.14, 0.5, 0.3
@@ -121,8 +121,9 @@ def draw_policies(
     height = rows * (TOP + panel) + SCALE
     figure = style.new_figure(style.PAGE, height)
     left = NAMES
-    if can_render(world):
-        image = as_renderer(world).render(critical.path.states[critical.step])
+    rendering = rendering_of(world)
+    if rendering is not None:
+        image = rendering.render(critical.path.states[critical.step])
         inches = min(SCENE / image.shape[1], (height - TOP) / image.shape[0])  # of a pixel
         steps = f"state after {critical.step} of {len(critical.path.controls)} steps"
         style.write_at(figure, 0, 0.04, steps, style.SMALL, va="top")
@@ -186,7 +187,7 @@ def _caption(
     return (
         f"The probabilities of each policy in {task.name} (scene {seed}) after the first {critical.step} of"
         f" {len(critical.path.controls)} steps of a shortest path, whose next control is '{optimal}'."
-        f"{'' if can_render(world) else ' The world has no renderer, so the state is not shown.'}"
+        f"{'' if rendering_of(world) else ' The world has no renderer, so the state is not shown.'}"
         " Every policy was led to this state along that path, and acts at its own temperature."
         f" Probability of '{optimal}': {shares}."
     )

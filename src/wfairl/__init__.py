@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # what type checkers and editors see
     from wfairl.core.runs.policies import PlannedPolicy
     from wfairl.core.runs.rollout import roll_out
     from wfairl.core.worlds.graph import GraphWorld
+    from wfairl.core.worlds.rendering import Places, Rendering
     from wfairl.core.worlds.task import ModelTask, Task, check_task
     from wfairl.core.worlds.task_registry import find_task, register_task
     from wfairl.core.worlds.world import World, check_world
@@ -36,7 +37,9 @@ __all__ = [
     "Dataset",
     "GraphWorld",
     "ModelTask",
+    "Places",
     "PlannedPolicy",
+    "Rendering",
     "Task",
     "TaskModel",
     "World",
@@ -66,6 +69,8 @@ _MODULES = {
     "World": "core.worlds.world",
     "check_world": "core.worlds.world",
     "GraphWorld": "core.worlds.graph",
+    "Rendering": "core.worlds.rendering",
+    "Places": "core.worlds.rendering",
     "Task": "core.worlds.task",
     "ModelTask": "core.worlds.task",
     "check_task": "core.worlds.task",

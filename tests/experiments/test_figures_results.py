@@ -17,12 +17,12 @@ from wfairl.core.planning.cost import true_cost, unit_cost
 from wfairl.core.planning.product import build_product
 from wfairl.core.runs.checkpoint import BrokenMetricsError
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.rendering import NoRendererError
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.minigrid.grid_costs import LocalCost
 from wfairl.pages.automata.layout import TIMES
 from wfairl.pages.automata.layout_drawing import THICK, THIN
 from wfairl.pages.figures import draw_automaton, draw_cost_maps, map_costs
+from wfairl.pages.world_drawing import NoRendererError
 
 DOORKEY = find_task("doorkey")
 SEED = 5_003

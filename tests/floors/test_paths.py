@@ -28,7 +28,7 @@ def test_a_walk_is_snapped_to_itself(seed):
     scene, path = roadmap.world(walk[0]).source, roadmap.path(walk)
     assume(scene.recorded_word(path) == FLOOR.word(path))  # it leaves no region only to come back at once
     match = scene.match_path(path, walk[0])
-    assert match.vertices == tuple(walk)
+    assert match.states == tuple(walk)
     assert match.mean_error == pytest.approx(0, abs=1e-9)
     assert match.largest_error == pytest.approx(0, abs=1e-9)
     assert [roadmap.table.successors[a, u] for a, u in zip(walk, match.controls, strict=False)] == walk[1:]
@@ -44,7 +44,7 @@ def test_a_disturbed_walk_is_snapped_no_further_than_it_was_moved(seed):
     assume(scene.recorded_word(moved) == FLOOR.word(roadmap.path(walk)))  # another word is another demonstration
     match = scene.match_path(moved, walk[0])
     assert match.mean_error <= 0.03
-    assert FLOOR.word(roadmap.path(match.vertices)) == scene.recorded_word(moved)
+    assert FLOOR.word(roadmap.path(match.states)) == scene.recorded_word(moved)
 
 
 @settings(max_examples=10)
@@ -55,7 +55,7 @@ def test_a_snapped_path_makes_no_detours(seed):
     start = roadmap.nearest(straight[0])
     straight[0] = roadmap.configurations[start]
     match = roadmap.world(start).source.match_path(straight + rng.normal(size=straight.shape) * 0.02, start)
-    walked = path_lengths(roadmap.path(match.vertices))[-1]
+    walked = path_lengths(roadmap.path(match.states))[-1]
     assert walked <= 1.25 * path_lengths(straight)[-1]
 
 
@@ -67,7 +67,7 @@ def test_the_largest_error_bounds_the_frechet_distance():
         start = roadmap.nearest(path[0])
         path[0] = roadmap.configurations[start]
         match = roadmap.world(start).source.match_path(path, start)
-        walked, recorded = (shapely.LineString(resample(one, 0.02)) for one in (roadmap.path(match.vertices), path))
+        walked, recorded = (shapely.LineString(resample(one, 0.02)) for one in (roadmap.path(match.states), path))
         assert shapely.frechet_distance(recorded, walked) <= match.largest_error + 0.05
 
 
@@ -78,7 +78,7 @@ def test_a_gap_at_the_edge_of_a_region_is_not_a_second_visit():
     scene = roadmap.world(start).source
     assert len(FLOOR.word(path)) == 4
     match = scene.match_path(path, start)
-    assert FLOOR.word(roadmap.path(match.vertices)) == (frozenset(), frozenset({"a"}))
+    assert FLOOR.word(roadmap.path(match.states)) == (frozenset(), frozenset({"a"}))
 
 
 def test_a_path_of_another_scene_is_refused():

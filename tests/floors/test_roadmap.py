@@ -178,8 +178,8 @@ def test_starts_are_free_and_outside_of_regions():
 
 def test_a_scene_is_drawn_where_it_is():
     scene = workshop(1)
-    image = scene.render(scene.initial_state)
-    x, y = scene.locate(scene.initial_state)
+    image = scene.rendering.render(scene.initial_state)
+    x, y = scene.rendering.places.locate(scene.initial_state)
     assert image.shape[2] == 3
     assert image[round(y), round(x)] == pytest.approx([0xD5, 0x5E, 0x00], abs=30)
     corner = scene.source.drawing.pixels(np.array([[5.0, 3.5]]))[0]  # in the middle of a machine

@@ -14,7 +14,6 @@ from wfairl.core.automata.rules import all_of, avoid, before, visit_all
 from wfairl.core.demonstrations import solve
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import TooManyNodesError, check_world, find_task
-from wfairl.core.worlds.rendering import Located
 from wfairl.minigrid import (
     AgentAt,
     AgentOn,
@@ -317,7 +316,6 @@ def random_walk(env, world, steps, rng):
 def test_a_state_is_rendered_as_the_real_environment_renders_it(seed):
     env = random_scene(seed, things=9)
     world = MiniGridWorld.from_environment(env)
-    assert isinstance(world, Located)
     for state, _ in random_walk(env, world, 40, np.random.default_rng(seed)):
         np.testing.assert_array_equal(world.render(state), env.get_full_render(highlight=False, tile_size=TILE_PIXELS))
         x, y = (int(pixel // TILE_PIXELS) for pixel in world.locate(state))

@@ -66,7 +66,7 @@ def test_a_world_with_a_renderer_has_every_picture(make_run, tasks, monkeypatch)
     data = player_data(root)
     world = DrawnCorridor(5 + data["episodes"][0]["seed"] % 4)
     first = next(frames_of(data["episodes"][0], data["atlas"]))
-    np.testing.assert_array_equal(first, world.render(world.initial_state))
+    np.testing.assert_array_equal(first, world.rendering.render(world.initial_state))
     assert "what it costs to get to a place" in section(root, "The cost it learned").text
     rows = section(root, "Result").all("tbody")[0].all("tr")
     assert [row.one("th").text for row in rows] == ["optimal (least true cost)", "learned, greedy"]

@@ -9,9 +9,18 @@ from PIL import ImageColor
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.exploring import explore_world
 from wfairl.core.worlds.graph import GraphWorld
-from wfairl.core.worlds.rendering import NoRendererError, as_located, as_renderer, can_locate, can_render
+from wfairl.core.worlds.rendering import Rendering
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.pages.world_drawing import AGENT, WALL, cell_centre, draw_grid
+from wfairl.pages.world_drawing import (
+    AGENT,
+    WALL,
+    NoRendererError,
+    cell_centre,
+    draw_grid,
+    need_places,
+    need_rendering,
+    rendering_of,
+)
 
 
 def colour_at(image, x, y):
@@ -49,32 +58,28 @@ def test_walls_stand_between_their_cells():
 def test_an_explored_world_is_drawn_and_located_by_its_source():
     source = DrawnCorridor()
     world = explore_world(source)
-    assert can_render(world)
-    assert can_locate(world)
+    rendering = need_rendering(world)
     for number, state in enumerate(world.table.states):
-        np.testing.assert_array_equal(world.render(number), source.render(state))
-        assert world.locate(number) == source.locate(state)
+        np.testing.assert_array_equal(rendering.render(number), source.draw(state))
+        assert rendering.places.locate(number) == source.locate(state)
 
 
 def test_a_world_without_a_renderer_says_so_and_names_what_to_add():
     world = explore_world(Corridor())
-    assert not can_render(world)
-    assert not can_locate(world)
-    for ask in (as_renderer, as_located, lambda world: world.render(0), lambda world: world.locate(0)):
-        with pytest.raises(NoRendererError, match=r"the world Corridor has no renderer: .*`render\(state\)`"):
+    assert rendering_of(world) is None
+    for ask in (need_rendering, need_places):
+        with pytest.raises(NoRendererError, match=r"the world Corridor has no renderer: .*`rendering`"):
             ask(world)
 
 
 def test_a_world_that_renders_but_does_not_locate_says_so():
     class Shown(Corridor):
-        def render(self, state):
-            return np.zeros((4, 4, 3), np.uint8)
+        rendering = Rendering(lambda state: np.zeros((4, 4, 3), np.uint8))
 
     world = explore_world(Shown())
-    assert can_render(world)
-    assert not can_locate(world)
-    with pytest.raises(NoRendererError, match=r"Shown does not say where the agent is: .*`locate\(state\)`"):
-        world.locate(0)
+    assert rendering_of(world).places is None
+    with pytest.raises(NoRendererError, match=r"Shown does not say where the agent is: .*`Places\(locate\)`"):
+        need_places(world)
 
 
 def test_a_graph_with_positions_is_drawn_with_the_agent_at_its_node():
@@ -82,16 +87,15 @@ def test_a_graph_with_positions_is_drawn_with_the_agent_at_its_node():
     graph.nodes["c"]["label"] = ["goal"]
     positions = {"a": (0, 0), "b": (1, 2), "c": (3, 1)}
     world = GraphWorld.from_networkx(graph, start="a", positions=positions)
-    assert can_locate(world)
+    render, locate = need_rendering(world).render, need_places(world).locate
     for name in positions:
         state = world.find(name)
-        image = world.render(state)
-        assert where_drawn(image) == pytest.approx(world.locate(state), abs=1.5)
-    right, up = (world.locate(world.find(name)) for name in ("c", "b"))
-    assert right[0] == max(world.locate(state)[0] for state in range(3))
-    assert up[1] == min(world.locate(state)[1] for state in range(3))  # y is upwards on the map, downwards in pictures
+        assert where_drawn(render(state)) == pytest.approx(locate(state), abs=1.5)
+    right, up = (locate(world.find(name)) for name in ("c", "b"))
+    assert right[0] == max(locate(state)[0] for state in range(3))
+    assert up[1] == min(locate(state)[1] for state in range(3))  # y is upwards on the map, downwards in pictures
     other = world.scene(marks={"b": ["goal"]})
-    assert (other.render(0) != world.render(0)).any()
+    assert (need_rendering(other).render(0) != render(0)).any()
 
 
 def test_a_node_without_a_position_is_refused():

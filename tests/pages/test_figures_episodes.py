@@ -26,10 +26,10 @@ from wfairl.core.planning.plan import find_plan
 from wfairl.core.planning.product import build_product
 from wfairl.core.runs.policies import PlannedPolicy, RandomPolicy, expert_policy
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.rendering import NoRendererError, can_render
 from wfairl.core.worlds.task_registry import all_tasks
 from wfairl.pages.figures import draw_trajectory
 from wfairl.pages.path_drawing import LANE, split_by_automaton_state
+from wfairl.pages.world_drawing import NoRendererError, need_places, need_rendering, rendering_of
 
 DOORKEY, MULTIROOM, BLOCKED = all_tasks()[:3]
 SEED = 5_003
@@ -59,7 +59,7 @@ def test_coloured_lines_are_the_walk_of_the_automaton(task):
         steps = sum(1 for state in states[:-1] if state == here)
         assert len(xs) == steps + 1
         for x, y, state in zip(xs, ys, path.states[position:], strict=False):
-            across, down = world.locate(state)
+            across, down = need_places(world).locate(state)
             assert abs(x - across) <= 2 * LANE * CELL
             assert x - across == pytest.approx(y - down)  # every part keeps to its lane
         position += steps
@@ -103,7 +103,7 @@ def test_the_trajectory_of_a_world_of_ones_own_is_drawn_with_or_without_its_scen
 
 
 def test_every_environment_is_shown_with_its_propositions_and_horizon():
-    tasks = [task for task in all_tasks() if can_render(task.make_world(5_000))]
+    tasks = [task for task in all_tasks() if rendering_of(task.make_world(5_000))]
     assert len(tasks) > 4  # more than one row of them
     drawn = draw_environments()
     words = " ".join(_texts(drawn.figure))
@@ -112,7 +112,7 @@ def test_every_environment_is_shown_with_its_propositions_and_horizon():
         assert all(name in words for name in task.propositions)
         (image,) = axes.images
         world = task.make_world(5_000)
-        np.testing.assert_array_equal(image.get_array(), world.render(world.initial_state))
+        np.testing.assert_array_equal(image.get_array(), need_rendering(world).render(world.initial_state))
 
 
 def test_a_task_without_a_renderer_is_left_out_of_the_environments_with_a_sentence():

@@ -12,9 +12,10 @@ from wfairl.core.planning.path import follow_controls
 from wfairl.core.planning.plan import find_plan
 from wfairl.core.planning.product import build_product
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.rendering import NoRendererError
+from wfairl.core.worlds.rendering import Rendering
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.pages.film import draw_film, film_path, write_image
+from wfairl.pages.world_drawing import NoRendererError
 
 TASK = find_task("doorkey")
 
@@ -58,7 +59,7 @@ def test_a_png_shows_the_path_from_event_to_event(film, tmp_path: Path):
     world = TASK.make_world(1)
     figure = draw_film(film)
     way = np.concatenate(list(lines_of(figure).values()))
-    places = np.array([world.locate(state) for state in film.path.states])
+    places = np.array([world.rendering.places.locate(state) for state in film.path.states])
     np.testing.assert_allclose(way[0], places[0], atol=4)
     np.testing.assert_allclose(way[-1], places[-1], atol=4)
     assert all(np.linalg.norm(way - place, axis=1).min() < 6 for place in places)
@@ -94,8 +95,7 @@ def test_frames_are_left_out_where_only_the_agent_moves():
 
 def test_a_world_that_does_not_locate_its_agent_is_shown_by_frames_alone():
     class Shown(Corridor):
-        def render(self, state):
-            return DrawnCorridor().render(state)
+        rendering = Rendering(lambda state: DrawnCorridor().draw(state))
 
     figure = draw_film(film_path(*plan_in(corridor_task(Shown))))
     assert not lines_of(figure)
@@ -154,7 +154,7 @@ def test_any_world_with_a_renderer_is_filmed(tmp_path: Path):
 
 
 def test_a_world_without_a_renderer_is_named():
-    with pytest.raises(NoRendererError, match=r"the world Corridor has no renderer: .*`render\(state\)`"):
+    with pytest.raises(NoRendererError, match=r"the world Corridor has no renderer: .*`rendering`"):
         film_path(*plan_in(corridor_task(Corridor)))
 
 

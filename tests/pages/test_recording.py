@@ -139,7 +139,7 @@ def test_the_player_shows_what_a_world_of_ones_own_renders(name):
     shown = list(frames_of(data["episodes"][0], data["atlas"]))
     assert len(shown) == recording.episode.steps + 1
     for frame, control in zip(shown, (*recording.episode.controls, None), strict=True):
-        np.testing.assert_array_equal(frame, world.render(state))
+        np.testing.assert_array_equal(frame, world.rendering.render(state))
         state = state if control is None else world.step(state, control)
 
 

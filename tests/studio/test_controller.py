@@ -19,6 +19,7 @@ from studio_sessions import CORNER, FOUR_ROOMS, GOAL, InlineRunner, demonstrate_
 
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import task_registry as registry
+from wfairl.core.worlds.rendering import Places, Rendering
 from wfairl.core.worlds.task_documents import task_of_document
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.questions.proposals import find_scene
@@ -156,7 +157,7 @@ def test_a_drawn_path_opens_doors_as_the_real_environment_does():
 
 
 def agent_cell(world, state, columns):
-    x, y = world.locate(state)
+    x, y = world.rendering.places.locate(state)
     return int(y // 32) * columns + int(x // 32)
 
 
@@ -287,8 +288,9 @@ class Crossing:
         x, y = (0, 0) if state is None else self.WAYS[state]
         return 100 + x, 100 + y
 
-    def render(self, state):
-        return np.zeros((200, 200, 3), np.uint8)
+    @property
+    def rendering(self):
+        return Rendering(lambda state: np.zeros((200, 200, 3), np.uint8), Places(self.locate))
 
 
 def test_one_points_where_controls_have_no_keys():

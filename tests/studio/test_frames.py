@@ -25,7 +25,7 @@ def test_tiles_put_together_are_the_image(name):
     rng, encoder, state = np.random.default_rng(0), FrameEncoder(), world.initial_state
     for _ in range(40):
         frame = encoder.encode(world, state)
-        rendered = world.render(state)
+        rendered = world.rendering.render(state)
         image = image_of(frame, encoder.tiles)[: rendered.shape[0], : rendered.shape[1]]
         assert np.array_equal(image, rendered)
         state = world.step(state, int(rng.integers(len(world.controls))))

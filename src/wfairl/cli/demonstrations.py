@@ -16,12 +16,11 @@ from wfairl.cli.options import AsJson, Executor, Jobs, TaskName, workers_at
 from wfairl.core.automata.words import format_word
 from wfairl.core.demonstrations.collection import collect, is_part_of_collection
 from wfairl.core.demonstrations.demonstration import Dataset
-from wfairl.core.demonstrations.log import disagreements, read_recordings
+from wfairl.core.demonstrations.log import PathMatch, disagreements, read_recordings
 from wfairl.core.demonstrations.storage import load, save
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import check_file, kind_of
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.floors.matching import Match
 from wfairl.minari.exchange import export_minari, import_minari
 
 app = command_group()
@@ -89,7 +88,7 @@ def demos_import(
     _check_suffix(output)
     task = find_task(task_name)
     rejected: Mapping[int, str] = {}
-    matches: Mapping[int, Match] = {}
+    matches: Mapping[int, PathMatch] = {}
     if source.endswith((".jsonl", ".csv")):
         log = read_recordings(Path(source), task)
         dataset, matches = log.dataset, log.matches
@@ -154,7 +153,7 @@ def _print_dataset(
     as_json: bool,
     rejected: Mapping[int, str] = MappingProxyType({}),
     contradictions: Mapping[int, str] = MappingProxyType({}),
-    matches: Mapping[int, Match] = MappingProxyType({}),
+    matches: Mapping[int, PathMatch] = MappingProxyType({}),
 ) -> None:
     """Report the demonstrations and, by episode, why it was rejected, contradicts the rule, or how it was snapped."""
     successes = [demonstration for demonstration in dataset if demonstration.is_success]

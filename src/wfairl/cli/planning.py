@@ -77,13 +77,13 @@ def plan(
     as_json: AsJson = False,
 ) -> None:
     """Plan one episode of a task."""
-    from wfairl.core.worlds.rendering import as_renderer
     from wfairl.core.worlds.task_registry import find_task
     from wfairl.floors.commands import check_refinable, prices_of, refine_plan, write_refined
     from wfairl.minigrid.focused.auto import make_planner
 
     if output is not None:
         from wfairl.pages.film import check_format, film_path, write_image  # here: matplotlib is slow to import
+        from wfairl.pages.world_drawing import need_rendering
 
         check_format(output)
         if refine and output.suffix.lower() != ".png":
@@ -94,7 +94,7 @@ def plan(
     if refine:
         check_refinable(world)
     if output is not None:
-        as_renderer(world)  # refuses a world without one before the search, which may take long
+        need_rendering(world)  # refuses a world without one before the search, which may take long
     chosen = make_planner(planner.value, max_states)
     if model is not None and "support" in model.facts:
         found = _plan_cautiously(world, model, transition_cost, chosen, found_task.horizon, largest_doubt)

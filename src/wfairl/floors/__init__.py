@@ -6,7 +6,6 @@ _MODULES = {
     "Band": "refining",
     "FloorPlan": "floor_plan",
     "FloorScene": "scene",
-    "Match": "matching",
     "RefinedPath": "refining",
     "Roadmap": "roadmap",
     "STRAIGHT": "steering",

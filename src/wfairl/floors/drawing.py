@@ -63,6 +63,10 @@ class FloorDrawing:
         x, y = self.pixels(self.roadmap.configurations[[vertex]])[0].tolist()
         return x, y
 
+    def locate_path(self, vertices: Sequence[int]) -> Points:
+        """The pixels of the path through some vertices, shape [points, 2]."""
+        return self.pixels(self.roadmap.path(vertices))
+
     def pixels(self, places: Points) -> Points:
         """The pixels of places, from the upper left corner of the image; shape [places, 2]."""
         left, _, _, top = self.roadmap.plan.bounds

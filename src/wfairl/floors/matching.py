@@ -14,13 +14,13 @@ survives. The largest distance between the two is an upper bound on their Freche
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import UNAVAILABLE, Label
+from wfairl.core.demonstrations.log import PathMatch
 from wfairl.core.support.compiling import njit
 from wfairl.core.support.errors import BadInputError
 from wfairl.floors.floor_plan import path_lengths, resample
@@ -39,23 +39,6 @@ this many times."""
 
 class NoMatchError(BadInputError):
     """A recorded path that no path over a roadmap resembles."""
-
-
-@dataclass(frozen=True)
-class Match:
-    """The path over a roadmap that is nearest to a recorded one.
-
-    Attributes:
-        controls: of the path.
-        vertices: along it, one more.
-        mean_error: mean distance of the two along both, in metres.
-        largest_error: the largest distance.
-    """
-
-    controls: tuple[int, ...]
-    vertices: tuple[int, ...]
-    mean_error: float
-    largest_error: float
 
 
 class _Recording(NamedTuple):
@@ -97,7 +80,9 @@ class _Edges(NamedTuple):
     chains: Chains
 
 
-def match_path(roadmap: Roadmap, path: Points, start: int, marks: Mapping[int, Label], word: Sequence[Label]) -> Match:
+def match_path(
+    roadmap: Roadmap, path: Points, start: int, marks: Mapping[int, Label], word: Sequence[Label]
+) -> PathMatch:
     """The path over a roadmap that is nearest to a recorded one.
 
     Args:
@@ -125,7 +110,7 @@ def match_path(roadmap: Roadmap, path: Points, start: int, marks: Mapping[int, L
 
 def _match_within(
     roadmap: Roadmap, recording: _Recording, start: int, marks: Mapping[int, Label], word: Sequence[Label], width: float
-) -> Match | None:
+) -> PathMatch | None:
     """The nearest path over vertices within some metres of the recorded one; None if there is none."""
     near, passages = _find_passages(roadmap.configurations, recording.points, start, width)
     edges = _edges_between(roadmap, near)
@@ -139,7 +124,7 @@ def _match_within(
         return None
     length = (recording.metres[-1] + edges.length[taken].sum()) / 2
     mean = total / max(float(length), np.finfo(float).tiny)
-    return Match(tuple(edges.control[taken].tolist()), tuple(near[vertices].tolist()), mean, largest)
+    return PathMatch(tuple(edges.control[taken].tolist()), tuple(near[vertices].tolist()), mean, largest)
 
 
 def _find_passages(

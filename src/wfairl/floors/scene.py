@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.words import Word, compress
+from wfairl.core.demonstrations.log import PathMatch
+from wfairl.core.worlds.rendering import Places, Rendering
 from wfairl.floors.floor_plan import path_lengths
-from wfairl.floors.matching import Match, NoMatchError, match_path
+from wfairl.floors.matching import NoMatchError, match_path
 from wfairl.floors.shapes import Points, ShapeSet
 
 if TYPE_CHECKING:
@@ -37,15 +38,11 @@ class FloorScene:
     roadmap: Roadmap
     meanings: Mapping[str, str]
 
-    def render(self, vertex: int) -> NDArray[np.uint8]:
-        return self.drawing.render(vertex)
-
-    def locate(self, vertex: int) -> tuple[float, float]:
-        return self.drawing.locate(vertex)
-
-    def locate_path(self, vertices: Sequence[int]) -> Points:
-        """The pixels of the path through some vertices; see `trace_path`."""
-        return self.drawing.pixels(self.roadmap.path(vertices))
+    @property
+    def rendering(self) -> Rendering:
+        """How the floor looks: a robot may drive in curves from vertex to vertex."""
+        drawing = self.drawing
+        return Rendering(drawing.render, Places(drawing.locate, locate_path=drawing.locate_path))
 
     def shown_word(self, path: Points) -> Word:
         """The word of a path in this scene, from its first point on."""
@@ -55,7 +52,7 @@ class FloorScene:
         """The label of each of some places in this scene."""
         return [self.to_label(regions) for regions in self.roadmap.plan.labels(places)]
 
-    def match_path(self, path: Points, start: int) -> Match:
+    def match_path(self, path: Points, start: int) -> PathMatch:
         """The path over the roadmap that is nearest to a recorded one; see `matching`."""
         plan = self.roadmap.plan
         low, high = np.array(plan.bounds[:2]) - plan.size, np.array(plan.bounds[2:]) + plan.size

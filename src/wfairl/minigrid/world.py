@@ -22,6 +22,7 @@ from experiments.vector.scene_pool import ScenePool
 from wfairl.core.automata.automaton import Automaton, Label
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.compiled import IGNORE_LABELS, Exploration, check_node_limit
+from wfairl.core.worlds.rendering import Places, Rendering, Tiles
 from wfairl.core.worlds.task import Task
 from wfairl.minigrid import rules
 from wfairl.minigrid.atoms import label_mask
@@ -193,22 +194,23 @@ class MiniGridWorld:
             labels=tuple(masks.table.labels),
         )
 
+    @property
+    def rendering(self) -> Rendering:
+        """Images of states as MiniGrid itself renders them, without the cells beyond the walls."""
+        return Rendering(self.render, Places(self.locate, self.heading), Tiles(self.tile_keys, render_tile))
+
     def render(self, state: int) -> NDArray[np.uint8]:
-        """The state as MiniGrid itself renders it, without the cells beyond the walls; see `Renderer`."""
+        """The image of a state; see `Rendering`."""
         left, top, right, bottom = (TILE_PIXELS * edge for edge in self._window)
         return render_scene(self.scene(state))[top:bottom, left:right]
 
     def tile_keys(self, state: int) -> NDArray[np.int32]:
-        """What each cell of the image of a state shows, as numbers; see `Tiled`."""
+        """What each cell of the image of a state shows, as numbers; see `Tiles`."""
         left, top, right, bottom = self._window
         return tile_keys(self.scene(state))[top:bottom, left:right]
 
-    def render_tile(self, key: int) -> NDArray[np.uint8]:
-        """The image of a cell; see `Tiled`."""
-        return render_tile(key)
-
     def locate(self, state: int) -> tuple[float, float]:
-        """Where the agent is in the image of a state; see `Located`."""
+        """Where the agent is in the image of a state; see `Places`."""
         y, x = divmod(int(self._fields(state)[rules.AGENT]), self.layout.width)
         left, top, _, _ = self._window
         return (x - left + 0.5) * TILE_PIXELS, (y - top + 0.5) * TILE_PIXELS
@@ -229,7 +231,7 @@ class MiniGridWorld:
         return ((text, proposition_document(one)) for text, one in proposition_menu(self.layout))
 
     def heading(self, state: int) -> float:
-        """The direction of the agent; see `Oriented`."""
+        """The direction of the agent; see `Places`."""
         return 90.0 * int(self._fields(state)[rules.DIRECTION])
 
     @cached_property

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from wfairl.core.automata.automaton import ACCEPTED, Automaton, Label
 from wfairl.core.automata.rules import all_of, avoid, then, visit_all, visit_in_order
 from wfairl.core.worlds.graph import GraphWorld
+from wfairl.core.worlds.rendering import Places, Rendering
 from wfairl.core.worlds.task import ModelTask
 from wfairl.core.worlds.transitions import TransitionTable
 from wfairl.pages.world_drawing import cell_centre, draw_grid
@@ -73,6 +74,11 @@ class OfficeRenderer:
 
     def __init__(self, objects: Mapping[Cell, str]):
         self.objects = objects
+
+    @property
+    def rendering(self) -> Rendering:
+        """How the office looks."""
+        return Rendering(self.render, Places(self.locate))
 
     def render(self, cell: Cell) -> NDArray[np.uint8]:
         rows = ["".join(self.objects.get((x, y), ".") for x in range(WIDTH)) for y in reversed(range(HEIGHT))]

@@ -20,10 +20,10 @@ from wfairl.core.automata.words import format_label
 from wfairl.core.planning.path import Path
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import write_atomically
-from wfairl.core.worlds.rendering import as_renderer, can_locate, trace_path
 from wfairl.core.worlds.world import World
 from wfairl.pages import style
 from wfairl.pages.path_drawing import PartsDrawing, PathPart, Trace, split_by_event, step_length
+from wfairl.pages.world_drawing import need_rendering
 
 FORMATS = (".png", ".gif")
 
@@ -73,9 +73,10 @@ def film_path(world: World[Any], path: Path) -> Film:
     Raises:
         NoRendererError: the world cannot render its states.
     """
-    renderer = as_renderer(world)
-    frames = tuple(np.asarray(renderer.render(state), np.uint8) for state in path.states)
-    return Film(path, world.controls, frames, trace_path(world, path.states) if can_locate(world) else None)
+    rendering = need_rendering(world)
+    frames = tuple(np.asarray(rendering.render(state), np.uint8) for state in path.states)
+    traces = None if rendering.places is None else rendering.places.trace(path.states)
+    return Film(path, world.controls, frames, traces)
 
 
 def write_image(film: Film, output: FilePath) -> None:

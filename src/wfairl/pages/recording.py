@@ -15,9 +15,11 @@ from wfairl.core.automata.words import Word, compress
 from wfairl.core.runs.evaluation import Episode
 from wfairl.core.runs.policies import Policy
 from wfairl.core.runs.rollout import Trajectory, roll_out
-from wfairl.core.worlds.rendering import can_render
+from wfairl.core.worlds.graph import state_name
+from wfairl.core.worlds.rendering import Rendering
 from wfairl.core.worlds.task import Task
 from wfairl.pages.tiles import TileSet
+from wfairl.pages.world_drawing import rendering_of
 
 LONGEST_STATE = 200
 """Characters of a state shown as text."""
@@ -67,7 +69,7 @@ class Recording:
     def state_text(self, moment: int) -> str:
         """The world state as text, for worlds without renderer."""
         world, state = self.trajectory.world, self.trajectory.states[moment]
-        text = str(world.name(state) if hasattr(world, "name") else state)
+        text = str(state_name(world, state))
         return text if len(text) <= LONGEST_STATE else f"{text[:LONGEST_STATE]}…"
 
 
@@ -81,7 +83,7 @@ def record_episode(task: Task, policy: Policy, seed: int, rng: np.random.Generat
 
 def record_trajectory(task: Task, policy: Policy, trajectory: Trajectory) -> Recording:
     """Record a trajectory of a policy."""
-    automaton = automaton_of(policy)
+    automaton, rendering = automaton_of(policy), rendering_of(trajectory.world)
     return Recording(
         task=task.name,
         policy=policy.name,
@@ -90,7 +92,7 @@ def record_trajectory(task: Task, policy: Policy, trajectory: Trajectory) -> Rec
         trajectory=trajectory,
         automaton=automaton,
         automaton_states=None if automaton is None else tuple(automaton.run(trajectory.labels)),
-        film=film_states(trajectory.world, trajectory.states) if can_render(trajectory.world) else None,
+        film=None if rendering is None else film_states(rendering, trajectory.states),
     )
 
 
@@ -100,8 +102,8 @@ def automaton_of(policy: Policy) -> Automaton | None:
     return automaton if isinstance(automaton, Automaton) else None
 
 
-def film_states(world: Any, states: tuple[Any, ...]) -> TiledFilm:
+def film_states(rendering: Rendering, states: tuple[Any, ...]) -> TiledFilm:
     """The frames of states, each different state rendered once."""
     tiles = TileSet()
-    frames = {state: tiles.frame(world, state) for state in dict.fromkeys(states)}
+    frames = {state: tiles.frame(rendering, state) for state in dict.fromkeys(states)}
     return TiledFilm(np.array(tiles.tiles), np.array([frames[state] for state in states]))

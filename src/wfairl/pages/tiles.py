@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from wfairl.core.worlds.rendering import Tiled, as_renderer
+from wfairl.core.worlds.rendering import Rendering
 
 TILE = 32
 """Pixels of a tile's side: a cell of MiniGrid, and of a grid that `draw_grid` draws."""
@@ -27,13 +27,13 @@ class TileSet:
         self._numbers: dict[bytes, int] = {}
         self._numbers_of_keys: dict[int, int] = {}
 
-    def frame(self, world: Any, state: Any) -> NDArray[np.int64]:
+    def frame(self, rendering: Rendering, state: Any) -> NDArray[np.int64]:
         """The tiles of a rendered state, shape [rows, columns]; one that is no multiple of tiles gets a margin."""
-        if isinstance(world, Tiled):
-            keys = world.tile_keys(state)
-            numbers = [self._number_of_key(key, world.render_tile) for key in keys.ravel().tolist()]
+        if rendering.tiles is not None:
+            keys = rendering.tiles.keys(state)
+            numbers = [self._number_of_key(key, rendering.tiles.render) for key in keys.ravel().tolist()]
             return np.array(numbers, np.int64).reshape(keys.shape)
-        cut = cut_tiles(as_renderer(world).render(state))
+        cut = cut_tiles(np.asarray(rendering.render(state), np.uint8))
         return np.array([[self.add(tile) for tile in row] for row in cut], np.int64)
 
     def add(self, tile: NDArray[np.uint8]) -> int:

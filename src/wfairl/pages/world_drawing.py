@@ -1,21 +1,36 @@
-"""Images of states for worlds of your own: grids of cells, and graphs whose nodes have positions.
+"""Images of worlds: what a world offers itself, grids of cells, and graphs whose nodes have positions.
 
 class Warehouse:
-    def render(self, state):
-        return draw_grid(self.rows, {"#": "#4b525b", "D": "#cfe8d5"}, agent=state.cell)
+    @property
+    def rendering(self):
+        return Rendering(self.draw, Places(lambda state: cell_centre(*state.cell)))
 
-    def locate(self, state):
-        return cell_centre(*state.cell)
+    def draw(self, state):
+        return draw_grid(self.rows, {"#": "#4b525b", "D": "#cfe8d5"}, agent=state.cell)
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-__all__ = ["GraphDrawing", "cell_centre", "draw_grid"]
+from wfairl.core.automata.automaton import UNAVAILABLE
+from wfairl.core.support.errors import BadInputError
+from wfairl.core.worlds.graph import GraphWorld
+from wfairl.core.worlds.rendering import Places, Rendering, offered_rendering
+
+__all__ = [
+    "GraphDrawing",
+    "NoRendererError",
+    "cell_centre",
+    "draw_grid",
+    "need_places",
+    "need_rendering",
+    "rendering_of",
+]
 
 Cell = tuple[int, int]
 """(column, row), the row counted from the top."""
@@ -31,6 +46,59 @@ LARGEST = 640
 MARGIN = 24
 NODE, MARKED, HERE = 3, 6, 9
 """Radii in pixels: of a node, of a marked node, and of the agent."""
+
+
+class NoRendererError(BadInputError):
+    """A world has no images of its states, or cannot locate the agent in them."""
+
+
+def rendering_of(world: Any) -> Rendering | None:
+    """How a world looks: its own rendering, or the drawing of a graph with positions; None if it has neither."""
+    offered = offered_rendering(world)
+    if offered is None and isinstance(world, GraphWorld) and world.table.positions is not None:
+        return _graph_rendering(world)
+    return offered
+
+
+def need_rendering(world: Any) -> Rendering:
+    """How a world looks.
+
+    Raises:
+        NoRendererError: the world cannot be shown; the error says what to add.
+    """
+    rendering = rendering_of(world)
+    if rendering is None:
+        raise NoRendererError(f"{_class_to_extend(world)} has no renderer: give it a property `rendering` -> Rendering")
+    return rendering
+
+
+def need_places(world: Any) -> Places:
+    """Where the agent is in the images of a world.
+
+    Raises:
+        NoRendererError: the world cannot tell; the error says what to add.
+    """
+    places = need_rendering(world).places
+    if places is None:
+        raise NoRendererError(
+            f"{_class_to_extend(world)} does not say where the agent is: give its rendering `Places(locate)`"
+        )
+    return places
+
+
+def _class_to_extend(world: Any) -> str:
+    is_explored = isinstance(world, GraphWorld) and world.source is not None
+    return f"the world {type(world.source if is_explored else world).__name__}"
+
+
+@lru_cache(maxsize=16)
+def _graph_rendering(world: GraphWorld) -> Rendering:
+    sources, controls = np.nonzero(world.table.successors != UNAVAILABLE)
+    edges = np.stack([sources, world.table.successors[sources, controls]], axis=1)
+    texts = {state: ", ".join(sorted(label)) for state, label in world.marks.items()}
+    assert world.table.positions is not None
+    drawing = GraphDrawing(world.table.positions, edges, texts)
+    return Rendering(drawing.render, Places(drawing.locate))
 
 
 def draw_grid(

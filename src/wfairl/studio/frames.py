@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from wfairl.core.worlds.rendering import can_locate, can_render
+from wfairl.core.worlds.graph import state_name
+from wfairl.core.worlds.rendering import Instructed
 from wfairl.core.worlds.task_documents import Inventive
 from wfairl.pages.tiles import TILE, TileSet, data_uri
+from wfairl.pages.world_drawing import rendering_of
 
 CACHED_TILES = 4_096
 
@@ -31,13 +33,14 @@ class FrameEncoder:
 
     def encode(self, world: Any, state: Any) -> dict[str, Any]:
         """The tile of every cell and the agent's cell; the state as text if the world has no renderer."""
-        if not can_render(world):
-            return {"text": str(world.name(state) if hasattr(world, "name") else state)[:LONGEST_TEXT]}
-        frame = self._tiles.frame(world, state)
+        rendering = rendering_of(world)
+        if rendering is None:
+            return {"text": str(state_name(world, state))[:LONGEST_TEXT]}
+        frame = self._tiles.frame(rendering, state)
         rows, columns = frame.shape
         agent = None
-        if can_locate(world):
-            x, y = world.locate(state)
+        if rendering.places is not None:
+            x, y = rendering.places.locate(state)
             agent = int(y // TILE) * columns + int(x // TILE)
         return {"rows": rows, "columns": columns, "cells": frame.ravel().tolist(), "agent": agent}
 
@@ -68,18 +71,17 @@ def encode_film(world: Any, states: Sequence[Any]) -> EncodedFilm:
 
 def corner_of(world: Any) -> tuple[int, int] | None:
     """The cell in the upper left corner of a world's images; None if the world has no cells."""
-    has_cells = isinstance(world, Inventive) and can_locate(world)
-    if not has_cells:
+    rendering, initial_state = rendering_of(world), world.initial_state
+    if rendering is None or rendering.places is None or not isinstance(world, Inventive):
         return None
-    x, y = world.locate(world.initial_state)
+    x, y = rendering.places.locate(initial_state)
     column, row = world.cell_at(x, y)
     return column - int(x // TILE), row - int(y // TILE)
 
 
 def instruction_of(world: Any) -> str | None:
     """What a scene asks for, where the scenes of a task differ in that."""
-    instruction: str | None = getattr(world, "instruction", None)
-    return instruction
+    return world.instruction if isinstance(world, Instructed) else None
 
 
 @lru_cache(CACHED_TILES)

@@ -21,8 +21,8 @@ from wfairl.core.planning.planner import ExactPlanner
 from wfairl.core.planning.product import build_product
 from wfairl.core.rational.learners import RationalTaskLearner
 from wfairl.core.runs.rollout import roll_out
-from wfairl.core.worlds.rendering import as_located
 from wfairl.pages.tiles import TILE, cut_tiles
+from wfairl.pages.world_drawing import need_places, need_rendering
 from wfairl.questions.corrections import Correction, obey
 from wfairl.questions.counterexamples import weigh_correction
 from wfairl.questions.proposals import Proposal, find_scene
@@ -175,16 +175,16 @@ def map_scene(tick: Tick, snapshot: SessionSnapshot, seed: int, automaton_state:
         NoRendererError: the world does not tell where the agent is.
     """
     world, cost = snapshot.spec.task.make_world(seed), snapshot.cost
-    located = as_located(world)
+    agent = need_places(world)
     tick()
     solution = ExactPlanner(MOST_PLANNED).solve(world, snapshot.model.finite, cost)
     product, costs = solution.product, cost(solution.product)
-    rows, columns = cut_tiles(located.render(world.initial_state)).shape[:2]
+    rows, columns = cut_tiles(need_rendering(world).render(world.initial_state)).shape[:2]
     nodes = np.flatnonzero(product.automaton_states == automaton_state)
     tick()
     cell = np.full(len(product.successors), -1)
     for node in nodes[:MOST_MAPPED]:
-        x, y = located.locate(product.state(int(node)))
+        x, y = agent.locate(product.state(int(node)))
         cell[node] = int(y // TILE) * columns + int(x // TILE)
     step, count, to_go = np.zeros(rows * columns), np.zeros(rows * columns), np.full(rows * columns, np.inf)
     np.minimum.at(to_go, cell[cell >= 0], solution.solution.cost_to_go[cell >= 0])

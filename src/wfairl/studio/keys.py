@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.rendering import as_located, can_locate
 from wfairl.core.worlds.world import World, available_controls
+from wfairl.pages.world_drawing import need_places, rendering_of
 
 PREFERRED = {
     "left": "ArrowLeft",
@@ -53,7 +53,9 @@ DIRECTIONS = {"ArrowLeft": (-1, 0), "ArrowRight": (1, 0), "ArrowUp": (0, -1), "A
 
 def can_point(world: World[Any]) -> bool:
     """Whether a person points where to go, since no control has a preferred key."""
-    return can_locate(world) and not any(name.lower() in PREFERRED for name in world.controls)
+    rendering = rendering_of(world)
+    can_locate = rendering is not None and rendering.places is not None
+    return can_locate and not any(name.lower() in PREFERRED for name in world.controls)
 
 
 def control_towards(world: World[Any], state: Any, x: float, y: float) -> int:
@@ -63,7 +65,7 @@ def control_towards(world: World[Any], state: Any, x: float, y: float) -> int:
         BadInputError: none leads nearer than where the agent is.
     """
     controls, moves = _moves(world, state)
-    offset = np.array(as_located(world).locate(state)) - (x, y)
+    offset = np.array(need_places(world).locate(state)) - (x, y)
     distances = np.hypot(*(offset + moves).T)
     if not len(distances) or distances.min() >= np.hypot(*offset):
         raise BadInputError("no control leads nearer to that point")
@@ -88,9 +90,9 @@ def control_in_direction(world: World[Any], state: Any, key: str) -> int:
 
 def _moves(world: World[Any], state: Any) -> tuple[np.ndarray, np.ndarray]:
     """The controls that move the agent, [n], and its displacement in the image, [n, 2]."""
-    here = np.array(as_located(world).locate(state), float)
+    here = np.array(need_places(world).locate(state), float)
     controls = np.flatnonzero(available_controls(world, state))
-    points = [as_located(world).locate(world.step(state, int(control))) for control in controls]
+    points = [need_places(world).locate(world.step(state, int(control))) for control in controls]
     moves = np.array(points, float).reshape(-1, 2) - here
     has_moved = np.hypot(*moves.T) > 0
     return controls[has_moved], moves[has_moved]

@@ -2,16 +2,18 @@
 
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from wfairl.core.demonstrations.demonstration import follow_controls
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.rendering import Tiled, as_located
+from wfairl.core.worlds.rendering import Places, Tiles
 from wfairl.core.worlds.task_documents import Inventive
 from wfairl.core.worlds.world import World, available_controls
 from wfairl.pages.tiles import TILE
+from wfairl.pages.world_drawing import need_places, need_rendering
 
 EXPANSION_LIMIT = 10_000
 """States of the search for one waypoint."""
@@ -55,8 +57,10 @@ def _controls_to(world: World[Any], start: Any, waypoint: Point) -> list[int] | 
             world.cell_at(*waypoint)
         except BadInputError:
             return None  # a wall
-    if isinstance(world, Tiled):
-        controls = _search(world, start, waypoint, lambda state: _surroundings(world, state))
+    rendering, places = need_rendering(world), need_places(world)
+    if rendering.tiles is not None:
+        surroundings = partial(_surroundings, places, rendering.tiles)
+        controls = _search(world, start, waypoint, surroundings)
         if controls is not None:
             return controls
     return _search(world, start, waypoint, lambda state: state)
@@ -64,12 +68,12 @@ def _controls_to(world: World[Any], start: Any, waypoint: Point) -> list[int] | 
 
 def _search(world: World[Any], start: Any, waypoint: Point, key_of: Callable[[Any], Hashable]) -> list[int] | None:
     """Breadth-first search that expands one state per key."""
-    goal, keys = _tile(waypoint), {key_of(start)}
+    goal, keys, agent = _tile(waypoint), {key_of(start)}, need_places(world)
     parents: dict[Any, tuple[Any, int] | None] = {start: None}
     queue = deque([start])
     while queue:
         state = queue.popleft()
-        if _tile(as_located(world).locate(state)) == goal:
+        if _tile(agent.locate(state)) == goal:
             return _controls_from(parents, state)
         if len(parents) >= EXPANSION_LIMIT:
             continue
@@ -82,10 +86,10 @@ def _search(world: World[Any], start: Any, waypoint: Point, key_of: Callable[[An
     return None
 
 
-def _surroundings(world: Any, state: Any) -> Hashable:
+def _surroundings(agent: Places, tiles: Tiles, state: Any) -> Hashable:
     """The agent's tile, and what the tiles around it show."""
-    column, row = _tile(world.locate(state))
-    around = world.tile_keys(state)[max(row - 1, 0) : row + 2, max(column - 1, 0) : column + 2]
+    column, row = _tile(agent.locate(state))
+    around = tiles.keys(state)[max(row - 1, 0) : row + 2, max(column - 1, 0) : column + 2]
     return column, row, around.tobytes()
 
 

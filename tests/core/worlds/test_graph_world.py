@@ -21,6 +21,7 @@ from wfairl.core.planning.shortest_path import cost_to_go
 from wfairl.core.runs import RandomPolicy
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import GraphWorld, TooManyNodesError, TransitionTable, check_world, compiled, explore_world
+from wfairl.core.worlds.rendering import Places, Rendering, Tiles
 from wfairl.core.worlds.transitions import BrokenGraphError
 from wfairl.core.worlds.world import BrokenLawError, available_controls
 from wfairl.minigrid.focused import FocusedPlanner
@@ -280,15 +281,25 @@ def test_a_world_that_breaks_a_law_is_not_explored():
 
 def test_an_explored_world_shows_what_its_source_shows():
     class Shown(TableWorld):
-        def render(self, state):
-            return np.full((2, 2, 3), int(state[1:]))
+        @property
+        def rendering(self):
+            places = Places(
+                lambda state: (float(state[1:]), 0.0),
+                heading=lambda state: 90.0 * int(state[1:]),
+                locate_path=lambda states: np.array([[int(state[1:]), 5] for state in states]),
+            )
+            tiles = Tiles(lambda state: np.full((1, 1), int(state[1:])), lambda key: np.full((2, 2, 3), key, np.uint8))
+            return Rendering(lambda state: np.full((2, 2, 3), int(state[1:])), places, tiles)
 
     tables = np.array([[1], [0]]), np.array([[0], [0]])
-    world = explore_world(Shown(*tables))
-    assert world.render(1).tolist() == np.full((2, 2, 3), 1).tolist()
-    assert world.render(1).dtype == np.uint8
-    with pytest.raises(BadInputError, match="the world TableWorld has no renderer"):
-        explore_world(TableWorld(*tables)).render(0)
+    rendering = explore_world(Shown(*tables)).rendering
+    assert rendering.render(1).tolist() == np.full((2, 2, 3), 1).tolist()
+    assert rendering.places.locate(1) == (1.0, 0.0)
+    assert rendering.places.heading(1) == 90.0
+    assert rendering.places.trace([0, 1])[0].tolist() == [[0, 5], [1, 5]]
+    assert rendering.tiles.keys(1).tolist() == [[1]]
+    assert rendering.tiles.render(7).tolist() == np.full((2, 2, 3), 7).tolist()
+    assert explore_world(TableWorld(*tables)).rendering is None
 
 
 def test_features_have_names():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from wfairl.core.worlds import BrokenLawError, check_task, check_world
-from wfairl.core.worlds.rendering import Located, Renderer
+from wfairl.core.worlds.rendering import Places, Rendering, offered_rendering
 from wfairl.core.worlds.world import LimitedWorld, World, available_controls
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "own_world.py"
@@ -48,7 +48,7 @@ def test_the_example_of_an_own_world_is_short_and_obeys_the_laws(capsys):
     ]
     for seed in range(12):
         check_task(example["TASK"], seed)
-    picture = example["TASK"].make_world(0).render(0)
+    picture = example["TASK"].make_world(0).rendering.render(example["TASK"].make_world(0).initial_state)
     assert (picture.dtype, picture.ndim, picture.shape[2]) == (np.uint8, 3, 3)
 
 
@@ -94,9 +94,8 @@ def test_what_cannot_be_chosen_is_not_looked_at():
 
 
 def test_what_a_world_may_offer_besides_is_seen_in_it():
-    shown = broken(render=lambda _, state: np.zeros((2, 2, 3), np.uint8))
-    located = type("Located", (type(shown),), {"locate": lambda _, state: (1.0, 1.0)})()
-    for world, offers in ((Counter(), (False, False)), (shown, (True, False)), (located, (True, True))):
+    look = Rendering(lambda state: np.zeros((2, 2, 3), np.uint8), Places(lambda state: (1.0, 1.0)))
+    for world, offered in ((Counter(), None), (broken(rendering=None), None), (broken(rendering=look), look)):
         assert isinstance(world, World)
-        assert (isinstance(world, Renderer), isinstance(world, Located)) == offers
+        assert offered_rendering(world) is offered
         assert not isinstance(world, LimitedWorld)

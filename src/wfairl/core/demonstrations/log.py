@@ -25,9 +25,10 @@ from enum import Enum
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wfairl.core.demonstrations.demonstration import (
     FAILURE_SCORE,
@@ -41,15 +42,39 @@ from wfairl.core.support.bounds import LARGEST_SEED
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import parse_json, read_text
 from wfairl.core.support.progress import track
-from wfairl.core.worlds.graph import GraphWorld
+from wfairl.core.worlds.graph import GraphWorld, state_name
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.world import World, available_controls
-from wfairl.floors.matching import Match
-from wfairl.floors.scene import FloorScene
 
 FIELDS = ("environment_id", "seed", "controls", "states", "path", "score")
 GIVEN_BY = ("controls", "states", "path")
 COLUMNS = ("episode", "seed", "x", "y", "heading", "score")
+
+
+@dataclass(frozen=True)
+class PathMatch:
+    """The path over a world that is nearest to a recorded path.
+
+    Attributes:
+        controls: of the path.
+        states: along the path, one more than controls.
+        mean_error: the mean distance of the two paths along both, in metres.
+        largest_error: the largest distance.
+    """
+
+    controls: tuple[int, ...]
+    states: tuple[int, ...]
+    mean_error: float
+    largest_error: float
+
+
+@runtime_checkable
+class PathMatcher(Protocol):
+    """The source of a world whose states lie in the plane, so that recorded paths can be matched to it."""
+
+    def match_path(self, path: NDArray[np.float64], start: int) -> PathMatch:
+        """Match a recorded path of places (x, y), shape [places, 2], that begins in the state `start`."""
+        ...
 
 
 class MalformedLogError(BadInputError):
@@ -66,7 +91,7 @@ class Log:
     """
 
     dataset: Dataset
-    matches: Mapping[int, Match]
+    matches: Mapping[int, PathMatch]
 
 
 def read_log(path: Path, task: Task) -> Dataset:
@@ -158,7 +183,7 @@ def _csv_rows(path: Path) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
     return columns, [(line, dict(zip(columns, row, strict=True))) for line, row in rows]
 
 
-def _episode(entry: Any, task: Task) -> tuple[Demonstration, Match | None]:
+def _episode(entry: Any, task: Task) -> tuple[Demonstration, PathMatch | None]:
     _check_entry(entry, task)
     seed, match = entry.get("seed", 0), None
     world = task.make_world(seed)
@@ -200,42 +225,38 @@ def _controls_between(world: World[Any], states: Sequence[Any]) -> list[int]:
     if not states:
         raise MalformedLogError("states must begin with the one in which the scene starts")
     state = world.initial_state
-    if not _equals(states[0], _named(world, state)):
-        raise MalformedLogError(f"the scene starts in {_named(world, state)!r}, not in {json.dumps(states[0])}")
+    if not _equals(states[0], state_name(world, state)):
+        raise MalformedLogError(f"the scene starts in {state_name(world, state)!r}, not in {json.dumps(states[0])}")
     controls = []
     for step, wanted in enumerate(states[1:]):
         for control in available_controls(world, state).nonzero()[0].tolist():
             after = world.step(state, control)
-            if _equals(wanted, _named(world, after)):
+            if _equals(wanted, state_name(world, after)):
                 controls.append(control)
                 state = after
                 break
         else:
             raise MalformedLogError(
-                f"step {step}: no control leads from {_named(world, state)!r} to {json.dumps(wanted)}"
+                f"step {step}: no control leads from {state_name(world, state)!r} to {json.dumps(wanted)}"
             )
     return controls
 
 
-def _match(world: World[Any], path: Sequence[Any]) -> Match:
+def _match(world: World[Any], path: Sequence[Any]) -> PathMatch:
     """The path over the roadmap of a world that is nearest to a recorded path."""
-    scene = getattr(world, "source", None)
-    if not isinstance(scene, FloorScene):
+    matcher = world.source if isinstance(world, GraphWorld) else world
+    if not isinstance(matcher, PathMatcher):
         raise MalformedLogError("a path needs a roadmap, and this task has none; give the controls or the states")
     are_places = all(isinstance(place, list) and len(place) in (2, 3) for place in path)
     numbers = [number for place in path for number in place] if are_places else []
     if not are_places or len(path) < 2 or not all(_is_number(number) for number in numbers):
         raise MalformedLogError("a path has two or more places [x, y] or [x, y, heading], all of them finite numbers")
-    return scene.match_path(np.array([place[:2] for place in path], np.float64), world.initial_state)
+    return matcher.match_path(np.array([place[:2] for place in path], np.float64), world.initial_state)
 
 
 def _is_number(value: Any) -> bool:
     """Whether it is a finite number of ordinary size."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
-
-
-def _named(world: World[Any], state: Any) -> Any:
-    return world.name(state) if isinstance(world, GraphWorld) else state
 
 
 def _equals(value: Any, state: Any) -> bool:

@@ -23,7 +23,7 @@ from wfairl.core.automata.automaton import UNAVAILABLE, Automaton, Label
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.compiled import IGNORE_LABELS, Exploration, LabelNumbers, LabelTable, check_node_limit
 from wfairl.core.worlds.graph_search import LabelledGraph, explore_pairs
-from wfairl.core.worlds.rendering import as_located, as_renderer, can_locate, can_render
+from wfairl.core.worlds.rendering import Rendering, offered_rendering
 from wfairl.core.worlds.transitions import BrokenGraphError, TransitionTable, as_label, edge_ranks
 
 DEFAULT_MAX_STATES = 5_000_000
@@ -223,53 +223,10 @@ class GraphWorld:
         return self.table.feature_names or tuple(f"feature {i}" for i in range(self.table.features.shape[1]))
 
     @property
-    def has_renderer(self) -> bool:
-        """Whether `render` works: the source has it, or the table has positions."""
-        return can_render(self.source) or self.table.positions is not None
-
-    @property
-    def has_location(self) -> bool:
-        """Whether `locate` works."""
-        return can_locate(self.source) if can_render(self.source) else self.table.positions is not None
-
-    def render(self, state: int) -> NDArray[np.uint8]:
-        """The state as its source renders it, otherwise the graph at its positions; see `Renderer`.
-
-        Raises:
-            NoRendererError: there is neither.
-        """
-        return np.asarray(self._renderer.render(self._for_renderer(state)), np.uint8)
-
-    def locate(self, state: int) -> tuple[float, float]:
-        """The pixel of the agent in the image of a state; see `Located`.
-
-        Raises:
-            NoRendererError: it is unknown.
-        """
-        renderer = self._renderer
-        return (renderer if hasattr(renderer, "locate") else as_located(self)).locate(self._for_renderer(state))
-
-    def locate_path(self, states: Sequence[int]) -> Sequence[tuple[float, float]] | NDArray[np.float64]:
-        """The pixels that the agent passes from state to state; see `trace_path`."""
-        if hasattr(self._renderer, "locate_path"):
-            return self._renderer.locate_path([self._for_renderer(state) for state in states])
-        return [self.locate(state) for state in states]
-
-    def _for_renderer(self, state: int) -> Any:
-        return self.name(state) if self._renderer is self.source else state
-
-    @cached_property
-    def _renderer(self) -> Any:
-        if can_render(self.source):
-            return self.source
-        as_renderer(self)
-        from wfairl.pages.world_drawing import GraphDrawing  # Pillow is slow to import
-
-        assert self.table.positions is not None
-        sources, controls = np.nonzero(self.table.successors != UNAVAILABLE)
-        edges = np.stack([sources, self.table.successors[sources, controls]], axis=1)
-        texts = {state: ", ".join(sorted(label)) for state, label in self.marks.items()}
-        return GraphDrawing(self.table.positions, edges, texts)
+    def rendering(self) -> Rendering | None:
+        """How the source looks. A graph without a source is drawn at its positions; see `wfairl.pages`."""
+        offered = offered_rendering(self.source)
+        return None if offered is None else offered.after(self.name)
 
     def explore(
         self,
@@ -315,6 +272,11 @@ class GraphWorld:
         controls = len(self.controls)
         at = states[transitions // controls, 0].astype(np.int64)
         return self.table.feature_index[at, transitions % controls], self.table.features
+
+
+def state_name(world: Any, state: Any) -> Any:
+    """The name of a state where the world is a graph, and the state itself elsewhere."""
+    return world.name(state) if isinstance(world, GraphWorld) else state
 
 
 def _positions_of(

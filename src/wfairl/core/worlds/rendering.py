@@ -1,97 +1,107 @@
-"""What a world may offer for display: images of its states, and the place of the agent in them."""
+"""How a world looks to a person: images of its states, and the place of the agent in them.
 
-from collections.abc import Sequence
+A world that can be shown has an attribute `rendering`, which is None or a `Rendering`:
+
+    @property
+    def rendering(self):
+        return Rendering(self.draw, Places(self.locate))
+
+A world without one is left out of pages with a sentence that says so.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wfairl.core.support.errors import BadInputError
 
+@dataclass(frozen=True)
+class Places:
+    """Where the agent is in the images of a world.
 
-class NoRendererError(BadInputError):
-    """A world has no images of its states, or cannot locate the agent in them."""
-
-
-@runtime_checkable
-class Renderer(Protocol):
-    """A world that renders its states."""
-
-    def render(self, state: Any) -> NDArray[np.uint8]:
-        """The state as an image, shape [height, width, 3]; the same shape for all states of a world."""
-        ...
-
-
-@runtime_checkable
-class Tiled(Renderer, Protocol):
-    """A world whose images are made of tiles, few of which change in a step."""
-
-    def tile_keys(self, state: Any) -> NDArray[np.integer]:
-        """A number for the image of every cell, shape [rows, columns]."""
-        ...
-
-    def render_tile(self, key: int) -> NDArray[np.uint8]:
-        """The image of a cell of that number."""
-        ...
-
-
-@runtime_checkable
-class Located(Renderer, Protocol):
-    """A world that can also locate the agent in the image of a state."""
-
-    def locate(self, state: Any) -> tuple[float, float]:
-        """The pixel (x, y) of the agent, from the upper left corner of what `render` gives."""
-        ...
-
-
-@runtime_checkable
-class Oriented(Located, Protocol):
-    """A world whose agent also has a heading."""
-
-    def heading(self, state: Any) -> float:
-        """Degrees from the right, clockwise in the image: 0, 90, 180 or 270."""
-        ...
-
-
-def can_render(world: Any) -> bool:
-    """Whether a world can render its states; `has_renderer` is False where `render` would fail."""
-    return isinstance(world, Renderer) and bool(getattr(world, "has_renderer", True))
-
-
-def can_locate(world: Any) -> bool:
-    """Whether a world can also locate the agent; `has_location` is False where `locate` would fail."""
-    return can_render(world) and isinstance(world, Located) and bool(getattr(world, "has_location", True))
-
-
-def as_renderer(world: Any) -> Renderer:
-    """The world if it can render its states, else a `NoRendererError` that says what to add."""
-    if not can_render(world):
-        raise NoRendererError(f"{_source_name(world)} has no renderer: give it a method `render(state)` -> image")
-    return world
-
-
-def as_located(world: Any) -> Located:
-    """The world if it can locate the agent in images, else a `NoRendererError` that says what to add."""
-    as_renderer(world)
-    if not can_locate(world):
-        raise NoRendererError(
-            f"{_source_name(world)} does not say where the agent is: give it a method `locate(state)` -> pixel (x, y)"
-        )
-    return world
-
-
-def trace_path(world: Any, states: Sequence[Any]) -> tuple[NDArray[np.float64], ...]:
-    """The pixels (x, y) that the agent passes from each state to the next, shape [points, 2] each.
-
-    A straight line, unless the world has a method `locate_path(states)` -> pixels: a car drives in curves.
+    Attributes:
+        locate: from a state to the pixel (x, y) of the agent, counted from the upper left corner of the image.
+        heading: from a state to the direction that the agent faces: 0, 90, 180 or 270 degrees from the right,
+            clockwise in the image. None if the agent has no direction.
+        locate_path: from states to the pixels that the agent passes on its way through them, shape [points, 2].
+            None if the agent moves in straight lines.
     """
-    located = as_located(world)
-    locate_path = getattr(world, "locate_path", lambda pair: [located.locate(state) for state in pair])
-    return tuple(np.asarray(locate_path(pair), np.float64) for pair in pairwise(states))
+
+    locate: Callable[[Any], tuple[float, float]]
+    heading: Callable[[Any], float] | None = None
+    locate_path: Callable[[Sequence[Any]], NDArray[np.float64]] | None = None
+
+    def trace(self, states: Sequence[Any]) -> tuple[NDArray[np.float64], ...]:
+        """The pixels (x, y) that the agent passes from each state to the next, shape [points, 2] each."""
+        locate_path = self.locate_path or (lambda pair: np.array([self.locate(state) for state in pair], np.float64))
+        return tuple(locate_path(pair) for pair in pairwise(states))
 
 
-def _source_name(world: Any) -> str:
-    """The class that a user would add a method to."""
-    source = getattr(world, "source", None)
-    return f"the world {type(world if source is None else source).__name__}"
+@dataclass(frozen=True)
+class Tiles:
+    """The images of a world as tiles, few of which change in a step.
+
+    Attributes:
+        keys: from a state to a number for the image of every cell, shape [rows, columns].
+        render: from such a number to the image of the cell.
+    """
+
+    keys: Callable[[Any], NDArray[np.integer]]
+    render: Callable[[int], NDArray[np.uint8]]
+
+
+@dataclass(frozen=True)
+class Rendering:
+    """How a world looks.
+
+    Attributes:
+        render: from a state to its image, shape [height, width, 3] of uint8; all images of a world have one shape.
+        places: where the agent is in the images; None if the world cannot tell.
+        tiles: the same images as tiles; None if the images are not made of tiles.
+    """
+
+    render: Callable[[Any], NDArray[np.uint8]]
+    places: Places | None = None
+    tiles: Tiles | None = None
+
+    def after(self, translate: Callable[[Any], Any]) -> "Rendering":
+        """The rendering of another world, whose states `translate` turns into the states of this one."""
+        places = self.places and Places(
+            _after(translate, self.places.locate),
+            self.places.heading and _after(translate, self.places.heading),
+            self.places.locate_path and _after(lambda states: list(map(translate, states)), self.places.locate_path),
+        )
+        tiles = self.tiles and Tiles(_after(translate, self.tiles.keys), self.tiles.render)
+        return Rendering(_after(translate, self.render), places, tiles)
+
+
+def _after(translate: Callable[[Any], Any], function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda state: function(translate(state))
+
+
+@runtime_checkable
+class Rendered(Protocol):
+    """A world, or the source of one, that may be able to show its states."""
+
+    @property
+    def rendering(self) -> Rendering | None:
+        """How it looks; None if it cannot be shown."""
+        ...
+
+
+@runtime_checkable
+class Instructed(Protocol):
+    """A world whose goal differs from scene to scene of its task."""
+
+    @property
+    def instruction(self) -> str | None:
+        """The goal of the scene in words; None if the task has one goal for all scenes."""
+        ...
+
+
+def offered_rendering(world: Any) -> Rendering | None:
+    """How a world says it looks; None if it says nothing."""
+    return world.rendering if isinstance(world, Rendered) else None

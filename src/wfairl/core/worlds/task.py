@@ -24,8 +24,8 @@ from wfairl.core.automata.automaton import Automaton
 from wfairl.core.support.errors import BadInputError, one_line
 from wfairl.core.worlds.compiled import CompiledWorld
 from wfairl.core.worlds.exploring import explore_world
-from wfairl.core.worlds.graph import GraphWorld
-from wfairl.core.worlds.rendering import can_locate, can_render
+from wfairl.core.worlds.graph import GraphWorld, state_name
+from wfairl.core.worlds.rendering import offered_rendering
 from wfairl.core.worlds.simulator import ModelSimulator, Simulator
 from wfairl.core.worlds.world import BrokenLawError, World, attempt, available_controls, check_world
 
@@ -162,7 +162,7 @@ def check_task(task: Task, seed: int = 0) -> None:
     if not isinstance(world, GraphWorld):
         check_world(world, CHECKED_STATES)
     _check_costs(task, world)
-    _check_renderer(task, world)
+    _check_rendering(task, world)
     if tuple(world.propositions) != tuple(task.propositions):
         raise BrokenLawError(
             f"{named}: propositions: the task has {', '.join(task.propositions)},"
@@ -190,10 +190,9 @@ def _check_costs(task: Task, world: World[Any]) -> None:
         bad = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
         if len(bad):
             state, control, _ = transitions[bad[0]]
-            shown = getattr(world, "name", repr)(state)
             raise BrokenLawError(
                 f"{wrong} every transition must cost a finite number above zero, also one that does nothing; it is"
-                f" {values[bad[0]]} at state {shown} under control {world.controls[control]!r}"
+                f" {values[bad[0]]} at state {state_name(world, state)!r} under control {world.controls[control]!r}"
             )
 
 
@@ -211,13 +210,17 @@ def _first_transitions(world: World[Any]) -> list[tuple[Any, int, Any]]:
     return transitions
 
 
-def _check_renderer(task: Task, world: World[Any]) -> None:
-    """Check that `render` gives an image and `locate` a place in it, where the world has them."""
-    for name, offered in (("render", can_render(world)), ("locate", can_locate(world))):
-        if not offered:
-            continue
-        value = np.asarray(attempt(f"task {task.name!r}: {name}: it fails", getattr(world, name), world.initial_state))
-        wrong = value.shape != (2,) if name == "locate" else value.ndim != 3 or value.shape[2] != 3
-        if wrong or value.dtype.kind not in "iuf":
-            needed = "a place (x, y)" if name == "locate" else "an image of shape [height, width, 3]"
-            raise BrokenLawError(f"task {task.name!r}: {name}: it must give {needed}")
+def _check_rendering(task: Task, world: World[Any]) -> None:
+    """Check that the rendering of a world gives an image of its first state and a place in that image."""
+    rendering = offered_rendering(world)
+    if rendering is None:
+        return
+    wrong = f"task {task.name!r}: rendering:"
+    image = np.asarray(attempt(f"{wrong} render fails", rendering.render, world.initial_state))
+    if image.ndim != 3 or image.shape[2] != 3 or image.dtype.kind not in "iuf":
+        raise BrokenLawError(f"{wrong} render must give an image of shape [height, width, 3]")
+    if rendering.places is None:
+        return
+    place = np.asarray(attempt(f"{wrong} locate fails", rendering.places.locate, world.initial_state))
+    if place.shape != (2,) or place.dtype.kind not in "iuf":
+        raise BrokenLawError(f"{wrong} locate must give a place (x, y)")

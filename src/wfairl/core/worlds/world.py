@@ -10,13 +10,9 @@ Anything with the attributes and methods of `World` is a world. `check_world` te
 cannot see. A world may also offer
 
     is_available(state, control)     False where a control cannot be chosen; without it, every control can be
-    render(state)                    the state as an image, shape [height, width, 3] of uint8
-    tile_keys(state), render_tile    the same image cell by cell, where it is made of tiles
-    locate(state)                    the pixel of the agent in that image, for drawings of trajectories
-    locate_path(states)              the pixels that it passes from state to state, where that is no straight line
-    heading(state)                   the direction that the agent faces, for maps of a cost
+    rendering                        how it looks, a `Rendering`: images of states, the place of the agent in them
     feature_names                    the names of the features
-    instruction                      the goal of a scene in words, where it differs between the scenes of a task
+    instruction                      the goal of a scene in words, see `Instructed`
 """
 
 from collections import deque

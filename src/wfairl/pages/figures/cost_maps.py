@@ -23,11 +23,12 @@ from wfairl.core.planning.cost import Cost
 from wfairl.core.planning.plan import find_plan
 from wfairl.core.planning.product import Product, build_product
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.worlds.rendering import Located, Oriented, as_located
+from wfairl.core.worlds.rendering import Places
 from wfairl.core.worlds.task import Task
 from wfairl.pages import style
 from wfairl.pages.figures.captioned import CaptionedFigure
 from wfairl.pages.text import counted
+from wfairl.pages.world_drawing import need_places, need_rendering
 
 MAPS_PER_ROW = 3
 SCENE, GAP, TITLE, SCALE, TALLEST = 1.7, 0.14, 0.19, 0.5, 1.6
@@ -85,7 +86,7 @@ def map_costs(task: Task, seed: int, automaton: Automaton, cost: Cost, automaton
         BadInputError: the plan takes no step in that state.
     """
     world = task.make_world(seed)
-    located = as_located(world)
+    agent = need_places(world)
     product = build_product(world, automaton)
     table = cost(product)
     plan = find_plan(product, table)
@@ -101,9 +102,9 @@ def map_costs(task: Task, seed: int, automaton: Automaton, cost: Cost, automaton
     step = visited.index(automaton_state)
     inside = np.flatnonzero(product.automaton_states == automaton_state)
     inside = inside[:: -(-len(inside) // MOST_NODES)]
-    is_oriented = isinstance(located, Oriented)
-    poses = _poses(located, product, inside)
-    arrivals, arrival_costs = (poses[:0], np.empty(0)) if is_oriented else _arrivals(located, product, inside, table)
+    is_oriented = agent.heading is not None
+    poses = _poses(agent, product, inside)
+    arrivals, arrival_costs = (poses[:0], np.empty(0)) if is_oriented else _arrivals(agent, product, inside, table)
     places, number = np.unique(np.concatenate([poses, arrivals]), axis=0, return_inverse=True)
     at, to = np.split(number.reshape(-1), [len(poses)])
     acting = _means(np.where(product.available[inside], table[inside], np.nan), at, len(places))
@@ -116,15 +117,15 @@ def map_costs(task: Task, seed: int, automaton: Automaton, cost: Cost, automaton
         automaton_state=automaton_state,
         step=step,
         label=format_label(plan.path.labels[step - 1]) if step else "the start",
-        image=located.render(plan.path.states[step]),
+        image=need_rendering(world).render(plan.path.states[step]),
     )
 
 
-def _poses(world: Located, product: Product, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+def _poses(agent: Places, product: Product, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
     """x, y and heading of the agent in product states, [nodes, 3]; 0 for an unknown heading."""
     states = [product.state(int(node)) for node in nodes]
-    headings = [world.heading(state) if isinstance(world, Oriented) else 0.0 for state in states]
-    return np.array([(*world.locate(state), heading) for state, heading in zip(states, headings, strict=True)])
+    heading = agent.heading or (lambda _: 0.0)
+    return np.array([(*agent.locate(state), heading(state)) for state in states])
 
 
 def _means(costs: NDArray[np.float64], number: NDArray[np.int64], places: int) -> NDArray[np.float64]:
@@ -137,14 +138,14 @@ def _means(costs: NDArray[np.float64], number: NDArray[np.int64], places: int) -
 
 
 def _arrivals(
-    world: Located, product: Product, nodes: NDArray[np.int64], table: NDArray[np.float64]
+    agent: Places, product: Product, nodes: NDArray[np.int64], table: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The transitions that move the agent: their targets as in `_poses`, [moves, 3], and their costs, [moves]."""
     moves, costs = [], []
     for row, control in np.argwhere(product.available[nodes]).tolist():
         state = product.state(int(nodes[row]))
-        there = world.locate(product.world.step(state, control))
-        if there != world.locate(state):
+        there = agent.locate(product.world.step(state, control))
+        if there != agent.locate(state):
             moves.append((*there, 0.0))
             costs.append(table[nodes[row], control])
     return np.reshape(moves, (-1, 3)), np.array(costs)

@@ -9,12 +9,12 @@ from wfairl.core.planning.cost import Cost, unit_cost
 from wfairl.core.planning.path import Path
 from wfairl.core.planning.plan import find_plan
 from wfairl.core.planning.product import build_product
-from wfairl.core.worlds.rendering import as_located, can_locate, trace_path
 from wfairl.core.worlds.task import Task
 from wfairl.pages import style
 from wfairl.pages.figures.captioned import CaptionedFigure
 from wfairl.pages.path_drawing import PartsDrawing, PathPart, split_by_automaton_state
 from wfairl.pages.text import counted
+from wfairl.pages.world_drawing import rendering_of
 
 FADING = 0.65
 
@@ -47,14 +47,16 @@ def draw_trajectory(
     notes = (*(part.steps for part in left), f"accepted, {counted(last.last, 'step')}")
     drawing = PartsDrawing(parts, tuple(str(part.automaton_state) for part in parts), notes, path.is_accepted)
     list_width, list_height = drawing.list_size
-    image = as_located(world).render(world.initial_state) if can_locate(world) else None
+    rendering = rendering_of(world)
+    places = None if rendering is None else rendering.places
+    image = rendering.render(world.initial_state) if rendering and places else None
     scene_width, scene_height = (0.0, 0.0) if image is None else _scene_size(image)
     height = max(scene_height, list_height)
     figure = style.new_figure(scene_width + list_width, height)
-    if image is not None:
+    if image is not None and places is not None:
         scene = style.place(figure, 0, (height - scene_height) / 2, scene_width, scene_height)
         style.show_image(scene, image, FADING)
-        drawing.draw_over(scene, trace_path(world, path.states))
+        drawing.draw_over(scene, places.trace(path.states))
     drawing.draw_list(style.place_in_inches(figure, scene_width, 0, list_width, height))
     is_shown = image is not None
     return CaptionedFigure(name, figure, _caption(task, seed, path, parts, is_shown), _alt(task, parts, is_shown))
