@@ -20,8 +20,8 @@ from experiments.baselines.network import StateNetwork
 from wfairl.core.costs.storage import read_tensors, write_tensors
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.runs.run_directory import (
+    BrokenRunError,
     RunConfig,
-    broken_configuration,
     check_free,
     read_config,
     seen_tests,
@@ -110,7 +110,7 @@ def load_policy_run(directory: Path) -> PolicyRun:
         found = config.found
         selection = ModelSelection(float(found["temperature"]), found["selection"], found["validation_return"])
     except (KeyError, TypeError, ValueError) as error:
-        raise broken_configuration(directory, str(error)) from None
+        raise BrokenRunError(f"{directory}: its configuration lacks what training found ({error})") from None
     return PolicyRun(replace(config, found={}), selection, *load_policy_file(directory / POLICY))
 
 

@@ -75,7 +75,7 @@ class WordNetwork:
         Raises:
             BrokenNetworkError: names the file and what is wrong with it.
         """
-        _, header, arrays = read_arrays(path, FORMAT, (VERSION,), BrokenNetworkError)
+        header, arrays = read_arrays(path, FORMAT, VERSION, BrokenNetworkError)
         try:
             read: _Header = parse(_Header, header)
             learner = RecurrentLearner(hidden=read.hidden, embedding=read.embedding)

@@ -243,7 +243,7 @@ def load_trajectories(directory: Path, name: str) -> TrajectorySet:
         BadInputError: there is no such file.
     """
     path = directory / f"{name}.safetensors"
-    _, content, arrays = read_arrays(path, FORMAT, (VERSION,), BrokenTrajectoriesError)
+    content, arrays = read_arrays(path, FORMAT, VERSION, BrokenTrajectoriesError)
     try:
         header: _Header = parse(_Header, content)
         for part, kind in ARRAYS.items():

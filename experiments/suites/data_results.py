@@ -9,7 +9,7 @@ from experiments.suites.data_suite import DataSuite, Outcome, Outcomes, find_dat
 from experiments.suites.directory import MADE, RESULTS, fit_file
 from experiments.suites.reproduction import AGAIN, PROVENANCE, Reproduction, TextTable
 from experiments.suites.results import BrokenResultsError
-from wfairl.core.support.documents import Form, unchanged
+from wfairl.core.support.documents import Form
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class DataResults(Reproduction):
     failures: Mapping[str, str]
     provenance: Mapping[str, Any]
     form: ClassVar[Form[_Stored]] = Form(
-        "wfairl-data-suite", "the results of a suite on data", 2, _Stored, BrokenResultsError, AGAIN, {1: unchanged}
+        "wfairl-data-suite", "the results of a suite on data", 2, _Stored, BrokenResultsError, AGAIN
     )
 
     @property

@@ -21,7 +21,7 @@ from experiments.public_data.trajectories import TrajectorySet
 from experiments.suites.reproduction import TextTable
 from experiments.suites.results import AGAIN, BrokenResultsError
 from experiments.suites.suite import SUITES
-from wfairl.core.support.documents import Form, Whole, unchanged
+from wfairl.core.support.documents import Form, Whole
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.safetensors_files import read_arrays, write_arrays
 from wfairl.pages.figures.captioned import CaptionedFigure
@@ -67,7 +67,7 @@ class Outcome:
         arrays: dict[str, NDArray[Any]] = {}
         if stored.arrays:
             file = path.with_suffix(".safetensors")
-            _, _, arrays = read_arrays(file, ARRAYS_FORMAT, (OUTCOME_VERSION,), BadInputError)
+            _, arrays = read_arrays(file, ARRAYS_FORMAT, OUTCOME_VERSION, BadInputError)
         return cls(stored.measured, stored.facts, arrays)
 
 
@@ -81,7 +81,7 @@ class _Stored:
     arrays: bool
 
 
-FORM = Form(ARRAYS_FORMAT, "the outcome of a fit", 2, _Stored, BrokenResultsError, AGAIN, {None: unchanged})
+FORM = Form(ARRAYS_FORMAT, "the outcome of a fit", 2, _Stored, BrokenResultsError, AGAIN)
 
 
 @dataclass(frozen=True)

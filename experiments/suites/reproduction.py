@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from experiments.suites.directory import CSV, MADE, MARKDOWN, RESULTS
 from experiments.suites.results import BrokenResultsError
-from wfairl.core.support.documents import Form, NotNegative, unchanged
+from wfairl.core.support.documents import Form, NotNegative
 from wfairl.core.support.files import write_atomically
 from wfairl.pages.tables import Column, Table
 from wfairl.pages.text import plain
@@ -115,4 +115,4 @@ class _Provenance:
     core_seconds: NotNegative | None = None
 
 
-PROVENANCE = Form("wfairl-made", "how results were made", 2, _Provenance, BrokenResultsError, AGAIN, {None: unchanged})
+PROVENANCE = Form("wfairl-made", "how results were made", 2, _Provenance, BrokenResultsError, AGAIN)

@@ -16,7 +16,7 @@ from experiments.suites.suite import OPTIMAL, REFERENCES, Cell, Suite
 from wfairl.core.runs import Evaluation
 from wfairl.core.runs.methods import CHOSEN
 from wfairl.core.runs.rollout import UNSATISFIABLE
-from wfairl.core.support.documents import Count, Form, NotNegative, Part, parse, unchanged
+from wfairl.core.support.documents import Count, Form, NotNegative, Part, parse
 from wfairl.core.support.errors import BadInputError, FailedRunError
 
 
@@ -127,9 +127,9 @@ class _Times:
 
 AGAIN = "remove it, and the same `wfairl reproduce` computes it again"
 
-FORM = Form("wfairl-cell", "the result of a cell", 2, CellResult, BrokenResultsError, AGAIN, {None: unchanged})
+FORM = Form("wfairl-cell", "the result of a cell", 2, CellResult, BrokenResultsError, AGAIN)
 
-TIMES = Form("wfairl-times", "the times of a cell", 2, _Times, BrokenResultsError, AGAIN, {None: unchanged})
+TIMES = Form("wfairl-times", "the times of a cell", 2, _Times, BrokenResultsError, AGAIN)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """Figures of what was learned: the automaton, costs, curves, returns."""
 
-import json
-
 import numpy as np
 import pytest
 import torch
@@ -16,6 +14,7 @@ from wfairl.core.automata.task_model import fit_task_model
 from wfairl.core.planning.cost import true_cost, unit_cost
 from wfairl.core.planning.product import build_product
 from wfairl.core.runs.checkpoint import BrokenMetricsError
+from wfairl.core.support.documents import write_lines
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.minigrid.grid_costs import LocalCost
@@ -167,7 +166,7 @@ METRICS = [
 
 
 def test_curves_are_the_metrics_of_the_runs(tmp_path):
-    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in METRICS))
+    write_lines(tmp_path / "metrics.jsonl", METRICS)
     histories = {"a": read_history(tmp_path), "b": read_history(tmp_path)}
     figure = draw_curves(histories).figure
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["a", "b"]
@@ -184,7 +183,7 @@ def test_curves_are_the_metrics_of_the_runs(tmp_path):
 @pytest.mark.parametrize("epochs", [1, 2, 5, 10, 50, 150])
 def test_epochs_are_whole_numbers(tmp_path, epochs):
     lines = [{"epoch": epoch, "train_loss": 0.5, "held_out_loss": 0.5} for epoch in range(epochs + 1)]
-    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write_lines(tmp_path / "metrics.jsonl", lines)
     (axes,) = draw_curves({"a": read_history(tmp_path)}).figure.axes
     assert [float(tick) % 1 for tick in axes.get_xticks()] == [0] * len(axes.get_xticks())
     shown = [tick for tick in axes.get_xticks() if 0 <= tick <= epochs]
@@ -193,7 +192,7 @@ def test_epochs_are_whole_numbers(tmp_path, epochs):
 
 def test_a_run_of_several_networks_has_a_training_for_each(tmp_path):
     lines = [{"network": network, **line} for network in range(3) for line in METRICS]
-    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write_lines(tmp_path / "metrics.jsonl", lines)
     history = read_history(tmp_path)
     assert [training.epochs for training in history.trainings] == [(0, 1, 2)] * 3
     axes = draw_curves({"a": history}).figure.axes[0]
@@ -202,7 +201,7 @@ def test_a_run_of_several_networks_has_a_training_for_each(tmp_path):
 
 def test_where_errors_are_counted_they_choose_the_epoch(tmp_path):
     lines = [{**line, "held_out_errors": errors} for line, errors in zip(METRICS, (0.5, 0.2, 0.1), strict=True)]
-    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write_lines(tmp_path / "metrics.jsonl", lines)
     drawn = draw_curves({"a": read_history(tmp_path)})
     assert [list(values) for values in drawn.figure.axes[0].lines[-1].get_data()] == [[2], [0.6]]
     assert "fewest held-out errors" in drawn.caption
@@ -210,7 +209,7 @@ def test_where_errors_are_counted_they_choose_the_epoch(tmp_path):
 
 def test_a_run_with_nothing_held_out_has_one_curve_and_no_epoch_that_is_kept(tmp_path):
     lines = [{**line, "held_out_loss": None} for line in METRICS]
-    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    write_lines(tmp_path / "metrics.jsonl", lines)
     drawn = draw_curves({"a": read_history(tmp_path)})
     assert [line.get_label() for line in drawn.figure.axes[0].lines] == ["training"]
     assert "Dots" not in drawn.caption
@@ -218,7 +217,7 @@ def test_a_run_with_nothing_held_out_has_one_curve_and_no_epoch_that_is_kept(tmp
 
 @pytest.mark.parametrize(
     ("text", "says"),
-    [("", "no epoch"), ('{"epoch": 0}\nnot json\n', "line 2"), ('{"train_loss": 1}\n', "line 1"), ("[1]\n", "line 1")],
+    [("", "no epoch"), ('{"epoch": 0}\nnot json\n', "line 2"), ("[1]\n", "line 1")],
 )
 def test_broken_metrics_are_named_with_their_line(tmp_path, text, says):
     (tmp_path / "metrics.jsonl").write_text(text)
@@ -226,8 +225,14 @@ def test_broken_metrics_are_named_with_their_line(tmp_path, text, says):
         read_history(tmp_path)
 
 
+def test_metrics_without_an_epoch_are_named_with_their_line(tmp_path):
+    write_lines(tmp_path / "metrics.jsonl", [{"train_loss": 1}])
+    with pytest.raises(BrokenMetricsError, match="line 1"):
+        read_history(tmp_path)
+
+
 def test_a_history_without_any_loss_is_still_drawn(tmp_path):
-    (tmp_path / "metrics.jsonl").write_text('{"epoch": 0}\n{"epoch": 1, "train_loss": NaN}\n')
+    write_lines(tmp_path / "metrics.jsonl", [{"epoch": 0}, {"epoch": 1, "train_loss": float("nan")}])
     drawn = draw_curves({"other method": read_history(tmp_path)})
     assert list(drawn.figure.axes[0].lines) == []
     assert drawn.to_png()

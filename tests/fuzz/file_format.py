@@ -14,7 +14,6 @@ from fuzz import json_mutations, tensor_mutations
 from fuzz.json_mutations import change_value, rearrange
 from fuzz.tensor_mutations import change_array, split_safetensors
 from fuzz.text_mutations import Mutation
-from wfairl.core.runs.pipeline import EVALUATIONS
 from wfairl.core.support.documents import DIGEST, Form
 from wfairl.core.support.safetensors_files import ENTRY, write_arrays
 
@@ -50,8 +49,8 @@ class FileFormat:
     disguise: Mutation | None = field(default=None)
 
 
-def sealed(name: str, file: str, write: Callable[[Path], None], read: Read, form: Form[Any]) -> list[FileFormat]:
-    """A document with a digest; the same of the version before, without; and one by an enemy."""
+def sealed(name: str, file: str, write: Callable[[Path], None], read: Read, form: Form[Any]) -> FileFormat:
+    """A document with a digest, which an enemy computes anew."""
 
     def disguise(content: bytes, rng: random.Random, _: tuple[bytes, ...]) -> bytes:
         document = {
@@ -65,22 +64,7 @@ def sealed(name: str, file: str, write: Callable[[Path], None], read: Read, form
             {"format": form.name, "version": form.version, **changed, DIGEST: form._digest(text)}
         ).encode()
 
-    def write_old(path: Path) -> None:
-        write(path)
-        document = json.loads(path.read_text())
-        del document[DIGEST]
-        before = list(form.older)[-1]
-        if before is None:
-            del document["format"], document["version"]
-            document = document["policies"] if form is EVALUATIONS else document
-        else:
-            document["version"] = before
-        path.write_text(json.dumps(document))
-
-    return [
-        FileFormat(name, file, write, read, json_mutations.JSON, is_sealed=True, disguise=disguise),
-        FileFormat(f"{name}, version before", file, write_old, read, json_mutations.JSON),
-    ]
+    return FileFormat(name, file, write, read, json_mutations.JSON, is_sealed=True, disguise=disguise)
 
 
 def tensors(name: str, file: str, write: Callable[[Path], None], read: Read) -> FileFormat:

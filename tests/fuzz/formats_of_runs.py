@@ -1,6 +1,5 @@
 """Formats of demonstrations, of runs that learn from them, and of sessions in the studio."""
 
-import json
 import runpy
 import shutil
 import warnings
@@ -9,7 +8,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from experiments.baselines.feature_encoder import FeatureEncoder
@@ -44,7 +42,6 @@ from wfairl.core.runs.pipeline import (
 )
 from wfairl.core.runs.run_directory import RunConfig, read_config, write_config
 from wfairl.core.support.errors import BadInputError
-from wfairl.core.support.safetensors_files import write_arrays
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.minari.exchange import export_minari, import_minari
@@ -70,14 +67,6 @@ def read_minari(path: Path) -> Any:
 
 
 RUN_CONFIG = RunConfig("wfa-irl", "doorkey", 0.5, {"cost": "local", "floor": 0.01, "epochs": 3}, (7,), {"who": "me"})
-
-
-def write_config_version_1(path: Path) -> None:
-    old = {
-        "format": "wfairl-run", "version": 1, "task": "doorkey", "temperature": 0.5, "cost": "local", "floor": 0.01,
-        "activation": "softplus", "training": {"epochs": 3, "seed": 0}, "seen": [5_001], "origin": {"who": "me"},
-    }  # fmt: skip
-    path.write_text(json.dumps(old))
 
 
 def evaluations() -> dict[str, Evaluation]:
@@ -118,10 +107,6 @@ def read_journal(path: Path) -> Any:
 HISTORY = tuple(EpochMetrics(epoch, 0.01, 0.9 - 0.1 * epoch, 0.8 - 0.1 * epoch) for epoch in range(4))
 
 
-def write_old_metrics(path: Path) -> None:
-    path.write_text("".join(json.dumps(asdict(one)) + "\n" for one in HISTORY))
-
-
 def read_training(path: Path) -> Any:
     return read_metrics(path.parent), read_history(path.parent)
 
@@ -130,15 +115,6 @@ def dataset() -> Dataset:
     walks = [((0, 1, 2), (NOTHING, A, B), 1.0, 2**40), ((1,), (NOTHING,), 0.0, 7), ((), (), 0.0, 3)]
     answers = (Answer(7, (0, 1), (NOTHING, A), True),)
     return Dataset("doorkey", tuple(Demonstration(*walk) for walk in walks), 0.5, answers)
-
-
-def write_demonstrations_version_1(path: Path) -> None:
-    arrays = {
-        "lengths": np.array([2, 1]), "seeds": np.array([7, 9]), "scores": np.array([1.0, 0.0]),
-        "controls": np.array([0, 1, 1], np.uint8), "labels": np.array([0, 3, 1], np.uint16),
-    }  # fmt: skip
-    header = {"task": "doorkey", "temperature": "inf", "propositions": ["a", "b"]}
-    write_arrays(path, "wfairl-demonstrations", 1, header, arrays)
 
 
 def write_checkpoint_file(path: Path) -> None:
@@ -192,28 +168,21 @@ PATHS_CSV = "episode,seed,x,y,score\n1,7,1.0,3.0,1\n1,7,1.5,2.5,\n2,3,1.0,4.0,\n
 FORMATS: tuple[FileFormat, ...] = (
     FileFormat("Minari, metadata", f"{MINARI}/data/metadata.json", write_minari, read_minari, json_mutations.JSON),
     FileFormat("Minari, episodes", f"{MINARI}/data/main_data.hdf5", write_minari, read_minari, text_mutations.BYTES),
-    *sealed(
+    sealed(
         "configuration",
         "config.json",
         lambda p: write_config(p.parent, RUN_CONFIG),
         lambda p: read_config(p.parent),
         run_directory.FORM,
     ),
-    FileFormat(
-        "configuration, version 1",
-        "config.json",
-        write_config_version_1,
-        lambda p: read_config(p.parent),
-        json_mutations.JSON,
-    ),
-    *sealed(
+    sealed(
         "experiment",
         "experiment.json",
         lambda p: CONFIGURATION.write(p, asdict(Config("doorkey", settings={"epochs": 3}))),
         lambda p: read_experiment(p.parent),
         CONFIGURATION,
     ),
-    *sealed(
+    sealed(
         "evaluation",
         "evaluation.json",
         lambda p: write_evaluations(evaluations(), p),
@@ -228,9 +197,7 @@ FORMATS: tuple[FileFormat, ...] = (
         json_mutations.JSON_LINES,
         is_sealed=True,
     ),
-    FileFormat("metrics, without digest", "metrics.jsonl", write_old_metrics, read_training, json_mutations.JSON_LINES),
     tensors("demonstrations", "demos.safetensors", lambda p: save(dataset(), p), load),
-    tensors("demonstrations, version 1", "demos.safetensors", write_demonstrations_version_1, load),
     tensors("cost, linear", "cost.safetensors", lambda p: save_cost(LinearCost(3, 2), p), load_cost),
     tensors("cost, local", "cost.safetensors", lambda p: save_cost(LocalCost(), p), load_cost),
     tensors("checkpoint", "last.safetensors", write_checkpoint_file, read_checkpoint_file),

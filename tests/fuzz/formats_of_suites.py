@@ -93,18 +93,18 @@ def read_pickled_mice(path: Path) -> str:
 
 
 FORMATS: tuple[FileFormat, ...] = (
-    *sealed(
+    sealed(
         "result of a cell",
         "result.json",
         lambda p: cell_result().save(p),
         lambda p: CellResult.load(p, cell_result().key),
         results.FORM,
     ),
-    *sealed("times", "timing.json", lambda p: TIMES.write(p, {"seconds": 1.5}), TIMES.read, TIMES),
-    *sealed("results", RESULTS, lambda p: suite_tables().write(p.parent), read_suite, Tables.form),
-    *sealed("provenance", MADE, lambda p: suite_tables().write(p.parent), read_suite, reproduction.PROVENANCE),
-    *sealed("outcome of a fit", "fit.json", lambda p: OUTCOME.save(p, {"name": "a"}), Outcome.load, data_suite.FORM),
-    *sealed(
+    sealed("times", "timing.json", lambda p: TIMES.write(p, {"seconds": 1.5}), TIMES.read, TIMES),
+    sealed("results", RESULTS, lambda p: suite_tables().write(p.parent), read_suite, Tables.form),
+    sealed("provenance", MADE, lambda p: suite_tables().write(p.parent), read_suite, reproduction.PROVENANCE),
+    sealed("outcome of a fit", "fit.json", lambda p: OUTCOME.save(p, {"name": "a"}), Outcome.load, data_suite.FORM),
+    sealed(
         "results on data",
         RESULTS,
         lambda p: DataResults.form.write(p, DATA_RESULTS),

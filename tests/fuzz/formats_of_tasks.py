@@ -1,7 +1,6 @@
 """Formats of what was learned of a task, and of the words that it is learned from."""
 
 import gzip
-import json
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -25,7 +24,6 @@ from wfairl.core.rational.goals import goals_of
 from wfairl.core.rational.hypotheses import hypotheses_of
 from wfairl.core.rational.learners import RationalTaskLearner
 from wfairl.core.rational.support import untested_labels
-from wfairl.core.support.documents import DIGEST
 from wfairl.core.support.files import write_json
 from wfairl.core.worlds import task_registry as registry
 from wfairl.core.worlds.task_documents import invented_document
@@ -92,15 +90,6 @@ def read_task_document(path: Path) -> Any:
         registry._tasks._entries, registry._loaded = known, loaded
 
 
-def write_task_version_1(path: Path) -> None:
-    spectral_model().save(path)
-    document = json.loads(path.read_text())
-    old = {**document, "version": 1, "automaton": document["weighted"]}
-    for name in ("weighted", "learner", "facts", "sentences", DIGEST):
-        del old[name]
-    path.write_text(json.dumps(old))
-
-
 def write_network(path: Path) -> None:
     WordNetwork(RecurrentLearner(hidden=3, embedding=2, max_epochs=1).fit(WORDS, SCORES), 0.5, False).save(path)
 
@@ -133,11 +122,10 @@ def written_automaton(name: str) -> Callable[[Path], None]:
 
 
 FORMATS: tuple[FileFormat, ...] = (
-    *sealed("task model, spectral", "task.json", lambda p: spectral_model().save(p), read_task_model, task_models.FORM),
-    *sealed("task model, packed", "task.json", lambda p: packed_model().save(p), read_task_model, task_models.FORM),
-    *sealed("task model, guards", "task.json", lambda p: guarded_model().save(p), read_task_model, task_models.FORM),
-    FileFormat("task model, version 1", "task.json", write_task_version_1, read_task_model, json_mutations.JSON),
-    *sealed(
+    sealed("task model, spectral", "task.json", lambda p: spectral_model().save(p), read_task_model, task_models.FORM),
+    sealed("task model, packed", "task.json", lambda p: packed_model().save(p), read_task_model, task_models.FORM),
+    sealed("task model, guards", "task.json", lambda p: guarded_model().save(p), read_task_model, task_models.FORM),
+    sealed(
         "task model, rational",
         "task.json",
         lambda p: rational_model().save(p),

@@ -94,7 +94,7 @@ def rewrite_metadata(path, **changes):
 
 def test_a_newer_version_asks_for_an_update(path):
     rewrite_metadata(path, version=3)
-    with pytest.raises(BrokenDatasetError, match="format version 3, but this wfairl reads version 1, 2; update"):
+    with pytest.raises(BrokenDatasetError, match="format version 3, but this wfairl reads version 2; update"):
         load(path)
 
 
@@ -117,7 +117,7 @@ def test_another_task_is_named(path):
 
 def forge(path, header=None, **arrays):
     """A file that nobody's `save` wrote, with a digest that fits."""
-    content = {name: np.zeros(0, kind) for name, kind in storage.ARRAYS[storage.VERSION].items()}
+    content = {name: np.zeros(0, kind) for name, kind in storage.ARRAYS.items()}
     plain = {"task": "x", "temperature": 0.5, "labels": []}
     write_arrays(path, storage.FORMAT, storage.VERSION, plain if header is None else header, {**content, **arrays})
 
@@ -192,37 +192,6 @@ def test_arrays_that_hold_no_demonstrations_are_named(path, arrays, message):
     forge(path, **arrays)
     with pytest.raises(BrokenDatasetError, match=message):
         load(path)
-
-
-def write_version_1(path, dataset, propositions, words):
-    """The file that wfairl wrote before states were replayed: labels as masks, and packed states of 64-bit words."""
-    masks = [sum(1 << propositions.index(name) for name in label) for item in dataset for label in item.labels]
-    header = {"task": dataset.task, "temperature": dataset.temperature, "propositions": list(propositions)}
-    arrays = {
-        "lengths": np.array([len(item) for item in dataset], np.int64),
-        "seeds": np.array([item.seed for item in dataset], np.int64),
-        "scores": np.array([item.score for item in dataset], np.float64),
-        "controls": np.array([control for item in dataset for control in item.controls], np.uint8),
-        "labels": np.array(masks, np.uint16),
-        "states": np.zeros((len(masks) + len(dataset), words), np.uint64),
-    }
-    write_arrays(path, storage.FORMAT, 1, header, arrays)
-
-
-def test_a_file_of_version_1_is_still_read(tmp_path, dataset):
-    old = tmp_path / "old.safetensors"
-    write_version_1(old, dataset, find_task("doorkey").propositions, words=1)
-    assert load(old, task="doorkey") == dataset
-    save(load(old), old)
-    assert load(old) == dataset
-
-
-def test_a_broken_file_of_version_1_is_named(tmp_path, dataset):
-    old = tmp_path / "old.safetensors"
-    write_version_1(old, dataset, find_task("doorkey").propositions, words=1)
-    rewrite_metadata(old, version=2)
-    with pytest.raises(BrokenDatasetError, match="the array 'controls' is missing or of the wrong type"):
-        load(old)
 
 
 class Words:

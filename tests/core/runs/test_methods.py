@@ -2,7 +2,6 @@
 
 import builtins
 import json
-import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -166,53 +165,6 @@ def test_a_finished_run_that_is_resumed_says_the_same_again(runs, dataset):
     assert planned.facts["states"] == load_run(runs / "no-automaton").task_model.finite.states
     found = read_config(runs / "bc").found
     assert (cloned.facts["temperature"], cloned.validation_return) == (found["temperature"], found["validation_return"])
-
-
-@pytest.mark.parametrize("method", ["wfa-irl", "no-automaton"])
-def test_a_planner_of_the_first_version_is_still_read(runs, method, tmp_path):
-    """Its settings stood in two places, and the method was named only where it was not the paper's."""
-    settings = dict(read_config(runs / method).settings)
-    document = {
-        "format": "wfairl-run",
-        "version": 1,
-        "task": "doorkey",
-        "temperature": 0.5,
-        "cost": settings.pop("cost"),
-        "floor": settings.pop("floor"),
-        "activation": settings.pop("activation"),
-        "training": {**settings, "learning_rate": 1e-3, "temperature": 0.5},
-        "seen": [5_001],
-        "origin": {"who": "me"},
-        **({} if method == "wfa-irl" else {"method": method}),
-    }
-    old = shutil.copytree(runs / method, tmp_path / "old")
-    (old / "config.json").write_text(json.dumps(document))
-    assert read_config(old).method == method
-    assert same_episode(load_policy(old, TASK), load_policy(runs / method, TASK))
-    with pytest.raises(BadInputError, match="trained on the scene 5001"):
-        check_unseen(old, [5_001])
-
-
-@pytest.mark.parametrize("method", ["bc", "gail"])
-def test_networks_of_the_first_version_are_still_read(runs, method, tmp_path):
-    """What training had found stood beside the rest, and nobody wrote the demonstrations' temperature down."""
-    now = read_config(runs / method)
-    document = {
-        "format": "wfairl-run",
-        "version": 1,
-        "method": method,
-        "task": "doorkey",
-        "training": now.settings,
-        "seen": [],
-        "origin": {},
-        "temperature": now.found["temperature"],
-        "choice": now.found["selection"],
-        "validation_return": now.found["validation_return"],
-    }
-    old = shutil.copytree(runs / method, tmp_path / "old")
-    (old / "config.json").write_text(json.dumps(document))
-    assert load_policy_run(old).selection == load_policy_run(runs / method).selection
-    assert same_episode(load_policy(old, TASK), load_policy(runs / method, TASK))
 
 
 def same_episode(*policies):

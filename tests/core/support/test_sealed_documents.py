@@ -1,11 +1,11 @@
-"""Documents of an older version are read, and a digest that they carry is held against them."""
+"""A document or a line that was changed, or is of another version, is refused."""
 
 import json
 from dataclasses import dataclass, replace
 
 import pytest
 
-from wfairl.core.support.documents import Form, read_lines, unchanged, write_lines
+from wfairl.core.support.documents import Form, read_lines, write_lines
 from wfairl.core.support.errors import BadInputError
 
 
@@ -14,36 +14,37 @@ class Figures:
     mean: float
 
 
-OLD = Form("wfairl-figures", "figures", 2, Figures, BadInputError, "measure again", {1: unchanged})
-NEW = replace(OLD, version=3, older={1: unchanged, 2: unchanged})
+FORM = Form("wfairl-figures", "figures", 2, Figures, BadInputError, "measure again")
 
 
-def test_a_sealed_document_of_the_version_before_is_read_if_nothing_in_it_changed(tmp_path):
+def test_a_document_is_read_only_if_nothing_in_it_changed(tmp_path):
     path = tmp_path / "figures.json"
-    OLD.write(path, {"mean": 0.5})
-    assert NEW.read(path) == Figures(0.5)
+    FORM.write(path, {"mean": 0.5})
+    assert FORM.read(path) == Figures(0.5)
     path.write_text(path.read_text().replace("0.5", "0.9"))
     with pytest.raises(BadInputError, match="digest"):
-        NEW.read(path)
-
-
-def test_the_first_version_had_no_digest_and_the_present_one_has(tmp_path):
-    path = tmp_path / "figures.json"
-    path.write_text(json.dumps({"format": "wfairl-figures", "version": 1, "mean": 0.5}))
-    assert NEW.read(path) == Figures(0.5)
-    path.write_text(json.dumps({"format": "wfairl-figures", "version": 3, "mean": 0.5}))
+        FORM.read(path)
+    path.write_text(json.dumps({"format": "wfairl-figures", "version": 2, "mean": 0.5}))
     with pytest.raises(BadInputError, match="digest"):
-        NEW.read(path)
+        FORM.read(path)
 
 
-def test_lines_that_lost_every_digest_are_refused_beside_a_document_that_has_one(tmp_path):
-    lines, beside = tmp_path / "metrics.jsonl", tmp_path / "config.json"
+@pytest.mark.parametrize("version", [None, 1, 3, True, "2"])
+def test_a_document_of_another_version_is_refused(tmp_path, version):
+    path = tmp_path / "figures.json"
+    replace(FORM, version=version).write(path, {"mean": 0.5})
+    with pytest.raises(BadInputError, match=f"version {version!r} of figures; this wfairl reads version 2"):
+        FORM.read(path)
+
+
+def test_lines_that_were_changed_lost_or_have_no_digest_are_refused(tmp_path):
+    lines = tmp_path / "metrics.jsonl"
     entries = [{"epoch": 0, "loss": 0.5}, {"epoch": 1, "loss": 0.25}]
     write_lines(lines, entries)
-    assert read_lines(lines, dict[str, float], BadInputError, beside) == tuple(entries)
-    lines.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
-    beside.write_text('{"format": "of an older version"}')
-    assert read_lines(lines, dict[str, float], BadInputError, beside) == tuple(entries)
-    beside.write_text('{"format": "of this version", "digest": "5f70"}')
-    with pytest.raises(BadInputError, match="do not match its digest"):
-        read_lines(lines, dict[str, float], BadInputError, beside)
+    assert read_lines(lines, dict[str, float], BadInputError) == tuple(entries)
+    written = lines.read_text()
+    without_digest = "".join(json.dumps(entry) + "\n" for entry in entries)
+    for changed in (written.replace("0.25", "0.75"), written.splitlines()[0] + "\n", without_digest):
+        lines.write_text(changed)
+        with pytest.raises(BadInputError, match="do not match its digest"):
+            read_lines(lines, dict[str, float], BadInputError)

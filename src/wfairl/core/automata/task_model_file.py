@@ -10,7 +10,7 @@ from wfairl.core.automata import finite, guarded
 from wfairl.core.automata.automaton import Automaton, Label
 from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.automata.weighted import WeightedAutomaton
-from wfairl.core.support.documents import Count, Form, NotNegative, Part, parse, unchanged
+from wfairl.core.support.documents import Count, Form, NotNegative, Part, parse
 from wfairl.core.support.errors import BadInputError
 
 SPECTRAL = "spectral"
@@ -178,18 +178,6 @@ def _check_facts(facts: Mapping[str, Any], automaton: Automaton | None) -> None:
             raise BadInputError("facts: of another automaton")
 
 
-def _from_version_1(document: dict[str, Any]) -> dict[str, Any]:
-    """A document of the first version, which had weighted automata only, as one of this version."""
-    return {
-        **document,
-        "learner": SPECTRAL,
-        "sentences": [],
-        "facts": {},
-        "weighted": document["automaton"],
-        "automaton": None,
-    }
-
-
 FORM = Form(
     "wfairl-task-model",
     "a task model",
@@ -197,5 +185,4 @@ FORM = Form(
     StoredTaskModel,
     BrokenTaskModelError,
     "`wfairl learn-task` writes one",
-    {1: _from_version_1, 2: unchanged},
 )

@@ -101,6 +101,6 @@ def write_tensors(path: Path, form: str, tensors: Mapping[str, Tensor], header: 
 
 def read_tensors(path: Path, form: str, error: type[BadInputError]) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """The tensors and the header of a file that `write_tensors` wrote; see `read_arrays`."""
-    _, header, arrays = read_arrays(path, form, (VERSION,), error)
+    header, arrays = read_arrays(path, form, VERSION, error)
     # Cloned into torch's own aligned memory: kernels round differently where memory is not aligned.
     return {name: torch.from_numpy(array).clone() for name, array in arrays.items()}, header

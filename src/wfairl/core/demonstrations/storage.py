@@ -1,6 +1,6 @@
 """Data sets on disk: one safetensors file of arrays with a JSON header; see `safetensors_files`.
 
-Version 2. The header holds `task`, `temperature` and `labels`, the distinct labels as lists of propositions; and
+The header holds `task`, `temperature` and `labels`, the distinct labels as lists of propositions; and
 `answers` where there are any. For N demonstrations with T_n controls each, the arrays are
 
     lengths      [N] of int64            T_n
@@ -9,14 +9,13 @@ Version 2. The header holds `task`, `temperature` and `labels`, the distinct lab
     controls     [sum T_n] of uint16
     label_index  [sum T_n] of uint16     which of the header's labels held after each control
 
-States are not stored: they follow from the controls in the world of the seed. Version 1, which is still read, has
-labels as masks over the header's `propositions`, and packed states of MiniGrid, which are ignored.
+States are not stored: they follow from the controls in the world of the seed.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,11 +31,9 @@ from wfairl.core.support.safetensors_files import read_arrays, write_arrays
 FORMAT = "wfairl-demonstrations"
 VERSION = 2
 _PER_DEMONSTRATION: dict[str, Any] = {"lengths": np.int64, "seeds": np.int64, "scores": np.float64}
-ARRAYS: dict[int, dict[str, Any]] = {
-    1: {**_PER_DEMONSTRATION, "controls": np.uint8, "labels": np.uint16},
-    2: {**_PER_DEMONSTRATION, "controls": np.uint16, "label_index": np.uint16},
-}
-"""The arrays that a file of each version must have, and their types."""
+_PER_STEP: dict[str, Any] = {"controls": np.uint16, "label_index": np.uint16}
+ARRAYS = _PER_DEMONSTRATION | _PER_STEP
+"""The arrays of a file, and their types."""
 
 
 class BrokenDatasetError(BadInputError):
@@ -45,12 +42,11 @@ class BrokenDatasetError(BadInputError):
 
 @dataclass(frozen=True)
 class _Header:
-    """The header of a file; version 1 has propositions instead of labels."""
+    """The header of a file."""
 
     task: str
     temperature: float | Literal["inf"] | None
-    labels: tuple[Label, ...] = ()
-    propositions: tuple[str, ...] = ()
+    labels: tuple[Label, ...]
     answers: tuple[dict[str, Any], ...] = ()
 
 
@@ -77,19 +73,21 @@ def load(path: Path, task: str | None = None) -> Dataset:
     Raises:
         BrokenDatasetError: names the file and the fault.
     """
-    version, header, arrays = read_arrays(path, FORMAT, tuple(ARRAYS), BrokenDatasetError)
-    _check_types(path, ARRAYS[version], arrays)
-    name, temperature, labels = _read_header(path, version, header, arrays)
-    _check_shapes(path, arrays)
-    if task is not None and name != task:
-        raise BrokenDatasetError(f"{path}: demonstrations of the task {name!r}, not of {task!r}")
+    header, arrays = read_arrays(path, FORMAT, VERSION, BrokenDatasetError)
+    stored = _parse_header(path, header)
+    _check_arrays(path, arrays)
+    if task is not None and stored.task != task:
+        raise BrokenDatasetError(f"{path}: demonstrations of the task {stored.task!r}, not of {task!r}")
+    temperature = None if stored.temperature is None else float(stored.temperature)
     try:
-        answers = tuple(Answer.from_document(one) for one in header.get("answers", []))
-        return Dataset(name, tuple(_demonstrations(arrays, labels)), temperature, answers)
+        answers = tuple(map(Answer.from_document, stored.answers))
+        return Dataset(stored.task, tuple(_demonstrations(arrays, stored.labels)), temperature, answers)
     except (BadDemonstrationError, BrokenAnswersError) as error:
         raise BrokenDatasetError(f"{path}: {error}") from None
     except IndexError:
-        raise BrokenDatasetError(f"{path}: its arrays do not fit the {len(labels)} labels of its header") from None
+        raise BrokenDatasetError(
+            f"{path}: its arrays do not fit the {len(stored.labels)} labels of its header"
+        ) from None
 
 
 def _to_arrays(dataset: Dataset, labels: tuple[Label, ...]) -> dict[str, NDArray[Any]]:
@@ -101,10 +99,10 @@ def _to_arrays(dataset: Dataset, labels: tuple[Label, ...]) -> dict[str, NDArray
         "controls": [control for item in dataset for control in item.controls],
         "label_index": [number[label] for item in dataset for label in item.labels],
     }
-    return {name: np.asarray(values[name], kind) for name, kind in ARRAYS[VERSION].items()}
+    return {name: np.asarray(values[name], kind) for name, kind in ARRAYS.items()}
 
 
-def _demonstrations(arrays: dict[str, NDArray[Any]], labels: list[Label]) -> Iterator[Demonstration]:
+def _demonstrations(arrays: dict[str, NDArray[Any]], labels: tuple[Label, ...]) -> Iterator[Demonstration]:
     controls, word = arrays["controls"].tolist(), [labels[i] for i in arrays["label_index"].tolist()]
     end = 0
     for length, score, seed in zip(*(arrays[name].tolist() for name in ("lengths", "scores", "seeds")), strict=True):
@@ -112,31 +110,20 @@ def _demonstrations(arrays: dict[str, NDArray[Any]], labels: list[Label]) -> Ite
         yield Demonstration(tuple(controls[start:end]), tuple(word[start:end]), score, seed)
 
 
-def _read_header(
-    path: Path, version: int, header: dict[str, Any], arrays: dict[str, NDArray[Any]]
-) -> tuple[str, float | None, list[Label]]:
-    """Task, temperature and labels, checked: a digest proves that a file is whole, not that this package wrote it."""
+def _parse_header(path: Path, header: dict[str, Any]) -> _Header:
+    """The header, checked: a digest proves that a file is whole, not that this package wrote it."""
     try:
-        read: _Header = parse(_Header, header)
+        return cast(_Header, parse(_Header, header))
     except BadInputError as error:
         raise BrokenDatasetError(f"{path}: its header is not that of a data set ({error})") from None
-    temperature = None if read.temperature is None else float(read.temperature)
-    if version > 1:
-        return read.task, temperature, list(read.labels)
-    masks, arrays["label_index"] = np.unique(arrays["labels"], return_inverse=True)
-    labels = [frozenset(name for i, name in enumerate(read.propositions) if mask >> i & 1) for mask in masks.tolist()]
-    return read.task, temperature, labels
 
 
-def _check_types(path: Path, kinds: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
-    for name, kind in kinds.items():
+def _check_arrays(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
+    """Refuse arrays of other types, or whose shapes do not fit each other."""
+    for name, kind in ARRAYS.items():
         if name not in arrays or arrays[name].dtype != kind:
             raise BrokenDatasetError(f"{path}: the array {name!r} is missing or of the wrong type")
-
-
-def _check_shapes(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
-    count, total = arrays["lengths"].size, int(arrays["lengths"].sum())
-    per_demonstration = all(arrays[name].shape == (count,) for name in _PER_DEMONSTRATION)
-    per_step = all(arrays[name].shape == (total,) for name in ("controls", "label_index"))
-    if not (per_demonstration and per_step and (arrays["lengths"] >= 0).all()):
+    lengths = arrays["lengths"]
+    shapes = dict.fromkeys(_PER_DEMONSTRATION, (lengths.size,)) | dict.fromkeys(_PER_STEP, (int(lengths.sum()),))
+    if any(arrays[name].shape != shape for name, shape in shapes.items()) or (lengths < 0).any():
         raise BrokenDatasetError(f"{path}: its arrays do not fit each other")

@@ -218,4 +218,4 @@ def read_metrics(directory: Path) -> tuple[dict[str, Any], ...]:
     Raises:
         BrokenMetricsError: names the file and what is wrong with it.
     """
-    return read_lines(directory / METRICS, _LINE, BrokenMetricsError, beside=directory / CONFIG)
+    return read_lines(directory / METRICS, _LINE, BrokenMetricsError)

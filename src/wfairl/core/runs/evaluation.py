@@ -153,9 +153,9 @@ class Evaluation:
 
 
 def _episode_fields(document: dict[str, Any]) -> dict[str, Any]:
-    """The fields of an episode on disk; in older versions the cost is the number of steps."""
+    """The fields of an episode on disk, which has `return`, a word that Python keeps for itself."""
     others = {name: value for name, value in document.items() if name != "return"}
-    return {"cost": document["steps"], "episode_return": document["return"], **others}
+    return {**others, "episode_return": document["return"]}
 
 
 def _mean(costs: Sequence[float]) -> float | None:

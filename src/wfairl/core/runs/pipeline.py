@@ -21,7 +21,7 @@ from wfairl.core.runs.evaluation import BrokenEvaluationError
 from wfairl.core.runs.method import CHOSEN
 from wfairl.core.runs.methods import Trained, TrainingRequest, find_method
 from wfairl.core.runs.run_directory import BrokenRunError, RunExistsError, check_unchanged, make_cost
-from wfairl.core.support.documents import Count, Form, unchanged
+from wfairl.core.support.documents import Count, Form
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import check_directory, hold
 from wfairl.core.worlds.task import Task
@@ -88,7 +88,6 @@ CONFIGURATION = Form(
     Config,
     BrokenRunError,
     "`wfairl run` writes one",
-    {2: unchanged, 3: unchanged},
 )
 
 
@@ -317,5 +316,4 @@ EVALUATIONS = Form(
     _Evaluations,
     BrokenRunError,
     "`wfairl evaluate` writes them again",
-    {None: lambda fields: {"policies": fields}},
 )

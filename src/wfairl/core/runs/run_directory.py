@@ -27,7 +27,7 @@ from wfairl.core.demonstrations.collection import FIRST_TRAINING_SEED
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.planning.product import Product
 from wfairl.core.runs.checkpoint import CHECKPOINT, CONFIG, OtherConfigurationError
-from wfairl.core.support.documents import Count, Form, Name, unchanged
+from wfairl.core.support.documents import Count, Form, Name
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import check_directory
 
@@ -229,21 +229,6 @@ def read_config(directory: Path) -> RunConfig:
     return FORM.read(path)
 
 
-def _from_version_1(document: dict[str, Any]) -> dict[str, Any]:
-    """A configuration of the first version, in which the two kinds of methods had forms of their own."""
-    method, training = document.get("method", "wfa-irl"), document["training"]
-    shared = {"method": method, **{name: document[name] for name in ("task", "seen", "origin")}}
-    if "cost" in document:
-        settings = {**training, **{name: document[name] for name in ("cost", "floor", "activation")}}
-        return {**shared, "temperature": document["temperature"], "settings": settings}
-    found = {
-        "temperature": document.get("temperature"),
-        "selection": document.get("choice", {}),
-        "validation_return": document.get("validation_return"),
-    }
-    return {**shared, "temperature": None, "settings": training, "found": found}
-
-
 FORM = Form(
     "wfairl-run",
     "the configuration of a run",
@@ -251,7 +236,6 @@ FORM = Form(
     RunConfig,
     BrokenRunError,
     "train it again, in another directory",
-    {1: _from_version_1, 2: unchanged},
 )
 
 
@@ -266,11 +250,6 @@ def unfinished(directory: Path) -> BrokenRunError:
         f"{directory}: the run has not finished; the command that began it goes on with it: `wfairl train` or"
         " `wfairl run` with --resume, or `wfairl reproduce` if it is a cell of a suite"
     )
-
-
-def broken_configuration(directory: Path, reason: str) -> BrokenRunError:
-    """What to raise for a configuration that cannot be read."""
-    return BrokenRunError(f"{directory / CONFIG}: not the configuration of a run that this wfairl can read ({reason})")
 
 
 def seen_tests(dataset: Dataset) -> tuple[int, ...]:

@@ -5,16 +5,15 @@
 A schema is a frozen dataclass. A document is checked strictly against its annotations before it is used: `true` and
 `"1"` are no numbers, no field is missing or unknown, numbers are finite. The digest is the SHA-256 of format, version
 and all other fields as canonical JSON (sorted keys, no spaces), so that it depends on values but not on line breaks.
-Documents of the first versions have no digest, and are still read.
 """
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar, cast
 
 from annotated_types import Ge, Le, MinLen
 
@@ -38,9 +37,6 @@ Name = Annotated[str, MinLen(1)]
 
 Content = TypeVar("Content")
 
-Upgrade = Callable[[dict[str, Any]], dict[str, Any]]
-"""Converts the fields of an older version to those of the current one."""
-
 
 class OtherKindError(BadInputError):
     """A document of an unexpected kind."""
@@ -57,7 +53,6 @@ class Form(Generic[Content]):
         schema: a dataclass of their fields.
         error: the error for a file that is not such a document.
         advice: for such a file.
-        older: the older versions that are still read; None is the one without name and version.
     """
 
     name: str
@@ -66,7 +61,6 @@ class Form(Generic[Content]):
     schema: type[Content]
     error: type[BadInputError]
     advice: str
-    older: Mapping[int | None, Upgrade] = field(default_factory=dict)
 
     def write(self, path: Path, fields: Mapping[str, Any]) -> None:
         """Write a document, atomically."""
@@ -87,31 +81,21 @@ class Form(Generic[Content]):
             raise self.error(f"{path}: {problem}; {self.advice}{seems(path) if is_another else ''}") from None
 
     def _parse(self, document: Any) -> Content:
-        unnamed = self.name if None in self.older else None
-        if not isinstance(document, dict) or document.get("format", unnamed) != self.name:
+        if not isinstance(document, dict) or document.get("format") != self.name:
             raise OtherKindError(f"not {self.what}")
-        fields = {key: value for key, value in document.items() if key not in ("format", "version", DIGEST)}
         version = document.get("version")
-        if type(version) not in (int, type(None)) or version not in {self.version, *self.older}:
+        if version is True or version != self.version:
             raise BadInputError(f"version {version!r} of {self.what}; this wfairl reads version {self.version}")
-        if (version is None) == ("format" in document):
-            raise BadInputError(f"not {self.what} (its format or its version is missing)")
-        is_sealed = version == self.version or DIGEST in document
-        if is_sealed and document.get(DIGEST) != self._digest(canonical(fields), version):
+        fields = {key: value for key, value in document.items() if key not in ("format", "version", DIGEST)}
+        if document.get(DIGEST) != self._digest(canonical(fields)):
             raise BadInputError(CHANGED)
         try:
-            return parse(self.schema, fields if version == self.version else self.older[version](fields))
-        except (BadInputError, KeyError, TypeError, AttributeError) as problem:
-            reason = f"no {problem}" if isinstance(problem, KeyError) else problem
-            raise BadInputError(f"not a readable document of the format {self.name} ({reason})") from None
+            return cast(Content, parse(self.schema, fields))
+        except BadInputError as problem:
+            raise BadInputError(f"not a readable document of the format {self.name} ({problem})") from None
 
-    def _digest(self, text: str, version: int | None = None) -> str:
-        return _sha256(f"{self.name}\n{version or self.version}\n{text}")
-
-
-def unchanged(fields: dict[str, Any]) -> dict[str, Any]:
-    """The upgrade from a version that differs only in its digest."""
-    return fields
+    def _digest(self, text: str) -> str:
+        return _sha256(f"{self.name}\n{self.version}\n{text}")
 
 
 def parse(schema: Any, content: Any, *, finite: bool = True) -> Any:
@@ -168,10 +152,8 @@ def write_lines(path: Path, entries: Sequence[Mapping[str, Any]]) -> None:
     write_atomically(path, "".join(json.dumps({**entry, DIGEST: digest}) + "\n" for entry in entries))
 
 
-def read_lines(path: Path, schema: Any, error: type[BadInputError], beside: Path) -> tuple[Any, ...]:
+def read_lines(path: Path, schema: Any, error: type[BadInputError]) -> tuple[Any, ...]:
     """The objects that `write_lines` wrote.
-
-    Lines of older versions, without any digest, are read too, unless the document `beside` them has one.
 
     Raises:
         error: names the file and the problem.
@@ -187,19 +169,9 @@ def read_lines(path: Path, schema: Any, error: type[BadInputError], beside: Path
             parsed.append(parse(schema, entry, finite=False))
         except BadInputError as problem:
             raise error(f"{path}: line {number}: {problem}") from None
-    is_sealed = any(digest is not None for digest in digests) or (beside.exists() and has_digest(beside))
-    if is_sealed and digests != [_digest_of_lines(entries)] * len(entries):
+    if digests != [_digest_of_lines(entries)] * len(entries):
         raise error(f"{path}: {CHANGED}")
     return tuple(parsed)
-
-
-def has_digest(path: Path) -> bool:
-    """Whether a file is a JSON object with a digest."""
-    try:
-        document = parse_json(read_text(path))
-    except BadInputError:
-        return False
-    return isinstance(document, dict) and DIGEST in document
 
 
 def _digest_of_lines(entries: Sequence[Mapping[str, Any]]) -> str:

@@ -7,7 +7,7 @@ several in random order, and equal content should give equal bytes.)
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,14 +35,14 @@ def write_arrays(path: Path, form: str, version: int, header: dict[str, Any], ar
 
 
 def read_arrays(
-    path: Path, form: str, versions: Sequence[int], error: type[BadInputError]
-) -> tuple[int, dict[str, Any], dict[str, NDArray[Any]]]:
-    """The version, the header and the arrays of a file that `write_arrays` wrote.
+    path: Path, form: str, version: int, error: type[BadInputError]
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The header and the arrays of a file that `write_arrays` wrote.
 
     Args:
         path: the file.
         form: the format that it must be of.
-        versions: the versions of the format that are understood.
+        version: the version of the format that is understood.
         error: for a file that is truncated, damaged, or of another format or version.
     """
     read_bytes(path)  # raises an error with the name of a missing or unreadable file
@@ -58,14 +58,13 @@ def read_arrays(
         raise error(f"{path}: truncated, damaged, or not of the format {form} ({problem}){seems(path)}") from None
     if not isinstance(metadata, dict) or metadata.get("format") != form:
         raise error(f"{path}: not of the format {form}{seems(path)}")
-    version = metadata.get("version")
-    if not isinstance(version, int) or isinstance(version, bool) or version not in versions:
-        readable = ", ".join(map(str, versions))
-        raise error(f"{path}: format version {version}, but this wfairl reads version {readable}; update wfairl")
+    if metadata.get("version") != version or metadata["version"] is True:
+        given = metadata.get("version")
+        raise error(f"{path}: format version {given}, but this wfairl reads version {version}; update wfairl")
     header = metadata.get("header")
     if not isinstance(header, dict) or _digest(header, arrays) != metadata.get("digest"):
         raise error(f"{path}: damaged: its content does not match its digest")
-    return version, header, arrays
+    return header, arrays
 
 
 def _digest(header: dict[str, Any], arrays: Arrays) -> str:
