@@ -23,7 +23,6 @@ import numpy as np
 from numpy.typing import NDArray
 from reporting import make_parser, report, rows_table
 
-from wfairl.core.automata.task_model import fit_task_model
 from wfairl.core.costs import Settings, prepare_scenes, train
 from wfairl.core.costs.threads import one_torch_thread
 from wfairl.core.demonstrations import collect, solve
@@ -32,6 +31,7 @@ from wfairl.core.planning.cost import Cost, unit_cost
 from wfairl.core.planning.product import Product
 from wfairl.core.runs import PlannedPolicy, evaluate, expert_policy
 from wfairl.core.runs.run_directory import PlannerSettings, make_cost
+from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.worlds import Task, find_task
 from wfairl.minigrid.rules import CONTROLS
 from wfairl.minigrid.view import view_states

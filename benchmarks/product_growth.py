@@ -21,9 +21,9 @@ from reporting import figures_table, make_parser, report, rows_table
 
 from wfairl.core.automata.automaton import Automaton
 from wfairl.core.automata.rules import visit_in_order
-from wfairl.core.automata.task_model import fit_task_model
 from wfairl.core.planning.product import build_product
 from wfairl.core.planning.shortest_path import cost_to_go
+from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.support.progress import track
 from wfairl.minigrid.environment import make_environment, reset
 from wfairl.minigrid.propositions import AgentOn, Carrying, DoorOpen

@@ -35,7 +35,6 @@ from experiments.baselines.recurrent import RecurrentLearner
 from experiments.baselines.recurrent_automaton import fit_recurrent_task
 from experiments.baselines.validation import FIRST_VALIDATION_SEED
 from wfairl.core.automata.finite import FiniteAutomaton
-from wfairl.core.automata.task_model import fit_task_model
 from wfairl.core.automata.words import Word, compress, with_optional_start
 from wfairl.core.demonstrations import collect
 from wfairl.core.planning.cost import unit_cost
@@ -44,6 +43,7 @@ from wfairl.core.runs import PlannedPolicy, Policy, expert_policy
 from wfairl.core.runs.evaluation import episode_return
 from wfairl.core.runs.rollout import roll_out
 from wfairl.core.spectral.selection import select_setting
+from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.support.errors import FailedRunError
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.worlds import Task, find_task

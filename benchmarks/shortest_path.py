@@ -26,11 +26,11 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, dijkstra
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD, Automaton
-from wfairl.core.automata.task_model import fit_task_model
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.plan import find_plan
 from wfairl.core.planning.product import Product, build_product
 from wfairl.core.planning.shortest_path import cost_to_go, reverse_graph
+from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.worlds import Task, find_task
 from wfairl.minigrid.focused.planner import FocusedPlanner
 from wfairl.minigrid.tasks import TASKS

@@ -24,7 +24,6 @@ from scipy.sparse.csgraph import dijkstra
 from torch import Tensor
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD
-from wfairl.core.automata.task_model import fit_task_model
 from wfairl.core.costs.cost_model import ACTIVATIONS
 from wfairl.core.costs.gradient import control_cost_to_go, log_likelihood, trace_paths
 from wfairl.core.costs.scene import TrainingScene, prepare_scenes
@@ -33,6 +32,7 @@ from wfairl.core.costs.trainer import Settings, train
 from wfairl.core.demonstrations import collect
 from wfairl.core.planning.shortest_path import cost_to_go
 from wfairl.core.runs.run_directory import PlannerSettings, make_cost
+from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.worlds import find_task
 from wfairl.minigrid.grid_costs import PaperCost
 from wfairl.minigrid.view import GridView, view_states

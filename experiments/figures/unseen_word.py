@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from wfairl.core.automata.automaton import Automaton, Label
-from wfairl.core.automata.task_model import fit_task_model
 from wfairl.core.automata.words import DIFFERENCES_EXPLAINED, compress, format_difference, format_word
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.path import Path
 from wfairl.core.planning.plan import UnsatisfiableTaskError, find_plan
 from wfairl.core.planning.product import build_product
+from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.support.errors import FailedRunError
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.worlds.task import Task

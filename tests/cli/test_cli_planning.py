@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from wfairl.core.automata.task_model import fit_task_model
+from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.worlds.task_registry import find_task
 
 WORD = tuple(map(frozenset, ([], ["key"], ["key", "door"], ["key", "door", "goal"])))

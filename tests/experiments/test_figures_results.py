@@ -10,10 +10,10 @@ from matplotlib.patches import FancyArrowPatch
 from experiments.figures.curves import draw_curves, read_history
 from experiments.figures.returns import Point, ReturnRow, draw_demonstration_curve, draw_returns
 from wfairl.core.automata.rules import visit_in_order
-from wfairl.core.automata.task_model import fit_task_model
 from wfairl.core.planning.cost import true_cost, unit_cost
 from wfairl.core.planning.product import build_product
 from wfairl.core.runs.checkpoint import BrokenMetricsError
+from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.support.documents import write_lines
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task

@@ -15,7 +15,7 @@ from fuzz import json_mutations, text_mutations
 from fuzz.file_format import NOTHING, SCORES, WORDS, A, B, FileFormat, sealed, tensors, text
 from wfairl.core.automata import task_model as task_models
 from wfairl.core.automata.rules import all_of, avoid, visit_in_order
-from wfairl.core.automata.task_model import TaskModel, fit_task_model
+from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.weighted import WeightedAutomaton
 from wfairl.core.automata.words import ScoredWords, read_jsonl, read_pautomac, read_pautomac_solution, write_jsonl
 from wfairl.core.demonstrations import collect
@@ -24,6 +24,7 @@ from wfairl.core.rational.goals import goals_of
 from wfairl.core.rational.hypotheses import hypotheses_of
 from wfairl.core.rational.learners import RationalTaskLearner
 from wfairl.core.rational.support import untested_labels
+from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.support.files import write_json
 from wfairl.core.worlds import task_registry as registry
 from wfairl.core.worlds.task_documents import invented_document

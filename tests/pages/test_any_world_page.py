@@ -7,13 +7,14 @@ import pytest
 from corridors import Corridor, DrawnCorridor, corridor_task, muddy_cost
 from oracles_report import frames_of, numbers_in, player_data, read_page
 
-from wfairl.core.automata.task_model import TaskModel, fit_task_model
+from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.costs.storage import load_cost
 from wfairl.core.demonstrations import collect
 from wfairl.core.runs import evaluate, expert_policy
 from wfairl.core.runs.methods import find_method, train
 from wfairl.core.runs.pipeline import save_evaluations
 from wfairl.core.runs.run_directory import COST
+from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.worlds.task_registry import register_task
 from wfairl.pages import preference
 from wfairl.pages.page import page_html

@@ -17,7 +17,6 @@ from experiments.figures.unseen_word import (
     learn_from_fewer,
 )
 from wfairl.core.automata.rules import all_of, avoid, visit_in_order
-from wfairl.core.automata.task_model import fit_task_model
 from wfairl.core.automata.words import compress
 from wfairl.core.demonstrations import Dataset, Demonstration, collect
 from wfairl.core.planning.cost import unit_cost
@@ -25,6 +24,7 @@ from wfairl.core.planning.path import follow_controls
 from wfairl.core.planning.plan import find_plan
 from wfairl.core.planning.product import build_product
 from wfairl.core.runs.policies import PlannedPolicy, RandomPolicy, expert_policy
+from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import all_tasks
 from wfairl.pages.figures import draw_trajectory

@@ -16,7 +16,7 @@ from wfairl.core.automata.automaton import DEAD, Guard
 from wfairl.core.automata.finite import NoAcceptedWordError
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.automata.rules import all_of, avoid, before, then, visit_all, visit_in_order
-from wfairl.core.automata.task_model import fit_task_model
+from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.support.errors import BadInputError
 from wfairl.specifications.diagrams import TooManyCasesError
 from wfairl.specifications.formats import FORMATS, UnknownFormatError, find_format, read_automaton

@@ -6,10 +6,11 @@ from strategies_automata import guarded_automata, words
 
 from wfairl.core.automata.automaton import DEAD
 from wfairl.core.automata.rules import all_of, avoid, visit_in_order
-from wfairl.core.automata.task_model import TaskModel, fit_task_model
+from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import collect
 from wfairl.core.rational.learners import find_learner
 from wfairl.core.rational.support import untested_labels
+from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.worlds import find_task
 from wfairl.specifications.explanation import explain_word
 

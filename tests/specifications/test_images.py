@@ -10,8 +10,8 @@ from PIL import Image
 from wfairl.core.automata.automaton import DEAD
 from wfairl.core.automata.finite import FiniteAutomaton
 from wfairl.core.automata.rules import all_of, avoid, visit_all, visit_in_order
-from wfairl.core.automata.task_model import fit_task_model
 from wfairl.core.automata.words import format_label
+from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.pages.automata.dot import to_dot
 from wfairl.pages.automata.images import MARK, to_svg
 from wfairl.pages.automata.layout import CHARACTER_WIDTH, LINE_HEIGHT, RADIUS, lay_out, point_on

@@ -14,7 +14,7 @@ from wfairl.core.automata.finite import NoAcceptedWordError
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.automata.minimise import TransitionTable, minimal
 from wfairl.core.automata.rules import avoid, visit_all, visit_in_order
-from wfairl.core.automata.task_model import fit_task_model
+from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.support.errors import BadInputError
 from wfairl.specifications.diagrams import MOST_CASES, Diagrams, shortest_choices
 from wfairl.specifications.symbolic import (

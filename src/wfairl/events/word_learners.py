@@ -18,10 +18,11 @@ from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.corpus import Corpus, encode_all
 from wfairl.core.automata.finite import DEFAULT_MAX_STATES, DEFAULT_TOLERANCE
 from wfairl.core.automata.minimise import reads_repeats_once, to_finite
-from wfairl.core.automata.task_model import TaskModel, fit_task_model
+from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.task_model_file import SPECTRAL
 from wfairl.core.automata.words import Word, as_read
 from wfairl.core.spectral.spectral import BadWordsError
+from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.support.errors import FailedRunError
 from wfairl.core.support.registry import Registry
 from wfairl.events.declare import DeclareSettings, LearnedConstraints, learn_constraints

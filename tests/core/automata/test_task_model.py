@@ -13,8 +13,9 @@ from strategies_automata import words
 from wfairl.core.automata.finite import TooManyStatesError
 from wfairl.core.automata.rules import all_of, visit_all, visit_in_order
 from wfairl.core.automata.rules import avoid as avoid_all
-from wfairl.core.automata.task_model import TaskModel, fit_task_model
+from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.task_model_file import FORM, BrokenTaskModelError
+from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.support.documents import canonical
 from wfairl.core.support.errors import BadInputError
 

@@ -4,9 +4,9 @@ from strategies_learning import TwoPaths, demonstrate, doorkey_world, goal_rule
 from strategies_planning import TableWorld, rule
 
 from wfairl.core.automata.automaton import ACCEPTED, UNAVAILABLE, ForeignLabelError
-from wfairl.core.automata.task_model import fit_task_model
 from wfairl.core.costs.scene import NoSuccessfulDemonstrationError, NoUsableDemonstrationError, prepare_scenes
 from wfairl.core.demonstrations.demonstration import ContradictionError, Demonstration, follow_controls, replay
+from wfairl.core.spectral.task_learner import fit_task_model
 
 RULE = goal_rule()
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from oracles_planning import fewest_steps_with_word
 
-from wfairl.core.automata.task_model import fit_task_model
 from wfairl.core.demonstrations.collection import collect
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.plan import UnsatisfiableTaskError, find_plan
 from wfairl.core.planning.product import build_product
+from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.worlds import find_task
 
 TEST_SEEDS = range(5000, 5064)

@@ -4,7 +4,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from wfairl.core.automata.task_model import fit_task_model
 from wfairl.core.demonstrations import Dataset, Demonstration, collect, load
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.planning.product import build_product
@@ -23,6 +22,7 @@ from wfairl.core.runs.run_directory import (
     train_run,
     training_temperature,
 )
+from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task
 

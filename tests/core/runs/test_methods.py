@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from experiments.baselines.policy_run import load_policy_run
-from wfairl.core.automata.task_model import fit_task_model
 from wfairl.core.demonstrations import Dataset, collect, replay
 from wfairl.core.runs import roll_out
 from wfairl.core.runs.checkpoint import OtherConfigurationError
 from wfairl.core.runs.methods import METHODS, UnknownSettingError, check_unseen, find_method, load_policy, train
 from wfairl.core.runs.run_directory import BrokenRunError, load_run, read_config, write_config
+from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task
 

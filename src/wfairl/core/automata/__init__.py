@@ -12,7 +12,6 @@ _MODULES = {
     "avoid": "rules",
     "before": "rules",
     "compress": "words",
-    "fit_task_model": "task_model",
     "read_jsonl": "words",
     "then": "rules",
     "visit_all": "rules",

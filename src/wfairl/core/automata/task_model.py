@@ -23,10 +23,10 @@ from wfairl.core.automata.finite import (
     quotient,
 )
 from wfairl.core.automata.guarded import GuardedAutomaton
-from wfairl.core.automata.task_model_file import FORM, SPECTRAL, BrokenTaskModelError, FitSummary
+from wfairl.core.automata.task_model_file import FORM, BrokenTaskModelError, FitSummary
 from wfairl.core.automata.unknown_propositions import UnknownPropositions, unknown_propositions
 from wfairl.core.automata.weighted import WeightedAutomaton
-from wfairl.core.automata.words import Word, as_read, with_optional_start
+from wfairl.core.automata.words import Word, as_read
 
 
 @dataclass(frozen=True)
@@ -220,15 +220,13 @@ class TaskModel:
 
         If its finite automaton does not close, `finite` of the model raises.
         """
-        from wfairl.core.spectral.spectral import mean_squared_error  # with SciPy and scikit-learn: for those who learn
-
         read = as_read(words, keep_repeats)
         finite = quotient(weighted, threshold, tolerance, max_states, keep_repeats, words=read, allow_open=True)
         successes = [word for word, score in zip(read, scores, strict=True) if score >= threshold]
         summary = FitSummary(
             words=len(read),
             successes=len(successes),
-            loss=mean_squared_error(weighted, read, scores) if read else 0.0,
+            loss=float(np.mean((weighted.values(read) - np.asarray(scores, np.float64)) ** 2)) if read else 0.0,
             states=finite.states,
             closed=finite.closed,
             rank=weighted.rank,
@@ -256,45 +254,6 @@ class TaskModel:
             raise BrokenTaskModelError(f"{path}: a broken task model ({reason}); {FORM.advice}") from None
         counts = {(state, label): count for state, label, count in stored.edge_counts}
         return cls(**{**vars(stored), "edge_counts": counts, "automaton": automaton, "weighted": weighted})
-
-
-def fit_task_model(
-    words: Sequence[Word],
-    scores: Sequence[float],
-    *,
-    rank: int | None = None,
-    rows: int | None = None,
-    cols: int | None = None,
-    threshold: float = 0.5,
-    keep_repeats: bool = False,
-    tolerance: float = DEFAULT_TOLERANCE,
-    max_states: int = DEFAULT_MAX_STATES,
-    optional_start: bool = False,
-) -> TaskModel:
-    """Learn the task of scored words; see `SpectralLearner` and `quotient` for the settings.
-
-    With `optional_start`, right for demonstrations, an empty label at the beginning of a word has no meaning for the
-    task; see `with_optional_start`. The summary is of the given words. If the finite automaton does not close,
-    `TaskModel.finite` raises.
-    """
-    from wfairl.core.spectral.spectral import SpectralLearner
-
-    read = as_read(words, keep_repeats)
-    sample = with_optional_start(read, scores) if optional_start else (read, scores)
-    learner = SpectralLearner(rank=rank, rows=rows, cols=cols).fit(*sample)
-    return TaskModel.of_weighted(
-        learner.automaton_,
-        SPECTRAL,
-        read,
-        scores,
-        rows=learner.rows_,
-        cols=learner.cols_,
-        condition=learner.condition_,
-        threshold=threshold,
-        keep_repeats=keep_repeats,
-        tolerance=tolerance,
-        max_states=max_states,
-    )
 
 
 def accepted_values(automaton: Automaton, words: Sequence[Word]) -> list[float]:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
-from wfairl.core.automata.task_model import TaskModel, fit_task_model
+from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.task_model_file import SPECTRAL
 from wfairl.core.automata.words import Word
 from wfairl.core.demonstrations.demonstration import Dataset
@@ -20,6 +20,7 @@ from wfairl.core.rational.demonstrated import DEMONSTRATED
 from wfairl.core.rational.rational import NothingExplainedError, RationalLearner, RationalResult, RationalSettings
 from wfairl.core.rational.scenes import judged_words, scenes_of
 from wfairl.core.rational.search import Candidate
+from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.support.registry import Registry
 from wfairl.core.worlds.task import Task
 from wfairl.events.word_learners import DECLARE, MEMORISED, MERGING, Reading, find_word_learner
