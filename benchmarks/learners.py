@@ -120,7 +120,7 @@ def measure(
         return
     seconds = time.process_time() - begun
     policies: list[Policy] = [PlannedPolicy(PLAIN if learner == "rational" else learner, automaton, cost, 0.0)]
-    if "support" in model.facts:
+    if model.record is not None:
         policies += [
             CautiousPolicy(name, model, cost, 0.0, price, task.horizon) for name, price in named(prices).items()
         ]

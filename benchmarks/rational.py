@@ -26,7 +26,7 @@ from wfairl.core.demonstrations import Dataset, Demonstration, collect, replay
 from wfairl.core.planning.cost import Cost, unit_cost
 from wfairl.core.rational import CautiousPolicy, RationalSettings, learn_logic_and_cost
 from wfairl.core.rational.learners import RationalTaskLearner, find_learner
-from wfairl.core.rational.support import support_of
+from wfairl.core.rational.task_posterior import required_posterior
 from wfairl.core.runs import evaluate, expert_policy
 from wfairl.core.runs.run_directory import PlannerSettings
 from wfairl.core.worlds import GraphWorld, ModelTask, Task, find_task
@@ -124,8 +124,7 @@ def diss_rule() -> GuardedAutomaton:
 
 def differences(model: TaskModel, wanted: GuardedAutomaton) -> tuple[int, int]:
     """Pairs of state and label that are read otherwise than wanted, and how many of them no demonstration tests."""
-    support = support_of(model)
-    assert support is not None
+    support = required_posterior(model).support
     labels = [frozenset({name}) for name in PROPOSITIONS]
     matched, queue = {0: 0}, [0]
     for state in queue:
@@ -155,7 +154,7 @@ def outliers(seeds: int) -> Iterable[dict[str, Any]]:
             walks = [replace(shortened(one), score=1.0) for one in dataset if not one.is_success]
             mixed = Dataset(task.name, (*walks, *sound[4:]), 0.5)
             model, seconds = timed(lambda task=task, mixed=mixed: find_learner("rational").learn(mixed, task, n_jobs=1))
-            named = set(model.facts["look_wrong"])
+            named = set(required_posterior(model).outliers)
             yield {
                 "task": task.name,
                 "seed": seed,
@@ -217,8 +216,8 @@ def growth(seeds: int) -> Iterable[dict[str, Any]]:
         yield {
             **case,
             "found": model.finite.states,
-            "automata met": model.facts["candidates"]["met"],
-            "planned with": model.facts["candidates"]["planned_with"],
+            "automata met": required_posterior(model).automata_generated,
+            "planned with": required_posterior(model).automata_evaluated,
             "CPU s": seconds,
             **shares,
         }

@@ -29,6 +29,7 @@ from wfairl.core.planning.policy import probabilities
 from wfairl.core.rational.learners import RATIONAL
 from wfairl.core.rational.rational import NothingExplainedError, RationalLearner
 from wfairl.core.rational.scenes import scenes_of
+from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
 from wfairl.pages.figures.automaton import draw_automaton
 from wfairl.pages.figures.captioned import CaptionedFigure
 
@@ -142,7 +143,7 @@ def learn(data: TrajectorySet, entry: str, mice: str) -> Outcome:
             "automaton": learned.finite.to_document(),
             "rule": list(learned.sentences),
             "words": [[sorted(label) for label in data.demonstration(i, _length(data, i)).word] for i in trained],
-            "look wrong": len(learned.facts["look wrong"]),
+            "look wrong": look_wrong(learned),
         }
     drawn = entry == "ours" and learned is not None
     return Outcome(measured, facts, _map(data, graph, choices.nodes, estimate) if drawn else {})
@@ -188,15 +189,19 @@ def learn_task(data: TrajectorySet, numbers: NDArray[np.int64]) -> TaskModel:
     world = data.world(int(numbers[0]))
     labels, scenes = scenes_of(demonstrations, lambda _: world, n_jobs=1)
     words = [one.word for one in demonstrations]
+    posterior: TaskPosterior | None = None
     try:
-        result = RationalLearner().fit(labels, scenes)
-        automaton, text = result.automaton, result.text
-        wrong = np.flatnonzero(result.outlier_probabilities >= 0.5).tolist()
+        posterior = RationalLearner().fit(labels, scenes)
+        automaton, text = posterior.chosen.automaton, posterior.chosen.text
     except NothingExplainedError:
-        automaton, text, wrong = GO_HOME, HOME_ASSUMED, list(range(len(words)))
-    return TaskModel.of_automaton(
-        automaton, RATIONAL, words, [1.0] * len(words), sentences=(text,), facts={"look wrong": wrong}
-    )
+        automaton, text = GO_HOME, HOME_ASSUMED
+    return TaskModel.of_automaton(automaton, RATIONAL, words, [1.0] * len(words), sentences=(text,), record=posterior)
+
+
+def look_wrong(model: TaskModel) -> int:
+    """The number of trajectories that follow no task; all if no automaton explains them."""
+    posterior = posterior_of(model)
+    return model.summary.words if posterior is None else len(posterior.outliers)
 
 
 def _length(data: TrajectorySet, number: int) -> int:

@@ -19,11 +19,11 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.weighted import WeightedAutomaton
 from wfairl.core.automata.words import ScoredWords, read_jsonl, read_pautomac, read_pautomac_solution, write_jsonl
 from wfairl.core.demonstrations import collect
-from wfairl.core.rational.demonstrated import demonstrated_words
+from wfairl.core.rational.demonstrated import DemonstratedWords
 from wfairl.core.rational.goals import goals_of
 from wfairl.core.rational.hypotheses import hypotheses_of
 from wfairl.core.rational.learners import RationalTaskLearner
-from wfairl.core.rational.support import untested_labels
+from wfairl.core.rational.task_posterior import posterior_of, untested_labels
 from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.support.files import write_json
 from wfairl.core.worlds import task_registry as registry
@@ -48,7 +48,7 @@ def packed_model() -> TaskModel:
 
 def guarded_model() -> TaskModel:
     rule = all_of(visit_in_order("a", "b"), avoid("c"))
-    return TaskModel.of_automaton(rule, "by hand", WORDS, SCORES, sentences=("a, then b",), facts={"temperature": 0.5})
+    return TaskModel.of_automaton(rule, "by hand", WORDS, SCORES, sentences=("a, then b",))
 
 
 def read_task_model(path: Path) -> Any:
@@ -66,13 +66,14 @@ def rational_model() -> TaskModel:
 def read_rational_model(path: Path) -> Any:
     """As `ask`, `plan` and `report` do."""
     model = TaskModel.load(path)
-    if "alternatives" not in model.facts:
+    posterior = posterior_of(model)
+    if posterior is None:
         return model
     labels = (NOTHING, frozenset({"parcel"}), frozenset({"home"}), frozenset({"parcel", "home"}))
-    hypotheses = [(one.text, one.weight) for one in hypotheses_of(model, labels)]
-    goals = [(goal.missing, goal.joint.automaton.to_document()) for goal in goals_of(model)]
-    words = demonstrated_words(model)
-    return model, untested_labels(model), hypotheses, goals, None if words is None else words.next_states
+    hypotheses = [(one.text, one.weight) for one in hypotheses_of(posterior, labels)]
+    goals = [(goal.missing, goal.joint.automaton.to_document()) for goal in goals_of(posterior)]
+    words = DemonstratedWords.of(posterior.demonstrated_words)
+    return model, untested_labels(model), hypotheses, goals, words.next_states
 
 
 def task_document(path: Path) -> None:

@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 import typer
 from oracles_report import numbers_in, player_data, read_page
+from posteriors import posterior_over
 from report_blocks import block_html
 
+from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import collect
 from wfairl.core.rational import Support
@@ -340,19 +342,11 @@ def test_the_same_run_gives_the_same_page(finished_run):
 
 def test_the_page_shows_the_posterior_of_the_learner(copied):
     model = TaskModel.load(copied / "task.json")
-    alternatives = [
-        {"automaton": {}, "text": "0 -goal-> done", "weight": 0.75},
-        {"automaton": {}, "text": "<b>", "weight": 0.25},
-    ]
     support = Support((frozenset(),), np.zeros((1, 1), int), np.zeros((1, 1)), np.zeros((1, 1)), 0.05, np.zeros(1))
-    facts = {
-        "alternatives": alternatives,
-        "support": support.to_document(),
-        "temperature": 0.5,
-        "look_wrong": [1],
-        "outlier_probabilities": [0.0, 0.9],
-    }
-    blocks = task_section(read_run_files(copied), replace(model, facts=facts)).blocks
+    goal, other = visit_in_order("goal"), visit_in_order("key", "goal")
+    outliers = {"outlier_probabilities": np.array([0.0, 0.9])}
+    posterior = posterior_over((goal, 0.75, "0 -goal-> done"), (other, 0.25, "<b>"), support=support, **outliers)
+    blocks = task_section(read_run_files(copied), replace(model, record=posterior)).blocks
     text = " ".join(map(block_html, blocks))
     assert "0 -goal-&gt; done" in text
     assert "75.0%" in text

@@ -58,7 +58,7 @@ def test_an_answer_is_kept_and_learned_from(wfairl, demos, model, tmp_path):
     for given in (("--answers", answers), ()):  # those beside the demonstrations are found
         code, _, _ = wfairl("learn-task", demos, *given, "-o", again, "--json")
         assert code == 0
-        assert TaskModel.load(again).facts == TaskModel.load(model).facts
+        assert TaskModel.load(again).record.to_document() == TaskModel.load(model).record.to_document()
 
 
 def test_a_question_for_people_shows_plan_opinions_and_picture(wfairl, demos, model, tmp_path):
@@ -146,6 +146,6 @@ def test_logic_is_learned_with_the_cost_where_that_is_asked_for(wfairl, tmp_path
     save(collect(task, 6, 0, 0.5, seed=61, n_jobs=1), tmp_path / "demos.safetensors")
     code, output, _ = wfairl("learn-task", tmp_path / "demos.safetensors", "--with-cost", "-o", tmp_path / "task.json")
     assert code == 0
-    rounds = TaskModel.load(tmp_path / "task.json").facts["rounds"]
+    rounds = TaskModel.load(tmp_path / "task.json").record.rounds
     assert rounds > 1  # crowds are expensive, so that a cost explains more than none
     assert f"learned along with the rule, in {rounds} rounds" in output

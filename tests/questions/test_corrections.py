@@ -7,19 +7,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from posteriors import model_with, posterior_over
 
 from wfairl.core.automata.automaton import Guard
 from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.automata.rules import visit_all, visit_in_order
-from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import Dataset, collect
 from wfairl.core.rational.kernels import read_word
 from wfairl.core.rational.learners import find_learner
 from wfairl.core.rational.scenes import explore_scenes
 from wfairl.core.rational.tables import difference, live_table
+from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.questions.corrections import (
-    LAWS,
     BadCorrectionError,
     Before,
     NeverHolds,
@@ -44,8 +44,7 @@ laws = st.one_of(
 
 def learned(automaton):
     """A model as a rational learner gives it."""
-    one = {"automaton": automaton.to_document(), "text": "it", "weight": 1.0}
-    return TaskModel.of_automaton(automaton, "rational", facts={"alternatives": [one]})
+    return model_with(posterior_over(automaton))
 
 
 def keeps(word, law):
@@ -79,7 +78,7 @@ def test_what_obeys_accepts_what_was_accepted_and_the_laws_allow(automaton, some
         wanted = done is not None and all(keeps(done, law) for law in some)
         assert (fulfils(model.finite, word) is not None) == wanted, (word, model.sentences)
     if some:
-        assert [correction_of_document(one) for one in model.facts[LAWS]] == list(some)
+        assert [correction_of_document(one) for one in posterior_of(model).laws] == list(some)
         assert model.finite.accepting.tolist() == [False] * (model.finite.states - 1) + [True]
 
 
@@ -142,10 +141,8 @@ def test_evidence_lowers_the_share_of_automata_that_contradict_it(errand):
     again = find_learner("rational").learn(replace(dataset, answers=answers), task, n_jobs=1)
 
     def share(of):
-        automata = [
-            (GuardedAutomaton.from_document(one["automaton"]), one["weight"]) for one in of.facts["alternatives"]
-        ]
-        return sum(weight for one, weight in automata if any(fulfils(one, answer.labels) for answer in answers))
+        automata = posterior_of(of).alternatives
+        return sum(one.weight for one in automata if any(fulfils(one.automaton, answer.labels) for answer in answers))
 
     assert 0 < share(again) < share(model)
 
@@ -213,10 +210,10 @@ def test_an_edge_that_is_not_there_cannot_be_taken_out(errand):
 def test_support_is_carried_over_to_what_obeys(errand):
     _, dataset, model = errand
     under = obey(model, [Before("corner", "goal")], dataset)
-    support = under.facts["support"]
-    goal = support["labels"].index(["goal"])
-    assert len(support["risk"]) == under.finite.states - 1
-    assert support["risk"][0][goal] == 1.0
-    assert support["visits"][1][goal] == len(dataset)
+    support = posterior_of(under).support
+    goal = support.labels.index(frozenset({"goal"}))
+    assert len(support.risk) == under.finite.states - 1
+    assert support.risk[0, goal] == 1.0
+    assert support.visits[1, goal] == len(dataset)
     assert isinstance(under.finite, GuardedAutomaton)
     assert all(under.finite.accepts(one.labels) for one in dataset)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from posteriors import posterior_over
 from strategies_logic import random_table
 
 from wfairl.core.automata.automaton import DEAD
@@ -16,8 +17,8 @@ from wfairl.core.rational.kernels import ACCEPTED, read_word
 from wfairl.core.rational.learners import RationalTaskLearner
 from wfairl.core.rational.rational import RationalSettings
 from wfairl.core.rational.scenes import explore_scenes
-from wfairl.core.rational.support import support_of
 from wfairl.core.rational.tables import passing_through
+from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.questions.proposals import find_scene, log_likelihood
@@ -70,11 +71,7 @@ def answered(dataset, question):
 
 
 def weight_of_truth(model):
-    return sum(one["weight"] for one in model.facts["alternatives"] if one["text"] == TRUTH)
-
-
-def only(automaton):
-    return {"alternatives": [{"automaton": automaton.to_document(), "text": "rule", "weight": 1.0}]}
+    return sum(one.weight for one in posterior_of(model).alternatives if one.text == TRUTH)
 
 
 def brute_information(weights, accepts, error):
@@ -129,9 +126,8 @@ def test_what_demonstrations_show_by_chance_or_not_is_among_the_hypotheses():
     task = find_task("random-office-coffee-mail")
     model = RationalTaskLearner().learn(collect(task, 1, 0, 0.5, seed=10, n_jobs=1), task, n_jobs=1)
     labels = tuple(frozenset(name) for name in ("", *task.propositions))
-    support = support_of(model)
-    assert support is not None
-    hypotheses = hypotheses_of(model, labels)
+    support = posterior_of(model).support
+    hypotheses = hypotheses_of(posterior_of(model), labels)
     (chosen,) = (one for one in hypotheses if one.text == model.sentences[0])
     doubtful = {label: need for label, need in zip(support.labels, support.need, strict=True) if need > 0.1}
     assert doubtful
@@ -162,7 +158,7 @@ def test_an_answer_is_soft_evidence(model, dataset, question):
 
 def sure(model):
     """The model as if nothing else were probable."""
-    return replace(model, facts={**only(model.automaton), "temperature": 0.5})
+    return replace(model, record=posterior_over(model.automaton))
 
 
 @pytest.mark.parametrize("find", [find_question, find_scene])
@@ -176,7 +172,7 @@ def test_without_scenes_or_alternatives_the_error_says_so(model, dataset, find):
     with pytest.raises(BadInputError, match="no scenes"):
         find(model, dataset, TASK, [], np.random.default_rng(0))
     with pytest.raises(BadInputError, match="learner rational"):
-        find(replace(model, facts={}), dataset, TASK, SCENES[:1], np.random.default_rng(0))
+        find(replace(model, record=None), dataset, TASK, SCENES[:1], np.random.default_rng(0))
 
 
 def test_the_same_seed_gives_the_same_question(model, dataset, question):
@@ -184,7 +180,7 @@ def test_the_same_seed_gives_the_same_question(model, dataset, question):
 
 
 def test_weights_of_hypotheses_add_up_to_one_and_no_two_read_alike(model):
-    found = hypotheses_of(model, tuple(frozenset(name) for name in ("", *TASK.propositions)))
+    found = hypotheses_of(posterior_of(model), tuple(frozenset(name) for name in ("", *TASK.propositions)))
     assert sum(one.weight for one in found) == pytest.approx(1)
     assert len({one.table.tobytes() for one in found}) == len(found)
     assert {TRUTH, model.sentences[0]} <= {one.text for one in found}
@@ -221,7 +217,8 @@ def test_likelihoods_of_a_demonstration_agree_with_the_evidence(model, dataset):
     explored = explore_scenes([dataset.demonstrations[0].seed], dataset, TASK, n_jobs=1)
     scene = DemonstratedScene(explored.worlds[0], np.array(dataset.demonstrations[0].controls, np.int32))
     evidence = Evidence(explored.labels, [scene], np.array([0.5]), 0.01, 10_000)
-    for plan in plan_tables(scene.world, [one.table for one in hypotheses_of(model, explored.labels)[:8]]):
+    hypotheses = hypotheses_of(posterior_of(model), explored.labels)
+    for plan in plan_tables(scene.world, [one.table for one in hypotheses[:8]]):
         found = log_likelihood(plan, scene, 0.5, 0.01)
         assert found == pytest.approx(evidence.evaluate_all(plan.table)[0, 0], abs=1e-6)
 

@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from studio_sessions import CORNER, FOUR_ROOMS, GOAL, InlineRunner, demonstrate_errand, errand_plan
 
+from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds import task_registry as registry
 from wfairl.core.worlds.rendering import Places, Rendering
@@ -84,12 +85,12 @@ def test_the_task_is_inferred_and_the_views_are_json(controller):
 
 def test_an_edge_is_as_certain_as_the_automata_that_have_it(controller):
     session = controller.session
-    alternatives = session.model.facts["alternatives"]
+    alternatives = posterior_of(session.model).alternatives
     for edge in edge_evidence(session.model, session.dataset):
         source, guard, target = edge.key
         text = f"{source} -{guard}-> {target}"
-        share = sum(one["weight"] for one in alternatives if text in one["text"].split(", "))
-        assert edge.certainty == pytest.approx(share / sum(one["weight"] for one in alternatives))
+        share = sum(one.weight for one in alternatives if text in one.text.split(", "))
+        assert edge.certainty == pytest.approx(share / sum(one.weight for one in alternatives))
 
 
 def test_the_agent_takes_the_cheapest_path_and_says_what_another_costs(controller):

@@ -1,6 +1,7 @@
 """The results of the learners of `wfairl learn-task`, as tables and as JSON."""
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,20 +55,23 @@ def recurrent_document(learned: "RecurrentTask") -> dict[str, Any]:
 
 def rational_document(model: "TaskModel") -> dict[str, Any]:
     """A task learned by the rationality of demonstrators, as JSON."""
-    facts = model.facts
+    from wfairl.core.rational.task_posterior import posterior_of
+
+    posterior = posterior_of(model)
+    alternatives = () if posterior is None else posterior.alternatives
     return {
         **_common_document(model),
         "rank": None,
         "rows": None,
         "cols": None,
         "rule": model.sentences[0],
-        "temperature": facts.get("temperature"),
-        "log_posterior": facts.get("log_posterior"),
-        "alternatives": [{"rule": one["text"], "weight": one["weight"]} for one in facts.get("alternatives", ())],
-        "look_wrong": facts.get("look_wrong", []),
-        "rounds": facts.get("rounds", 0),
-        "not_told_apart": list(facts.get("not_told_apart", ())),
-        "outlier_probabilities": facts.get("outlier_probabilities", []),
+        "temperature": None if posterior is None else posterior.temperature,
+        "log_posterior": None if posterior is None else posterior.log_posterior,
+        "alternatives": [{"rule": one.text, "weight": one.weight} for one in alternatives],
+        "look_wrong": [] if posterior is None else posterior.outliers,
+        "rounds": 0 if posterior is None else posterior.rounds,
+        "not_told_apart": [] if posterior is None else [asdict(one) for one in posterior.not_told_apart],
+        "outlier_probabilities": [] if posterior is None else posterior.outlier_probabilities.tolist(),
     }
 
 
@@ -146,8 +150,9 @@ def print_recurrent(learned: "RecurrentTask", threshold: float, output: Path, ne
 def print_rational(dataset: "Dataset", model: "TaskModel", task: "Task", output: Path) -> None:
     """Print a task learned by the rationality of demonstrators."""
     from wfairl.core.planning.cost import nominal_cost, unit_cost
+    from wfairl.core.rational.task_posterior import posterior_of
 
-    summary, facts = model.summary, model.facts
+    summary, posterior = model.summary, posterior_of(model)
     table = facts_table()
     failures = summary.words - summary.successes
     table.add_row("demonstrations", f"{summary.successes} successful" + (f", {failures} failed" if failures else ""))
@@ -155,23 +160,22 @@ def print_rational(dataset: "Dataset", model: "TaskModel", task: "Task", output:
         table.add_row("answers", str(len(dataset.answers)))
     table.add_row("rule", model.sentences[0])
     table.add_row("states", str(summary.states))
-    if "rounds" in facts:
-        table.add_row("cost", f"learned along with the rule, in {facts['rounds']} rounds; to plan with one, train")
-    elif facts:
-        nominal = "1 per step" if nominal_cost(task) is unit_cost else "a function of the features"
-        table.add_row("cost", f"nominal, {nominal}; --with-cost learns theirs along with the rule")
-    for one in facts.get("not_told_apart", ()):
-        table.add_row("or", f"under another cost, {one['nats']:.1f} nats less likely: {one['rule']}")
-    if "alternatives" not in facts:
+    if posterior is None:
         table.add_row("note", "no automaton explains the demonstrations better than chance: give a few more")
     else:
-        best, *others = facts["alternatives"]
-        table.add_row("posterior", f"{best['weight']:.0%} among the automata that were kept")
-        for i, one in enumerate(others[:SHOWN_ALTERNATIVES]):
-            table.add_row("" if i else "otherwise", f"{one['weight']:.1%}  {one['text']}")
-        table.add_row("temperature", f"{facts['temperature']:.2g} of the demonstrators, most likely")
-        for number in facts["look_wrong"]:
-            chance, seed = facts["outlier_probabilities"][number], dataset.demonstrations[number].seed
+        cost = f"learned along with the rule, in {posterior.rounds} rounds; to plan with one, train"
+        if not posterior.rounds:
+            nominal = "1 per step" if nominal_cost(task) is unit_cost else "a function of the features"
+            cost = f"nominal, {nominal}; --with-cost learns theirs along with the rule"
+        table.add_row("cost", cost)
+        for rival in posterior.not_told_apart:
+            table.add_row("or", f"under another cost, {rival.nats:.1f} nats less likely: {rival.rule}")
+        table.add_row("posterior", f"{posterior.chosen.weight:.0%} among the automata that were kept")
+        for i, one in enumerate(posterior.alternatives[1 : SHOWN_ALTERNATIVES + 1]):
+            table.add_row("" if i else "otherwise", f"{one.weight:.1%}  {one.text}")
+        table.add_row("temperature", f"{posterior.temperature:.2g} of the demonstrators, most likely")
+        for number in posterior.outliers:
+            chance, seed = posterior.outlier_probabilities[number], dataset.demonstrations[number].seed
             table.add_row("looks wrong", f"demonstration {number} (scene {seed}) follows no task, with {chance:.0%}")
         if untested := _untested_labels(model):
             table.add_row("not tested", untested)
@@ -181,7 +185,7 @@ def print_rational(dataset: "Dataset", model: "TaskModel", task: "Task", output:
 
 def _untested_labels(model: "TaskModel") -> str:
     """The labels whose transitions no demonstration tests, by automaton state."""
-    from wfairl.core.rational.support import untested_labels
+    from wfairl.core.rational.task_posterior import untested_labels
 
     return "; ".join(
         f"in state {state}: {_format_labels(labels, '')}" for state, labels in untested_labels(model).items()

@@ -96,7 +96,7 @@ def plan(
     if output is not None:
         need_rendering(world)  # refuses a world without one before the search, which may take long
     chosen = make_planner(planner.value, max_states)
-    if model is not None and "support" in model.facts:
+    if model is not None and model.record is not None:
         found = _plan_cautiously(world, model, transition_cost, chosen, found_task.horizon, largest_doubt)
     else:
         automaton = found_task.rule if model is None else model.finite
@@ -162,8 +162,8 @@ def _plan_cautiously(
     from wfairl.core.planning.plan import Plan
     from wfairl.core.planning.product import states_alone
     from wfairl.core.rational.caution import LARGEST_DOUBT, CautiousPolicy
-    from wfairl.core.rational.demonstrated import demonstrated_words
-    from wfairl.core.rational.support import untested_steps
+    from wfairl.core.rational.demonstrated import DemonstratedWords
+    from wfairl.core.rational.task_posterior import posterior_of, untested_steps
 
     doubt = LARGEST_DOUBT if largest_doubt is None else largest_doubt
     automaton, priced = CautiousPolicy("plan", model, cost, 0.0, horizon=horizon, largest_doubt=doubt).choose(world)
@@ -172,9 +172,10 @@ def _plan_cautiously(
     costs = cost(states_alone(world, path.states[:-1]))
     total = float(sum(costs[step, control] for step, control in enumerate(path.controls)))
     plan = Plan(path, total, total - (cautious.cost - cautious.lower_bound))
-    words = demonstrated_words(model)
-    leaves_at = None if words is None else words.leaves_at(path.labels)
-    return _SupportedPlan(plan, statistics, untested_steps(model, path), leaves_at)
+    posterior = posterior_of(model)
+    words = () if posterior is None else posterior.demonstrated_words
+    leaves_at = DemonstratedWords.of(words).leaves_at(path.labels) if words else None
+    return _SupportedPlan(plan, statistics, untested_steps(model, path.labels), leaves_at)
 
 
 def _document(world: Any, found: _SupportedPlan, refined: "RefinedPath | None") -> dict[str, Any]:

@@ -14,7 +14,7 @@ from wfairl import __version__
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import DIFFERENCES_EXPLAINED, format_label
 from wfairl.core.demonstrations import Dataset
-from wfairl.core.rational.support import untested_labels
+from wfairl.core.rational.task_posterior import posterior_of, untested_labels
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
@@ -123,12 +123,12 @@ def _task_facts(model: TaskModel) -> Facts:
 
 def _certainty(model: TaskModel) -> tuple[Block, ...]:
     """The posterior of the learner, if it has one."""
-    alternatives = model.facts.get("alternatives", ())
-    if not alternatives:
+    posterior = posterior_of(model)
+    if posterior is None:
         return ()
-    rows = [(Code(one["text"]), f"{one['weight']:.1%}") for one in alternatives[:SHOWN_ALTERNATIVES]]
-    facts: list[tuple[str, Text]] = [("Temperature of the demonstrator", brief_number(model.facts["temperature"]))]
-    wrong = [f"{i} ({model.facts['outlier_probabilities'][i]:.0%})" for i in model.facts["look_wrong"]]
+    rows = [(Code(one.text), f"{one.weight:.1%}") for one in posterior.alternatives[:SHOWN_ALTERNATIVES]]
+    facts: list[tuple[str, Text]] = [("Temperature of the demonstrator", brief_number(posterior.temperature))]
+    wrong = [f"{i} ({posterior.outlier_probabilities[i]:.0%})" for i in posterior.outliers]
     if wrong:
         facts.append(("Probably wrong demonstrations", ", ".join(wrong)))
     for state, labels in untested_labels(model).items():

@@ -131,12 +131,13 @@ def ask(
 def _load_or_learn(dataset: "Dataset", task: "Task", path: Path | None, jobs: int) -> "TaskModel":
     """The task model of a file if it was learned with all answers, else a new one."""
     from wfairl.core.automata.task_model import TaskModel
-    from wfairl.core.rational.learners import ANSWERS
+    from wfairl.core.rational.task_posterior import posterior_of
 
     if path is not None and path.exists():
         model = TaskModel.load(path)
         model.finite.check_propositions(task.propositions)  # refuses the model of another task
-        if model.facts.get(ANSWERS, 0) == len(dataset.answers):
+        posterior = posterior_of(model)
+        if (0 if posterior is None else posterior.answers) == len(dataset.answers):
             return model
     return _learn(dataset, task, path, jobs)
 
@@ -223,7 +224,9 @@ def _print_change(before: "TaskModel", after: "TaskModel", answers_file: Path, t
 
 def _posterior(model: "TaskModel") -> list[dict[str, Any]]:
     """The probable automata with their weights, the chosen one first."""
-    return [{"rule": one["text"], "weight": one["weight"]} for one in model.facts["alternatives"]]
+    from wfairl.core.rational.task_posterior import required_posterior
+
+    return [{"rule": one.text, "weight": one.weight} for one in required_posterior(model).alternatives]
 
 
 def _name(output: Path | None) -> str | None:

@@ -20,14 +20,10 @@ from wfairl.core.automata.rules import before
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import format_word
 from wfairl.core.demonstrations.demonstration import Dataset
-from wfairl.core.rational.alternatives import ALTERNATIVES, Alternative, alternatives_of
 from wfairl.core.rational.compact_automaton import CompactAutomaton, CompactEdge, simplify
-from wfairl.core.rational.support import Support, support_of
+from wfairl.core.rational.task_posterior import Alternative, Support, posterior_of
 from wfairl.core.support.documents import parse
 from wfairl.core.support.errors import BadInputError
-
-LAWS = "laws"
-"""The fact of a task model that holds the laws that it obeys."""
 
 MOST_TABULATED = 8
 """Propositions up to which all labels are enumerated, to find the edges that are ever taken."""
@@ -167,13 +163,13 @@ def without_edge(model: TaskModel, source: int, text: str) -> NoEdge:
     Raises:
         BadCorrectionError: there is no such edge.
     """
-    automaton, support = model.automaton, support_of(model)
-    if not isinstance(automaton, GuardedAutomaton) or support is None or not 0 <= source < automaton.states:
+    posterior = posterior_of(model)
+    if posterior is None or not 0 <= source < posterior.chosen.automaton.states:
         raise BadCorrectionError("there is no such edge")
-    words: dict[int, tuple[Label, ...]] = {0: ()}
+    automaton, words = posterior.chosen.automaton, dict[int, tuple[Label, ...]]({0: ()})
     queue = [0]
     for state in queue:  # grows meanwhile: the shortest word to each state
-        for label in support.labels:
+        for label in posterior.labels:
             after = automaton.read(state, label)
             if after not in (DEAD, *words):
                 words[after] = (*words[state], label)
@@ -185,7 +181,7 @@ def without_edge(model: TaskModel, source: int, text: str) -> NoEdge:
 
 
 def obey(model: TaskModel, laws: Sequence[Correction], dataset: Dataset) -> TaskModel:
-    """The model under laws, which are kept among its facts; alternatives that cannot obey are left out.
+    """The model under laws, which its posterior records; alternatives that cannot obey are left out.
 
     Args:
         model: a task model of a rational learner.
@@ -195,33 +191,32 @@ def obey(model: TaskModel, laws: Sequence[Correction], dataset: Dataset) -> Task
     Raises:
         BadCorrectionError: nothing could fulfil the task any more.
     """
-    alternatives = alternatives_of(model)
-    if not laws or not alternatives:
+    posterior = posterior_of(model)
+    if not laws or posterior is None:
         return model
-    corrected = [_under(one.automaton, laws) for one in alternatives]
+    corrected = [_under(one.automaton, laws) for one in posterior.alternatives]
     chosen = corrected[0]
     if not chosen.edges:
         raise BadCorrectionError(
             f"with {', '.join(law.sentence for law in laws)}, nothing could fulfil the task as it was learned"
         )
     weights: dict[CompactAutomaton, float] = {}
-    for automaton, one in zip(corrected, alternatives, strict=True):
+    for automaton, one in zip(corrected, posterior.alternatives, strict=True):
         if automaton.edges:
             weights[automaton] = weights.get(automaton, 0.0) + one.weight
     total = sum(weights.values())
-    facts = {
-        **model.facts,
-        LAWS: [law.to_document() for law in laws],
-        ALTERNATIVES: [
-            Alternative(one.to_guarded(), str(one), weights[one] / total).to_document()
+    guarded = chosen.to_guarded()
+    record = replace(
+        posterior,
+        alternatives=tuple(
+            Alternative(one.to_guarded(), str(one), weights[one] / total)
             for one in sorted(weights, key=lambda one: (one != chosen, -weights[one]))
-        ],
-    }
-    guarded, support = chosen.to_guarded(), support_of(model)
-    if support is not None:
-        facts["support"] = _carry_over(support, model.finite, guarded).to_document()
+        ),
+        support=_carry_over(posterior.support, posterior.chosen.automaton, guarded),
+        laws=tuple(law.to_document() for law in laws),
+    )
     return TaskModel.of_automaton(
-        guarded, model.learner, dataset.words, dataset.scores, sentences=(str(chosen),), facts=facts
+        guarded, model.learner, dataset.words, dataset.scores, sentences=(str(chosen),), record=record
     )
 
 
@@ -248,7 +243,7 @@ def _under(automaton: GuardedAutomaton, laws: Sequence[Correction]) -> CompactAu
     return corrected if any(edge.target == ACCEPTED for edge in corrected.edges) else CompactAutomaton(1, ())
 
 
-def _carry_over(support: Support, before_laws: Any, after: GuardedAutomaton) -> Support:
+def _carry_over(support: Support, before_laws: GuardedAutomaton, after: GuardedAutomaton) -> Support:
     """The support of an automaton carried over to one that obeys laws; what these forbid is certain."""
     counterpart = {0: 0}
     queue = [0]

@@ -23,17 +23,16 @@ from math import log, log1p
 
 import numpy as np
 
-from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.demonstration import Dataset
-from wfairl.core.rational.hypotheses import chosen_table
 from wfairl.core.rational.learners import RationalTaskLearner
 from wfairl.core.rational.rational import DEFAULT_ANSWER_ERROR
 from wfairl.core.rational.scenes import ExploredScenes, explore_scenes
 from wfairl.core.rational.search import Candidate
 from wfairl.core.rational.table_plans import plan_tables
 from wfairl.core.rational.tables import difference, live_table
+from wfairl.core.rational.task_posterior import posterior_of, required_posterior
 from wfairl.core.worlds.task import Task
 from wfairl.questions.corrections import BadCorrectionError, Correction, obeying
 
@@ -84,11 +83,12 @@ def weigh_correction(
         certain = tuple(replace(one, weight=CERTAIN) for one in answers)
         corrected = replace(dataset, answers=(*dataset.answers, *certain))
         learned = RationalTaskLearner(progress=progress).learn(corrected, task, n_jobs=1)
-        if "log_posterior" not in learned.facts:
+        posterior = posterior_of(learned)
+        if posterior is None:
             break
         remaining = counterexamples(correction, learned, scenes, rng)
         if not remaining and not any(_contradicts(learned, one) for one in answers):
-            best = float(learned.facts["log_posterior"]) - CERTAIN * len(answers) * log1p(-DEFAULT_ANSWER_ERROR)
+            best = posterior.log_posterior - CERTAIN * len(answers) * log1p(-DEFAULT_ANSWER_ERROR)
             weight = max(_weight(one, best, answers, dataset) for one in disobedient)
             return tuple(replace(one, weight=weight) for one in answers)
         disobedient.append(learned)
@@ -103,7 +103,7 @@ def _weight(model: TaskModel, best: float, answers: Sequence[Answer], dataset: D
     """The weight of each answer for which a model falls behind one that agrees with all."""
     contradicted = sum(_contradicts(model, one) for one in answers)
     successes = sum(one.is_success for one in dataset)
-    gap = float(model.facts["log_posterior"]) - best
+    gap = required_posterior(model).log_posterior - best
     odds = log1p(-DEFAULT_ANSWER_ERROR) - log(DEFAULT_ANSWER_ERROR)
     return max(1.0, (successes + 1) / successes * gap / (contradicted * odds)) if contradicted else 1.0
 
@@ -116,9 +116,8 @@ def counterexamples(
     correction: Correction, model: TaskModel, scenes: ExploredScenes, rng: np.random.Generator
 ) -> tuple[Answer, ...]:
     """Plans on which the model and a correction disagree, as answers by the correction; none if the model obeys."""
-    assert isinstance(model.automaton, GuardedAutomaton)
-    obedient = live_table(obeying(model.automaton, [correction]), scenes.labels)
-    tables = chosen_table(model, scenes.labels), obedient
+    chosen = required_posterior(model).chosen.automaton
+    tables = live_table(chosen, scenes.labels), live_table(obeying(chosen, [correction]), scenes.labels)
 
     def disagreements(is_right: bool) -> Iterator[Answer]:
         table = difference(*(reversed(tables) if is_right else tables))

@@ -26,6 +26,7 @@ from wfairl.core.rational.hypotheses import Hypothesis, hypotheses_of
 from wfairl.core.rational.rational import RationalSettings
 from wfairl.core.rational.scenes import ExploredScenes, explore_scenes
 from wfairl.core.rational.table_plans import TablePlan, plan_tables
+from wfairl.core.rational.task_posterior import required_posterior
 from wfairl.core.worlds.task import Task
 from wfairl.questions.questions import LEAST_INFORMATION, NothingToAskError
 
@@ -85,13 +86,15 @@ def find_scene(
     a demonstration that follows no task.
     """
     scenes = explore_scenes(seeds, dataset, task, cost, n_jobs)
-    hypotheses = hypotheses_of(model, scenes.labels)[:MAX_HYPOTHESES]
-    temperature = float(model.facts["temperature"])
+    posterior = required_posterior(model)
+    hypotheses = hypotheses_of(posterior, scenes.labels)[:MAX_HYPOTHESES]
     information = []
     tables = [one.table for one in hypotheses]
     for world in scenes.worlds:
         plans = list(plan_tables(world, tables))
-        information.append(_information(plans, hypotheses, temperature, scenes.horizon, outlier_probability, rng))
+        information.append(
+            _information(plans, hypotheses, posterior.temperature, scenes.horizon, outlier_probability, rng)
+        )
     best = int(np.argmax(information))
     if information[best] < LEAST_INFORMATION:
         raise NothingToAskError(

@@ -28,11 +28,12 @@ from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.planning.cost import Cost
 from wfairl.core.rational.evidence import ArrayWorld
-from wfairl.core.rational.hypotheses import chosen_table, deadly_odds, hypotheses_of
+from wfairl.core.rational.hypotheses import deadly_odds, hypotheses_of
 from wfairl.core.rational.rational import DEFAULT_ANSWER_ERROR
 from wfairl.core.rational.scenes import explore_scenes
 from wfairl.core.rational.table_plans import plan_tables
-from wfairl.core.rational.tables import passing_through
+from wfairl.core.rational.tables import live_table, passing_through
+from wfairl.core.rational.task_posterior import TaskPosterior, required_posterior
 from wfairl.core.support.errors import FailedRunError
 from wfairl.core.worlds.task import Task
 
@@ -128,13 +129,14 @@ def find_question(
         BadInputError: the model's learner keeps no alternatives, or there are no scenes.
     """
     scenes = explore_scenes(seeds, dataset, task, cost, n_jobs)
-    hypotheses = hypotheses_of(model, scenes.labels)
+    posterior = required_posterior(model)
+    hypotheses = hypotheses_of(posterior, scenes.labels)
     weights = np.array([one.weight for one in hypotheses])
     answered = {compress(answer.labels) for answer in dataset.answers}
     least_rank: tuple[int, int] | None = None
     question: Question | None = None
     for seed, world in zip(scenes.seeds, scenes.worlds, strict=True):
-        tables = [*(one.table for one in hypotheses[:MAX_PLANNED]), *_detours(model, scenes.labels, world)]
+        tables = [*(one.table for one in hypotheses[:MAX_PLANNED]), *_detours(posterior, scenes.labels, world)]
         for path in (plan.act(0.0, scenes.horizon, rng) for plan in plan_tables(world, tables)):
             if path is None:
                 continue
@@ -176,9 +178,9 @@ def _entropy(probability: float) -> float:
     return float(-sum(x * np.log(x) for x in (probability, 1 - probability) if x > 0))
 
 
-def _detours(model: TaskModel, labels: Sequence[Label], world: ArrayWorld) -> list[NDArray[np.int32]]:
+def _detours(posterior: TaskPosterior, labels: Sequence[Label], world: ArrayWorld) -> list[NDArray[np.int32]]:
     """Tables of the chosen automaton that also require pairs of state and label whose risk is in question."""
-    table, odds = chosen_table(model, labels), deadly_odds(model, labels)
+    table, odds = live_table(posterior.chosen.automaton, labels), deadly_odds(posterior, labels)
     ranked = sorted(np.argwhere(odds > 0).tolist(), key=lambda pair: -odds[pair[0], pair[1]])
     pairs = [(int(state), int(label)) for state, label in ranked[:MAX_PAIRS]]
     groups = [[pair] for pair in pairs]

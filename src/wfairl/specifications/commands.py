@@ -183,11 +183,10 @@ def import_task(
             raise BadInputError(f"{output} exists already: name another file with -o, or this one to replace it")
     try:
         if source is not None:
-            model = TaskModel.of_automaton(read_automaton(source, name), "imported", facts={"source": source.name})
+            model = TaskModel.of_automaton(read_automaton(source, name), "imported")
         else:
             assert formula is not None  # one of the two is given
-            facts = {"source": "ltlf"}
-            model = TaskModel.of_automaton(from_ltlf(formula), "imported", sentences=(formula,), facts=facts)
+            model = TaskModel.of_automaton(from_ltlf(formula), "imported", sentences=(formula,))
     except NoAcceptedWordError as error:
         raise BadInputError(str(error)) from None
     automaton = model.finite

@@ -8,7 +8,7 @@ from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.unknown_propositions import UnknownPropositions, list_names
 from wfairl.core.automata.words import Word, format_label
-from wfairl.core.rational.support import Support, support_of
+from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
 from wfairl.specifications.symbolic import shortest_completion
 
 MOST_NAMED = 4
@@ -62,11 +62,11 @@ def explain_word(model: TaskModel, word: Word) -> WordExplanation:
     Raises:
         TooManyStatesError, NoAcceptedWordError: the model has no finite automaton to follow.
     """
-    automaton, support = model.finite, support_of(model)
+    automaton, posterior = model.finite, posterior_of(model)
     state, read = 0, []
     for position, label in enumerate(model.as_read(word), start=1):
         after = automaton.read(state, label)
-        untested = _is_untested(model, support, state, label, after)
+        untested = _is_untested(model, posterior, state, label, after)
         sentence = f"Label {position}, '{format_label(label)}', {_effect(model, state, label, after)}"
         if untested:
             sentence += " This pair of state and label was never tested by a demonstration."
@@ -79,10 +79,10 @@ def explain_word(model: TaskModel, word: Word) -> WordExplanation:
     return WordExplanation(accepted, tuple(read), conclusion, model.unknown_propositions([word]))
 
 
-def _is_untested(model: TaskModel, support: Support | None, state: int, label: Label, after: int) -> bool:
+def _is_untested(model: TaskModel, posterior: TaskPosterior | None, state: int, label: Label, after: int) -> bool:
     """Whether no demonstration read the label in the state, nor is evidence of where it leads."""
-    if support is not None and state < len(support.visits):
-        return after != DEAD and support.is_untested_in(state, label)
+    if posterior is not None and state < len(posterior.support.visits):
+        return after != DEAD and posterior.support.is_untested_in(state, label)
     counted = bool(model.edge_counts) and after not in (DEAD, state)
     return counted and not model.edge_counts.get((state, label))
 

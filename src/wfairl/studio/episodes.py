@@ -15,7 +15,7 @@ from wfairl.core.planning.agent import Agent, Status
 from wfairl.core.planning.cost import Cost
 from wfairl.core.planning.path import follow_controls
 from wfairl.core.rational.caution import CautiousPolicy
-from wfairl.core.rational.support import untested_steps
+from wfairl.core.rational.task_posterior import untested_steps
 from wfairl.core.runs.policies import PlannedPolicy, Policy
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.world import World, available_controls
@@ -114,7 +114,7 @@ def explain_episode(
             break
     is_success = agent.status is Status.ACCEPTED
     path = follow_controls(world, model.finite, controls, world.initial_state)
-    untested = set(untested_steps(model, path))
+    untested = set(untested_steps(model, path.labels))
     moments = tuple(
         Moment(
             control=controls[t] if t < len(controls) else None,

@@ -16,12 +16,11 @@ from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import storage
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.demonstration import FAILURE_SCORE, SUCCESS_SCORE, Dataset, Demonstration, replay
-from wfairl.core.rational.learners import ANSWERS
+from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import write_json
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.world import World, available_controls
-from wfairl.questions.corrections import LAWS
 from wfairl.studio.events import (
     ENVIRONMENT,
     RULE,
@@ -123,12 +122,13 @@ class Session(SessionState):
         """Whether the model was learned from all demonstrations, answers and laws."""
         if self.model is None:
             return not self.has_success
-        facts, answers = self.model.facts, len(self.all_answers)
-        return (
-            facts.get(ANSWERS, answers) == answers
-            and facts.get(LAWS, []) == [law.to_document() for law in self.laws]
-            and self.model.summary.words == len(self.demonstrations)
-        )
+        if self.model.summary.words != len(self.demonstrations):
+            return False
+        posterior = posterior_of(self.model)
+        if posterior is None:
+            return not self.laws
+        laws = [law.to_document() for law in self.laws]
+        return posterior.answers == len(self.all_answers) and list(posterior.laws) == laws
 
     @property
     def verdict(self) -> bool | None:

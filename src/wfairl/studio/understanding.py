@@ -11,7 +11,7 @@ from wfairl.core.automata.guarded import Edge, GuardedAutomaton
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import format_label, format_word
 from wfairl.core.demonstrations.demonstration import Dataset
-from wfairl.core.rational.support import support_of, untested_labels
+from wfairl.core.rational.task_posterior import posterior_of, untested_labels
 from wfairl.pages.automata.images import to_svg
 from wfairl.pages.automata.layout import lay_out
 from wfairl.specifications.comparison import compare
@@ -43,10 +43,9 @@ class EdgeEvidence:
 
 def edge_evidence(model: TaskModel, dataset: Dataset) -> list[EdgeEvidence]:
     """The edges of a model with their evidence, ordered by source."""
-    alternatives = [
-        (_edge_keys(GuardedAutomaton.from_document(one["automaton"])), float(one["weight"]))
-        for one in model.facts.get("alternatives", ())
-    ]
+    posterior = posterior_of(model)
+    probable = () if posterior is None else posterior.alternatives
+    alternatives = [(_edge_keys(one.automaton), one.weight) for one in probable]
     total = sum(weight for _, weight in alternatives)
     edges = []
     for arrow in sorted(model.finite.arrows(), key=lambda arrow: arrow.source):
@@ -83,12 +82,13 @@ def describe(model: TaskModel, dataset: Dataset, before: TaskModel | None) -> di
     """
     old = set() if before is None else _edge_keys(before.finite)
     new = _edge_keys(model.finite)
-    best, *others = model.facts.get("alternatives") or [{"weight": None}]
+    posterior = posterior_of(model)
+    others = () if posterior is None else posterior.alternatives[1:]
     return {
         "svg": to_svg(lay_out(model.finite, model.edge_counts)),
         "sentence": sentence(model),
         "states": model.finite.states,
-        "weight": best["weight"],
+        "weight": None if posterior is None else posterior.chosen.weight,
         "edges": [
             {
                 "source": edge.arrow.source,
@@ -103,7 +103,7 @@ def describe(model: TaskModel, dataset: Dataset, before: TaskModel | None) -> di
         ],
         "differing_words": [] if before is None or old == new else _differing_words(before, model),
         "removed": [f"{source} \N{RIGHTWARDS ARROW} {target} on {text}" for source, text, target in sorted(old - new)],
-        "alternatives": [{"text": one["text"], "weight": one["weight"]} for one in others[:SHOWN_ALTERNATIVES]],
+        "alternatives": [{"text": one.text, "weight": one.weight} for one in others[:SHOWN_ALTERNATIVES]],
         "untested": [
             f"{', '.join(map(format_label, labels))} in state {state}"
             for state, labels in untested_labels(model).items()
@@ -113,8 +113,8 @@ def describe(model: TaskModel, dataset: Dataset, before: TaskModel | None) -> di
 
 def _differing_words(before: TaskModel, model: TaskModel) -> list[str]:
     """Words that the old automaton and the new one judge differently."""
-    support = support_of(model)
-    labels = () if support is None else support.labels
+    posterior = posterior_of(model)
+    labels = () if posterior is None else posterior.labels
     comparison = compare(("before", "now"), (before.finite, model.finite), labels, most=2)
     return [f"{format_word(word)}: {', now '.join(comparison.verdicts(word))}" for word in comparison.words]
 

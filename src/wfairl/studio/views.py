@@ -6,6 +6,7 @@ from typing import Any
 
 from wfairl.core.automata.words import compress, format_label
 from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
+from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.worlds.task_documents import Inventive
 from wfairl.core.worlds.world import available_controls
 from wfairl.questions.proposals import Proposal
@@ -122,7 +123,7 @@ def _demonstration_view(session: Session, view: ViewState) -> dict[str, Any]:
         "states": path[-2:],
         "can_point": can_point(session.world),
         "can_pick": session.spec.is_invented,
-        "can_propose": session.model is not None and "alternatives" in session.model.facts,
+        "can_propose": session.model is not None and posterior_of(session.model) is not None,
         "proposal": [] if proposal is None or proposal.seed != session.seed else _proposal_view(proposal),
     }
 
@@ -171,9 +172,9 @@ def understanding_view(
     session: Session, view: ViewState, model: dict[str, Any] | None, has_cost: bool
 ) -> dict[str, Any]:
     """The learned task, with demonstrations, answers, corrections and propositions."""
-    facts = {} if session.model is None else session.model.facts
+    posterior = None if session.model is None else posterior_of(session.model)
     is_current = session.is_current
-    outliers = facts.get("outlier_probabilities", []) if is_current else []
+    outliers = posterior.outlier_probabilities.tolist() if posterior is not None and is_current else []
     return {
         "model": model,
         "trials": [{"seed": seed, "outcome": outcome, "steps": steps} for seed, outcome, steps in view.trials],

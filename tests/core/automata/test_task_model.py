@@ -95,14 +95,24 @@ def test_a_guarded_model_says_where_a_word_was_lost_and_what_it_waited_for():
 @settings(max_examples=20)
 def test_a_saved_model_of_guards_is_the_same_model(tmp_path_factory, rule, seen):
     automaton = all_of(visit_all(*rule[0]), *map(avoid_all, rule[1]))
-    model = TaskModel.of_automaton(automaton, "by hand", seen, [1.0] * len(seen), facts={"why": ["a", 1]})
+    model = TaskModel.of_automaton(automaton, "by hand", seen, [1.0] * len(seen))
     path = tmp_path_factory.mktemp("guards") / "task.json"
     model.save(path)
     again = TaskModel.load(path)
-    assert (again.summary, again.edge_counts, again.facts) == (model.summary, model.edge_counts, model.facts)
+    assert (again.summary, again.edge_counts, again.record) == (model.summary, model.edge_counts, None)
     assert (again.learner, again.threshold, again.weighted) == ("by hand", 0.5, None)
     assert again.finite.edges == automaton.edges
     assert again.values(seen) == model.values(seen)
+
+
+def test_a_model_of_another_version_is_refused_with_advice(doorkey, tmp_path):
+    path = tmp_path / "task.json"
+    doorkey.save(path)
+    document = json.loads(path.read_text())
+    for version in (document["version"] - 1, document["version"] + 1):
+        path.write_text(json.dumps({**document, "version": version}))
+        with pytest.raises(BrokenTaskModelError, match=f"version {version} of a task model.*learn-task"):
+            TaskModel.load(path)
 
 
 def test_a_saved_model_is_the_same_model(doorkey, tmp_path):
@@ -165,7 +175,7 @@ def test_a_model_that_does_not_close_still_scores(tmp_path):
         (lambda text: text[: len(text) // 2], "line"),
         (lambda text: "[]", "not a task model"),
         (lambda text: '{"word": ["a"], "score": 1}', "not a task model"),
-        (lambda text: text.replace('"version": 3', '"version": 99'), "version 99"),
+        (lambda text: text.replace('"version": 4', '"version": 99'), "version 99"),
         (lambda text: text.replace('"threshold"', '"treshold"'), "threshold"),
         (
             lambda text: text.replace('"threshold": 0.5', '"threshold": "high"'),

@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from posteriors import model_with, posterior_over
 
 from wfairl.core.automata.automaton import DEAD
 from wfairl.core.automata.rules import all_of, avoid, visit_in_order
@@ -12,13 +13,13 @@ from wfairl.core.planning.product import ProductTooLargeError
 from wfairl.core.rational import CautiousPolicy, Support, caution, find_learner, learn_logic_and_cost
 from wfairl.core.rational.caution import DoubtfulPlanError, goals_of
 from wfairl.core.rational.scene_risks import SceneRisks
-from wfairl.core.rational.support import support_of, untested_steps
+from wfairl.core.rational.task_posterior import posterior_of, untested_steps
 from wfairl.core.runs import evaluate, expert_policy
 from wfairl.core.worlds import find_task
 
 TASK = find_task("random-office-coffee")
 COFFEE_THEN_OFFICE, OFFICE = visit_in_order("f", "g"), visit_in_order("g")
-DEMONSTRATED = [[[], ["f"], [], ["e"], [], ["g"]]]
+DEMONSTRATED = [("", "f", "", "e", "", "g")]
 LABELS = (frozenset(), *(frozenset({name}) for name in TASK.propositions))
 
 
@@ -30,9 +31,8 @@ def model_of(alternatives, risk=None, demonstrated=(), need=None):
         risks[:, LABELS.index(frozenset({label}))] = value
     needs = np.array([(need or {}).get("".join(label), 0.0) for label in LABELS])
     support = Support(LABELS, np.ones(risks.shape, int), np.full(risks.shape, np.inf), risks, 0.05, needs)
-    kept = [{"automaton": one.to_document(), "text": "", "weight": weight} for one, weight in alternatives]
-    facts = {"alternatives": kept, "support": support.to_document(), "demonstrated": demonstrated}
-    return TaskModel.of_automaton(alternatives[0][0], "by hand", facts=facts)
+    words = tuple(tuple(map(frozenset, word)) for word in demonstrated)
+    return model_with(posterior_over(*alternatives, support=support, demonstrated_words=words))
 
 
 def word_of(policy, seed):
@@ -70,7 +70,7 @@ def test_a_risky_label_is_read_only_where_the_way_round_is_longer_than_the_price
 
 def test_the_joint_automata_are_conjunctions_and_leave_less_and_less_out():
     forbidding = all_of(OFFICE, avoid("n"))
-    found = goals_of(model_of([(OFFICE, 0.5), (COFFEE_THEN_OFFICE, 0.3), (forbidding, 0.2)]))[::-1]
+    found = goals_of(posterior_of(model_of([(OFFICE, 0.5), (COFFEE_THEN_OFFICE, 0.3), (forbidding, 0.2)])))[::-1]
     assert [one.missing for one in found] == pytest.approx([0.5, 0.2, 0.0])
     for word in ((LABELS[6], LABELS[7]), (LABELS[7],), (LABELS[6], LABELS[8], LABELS[7])):
         accepted = [one.joint.automaton.accepts(word) for one in found]
@@ -81,7 +81,7 @@ def test_the_joint_automata_are_conjunctions_and_leave_less_and_less_out():
 
 def test_a_label_that_may_be_needed_is_missing_from_goals_that_do_not_ask_for_it():
     model = model_of([(OFFICE, 0.9), (COFFEE_THEN_OFFICE, 0.1)], need={"f": 0.5, "e": 0.2}, demonstrated=DEMONSTRATED)
-    goals = goals_of(model)
+    goals = goals_of(posterior_of(model))
     assert [goal.missing for goal in goals if goal.joint.follows is None] == pytest.approx([0.2, 1 - 0.9 * 0.5 * 0.8])
     following = [goal for goal in goals if goal.joint.follows is not None]
     for goal, asked in zip(following, ("feg", "fg", "eg", "g"), strict=True):
@@ -102,7 +102,7 @@ def test_what_is_less_needed_is_left_out_first_where_a_demonstrated_word_cannot_
 
 
 def test_what_was_demonstrated_is_done_again_unless_that_costs_more_than_the_doubt_is_worth():
-    model = model_of([(OFFICE, 0.9)], demonstrated=[[[], ["f"], [], ["g"]]])
+    model = model_of([(OFFICE, 0.9)], demonstrated=[("", "f", "", "g")])
     kept = {
         price: sum(
             COFFEE_THEN_OFFICE.fulfilled_at(word_of(CautiousPolicy("", model, unit_cost, 0.0, price), seed)) is not None
@@ -115,8 +115,8 @@ def test_what_was_demonstrated_is_done_again_unless_that_costs_more_than_the_dou
 
 
 def test_every_goal_accepts_only_what_the_most_probable_automaton_accepts():
-    model = model_of([(OFFICE, 0.6), (COFFEE_THEN_OFFICE, 0.4)], demonstrated=[[["f"], [], ["g"]], [["a"], ["g"]]])
-    goals = [goal.joint for goal in goals_of(model)]
+    model = model_of([(OFFICE, 0.6), (COFFEE_THEN_OFFICE, 0.4)], demonstrated=[("f", "", "g"), ("a", "g")])
+    goals = [goal.joint for goal in goals_of(posterior_of(model))]
     (following,) = (goal for goal in goals if goal.follows is not None)
     words = [LABELS[6:8], LABELS[7:8], (LABELS[6], LABELS[0], LABELS[7]), (LABELS[1], LABELS[7]), LABELS]
     for word in words:
@@ -153,7 +153,7 @@ def test_a_label_is_deadly_only_as_far_as_the_scene_can_be_done_without_it():
     parts = set()
     for seed in range(25):
         world = TASK.make_world(seed)
-        risks = SceneRisks.in_world(support_of(model), model, world, 10_000)
+        risks = SceneRisks.in_world(posterior_of(model), world, 10_000)
         for name, risk in risk_of.items():
             part = sum(weight for rule, weight in weights.items() if can_be_done(world, all_of(rule, avoid(name))))
             odds = part * risk / (1 - risk)
@@ -204,21 +204,11 @@ def test_a_plan_tells_the_steps_that_no_demonstration_tells_about():
     model = model_of([(OFFICE, 1.0)])
     world = TASK.make_world(3)
     path = find_plan(build_product(world, OFFICE), np.ones((108, 4))[: len(build_product(world, OFFICE))]).path
-    assert untested_steps(model, path) == []
-    document = model.facts["support"]
-    document["visits"] = np.zeros_like(document["visits"]).tolist()
-    document["margin"] = np.zeros_like(document["visits"], dtype=float).tolist()
-    assert untested_steps(model, path) == list(range(1, len(path.controls) + 1))
-
-
-def test_support_comes_back_from_its_document():
-    support = Support(
-        LABELS[:2], np.array([[1, 0]]), np.array([[np.inf, 0.5]]), np.array([[0.0, 0.2]]), 0.05, np.array([0.0, 0.3])
-    )
-    again = Support.from_document(support.to_document())
-    for name in ("visits", "margin", "risk", "need"):
-        np.testing.assert_array_equal(getattr(again, name), getattr(support, name))
-    assert (again.labels, again.unknown_risk) == (support.labels, support.unknown_risk)
+    assert untested_steps(model, path.labels) == []
+    posterior = posterior_of(model)
+    nothing = np.zeros_like(posterior.support.visits)
+    unread = replace(posterior, support=replace(posterior.support, visits=nothing, margin=nothing.astype(float)))
+    assert untested_steps(replace(model, record=unread), path.labels) == list(range(1, len(path.controls) + 1))
 
 
 def test_from_eight_demonstrations_the_learned_agent_keeps_the_rule_in_new_offices():
@@ -249,9 +239,8 @@ class LearnerThatNeedsACost:
     def learn(self, dataset, task, cost=None, n_jobs=2):
         if cost is None:
             return find_learner("spectral").learn(dataset, task)
-        facts = {"log_posterior": -99.0}
         return TaskModel.of_automaton(
-            task.rule, "told", dataset.words, dataset.scores, sentences=("rule",), facts=facts
+            task.rule, "told", dataset.words, dataset.scores, sentences=("rule",), record=posterior_over(task.rule)
         )
 
 

@@ -1,31 +1,76 @@
 """What stands behind an automaton is kept with it, all of it."""
 
+from dataclasses import fields, replace
+
 import numpy as np
 import pytest
+from posteriors import model_with, posterior_over
 
-from wfairl.core.automata.rules import visit_in_order
+from wfairl.core.automata.rules import avoid, visit_in_order
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.task_model_file import BrokenTaskModelError
-from wfairl.core.rational import Support
+from wfairl.core.rational import Support, TaskPosterior, posterior_of
+from wfairl.core.rational.task_posterior import Rival
 
-LABELS = (frozenset(), frozenset({"goal"}))
+GOAL = frozenset({"goal"})
 SUPPORT = Support(
-    LABELS, np.ones((1, 2), int), np.full((1, 2), np.inf), np.full((1, 2), 0.25), 0.05, np.array([0, 0.5])
+    (frozenset(), GOAL),
+    np.array([[1, 0]]),
+    np.array([[np.inf, 0.5]]),
+    np.full((1, 2), 0.25),
+    0.05,
+    np.array([0, 0.5]),
+)
+POSTERIOR = posterior_over(
+    (visit_in_order("goal"), 0.75),
+    (visit_in_order("key", "goal"), 0.25),
+    support=SUPPORT,
+    outlier_probabilities=np.array([0.0, 1 / 3, 0.5]),
+    demonstrated_words=((frozenset(), GOAL), (GOAL,)),
+    answers=2,
+    laws=({"kind": "never", "proposition": "lava"},),
+    rounds=3,
+    not_told_apart=(Rival("0 -key-> done", 1.5),),
 )
 
 
-def test_the_support_of_a_model_comes_back_as_it_was(tmp_path):
+def test_the_posterior_of_a_model_comes_back_as_it_was(tmp_path):
     path = tmp_path / "task.json"
-    TaskModel.of_automaton(visit_in_order("goal"), "rational", facts={"support": SUPPORT.to_document()}).save(path)
-    again = Support.from_document(TaskModel.load(path).facts["support"])
-    assert again.labels == SUPPORT.labels
-    for name in ("visits", "margin", "risk", "unknown_risk", "need"):
-        np.testing.assert_array_equal(getattr(again, name), getattr(SUPPORT, name))
+    model_with(POSTERIOR).save(path)
+    again = posterior_of(TaskModel.load(path))
+    assert again.to_document() == POSTERIOR.to_document()
+    for field in fields(Support):
+        np.testing.assert_array_equal(getattr(again.support, field.name), getattr(SUPPORT, field.name))
+    for field in fields(TaskPosterior):
+        if field.name not in ("alternatives", "support", "outlier_probabilities"):
+            assert getattr(again, field.name) == getattr(POSTERIOR, field.name)
+    assert again.outliers == [2]
 
 
-def test_needs_of_another_number_of_labels_are_refused(tmp_path):
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"support": replace(SUPPORT, need=np.array([0.5]))}, "needs"),
+        ({"support": replace(SUPPORT, risk=np.zeros((1, 3)))}, "one number for each state and label"),
+        ({"support": replace(SUPPORT, risk=np.full((1, 2), 1.5))}, "risk"),
+        ({"alternatives": ()}, "alternatives"),
+        ({"alternatives": POSTERIOR.alternatives[1:]}, "posterior of another automaton"),
+        ({"outlier_probabilities": np.array([-0.1])}, "outlier_probabilities"),
+    ],
+)
+def test_a_posterior_that_cannot_be_is_refused(tmp_path, change, message):
     path = tmp_path / "task.json"
-    facts = {"support": {**SUPPORT.to_document(), "need": [0.5]}}
-    TaskModel.of_automaton(visit_in_order("goal"), "rational", facts=facts).save(path)
-    with pytest.raises(BrokenTaskModelError, match="needs"):
+    replace(model_with(POSTERIOR), record=replace(POSTERIOR, **change)).save(path)
+    with pytest.raises(BrokenTaskModelError, match=message):
+        TaskModel.load(path)
+
+
+def test_a_record_of_an_unknown_kind_is_refused(tmp_path):
+    class Unknown(TaskPosterior):
+        kind = "unknown"
+
+    path = tmp_path / "task.json"
+    record = Unknown(**vars(posterior_over(avoid("lava"))))
+    replace(model_with(POSTERIOR), record=record).save(path)
+    with pytest.raises(BrokenTaskModelError, match="unknown record of a learner 'unknown'"):
         TaskModel.load(path)

@@ -5,11 +5,10 @@ that, which gives words their values; without one, words have the value 1 or 0.
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from wfairl.core.automata.finite import (
     quotient,
 )
 from wfairl.core.automata.guarded import GuardedAutomaton
-from wfairl.core.automata.task_model_file import FORM, BrokenTaskModelError, FitSummary
+from wfairl.core.automata.task_model_file import FORM, BrokenTaskModelError, FitSummary, LearnerRecord
 from wfairl.core.automata.unknown_propositions import UnknownPropositions, unknown_propositions
 from wfairl.core.automata.weighted import WeightedAutomaton
 from wfairl.core.automata.words import Word, as_read
@@ -61,7 +60,7 @@ class TaskModel:
         weighted: h; None for a model whose words have the value 1 or 0.
         tolerance, max_states: see `quotient`.
         sentences: its meaning, for people, where its learner can state it.
-        facts: what else the learner knows, as plain JSON; see `TaskModelFacts`.
+        record: what else its learner knows; None if nothing.
     """
 
     learner: str
@@ -74,7 +73,7 @@ class TaskModel:
     tolerance: float = DEFAULT_TOLERANCE
     max_states: int = DEFAULT_MAX_STATES
     sentences: tuple[str, ...] = ()
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    record: LearnerRecord | None = None
 
     @cached_property
     def finite(self) -> Automaton:
@@ -102,7 +101,7 @@ class TaskModel:
     @property
     def labels_seen(self) -> frozenset[Label]:
         """The labels of the words and scenes that it was learned from, as far as it records them."""
-        in_scenes = (frozenset(label) for label in (self.facts.get("support") or {}).get("labels", ()))
+        in_scenes = () if self.record is None else self.record.labels
         of_table = () if isinstance(self.automaton, GuardedAutomaton) else self.alphabet
         return frozenset((*(label for _, label in self.edge_counts), *in_scenes, *of_table))
 
@@ -152,7 +151,7 @@ class TaskModel:
                 "max_states": self.max_states,
                 "summary": asdict(self.summary),
                 "sentences": list(self.sentences),
-                "facts": dict(self.facts),
+                "record": None if self.record is None else self.record.to_document(),
                 "edge_counts": counts,
                 "automaton": None if self.automaton is None else self.automaton.to_document(),
                 "weighted": None if self.weighted is None else self.weighted.to_document(),
@@ -170,7 +169,7 @@ class TaskModel:
         threshold: float = 0.5,
         keep_repeats: bool | None = None,
         sentences: Sequence[str] = (),
-        facts: Mapping[str, Any] | None = None,
+        record: LearnerRecord | None = None,
     ) -> "TaskModel":
         """The task of an automaton, whose value is 1 for the words it accepts and 0 for all others.
 
@@ -182,7 +181,7 @@ class TaskModel:
             threshold: the score from which on a word counts as success.
             keep_repeats: read repeats as the automaton's table has them, or take them once; as it is if None.
             sentences: its meaning, for people.
-            facts: further facts, as plain JSON.
+            record: what else the learner knows.
         """
         if isinstance(automaton, FiniteAutomaton) and keep_repeats is not None:
             automaton = replace(automaton, keep_repeats=True) if keep_repeats else quotient(automaton.to_weighted())
@@ -197,7 +196,7 @@ class TaskModel:
         )
         return cls(
             learner, threshold, automaton.keep_repeats, summary, count_edges(automaton, successes), automaton,
-            sentences=tuple(sentences), facts=facts or {},
+            sentences=tuple(sentences), record=record,
         )  # fmt: skip
 
     @classmethod
@@ -248,12 +247,13 @@ class TaskModel:
         """
         stored = FORM.read(path)
         try:
-            automaton, weighted = stored.automata()
+            automaton, weighted, record = stored.parts()
         except (KeyError, ValueError) as error:
             reason = f"no {error}" if isinstance(error, KeyError) else str(error)
             raise BrokenTaskModelError(f"{path}: a broken task model ({reason}); {FORM.advice}") from None
         counts = {(state, label): count for state, label, count in stored.edge_counts}
-        return cls(**{**vars(stored), "edge_counts": counts, "automaton": automaton, "weighted": weighted})
+        parts = {"edge_counts": counts, "automaton": automaton, "weighted": weighted, "record": record}
+        return cls(**{**vars(stored), **parts})
 
 
 def accepted_values(automaton: Automaton, words: Sequence[Word]) -> list[float]:

@@ -1,20 +1,20 @@
-"""The file of a task model (`task.json`): its fields, its versions, and what is checked when it is read."""
+"""The file of a task model (`task.json`): its fields, and what is checked when it is read."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Annotated, Any
-
-from annotated_types import MinLen
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from wfairl.core.automata import finite, guarded
 from wfairl.core.automata.automaton import Automaton, Label
 from wfairl.core.automata.guarded import GuardedAutomaton
 from wfairl.core.automata.weighted import WeightedAutomaton
-from wfairl.core.support.documents import Count, Form, NotNegative, Part, parse
+from wfairl.core.support.documents import Count, Form, NotNegative
 from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.registry import Registry
 
 SPECTRAL = "spectral"
-"""The learner of all models of the first version."""
+"""The learner of weighted automata."""
 
 KINDS: dict[str, type[finite.FiniteAutomaton] | type[GuardedAutomaton]] = {
     finite.KIND: finite.FiniteAutomaton,
@@ -56,79 +56,39 @@ class FitSummary:
     deviation: NotNegative | None = None
 
 
-@dataclass(frozen=True)
-class _Alternative:
-    automaton: Mapping[str, Any]
-    text: str
-    weight: Part
+class LearnerRecord(ABC):
+    """What a learner knows of a task beyond the automaton: a frozen dataclass that the learner defines."""
 
-    def __post_init__(self) -> None:
-        GuardedAutomaton.from_document(self.automaton)
+    kind: ClassVar[str]
+    """In files, and in `RECORDS`."""
 
+    @property
+    @abstractmethod
+    def labels(self) -> Collection[Label]:
+        """The labels of the scenes that the task was learned in."""
 
-@dataclass(frozen=True)
-class _Support:
-    """See `wfairl.core.rational.support.Support`; a margin that is not finite is null."""
+    @abstractmethod
+    def to_document(self) -> dict[str, Any]:
+        """The record as a JSON object with its `kind`."""
 
-    labels: tuple[Label, ...]
-    visits: tuple[tuple[Count, ...], ...]
-    margin: tuple[tuple[float | None, ...], ...]
-    risk: tuple[tuple[Part, ...], ...]
-    unknown_risk: Part
-    need: tuple[Part, ...] | None = None  # older models have none
+    @classmethod
+    @abstractmethod
+    def from_document(cls, document: Mapping[str, Any], automaton: Automaton | None) -> "LearnerRecord":
+        """Read what `to_document` gave.
 
-    def __post_init__(self) -> None:
-        shapes = [[len(row) for row in table] for table in (self.visits, self.margin, self.risk)]
-        if shapes != [[len(self.labels)] * len(self.visits)] * 3:
-            raise ValueError("tables that are not of one number for each state and label")
-        if self.need is not None and len(self.need) != len(self.labels):
-            raise ValueError("needs that are not of one number for each label")
+        Args:
+            document: the JSON object.
+            automaton: of the same task model.
 
-
-@dataclass(frozen=True)
-class _Rival:
-    rule: str
-    nats: float
+        Raises:
+            BadInputError: the document is no such record, or the record of another automaton.
+        """
 
 
-@dataclass(frozen=True)
-class TaskModelFacts:
-    """Schema of the facts about a model that are read, each optional; a learner may add others for people.
-
-    Attributes:
-        temperature: of the demonstrators, most likely.
-        log_posterior, log_prior: of the automaton.
-        candidates: number of automata visited, and planned with.
-        alternatives: the most probable automata, the model's own first.
-        support: evidence of the demonstrations about each state and label.
-        outlier_probabilities: that a demonstration follows no task.
-        look_wrong: the demonstrations for which that is large.
-        demonstrated: words of the others.
-        answers: number of answers to questions it was learned from.
-        laws: what a person has corrected.
-        rounds: of learning logic and cost in turn.
-        not_told_apart: rules that are about as likely.
-    """
-
-    temperature: NotNegative | None = None
-    log_posterior: float | None = None
-    log_prior: float | None = None
-    candidates: Mapping[str, Count] | None = None
-    alternatives: Annotated[tuple[_Alternative, ...], MinLen(1)] | None = None
-    support: _Support | None = None
-    outlier_probabilities: tuple[Part, ...] | None = None
-    look_wrong: tuple[Count, ...] | None = None
-    demonstrated: tuple[tuple[Label, ...], ...] | None = None
-    answers: Count | None = None
-    laws: tuple[Mapping[str, Any], ...] | None = None
-    rounds: Count | None = None
-    not_told_apart: tuple[_Rival, ...] | None = None
-
-    def __post_init__(self) -> None:
-        if self.alternatives is not None and None in (self.temperature, self.outlier_probabilities, self.look_wrong):
-            raise ValueError("alternatives without what comes with them")
-        if any(number >= len(self.outlier_probabilities or ()) for number in self.look_wrong or ()):
-            raise ValueError("a demonstration that looks wrong and is not there")
+RECORDS: Registry[type[LearnerRecord]] = Registry(
+    "record of a learner", {"rational": "wfairl.core.rational.task_posterior:TaskPosterior"}
+)
+"""The kinds of records that a file may hold."""
 
 
 @dataclass(frozen=True)
@@ -142,46 +102,34 @@ class StoredTaskModel:
     max_states: Count
     summary: FitSummary
     sentences: tuple[str, ...]
-    facts: Mapping[str, Any]
+    record: Mapping[str, Any] | None
     edge_counts: tuple[tuple[Count, Label, Count], ...]
     automaton: Mapping[str, Any] | None
     weighted: Mapping[str, Any] | None
 
-    def automata(self) -> tuple[Automaton | None, WeightedAutomaton | None]:
-        """The automaton for a planner and the weighted one, of which there is at least one.
+    def parts(self) -> tuple[Automaton | None, WeightedAutomaton | None, LearnerRecord | None]:
+        """The automaton for a planner, the weighted one, and the record; one automaton at least is not None.
 
         Raises:
-            KeyError, ValueError: there is none, or the facts are not about them.
+            KeyError, ValueError: there is no automaton, or a part is not what it should be.
         """
         if self.weighted is None and self.automaton is None:
             raise ValueError("no automaton")
         kind = None if self.automaton is None else KINDS[str(self.automaton.get("kind"))]
         automaton = None if kind is None else kind.from_document(self.automaton)
-        _check_facts(self.facts, automaton)
-        if "alternatives" in self.facts and not self.sentences:
-            raise ValueError("alternatives without the rule itself in sentences")
-        return automaton, None if self.weighted is None else WeightedAutomaton.from_document(self.weighted)
-
-
-def _check_facts(facts: Mapping[str, Any], automaton: Automaton | None) -> None:
-    """Refuse facts that do not fit their schema, or the automaton that they are about."""
-    present = {field.name: facts[field.name] for field in fields(TaskModelFacts) if field.name in facts}
-    if any(value is None for value in present.values()):
-        raise BadInputError("facts: one that is null")
-    try:
-        read: TaskModelFacts = parse(TaskModelFacts, present)
-    except BadInputError as error:
-        raise BadInputError(f"facts: {error}") from None
-    if read.alternatives or read.support or read.demonstrated:
-        states = automaton.states if isinstance(automaton, GuardedAutomaton) else 0
-        if not states or len(read.support.visits if read.support else ()) > states:
-            raise BadInputError("facts: of another automaton")
+        weighted = None if self.weighted is None else WeightedAutomaton.from_document(self.weighted)
+        if self.record is None:
+            return automaton, weighted, None
+        if not self.sentences:
+            raise ValueError("the record of a learner without the rule itself in sentences")
+        record = RECORDS.find(str(self.record.get("kind")))
+        return automaton, weighted, record.from_document(self.record, automaton)
 
 
 FORM = Form(
     "wfairl-task-model",
     "a task model",
-    3,
+    4,
     StoredTaskModel,
     BrokenTaskModelError,
     "`wfairl learn-task` writes one",

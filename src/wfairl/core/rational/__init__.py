@@ -3,7 +3,7 @@
 from wfairl.core.support.lazy_names import load_lazily
 
 _MODULES = {
-    "Alternative": "alternatives",
+    "Alternative": "task_posterior",
     "ArrayWorld": "evidence",
     "BadSceneError": "evidence",
     "CautiousPolicy": "caution",
@@ -11,13 +11,14 @@ _MODULES = {
     "Explanation": "alternation",
     "NothingExplainedError": "rational",
     "RationalLearner": "rational",
-    "RationalResult": "rational",
     "RationalSettings": "rational",
     "SearchSettings": "search",
-    "Support": "support",
+    "Support": "task_posterior",
     "TaskLearner": "learners",
+    "TaskPosterior": "task_posterior",
     "find_learner": "learners",
     "learn_logic_and_cost": "alternation",
+    "posterior_of": "task_posterior",
     "register_learner": "learners",
 }
 

@@ -17,6 +17,7 @@ from wfairl.core.costs.scene import prepare_scenes
 from wfairl.core.costs.trainer import TrainingResult, train
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.rational.learners import RATIONAL, TaskLearner, find_learner
+from wfairl.core.rational.task_posterior import Rival, posterior_of
 from wfairl.core.runs.run_directory import PlannerSettings, make_cost
 from wfairl.core.worlds.task import Task
 
@@ -61,7 +62,7 @@ def learn_logic_and_cost(
         n_jobs: how much to do at once; it changes nothing in the result.
 
     Returns:
-        The best explanation; the facts of its model name others that are about as likely.
+        The best explanation; the posterior of its model names others that are about as likely.
     """
     settings = (settings or PlannerSettings()).complete(task.default_cost)
     learner = learner or find_learner(RATIONAL)
@@ -80,14 +81,18 @@ def learn_logic_and_cost(
         for text in one.model.sentences
         if one.model.sentences != best.model.sentences and best.log_posterior - one.log_posterior < UNDECIDED
     }
-    undecided = [{"rule": rule, "nats": nats} for rule, nats in near.items()]
-    facts = {**best.model.facts, "rounds": len(rounds), "not_told_apart": undecided}
-    return replace(best, model=replace(best.model, facts=facts))
+    posterior = posterior_of(best.model)
+    if posterior is None:
+        return best
+    rivals = tuple(Rival(rule, nats) for rule, nats in near.items())
+    record = replace(posterior, rounds=len(rounds), not_told_apart=rivals)
+    return replace(best, model=replace(best.model, record=record))
 
 
 def _explain(dataset: Dataset, task: Task, learner: TaskLearner, cost: CostModel | None, n_jobs: int) -> Explanation:
     model = learner.learn(dataset, task, None if cost is None else cost.as_cost(), n_jobs)
-    return Explanation(model, cost, float(model.facts.get("log_posterior", -np.inf)))
+    posterior = posterior_of(model)
+    return Explanation(model, cost, -np.inf if posterior is None else posterior.log_posterior)
 
 
 def _train(dataset: Dataset, task: Task, model: TaskModel, settings: PlannerSettings, n_jobs: int) -> TrainingResult:

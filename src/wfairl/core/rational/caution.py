@@ -38,9 +38,9 @@ from wfairl.core.planning.plan import UnsatisfiableTaskError, best_controls
 from wfairl.core.planning.planner import ExactPlanner
 from wfairl.core.planning.product import Product, ProductTooLargeError, build_product
 from wfairl.core.planning.shortest_path import cost_to_go
-from wfairl.core.rational.goals import Goal, JointAutomaton, goals_of, joint_of, missing_after
+from wfairl.core.rational.goals import Goal, JointAutomaton, chosen_alone, goals_of, missing_after
 from wfairl.core.rational.scene_risks import SceneRisks
-from wfairl.core.rational.support import Support, needed_labels, support_of
+from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
 from wfairl.core.runs.policies import Actor
 from wfairl.core.worlds.world import World
 from wfairl.minigrid.focused.auto import is_large
@@ -72,7 +72,7 @@ class CautiousPolicy:
 
     Attributes:
         name: for people and reports.
-        model: the task, whose learner keeps alternatives, support and the demonstrated words.
+        model: the task; one without a posterior is planned for as it is.
         cost: what transitions cost.
         temperature: eta.
         price: of a failure, in mean costs of a step.
@@ -106,22 +106,25 @@ class CautiousPolicy:
             UnsatisfiableTaskError: not even the most probable automaton can be satisfied.
             DoubtfulPlanError: it can, but every plan is too doubtful.
         """
-        if is_large(world):  # a focused search takes a cost of situations, not of labels
+        posterior = self._posterior
+        if posterior is None or is_large(world):  # a focused search takes a cost of situations, not of labels
             return self.automaton, self.cost
         plain = ExactPlanner().solve(world, self.automaton, self.cost)
         plain.check_satisfiable()
         price = self.price * float(self.cost(plain.product).mean())
         if 2 * len(plain.product) > MOST_NODES:
-            return self.automaton, self._priced(SceneRisks(self._support), joint_of(self.model), price)
-        risks = SceneRisks.in_world(self._support, self.model, world, MOST_NODES)
-        best = self._best(world, risks, price, least=float(plain.solution.cost_to_go[0]))
+            return self.automaton, self._priced(SceneRisks(posterior.support), chosen_alone(posterior), price)
+        risks = SceneRisks.in_world(posterior, world, MOST_NODES)
+        best = self._best(world, posterior, risks, price, least=float(plain.solution.cost_to_go[0]))
         if best.doubt > self.largest_doubt:
-            raise self._refusal(best)
+            raise self._refusal(best, posterior)
         return best.joint.automaton, self._priced(risks, best.joint, best.price)
 
-    def _best(self, world: World[Any], risks: SceneRisks, price: float, least: float) -> "_CandidatePlan":
+    def _best(
+        self, world: World[Any], posterior: TaskPosterior, risks: SceneRisks, price: float, least: float
+    ) -> "_CandidatePlan":
         """The plan to follow; `least` is a lower bound on the cost of any plan."""
-        best, is_all = _CandidatePlan(True, np.inf, 0.0, joint_of(self.model), 0.0, {}, ()), True
+        best, is_all = _CandidatePlan(True, np.inf, 0.0, chosen_alone(posterior), 0.0, {}, ()), True
         for goal in self._goals:  # in the order of what may be missing
             if not best.is_late and least + price * goal.missing >= best.total:
                 break
@@ -133,7 +136,7 @@ class CautiousPolicy:
             best = min((best, *self._candidates(product, goal, risks, price)), key=lambda one: (one.is_late, one.total))
         if is_all or not best.word:
             return best
-        return best._replace(doubt=min(best.doubt, _doubt(missing_after(self.model, best.word), best.read)))
+        return best._replace(doubt=min(best.doubt, _doubt(missing_after(posterior, best.word), best.read)))
 
     def _candidates(self, product: Product, goal: Goal, risks: SceneRisks, price: float) -> Iterator["_CandidatePlan"]:
         """The plan for a goal at the full price; if it exceeds the horizon, those at lower prices too."""
@@ -161,9 +164,9 @@ class CautiousPolicy:
             if not is_late:
                 return
 
-    def _refusal(self, best: "_CandidatePlan") -> DoubtfulPlanError:
+    def _refusal(self, best: "_CandidatePlan", posterior: TaskPosterior) -> DoubtfulPlanError:
         """The error that gives the reasons why a plan is doubtful."""
-        need = needed_labels(self.model)
+        need = posterior.support.needed_labels
         left_out = {label: probability for label, probability in need.items() if label not in best.read}
         reasons = (
             *(f"reads '{label}', which may end the task" for label in _likely(best.read)),
@@ -175,13 +178,13 @@ class CautiousPolicy:
             "demonstrate the task once more (`wfairl ask --demonstrate` proposes a scene), or allow a larger doubt"
         )
 
-    @cached_property
-    def _goals(self) -> list[Goal]:
-        return goals_of(self.model)
+    @property
+    def _posterior(self) -> TaskPosterior | None:
+        return posterior_of(self.model)
 
     @cached_property
-    def _support(self) -> Support | None:
-        return support_of(self.model)
+    def _goals(self) -> list[Goal]:
+        return [] if self._posterior is None else goals_of(self._posterior)
 
     def _priced(self, risks: SceneRisks, joint: JointAutomaton, price: float) -> Cost:
         """The cost including the price of risky labels."""

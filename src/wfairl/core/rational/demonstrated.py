@@ -18,11 +18,7 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Guard, Label
 from wfairl.core.automata.guarded import Edge, GuardedAutomaton
-from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import Word, compress, with_optional_start
-
-DEMONSTRATED = "demonstrated"
-"""The fact of a task model that holds the demonstrated words."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,14 +85,3 @@ class DemonstratedWords:
                     return step
                 state = self.next_states[state][label]
         return None
-
-
-def demonstrated_words(model: TaskModel) -> DemonstratedWords | None:
-    """The prefix tree of the words that a model was learned from, None if its learner keeps none."""
-    words = words_of(model)
-    return DemonstratedWords.of(words) if words else None
-
-
-def words_of(model: TaskModel) -> list[Word]:
-    """The words that a model was learned from; none if its learner keeps none."""
-    return [tuple(map(frozenset, word)) for word in model.facts.get(DEMONSTRATED, ())]

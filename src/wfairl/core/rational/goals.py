@@ -22,11 +22,9 @@ from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.guarded import GuardedAutomaton, conjunction_with_pairs
-from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.rational.alternatives import alternatives_of
-from wfairl.core.rational.demonstrated import DemonstratedWords, words_of
-from wfairl.core.rational.support import needed_labels, support_of
+from wfairl.core.rational.demonstrated import DemonstratedWords
 from wfairl.core.rational.tables import is_forced, to_table
+from wfairl.core.rational.task_posterior import Support, TaskPosterior
 
 LEAST_WEIGHT = 0.002
 """Weight below which automata are not planned for."""
@@ -74,26 +72,24 @@ class Goal:
         return self.build()
 
 
-def goals_of(model: TaskModel) -> list[Goal]:
-    """The goals of a model, those from which least may be missing first."""
-    need = needed_labels(model)
-    return sorted([*_probable_automata(model, need), *_demonstrated(model, need)], key=lambda goal: goal.missing)
+def goals_of(posterior: TaskPosterior) -> list[Goal]:
+    """The goals of a posterior, those from which least may be missing first."""
+    return sorted([*_probable_automata(posterior), *_demonstrated(posterior)], key=lambda goal: goal.missing)
 
 
-def missing_after(model: TaskModel, word: Sequence[Label]) -> float:
+def missing_after(posterior: TaskPosterior, word: Sequence[Label]) -> float:
     """Probability that the task requires more than a word: another automaton may be the task, or a label be needed."""
     others = 1.0
-    for one in alternatives_of(model):
+    for one in posterior.alternatives:
         if one.automaton.fulfilled_at(word) is not None:
             others -= one.weight
-    need = needed_labels(model)
+    need = posterior.support.needed_labels
     return 1.0 - (1.0 - max(others, 0.0)) * (1.0 - _missing(need, need.keys() - set(word)))
 
 
-def joint_of(model: TaskModel) -> JointAutomaton:
+def chosen_alone(posterior: TaskPosterior) -> JointAutomaton:
     """The most probable automaton alone."""
-    chosen = model.finite
-    assert isinstance(chosen, GuardedAutomaton)
+    chosen = posterior.chosen.automaton
     return JointAutomaton(chosen, np.arange(chosen.states))
 
 
@@ -101,33 +97,30 @@ def _missing(need: dict[Label, float], labels: Collection[Label]) -> float:
     return 1.0 - float(np.prod([1.0 - need[label] for label in labels]))
 
 
-def _probable_automata(model: TaskModel, need: dict[Label, float]) -> Iterator[Goal]:
+def _probable_automata(posterior: TaskPosterior) -> Iterator[Goal]:
     """The most probable automaton alone, with the second, and so on."""
-    alternatives = alternatives_of(model)
-    others = 1.0 - alternatives[0].weight if alternatives else 0.0
-    joint = joint_of(model)
-    yield _goal(joint, others, model, need)
-    for one in alternatives[1:MOST_AUTOMATA]:
+    others = 1.0 - posterior.chosen.weight
+    joint = chosen_alone(posterior)
+    yield _goal(joint, others, posterior.support)
+    for one in posterior.alternatives[1:MOST_AUTOMATA]:
         automaton, pairs = conjunction_with_pairs(joint.automaton, one.automaton)
         if one.weight < LEAST_WEIGHT or automaton.states > MOST_STATES:
             return
         others = max(others - one.weight, 0.0)
         joint = JointAutomaton(automaton, joint.chosen_states[[state for state, _ in pairs]])
-        yield _goal(joint, others, model, need)
+        yield _goal(joint, others, posterior.support)
 
 
-def _goal(joint: JointAutomaton, others: float, model: TaskModel, need: dict[Label, float]) -> Goal:
+def _goal(joint: JointAutomaton, others: float, support: Support) -> Goal:
     """A conjunction of automata; what the others require may be missing, and labels that these do not require."""
-    support = support_of(model)
-    labels = () if support is None else support.labels
-    table = to_table(joint.automaton, labels)
-    skipped = [label for label in need if not is_forced(table, labels.index(label))]
+    need, table = support.needed_labels, to_table(joint.automaton, support.labels)
+    skipped = [label for label in need if not is_forced(table, support.number[label])]
     return Goal(1.0 - (1.0 - others) * (1.0 - _missing(need, skipped)), lambda: joint)
 
 
-def _demonstrated(model: TaskModel, need: dict[Label, float]) -> Iterator[Goal]:
+def _demonstrated(posterior: TaskPosterior) -> Iterator[Goal]:
     """The demonstrated words, whole and with labels erased."""
-    words, chosen = words_of(model), joint_of(model).automaton
+    words, chosen, need = posterior.demonstrated_words, posterior.chosen.automaton, posterior.support.needed_labels
     if not words:
         return
 

@@ -1,4 +1,4 @@
-"""The probable automata of a task model, as tables with their weights.
+"""The probable automata of a posterior, as tables with their weights.
 
 The alternatives of a rational learner differ in what demonstrations are evidence about. Further ones are variants of
 the chosen automaton in which a label that no demonstration tests is deadly, or a demonstrated one is needed, with the
@@ -18,14 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import DEAD, Label
-from wfairl.core.automata.guarded import GuardedAutomaton
-from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.words import format_label
 from wfairl.core.rational import kernels
-from wfairl.core.rational.alternatives import ALTERNATIVES, alternatives_of
-from wfairl.core.rational.support import needed_labels, support_of
 from wfairl.core.rational.tables import canonical, live_table, requiring
-from wfairl.core.support.errors import BadInputError
+from wfairl.core.rational.task_posterior import Support, TaskPosterior
 
 MAX_HYPOTHESES = 60
 """Number of most probable automata that are compared."""
@@ -55,14 +51,10 @@ class Hypothesis:
         return kernels.read_word(self.table, word) > 0
 
 
-def hypotheses_of(model: TaskModel, labels: Sequence[Label]) -> tuple[Hypothesis, ...]:
-    """The probable automata of a model over some labels, the most probable first; those that read alike are one.
-
-    Raises:
-        BadInputError: the model's learner keeps no alternatives.
-    """
+def hypotheses_of(posterior: TaskPosterior, labels: Sequence[Label]) -> tuple[Hypothesis, ...]:
+    """The probable automata over some labels, the most probable first; those that read alike are one."""
     by_table: dict[bytes, Hypothesis] = {}
-    for one in _all(model, tuple(labels)):
+    for one in _all(posterior, tuple(labels)):
         first = by_table.setdefault(one.table.tobytes(), one)
         if one.weight > first.weight:  # a variant that is an alternative already, and more probable by its odds
             by_table[one.table.tobytes()] = replace(first, weight=one.weight)
@@ -71,17 +63,16 @@ def hypotheses_of(model: TaskModel, labels: Sequence[Label]) -> tuple[Hypothesis
     return tuple(replace(one, weight=one.weight / total) for one in hypotheses)
 
 
-def _all(model: TaskModel, labels: tuple[Label, ...]) -> Iterator[Hypothesis]:
-    chosen = chosen_table(model, labels)
-    alternatives = alternatives_of(model)
-    for one in alternatives:
+def _all(posterior: TaskPosterior, labels: tuple[Label, ...]) -> Iterator[Hypothesis]:
+    for one in posterior.alternatives:
         yield Hypothesis(one.text, canonical(live_table(one.automaton, labels)), one.weight)
-    weight = alternatives[0].weight
+    best = posterior.chosen
+    chosen = live_table(best.automaton, labels)
 
     def variant(change: str, table: NDArray[np.int32], odds: float) -> Hypothesis:
-        return Hypothesis(f"{model.sentences[0]}, but {change}", canonical(table), weight * odds)
+        return Hypothesis(f"{best.text}, but {change}", canonical(table), best.weight * odds)
 
-    odds = deadly_odds(model, labels)
+    odds = deadly_odds(posterior, labels)
     everywhere = odds.min(axis=0)
     for label, text in enumerate(map(format_label, labels)):
         if everywhere[label] > 0:
@@ -90,7 +81,7 @@ def _all(model: TaskModel, labels: tuple[Label, ...]) -> Iterator[Hypothesis]:
             here = odds[state, label] - everywhere[label]
             if here > 0:
                 yield variant(f"{state} -{text}-> dead", _with_dead(chosen, state, label), here)
-    for label, odds_of_need in enumerate(needed_odds(model, labels)):
+    for label, odds_of_need in enumerate(needed_odds(posterior.support, labels)):
         if odds_of_need > 0:
             yield variant(f"{format_label(labels[label])} is needed too", requiring(chosen, label), odds_of_need)
 
@@ -102,29 +93,12 @@ def _with_dead(table: NDArray[np.int32], states: int | slice, label: int) -> NDA
     return changed
 
 
-def chosen_table(model: TaskModel, labels: Sequence[Label]) -> NDArray[np.int32]:
-    """The table of a rational learner's automaton, with its own numbers of states; [states, labels].
-
-    Raises:
-        BadInputError: the model is of another learner.
-    """
-    if ALTERNATIVES not in model.facts or not isinstance(model.automaton, GuardedAutomaton):
-        raise BadInputError(
-            f"a task model by {model.learner} has no alternatives to ask about; "
-            "learn it with `wfairl learn-task --learner rational`"
-        )
-    return live_table(model.automaton, labels)
-
-
-def deadly_odds(model: TaskModel, labels: Sequence[Label]) -> NDArray[np.float64]:
-    """Odds that a label is deadly where the automaton allows it, 0 where it does not; shape [states, labels].
+def deadly_odds(posterior: TaskPosterior, labels: Sequence[Label]) -> NDArray[np.float64]:
+    """Odds that a label is deadly where the chosen automaton allows it, 0 where it does not; shape [states, labels].
 
     The empty label is never in question, since no plan could do without it.
     """
-    support = support_of(model)
-    chosen = chosen_table(model, labels)
-    if support is None:
-        return np.zeros(chosen.shape)
+    support, chosen = posterior.support, live_table(posterior.chosen.automaton, labels)
     unknown = np.full(len(support.risk), support.unknown_risk)
     columns = dict(zip(support.labels, support.risk.T, strict=True))
     risk = np.array([columns.get(label, unknown) for label in labels]).T
@@ -133,9 +107,9 @@ def deadly_odds(model: TaskModel, labels: Sequence[Label]) -> NDArray[np.float64
     return np.where(in_question, _odds(risk), 0.0)
 
 
-def needed_odds(model: TaskModel, labels: Sequence[Label]) -> NDArray[np.float64]:
+def needed_odds(support: Support, labels: Sequence[Label]) -> NDArray[np.float64]:
     """Odds that the task requires a label that the automaton does not require, 0 for the others; shape [labels]."""
-    need_of = needed_labels(model)
+    need_of = support.needed_labels
     need = np.array([need_of.get(label, 0.0) for label in labels])
     return np.where(need > SMALLEST_RISK, _odds(need), 0.0)
 

@@ -8,16 +8,14 @@ A learner may use the words of the demonstrations alone, or also the worlds in w
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
 
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.automata.task_model_file import SPECTRAL
 from wfairl.core.automata.words import Word
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.planning.cost import Cost, nominal_cost
-from wfairl.core.rational.alternatives import ALTERNATIVES
-from wfairl.core.rational.demonstrated import DEMONSTRATED
-from wfairl.core.rational.rational import NothingExplainedError, RationalLearner, RationalResult, RationalSettings
+from wfairl.core.rational.rational import NothingExplainedError, RationalLearner, RationalSettings
 from wfairl.core.rational.scenes import judged_words, scenes_of
 from wfairl.core.rational.search import Candidate
 from wfairl.core.spectral.task_learner import fit_task_model
@@ -26,12 +24,6 @@ from wfairl.core.worlds.task import Task
 from wfairl.events.word_learners import DECLARE, MEMORISED, MERGING, Reading, find_word_learner
 
 RATIONAL, GRU = "rational", "gru"
-
-ANSWERS = "answers"
-"""The fact of a task model that holds the number of answers it was learned with."""
-
-LEAST_OUTLIER = 0.5
-"""Probability of following no task from which on a demonstration is reported as an outlier."""
 
 
 class TaskLearner(Protocol):
@@ -71,28 +63,19 @@ class RationalTaskLearner:
         labels, scenes = scenes_of(dataset.demonstrations, task.make_world, price, n_jobs)
         labels, answers = judged_words(dataset.answers, labels)
         try:
-            result = RationalLearner(self.settings).fit(labels, scenes, self.progress, answers, n_jobs)
+            posterior = RationalLearner(self.settings).fit(labels, scenes, self.progress, answers, n_jobs)
         except NothingExplainedError:  # too few demonstrations, or too noisy ones
             memorised = _SPECTRAL_LEARNER.learn(dataset, task, cost, n_jobs)
             return replace(memorised, sentences=(MEMORISED,))
+        words = [one.word for i, one in enumerate(dataset) if one.is_success and i not in posterior.outliers]
         return TaskModel.of_automaton(
-            result.automaton,
+            posterior.chosen.automaton,
             RATIONAL,
             dataset.words,
             dataset.scores,
-            sentences=(result.text,),
-            facts={**facts_of(result), DEMONSTRATED: _demonstrated(dataset, result), ANSWERS: len(dataset.answers)},
+            sentences=(posterior.chosen.text,),
+            record=replace(posterior, demonstrated_words=tuple(dict.fromkeys(words)), answers=len(dataset.answers)),
         )
-
-
-def _demonstrated(dataset: Dataset, result: RationalResult) -> list[list[list[str]]]:
-    """The distinct words of the successes that follow the task, as plain JSON."""
-    words = [
-        one.word
-        for one, outlier in zip(dataset, result.outlier_probabilities, strict=True)
-        if one.is_success and outlier < LEAST_OUTLIER
-    ]
-    return [[sorted(label) for label in word] for word in dict.fromkeys(words)]
 
 
 class WordTaskLearner:
@@ -140,17 +123,3 @@ def find_learner(name: str) -> TaskLearner:
 def register_learner(name: str, learner: TaskLearner) -> TaskLearner:
     """Register a learner under a name; one that is taken is a `BadInputError`."""
     return LEARNERS.register(name, learner)
-
-
-def facts_of(result: RationalResult) -> dict[str, Any]:
-    """The facts of a task model about a result, as plain JSON."""
-    return {
-        "temperature": result.temperature,
-        "log_posterior": result.log_posterior,
-        "log_prior": result.log_prior,
-        "candidates": {"met": result.candidates[0], "planned_with": result.candidates[1]},
-        ALTERNATIVES: [one.to_document() for one in result.alternatives],
-        "support": result.support.to_document(),
-        "outlier_probabilities": [round(float(one), 6) for one in result.outlier_probabilities],
-        "look_wrong": [i for i, one in enumerate(result.outlier_probabilities) if one >= LEAST_OUTLIER],
-    }

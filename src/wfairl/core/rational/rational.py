@@ -19,12 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
-from wfairl.core.automata.guarded import GuardedAutomaton
-from wfairl.core.rational.alternatives import Alternative
 from wfairl.core.rational.evidence import NO_SUCCESSOR, DemonstratedScene, Evidence, JudgedWord
 from wfairl.core.rational.kernels import log_mean
 from wfairl.core.rational.search import Candidate, Posterior, SearchSettings, search
-from wfairl.core.rational.support import Support, measure_support
+from wfairl.core.rational.support import measure_support
+from wfairl.core.rational.task_posterior import Alternative, TaskPosterior
 from wfairl.core.support.errors import BadInputError, FailedRunError
 
 LOWEST_TEMPERATURE, HIGHEST_TEMPERATURE, TEMPERATURES = 0.05, 3.2, 12
@@ -74,33 +73,6 @@ class RationalSettings:
             raise BadInputError(f"the temperature must be above zero, not {self.temperature}")
 
 
-@dataclass(frozen=True, eq=False)
-class RationalResult:
-    """The learned automaton, its alternatives and its evidence.
-
-    Attributes:
-        automaton: the automaton of highest posterior; its last state is the accepting one.
-        text: the automaton in one line.
-        log_posterior: up to a constant.
-        log_prior: minus the description length of the automaton, in nats.
-        temperature: the demonstrators' most likely temperature.
-        alternatives: the best automata with their weights, the chosen one first.
-        support: the evidence for every pair of state and label.
-        outlier_probabilities: that a demonstration follows no task, [scenes]; failures have 0.
-        candidates: how many automata were generated, and how many of them were planned with.
-    """
-
-    automaton: GuardedAutomaton
-    text: str
-    log_posterior: float
-    log_prior: float
-    temperature: float
-    alternatives: tuple[Alternative, ...]
-    support: Support
-    outlier_probabilities: NDArray[np.float64]
-    candidates: tuple[int, int]
-
-
 class RationalLearner:
     """Learns a task automaton from demonstrations, the worlds in which they happened, and a cost."""
 
@@ -114,8 +86,8 @@ class RationalLearner:
         progress: Callable[[Candidate], None] | None = None,
         answers: Sequence[JudgedWord] = (),
         n_jobs: int = 1,
-    ) -> RationalResult:
-        """The automaton that explains the demonstrations best.
+    ) -> TaskPosterior:
+        """The automaton that explains the demonstrations best, and the others that are probable.
 
         Args:
             labels: what the label indices of the scenes mean.
@@ -146,16 +118,15 @@ class RationalLearner:
         best = candidates[0]
         outliers = np.zeros(len(scenes))
         outliers[[scene.success for scene in scenes]] = _outlier_probabilities(evidence, best)
-        return RationalResult(
-            automaton=best.automaton.to_guarded(),
-            text=str(best.automaton),
-            log_posterior=best.log_posterior,
-            log_prior=best.log_prior,
-            temperature=_refine_temperature(evidence, best),
+        return TaskPosterior(
             alternatives=_alternatives(candidates[: settings.max_alternatives + 1]),
             support=measure_support(posterior, best.automaton, settings.deadly_odds, settings.needed_odds),
+            temperature=_refine_temperature(evidence, best),
+            log_posterior=best.log_posterior,
+            log_prior=best.log_prior,
+            automata_generated=posterior.automata_generated,
+            automata_evaluated=posterior.tables_evaluated,
             outlier_probabilities=outliers,
-            candidates=(posterior.automata_generated, posterior.tables_evaluated),
         )
 
     def _posterior(

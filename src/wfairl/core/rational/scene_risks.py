@@ -18,12 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wfairl.core.automata.automaton import Label
-from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.planning.product import Product, ProductTooLargeError, build_product
 from wfairl.core.planning.shortest_path import cost_to_go
-from wfairl.core.rational.alternatives import alternatives_of
 from wfairl.core.rational.goals import LEAST_WEIGHT, MOST_AUTOMATA, JointAutomaton
-from wfairl.core.rational.support import Support
+from wfairl.core.rational.task_posterior import Support, TaskPosterior
 from wfairl.core.worlds.world import World
 
 SMALLEST = 1e-12
@@ -37,21 +35,20 @@ class SceneRisks:
     """The probability that labels end the task in failure, in one scene.
 
     Attributes:
-        support: the evidence of the demonstrations; None if the learner keeps no support.
+        support: the evidence of the demonstrations.
         avoidable: by label, the weight of the automata that can be satisfied without it; 1 for labels not listed.
     """
 
-    support: Support | None
+    support: Support
     avoidable: Mapping[Label, float] = field(default_factory=dict)
 
     @classmethod
-    def in_world(cls, support: Support | None, model: TaskModel, world: World[Any], most_nodes: int) -> "SceneRisks":
-        """The risks in a world, by the probable automata of a model; those whose product is too large are left out."""
-        if support is None:
-            return cls(None)
+    def in_world(cls, posterior: TaskPosterior, world: World[Any], most_nodes: int) -> "SceneRisks":
+        """The risks in a world, by the probable automata; those whose product is too large are left out."""
+        support = posterior.support
         risky = {label for label, risk in zip(support.labels, support.risk.T, strict=True) if (risk > LEAST_RISK).any()}
         without, total = dict.fromkeys(risky, 0.0), 0.0
-        for one in alternatives_of(model)[:MOST_AUTOMATA]:
+        for one in posterior.alternatives[:MOST_AUTOMATA]:
             if one.weight < LEAST_WEIGHT or not risky:
                 break
             try:
@@ -69,8 +66,6 @@ class SceneRisks:
 
         A label that continues a demonstrated word is no risk, where the automaton follows one.
         """
-        if self.support is None:
-            return np.zeros(product.successors.shape)
         states = joint.chosen_states[product.automaton_states]
         risks = self.by_label(product.labels)[states[:, None], product.label_index]
         if joint.follows is not None:
@@ -86,7 +81,6 @@ class SceneRisks:
         another automaton may be the task.
         """
         support = self.support
-        assert support is not None
         risks = np.full((len(support.risk) + 1, len(labels)), support.unknown_risk)
         for i, label in enumerate(labels):
             if label in support.number:

@@ -8,6 +8,7 @@ from wfairl.core.automata.rules import goal_alone
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.planning.cost import Cost
 from wfairl.core.rational.caution import CautiousPolicy
+from wfairl.core.rational.task_posterior import posterior_of
 from wfairl.core.runs.method import Method, Trained, TrainingRequest, plain_settings
 from wfairl.core.runs.policies import PlannedPolicy
 from wfairl.core.runs.run_directory import (
@@ -107,12 +108,12 @@ class NoAutomaton(PlanningMethod):
 def policy_of(run: Run, task: Task, temperature: float | None, name: str) -> PlannedPolicy | CautiousPolicy:
     """The policy of a run that learned a cost, at the temperature of its demonstrations if none is given.
 
-    It is cautious if the task model has the support of its automaton.
+    It is cautious if the task model has a posterior.
     """
     if temperature is None:
         temperature = run.config.temperature
     acts_at = DEFAULT_TRAINING_TEMPERATURE if temperature is None else temperature
-    if "support" in run.task_model.facts:
+    if posterior_of(run.task_model) is not None:
         return CautiousPolicy(name, run.task_model, run.cost.as_cost(), acts_at, horizon=task.horizon)
     return PlannedPolicy(name, run.task_model.finite, run.cost.as_cost(), acts_at)
 

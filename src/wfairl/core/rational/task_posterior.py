@@ -1,0 +1,288 @@
+"""TaskPosterior: what a rational learner knows of a task beyond the most probable automaton.
+
+The record names the other probable automata with their weights, and measures how well the demonstrations support each
+pair of a state and a label. A task model holds it as its `record`: `posterior_of` gives it back.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Annotated, Any
+
+import numpy as np
+from annotated_types import MinLen
+from numpy.typing import NDArray
+
+from wfairl.core.automata.automaton import DEAD, Automaton, Label
+from wfairl.core.automata.guarded import GuardedAutomaton
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.automata.task_model_file import LearnerRecord
+from wfairl.core.automata.words import Word
+from wfairl.core.support.documents import Count, NotNegative, Part, parse
+from wfairl.core.support.errors import BadInputError
+
+LEAST_MARGIN = 1.0
+"""Nats of evidence below which the demonstrations hardly determine where a label leads."""
+
+LEAST_OUTLIER = 0.5
+"""Probability of following no task from which on a demonstration is reported as an outlier."""
+
+
+@dataclass(frozen=True, eq=False)
+class Alternative:
+    """An automaton that may be the task.
+
+    Attributes:
+        automaton: its last state is the accepting one.
+        text: the automaton in one line.
+        weight: its share of the posterior among the alternatives.
+    """
+
+    automaton: GuardedAutomaton
+    text: str
+    weight: float
+
+
+@dataclass(frozen=True, eq=False)
+class Support:
+    """The evidence for every pair of a state and a label of an automaton.
+
+    Attributes:
+        labels: those that occur in the scenes.
+        visits: how many demonstrations read the label in the state, [states, labels].
+        margin: nats of log evidence by which the target of the label beats the next best target; [states, labels].
+        risk: probability that the label ends the task in failure, though the automaton allows it; [states, labels].
+        unknown_risk: the same for a label that occurs in no scene.
+        need: probability that the task requires the label, though the automaton does not; 0 for labels that no
+            demonstration has and for those that the automaton requires; [labels].
+    """
+
+    labels: tuple[Label, ...]
+    visits: NDArray[np.int64]
+    margin: NDArray[np.float64]
+    risk: NDArray[np.float64]
+    unknown_risk: float
+    need: NDArray[np.float64]
+
+    @cached_property
+    def number(self) -> dict[Label, int]:
+        """The index of each label."""
+        return {label: i for i, label in enumerate(self.labels)}
+
+    @property
+    def needed_labels(self) -> dict[Label, float]:
+        """The labels that may be needed though the automaton does not require them; their probability."""
+        return {label: float(need) for label, need in zip(self.labels, self.need, strict=True) if need > 0}
+
+    @property
+    def is_untested(self) -> NDArray[np.bool_]:
+        """Pairs that no demonstration reads or is evidence about, [states, labels]."""
+        return (self.visits == 0) & (self.margin < LEAST_MARGIN)
+
+    def is_untested_in(self, state: int, label: Label) -> bool:
+        """Whether the demonstrations are no evidence of where a label leads in a state; true if no scene has it."""
+        return label not in self.number or bool(self.is_untested[state, self.number[label]])
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A rule learned under another cost.
+
+    Attributes:
+        rule: the rule in one line.
+        nats: how much lower its log posterior is.
+    """
+
+    rule: str
+    nats: float
+
+
+@dataclass(frozen=True, eq=False)
+class TaskPosterior(LearnerRecord):
+    """The probable automata of a task and their evidence.
+
+    Attributes:
+        alternatives: the most probable automata with their weights, the chosen one first.
+        support: the evidence for every pair of state and label of the chosen one.
+        temperature: the demonstrators' most likely temperature.
+        log_posterior: of the chosen automaton, up to a constant.
+        log_prior: minus the description length of the chosen automaton, in nats.
+        automata_generated: how many automata the search generated.
+        automata_evaluated: how many of them were planned with.
+        outlier_probabilities: that a demonstration follows no task, [demonstrations]; failures have 0.
+        demonstrated_words: the distinct words of the successes that are no outliers.
+        answers: how many answers to questions were evidence.
+        laws: the corrections that all automata obey, each as a JSON object of `wfairl.questions.corrections`.
+        rounds: how often automaton and cost were learned in turn; 0 if the cost was given.
+        not_told_apart: rules under other costs that are about as likely.
+    """
+
+    kind = "rational"
+
+    alternatives: tuple[Alternative, ...]
+    support: Support
+    temperature: float
+    log_posterior: float
+    log_prior: float
+    automata_generated: int
+    automata_evaluated: int
+    outlier_probabilities: NDArray[np.float64]
+    demonstrated_words: tuple[Word, ...] = ()
+    answers: int = 0
+    laws: tuple[Mapping[str, Any], ...] = ()
+    rounds: int = 0
+    not_told_apart: tuple[Rival, ...] = ()
+
+    @property
+    def chosen(self) -> Alternative:
+        """The most probable automaton."""
+        return self.alternatives[0]
+
+    @property
+    def outliers(self) -> list[int]:
+        """The demonstrations that probably follow no task."""
+        return np.flatnonzero(self.outlier_probabilities >= LEAST_OUTLIER).tolist()
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        return self.support.labels
+
+    def to_document(self) -> dict[str, Any]:
+        support = self.support
+        return {
+            **vars(self),
+            "kind": self.kind,
+            "alternatives": [{**vars(one), "automaton": one.automaton.to_document()} for one in self.alternatives],
+            "support": {
+                "labels": [sorted(label) for label in support.labels],
+                "visits": support.visits.tolist(),
+                "margin": [[one if np.isfinite(one) else None for one in row] for row in support.margin.tolist()],
+                "risk": support.risk.tolist(),
+                "unknown_risk": support.unknown_risk,
+                "need": support.need.tolist(),
+            },
+            "outlier_probabilities": self.outlier_probabilities.tolist(),
+            "demonstrated_words": [[sorted(label) for label in word] for word in self.demonstrated_words],
+            "not_told_apart": [asdict(one) for one in self.not_told_apart],
+        }
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any], automaton: Automaton | None) -> "TaskPosterior":
+        stored: _StoredPosterior = parse(_StoredPosterior, document)
+        support = stored.support
+        alternatives = tuple(
+            Alternative(GuardedAutomaton.from_document(one.automaton), one.text, one.weight)
+            for one in stored.alternatives
+        )
+        chosen = alternatives[0].automaton
+        if not isinstance(automaton, GuardedAutomaton) or chosen.to_document() != automaton.to_document():
+            raise BadInputError("the posterior of another automaton")
+        if len(support.visits) > chosen.states:
+            raise BadInputError("the support of another automaton")
+        margin = np.array(support.margin, np.float64).reshape(len(support.visits), len(support.labels))
+        fields = {
+            **vars(stored),
+            "alternatives": alternatives,
+            "support": Support(
+                support.labels,
+                np.array(support.visits, np.int64).reshape(margin.shape),
+                np.where(np.isnan(margin), np.inf, margin),  # null became NaN
+                np.array(support.risk, np.float64).reshape(margin.shape),
+                support.unknown_risk,
+                np.array(support.need, np.float64),
+            ),
+            "outlier_probabilities": np.array(stored.outlier_probabilities, np.float64),
+        }
+        del fields["kind"]
+        return cls(**fields)
+
+
+@dataclass(frozen=True)
+class _StoredAlternative:
+    automaton: Mapping[str, Any]
+    text: str
+    weight: Part
+
+
+@dataclass(frozen=True)
+class _StoredSupport:
+    """`Support` on disk; a margin that is not finite is null."""
+
+    labels: tuple[Label, ...]
+    visits: tuple[tuple[Count, ...], ...]
+    margin: tuple[tuple[float | None, ...], ...]
+    risk: tuple[tuple[Part, ...], ...]
+    unknown_risk: Part
+    need: tuple[Part, ...]
+
+    def __post_init__(self) -> None:
+        shapes = [[len(row) for row in table] for table in (self.visits, self.margin, self.risk)]
+        if shapes != [[len(self.labels)] * len(self.visits)] * 3:
+            raise ValueError("tables that are not of one number for each state and label")
+        if len(self.need) != len(self.labels):
+            raise ValueError("needs that are not of one number for each label")
+
+
+@dataclass(frozen=True)
+class _StoredPosterior:
+    """`TaskPosterior` on disk."""
+
+    kind: str
+    alternatives: Annotated[tuple[_StoredAlternative, ...], MinLen(1)]
+    support: _StoredSupport
+    temperature: NotNegative
+    log_posterior: float
+    log_prior: float
+    automata_generated: Count
+    automata_evaluated: Count
+    outlier_probabilities: tuple[Part, ...]
+    demonstrated_words: tuple[tuple[Label, ...], ...]
+    answers: Count
+    laws: tuple[Mapping[str, Any], ...]
+    rounds: Count
+    not_told_apart: tuple[Rival, ...]
+
+
+def posterior_of(model: TaskModel) -> TaskPosterior | None:
+    """The posterior of a model that a rational learner found; None for other learners."""
+    return model.record if isinstance(model.record, TaskPosterior) else None
+
+
+def required_posterior(model: TaskModel) -> TaskPosterior:
+    """The posterior of a model.
+
+    Raises:
+        BadInputError: the model is of a learner that has none.
+    """
+    posterior = posterior_of(model)
+    if posterior is None:
+        raise BadInputError(
+            f"a task model by {model.learner} has no alternatives to ask about; "
+            "learn it with `wfairl learn-task --learner rational`"
+        )
+    return posterior
+
+
+def untested_labels(model: TaskModel) -> dict[int, list[Label]]:
+    """The untested labels that the automaton allows, by state; states without any are left out."""
+    posterior = posterior_of(model)
+    untested: dict[int, list[Label]] = {}
+    if posterior is not None:
+        labels = posterior.support.labels
+        for state, i in np.argwhere(posterior.support.is_untested).tolist():
+            if model.finite.read(state, labels[i]) != DEAD:
+                untested.setdefault(state, []).append(labels[i])
+    return untested
+
+
+def untested_steps(model: TaskModel, labels: Sequence[Label]) -> list[int]:
+    """The steps, from 1, at which a plan with these labels reads an untested one."""
+    posterior = posterior_of(model)
+    steps: list[int] = []
+    if posterior is not None:
+        support = posterior.support
+        states = model.finite.run(labels)
+        for step, (state, label) in enumerate(zip(states, labels, strict=False), start=1):
+            if 0 <= state < len(support.visits) and support.is_untested_in(state, label):
+                steps.append(step)
+    return steps
