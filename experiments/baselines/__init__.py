@@ -1,10 +1,6 @@
-"""What the paper's method is compared with: behavioural cloning, GAIL, no automaton, a recurrent task model."""
+"""What the paper's method is compared with: behavioural cloning (`bc`), GAIL (`gail`), a recurrent task model (`gru`).
 
-from wfairl.core.support.lazy_names import load_lazily
+Importing this room registers them: `wfairl --tasks experiments.baselines train DEMOS --method bc -o RUN`.
+"""
 
-_MODULES = {
-    "fit_recurrent_task": "recurrent_automaton",
-}
-
-__all__ = [*_MODULES]
-__getattr__, __dir__ = load_lazily(__name__, _MODULES)
+from experiments.baselines import methods as methods

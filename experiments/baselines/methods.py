@@ -1,14 +1,18 @@
-"""The methods whose result is networks that act: behavioural cloning and GAIL.
+"""Registers the methods whose result is networks that act, behavioural cloning and GAIL, and the recurrent learner.
 
 Their modules are imported when they are used: torch and Stable-Baselines3 take seconds.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.automata.words import Word
+from wfairl.core.rational.learners import WordTaskLearner, register_learner
 from wfairl.core.runs.method import Method, Trained, TrainingRequest
+from wfairl.core.runs.methods import register_method
 from wfairl.core.runs.policies import Policy
 from wfairl.core.worlds.task import Task
 
@@ -115,3 +119,14 @@ def _facts(name: str, value: Any) -> list[tuple[str, str]]:
 
 def _text(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def _fit_recurrent(words: Sequence[Word], scores: Sequence[float]) -> TaskModel:
+    from experiments.baselines.recurrent_automaton import fit_recurrent_task
+
+    return fit_recurrent_task(words, scores, optional_start=True).model
+
+
+register_method(BehaviouralCloning())
+register_method(Gail())
+register_learner("gru", WordTaskLearner(_fit_recurrent))

@@ -25,7 +25,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.baselines.recurrent import RecurrentLearner, Track
-from experiments.baselines.recurrent_storage import WordNetwork
 from wfairl.core.automata.automaton import Label
 from wfairl.core.automata.corpus import Corpus, encode
 from wfairl.core.automata.finite import NO_LABEL, FiniteAutomaton, TooManyStatesError, end_states, quotient
@@ -39,6 +38,21 @@ LIKELY_WORDS = 500
 """Number of random words to compare, and of others on which to measure the agreement."""
 
 Symbols = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class WordNetwork:
+    """A network, and how it reads and accepts words.
+
+    Attributes:
+        learner: the network.
+        threshold: words with this value or more are accepted.
+        keep_repeats: whether a repeated label is read again.
+    """
+
+    learner: RecurrentLearner
+    threshold: float
+    keep_repeats: bool
 
 
 @dataclass(frozen=True, eq=False)

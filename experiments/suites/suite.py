@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+import experiments.baselines  # noqa: F401 - registers the methods that suites compare with
 from wfairl.core.costs.storage import find_cost_model
 from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
 from wfairl.core.runs.methods import find_method

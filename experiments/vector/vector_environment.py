@@ -14,7 +14,7 @@ number of the grid, cell * 4 + direction, and the carried object.
 """
 
 from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from gymnasium.spaces import Discrete
@@ -23,6 +23,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from experiments.vector.graph_pool import GraphPool
+from experiments.vector.minigrid_pool import MiniGridPool
 from experiments.vector.scene_pool import RUNNING, SUCCEEDED, Bank, Columns, Rows, ScenePool
 from wfairl.core.automata.automaton import DEAD
 from wfairl.core.support.errors import BadInputError
@@ -31,20 +32,11 @@ from wfairl.core.worlds.exploring import explore_world
 from wfairl.core.worlds.graph import GraphWorld
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.world import World
-
-
-@runtime_checkable
-class PooledWorld(Protocol):
-    """A world with a pool of its own kind; all others are explored, and stepped as `GraphWorld`s."""
-
-    @staticmethod
-    def make_pool(task: Task, seeds: Sequence[int], worlds: Sequence[Any]) -> ScenePool:
-        """The pool of the worlds of some seeds, at least one."""
-        ...
+from wfairl.minigrid.world import MiniGridWorld
 
 
 def compile_scenes(task: Task, seeds: Sequence[int], n_jobs: int = 1) -> ScenePool:
-    """Read the scenes of some seeds once.
+    """Read the scenes of some seeds once; worlds that are neither MiniGrid's nor graphs are explored.
 
     Raises:
         BadInputError: there are no seeds, or the scenes cannot be stepped together.
@@ -52,8 +44,9 @@ def compile_scenes(task: Task, seeds: Sequence[int], n_jobs: int = 1) -> ScenePo
     if not len(seeds):
         raise BadInputError("a vectorised environment needs at least one scene")
     worlds: list[World[Any]] = list(map_in_threads(task.make_world, [int(seed) for seed in seeds], n_jobs))
-    if isinstance(worlds[0], PooledWorld):
-        return worlds[0].make_pool(task, seeds, worlds)
+    grids = [world for world in worlds if isinstance(world, MiniGridWorld)]
+    if len(grids) == len(worlds):
+        return MiniGridPool.of(task, seeds, grids)
     graphs = [world if isinstance(world, GraphWorld) else explore_world(world) for world in worlds]
     return GraphPool.of(task, seeds, graphs)
 

@@ -175,38 +175,18 @@ def test_a_label_that_looks_like_markup_is_shown_as_it_is(wfairl, tmp_path):
     assert "[red]x, [/a]" in result.stdout
 
 
-def test_a_recurrent_network_takes_the_place_of_the_weighted_automaton(words, tmp_path):
-    """What it writes is read by the same commands, and it says how well the automaton tells the network."""
-    model = tmp_path / "task.json"
-    document = json.loads(run("learn-task", words, "-o", model, "--learner", "gru", "--json"))
-    assert (document["learner"], document["words"], document["successes"], document["closed"]) == ("gru", 4, 2, True)
-    assert (document["agreement"], document["loss"]) == (1, 0)
-    assert document["alphabet"] == [[], ["key"], ["door", "key"], ["door", "goal", "key"]]
-    assert json.loads(run("score", model, words, "--json"))["accepted"] == [True, True, False, False]
-    assert json.loads(run("draw", model, "-o", tmp_path / "task.dot", "--json"))["states"] == document["states"]
-    text = run("learn-task", words, "-o", model, "--learner", "gru")
-    assert "hidden units" in text
-    assert "with the network: 100.0% on the words" in " ".join(text.split())
-
-
 @pytest.mark.parametrize(
     "arguments",
     [["--rank", 3], ["--rows", 3], ["--cols", 2], ["--preset", "doorkey-d1"], ["--select"], ["--tolerance", 0.1]],
 )
-def test_settings_of_a_weighted_automaton_are_refused_for_a_network(words, arguments):
+def test_settings_of_a_weighted_automaton_are_refused_for_another_learner(words, arguments):
     with pytest.raises(BadInputError, match=f"{arguments[0]}: only for --learner spectral"):
-        run("learn-task", words, "--learner", "gru", *arguments)
+        run("learn-task", words, "--learner", "merging", *arguments)
 
 
-def test_a_model_of_demonstrations_by_a_network_can_be_planned_with(wfairl, tmp_path):
-    demos, model = tmp_path / "demos.safetensors", tmp_path / "task.json"
-    save(collect(find_task("doorkey"), 4, 8, 0.0, seed=0), demos)
-    learned = wfairl("learn-task", demos, "--learner", "gru", "-o", model)
-    assert learned.returncode == 0, learned.stderr
-    shown = load(demos).demonstrations[0]
-    result = wfairl("plan", "doorkey", "--seed", shown.seed, "--task-model", model, "--json")
-    assert result.returncode == 0, result.stderr
-    assert json.loads(result.stdout)["steps"] == len(shown)
+def test_a_learner_that_is_not_registered_is_an_error_that_names_what_to_load(words):
+    with pytest.raises(BadInputError, match=r"no such learner; .* gru by `wfairl --tasks experiments\.baselines"):
+        run("learn-task", words, "--learner", "magic")
 
 
 @pytest.fixture
@@ -265,18 +245,3 @@ def test_settings_of_one_learner_are_refused_for_another(words):
         run("learn-task", words, "--learner", "declare", "--rank", 3)
     with pytest.raises(BadInputError, match="--max-states"):
         run("learn-task", words, "--learner", "merging", "--max-states", 3)
-
-
-def test_the_network_is_kept_and_can_be_asked_itself(words, tmp_path):
-    document = json.loads(run("learn-task", words, "-o", tmp_path / "task.json", "--learner", "gru", "--json"))
-    assert document["exact"] is True
-    assert json.loads(run("score", document["network"], words, "--json"))["accepted"] == [True, True, False, False]
-
-
-def test_an_automaton_cut_short_says_how_faithful_it_is(log, tmp_path):
-    arguments = ["--learner", "gru", "--max-states", 4, "--json"]
-    document = json.loads(run("learn-task", log, "-o", tmp_path / "task.json", *COLUMNS, *arguments))
-    assert document["exact"] is False
-    assert document["states"] <= 4
-    text = " ".join(run("learn-task", log, "-o", tmp_path / "task.json", *COLUMNS, *arguments[:-1]).split())
-    assert "an approximation: the network needs more" in text

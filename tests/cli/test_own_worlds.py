@@ -12,26 +12,6 @@ from wfairl.core.worlds import task_registry as registry
 EXAMPLES = Path(__file__).parents[2] / "examples"
 FILES = {"corridor": EXAMPLES / "own_world.py", "warehouse": EXAMPLES / "warehouse.py"}
 
-TINY = {
-    "wfa-irl": ("--epochs", 1),
-    "no-automaton": ("--epochs", 1),
-    "bc": ("--epochs", 1, "--networks", 2, "--validation-scenes", 1),
-    "gail": (
-        "--scenes",
-        "demonstrated",
-        "--iterations",
-        1,
-        "--environments",
-        2,
-        "--rollout",
-        8,
-        "--pretraining",
-        1,
-        "--validation-scenes",
-        1,
-    ),
-}
-
 
 @pytest.fixture(scope="module")
 def places(tmp_path_factory):
@@ -73,25 +53,22 @@ def test_the_logic_is_learned_from_demonstrations(own):
     assert last in document["rule"]
 
 
-@pytest.mark.parametrize("method", TINY)
+@pytest.mark.parametrize("method", ["wfa-irl", "no-automaton"])
 def test_every_method_is_trained_evaluated_and_shown(own, collected, method):
     name, folder, command = own
     demos, model = collected
     run = folder / method
     needed = ("--task-model", model) if method == "wfa-irl" else ()
-    told = json.loads(command("train", demos, "--method", method, "-o", run, *needed, *TINY[method], "--json"))
+    told = json.loads(command("train", demos, "--method", method, "-o", run, *needed, "--epochs", 1, "--json"))
     assert (told["task"], told["method"]) == (name, method)
-    assert ("weights" in told) == (method in ("wfa-irl", "no-automaton"))
-    if "weights" in told:
-        assert list(told["weights"])[-1] == "constant"
-        assert {"corridor": "carries", "warehouse": "into a crowd"}[name] in told["weights"]
+    assert list(told["weights"])[-1] == "constant"
+    assert {"corridor": "carries", "warehouse": "into a crowd"}[name] in told["weights"]
     evaluate = ("evaluate", name, "--policy", run, "--seeds", "5000:5002")
     result = json.loads(command(*evaluate, "--save", "--json"))
     assert [episode["seed"] for episode in result["episodes"]] == [5000, 5001]
-    plans = method in ("wfa-irl", "no-automaton")
     for episode in result["episodes"]:
         assert episode["cost"] > 0
-        assert (episode["learned_cost"] is not None) == plans
+        assert episode["learned_cost"] is not None
     assert method != "wfa-irl" or result["success_rate"] == 1
     command("report", run, "--scenes", 1)
     page = read_page((run / "report.html").read_text())

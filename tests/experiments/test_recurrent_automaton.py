@@ -7,8 +7,12 @@ import pytest
 from oracles_automata import without_repeats
 
 from experiments.baselines.recurrent import RecurrentLearner
-from experiments.baselines.recurrent_automaton import approximate_automaton, fit_recurrent_task, likely_words
-from experiments.baselines.recurrent_storage import WordNetwork
+from experiments.baselines.recurrent_automaton import (
+    WordNetwork,
+    approximate_automaton,
+    fit_recurrent_task,
+    likely_words,
+)
 from wfairl.core.automata.automaton import DEAD
 from wfairl.core.automata.finite import NoAcceptedWordError, TooManyStatesError
 from wfairl.core.automata.task_model import TaskModel

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from importlib import import_module
+from importlib import import_module, reload
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +85,8 @@ def import_everything() -> None:
     for module in pkgutil.walk_packages(wfairl.__path__, "wfairl."):
         if "__main__" not in module.name and "studio" not in module.name and "ompl" not in module.name:
             import_module(module.name)
+    import_module("experiments.baselines")
+    reload(import_module("wfairl.cli.learning"))  # its options are those of the methods known when it is imported
 
 
 def _run(

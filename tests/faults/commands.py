@@ -41,8 +41,10 @@ class LongCommand:
 
 
 def command(name: str, line: str, needs: str = "", resume: str = "") -> LongCommand:
-    tasks = SUITE if name == "reproduce" else WORLD
-    return LongCommand(name, ("--tasks", tasks, *line.split()), tuple(needs.split()), tuple(resume.split()))
+    tasks = ["--tasks", SUITE if name == "reproduce" else WORLD]
+    if name in ("train, bc", "train, gail"):
+        tasks += ["--tasks", "experiments.baselines"]
+    return LongCommand(name, (*tasks, *line.split()), tuple(needs.split()), tuple(resume.split()))
 
 
 COMMANDS = (

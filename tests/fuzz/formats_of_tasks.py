@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 from corridors import corridor_task
 
-from experiments.baselines.recurrent import RecurrentLearner
-from experiments.baselines.recurrent_storage import WordNetwork
 from fuzz import json_mutations, text_mutations
-from fuzz.file_format import NOTHING, SCORES, WORDS, A, B, FileFormat, sealed, tensors, text
+from fuzz.file_format import NOTHING, SCORES, WORDS, A, B, FileFormat, sealed, text
 from wfairl.core.automata import task_model as task_models
 from wfairl.core.automata.rules import all_of, avoid, visit_in_order
 from wfairl.core.automata.task_model import TaskModel
@@ -92,15 +90,6 @@ def read_task_document(path: Path) -> Any:
         registry._tasks._entries, registry._loaded = known, loaded
 
 
-def write_network(path: Path) -> None:
-    WordNetwork(RecurrentLearner(hidden=3, embedding=2, max_epochs=1).fit(WORDS, SCORES), 0.5, False).save(path)
-
-
-def read_network(path: Path) -> Any:
-    network = WordNetwork.load(path)
-    return network.learner.alphabet_, network.values(WORDS), network.threshold
-
-
 CSV = (
     "case,event,time,outcome\n17,pay,2026-03-01T09:05,\n18,order,2026-03-01T09:00,failure\n17,ship,2026-03-02T14:00,1\n"
 )
@@ -135,7 +124,6 @@ FORMATS: tuple[FileFormat, ...] = (
         task_models.FORM,
     ),
     FileFormat("task of one's own", "mine.task.json", task_document, read_task_document, json_mutations.JSON),
-    tensors("network of words", "net.safetensors", write_network, read_network),
     FileFormat(
         "words",
         "words.jsonl",

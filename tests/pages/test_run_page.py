@@ -14,6 +14,7 @@ from oracles_report import numbers_in, player_data, read_page
 from posteriors import posterior_over
 from report_blocks import block_html
 
+import experiments.baselines  # noqa: F401 - registers bc
 from wfairl.core.automata.rules import visit_in_order
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations import collect

@@ -115,7 +115,7 @@ def _wfairl(
         typer.Option(
             callback=_load,
             metavar="FILE|MODULE",
-            help="A Python file or module that defines your own tasks. Repeat it for several.",
+            help="A Python file or module with tasks, methods or learners of your own. Repeat it for several.",
         ),
     ] = None,
     version: Annotated[

@@ -9,15 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from wfairl.cli.app import command_group, out, print_json, warn
-from wfairl.cli.learned import (
-    print_rational,
-    print_recurrent,
-    print_summary,
-    rational_document,
-    recurrent_document,
-    summary_document,
-)
+from wfairl.cli.app import command_group, print_json, warn
+from wfairl.cli.learned import print_rational, print_summary, rational_document, summary_document
 from wfairl.cli.options import AsJson, Executor, Jobs, workers_at
 from wfairl.cli.words import CaseColumn, EventColumn, OutcomeColumn, TimeColumn, are_demonstrations, read_scored
 from wfairl.core.automata.finite import DEFAULT_MAX_STATES, DEFAULT_TOLERANCE
@@ -27,7 +20,7 @@ from wfairl.core.support.files import check_file
 if TYPE_CHECKING:
     from wfairl.core.automata.words import ScoredWords, Word
     from wfairl.core.spectral.selection import SpectralSetting
-    from wfairl.events.word_learners import Reading, WordLearner
+    from wfairl.events.word_learners import WordLearner
 
 app = command_group()
 
@@ -53,10 +46,7 @@ pay' (declare), or a small automaton (merging); if there is none, it memorises t
     wfairl learn-task orders.csv -o task.json
 
 spectral gives words that it was not shown the value zero: without --rank, --rows or --cols it reproduces every
-score. gru trains a recurrent network and extracts a finite automaton from it. Other commands
-accept the results of all learners. Example:
-
-    wfairl learn-task demos.safetensors --learner gru -o task.json
+score. Other commands accept the results of all learners.
 """
 
 
@@ -68,7 +58,6 @@ class Learner(StrEnum):
     DECLARE = "declare"
     MERGING = "merging"
     SPECTRAL = "spectral"
-    GRU = "gru"
 
 
 @app.command("learn-task", help=HELP)
@@ -108,9 +97,9 @@ def learn_task(
     ] = None,
     max_states: Annotated[
         int | None,
-        typer.Option(min=1, help="Largest finite automaton to build, in states (10,000; gru: 1,000)."),
+        typer.Option(min=1, help="Largest finite automaton to build, in states (10,000)."),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed of the held-out words and of a network.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the held-out words.")] = 0,
     jobs: Jobs = 2,
     executor: Executor = None,
     case_column: CaseColumn = "case",
@@ -145,9 +134,7 @@ def learn_task(
             raise _not_for(name, chosen)
     data = read_scored(words, LogColumns(case_column, event_column, time_column, outcome_column))
     reading = Reading(threshold, is_log(words) if keep_repeats is None else keep_repeats)
-    if chosen is Learner.GRU:
-        _learn_recurrent(data, from_demonstrations, output, reading, max_states, seed, as_json)
-    elif chosen is Learner.SPECTRAL:
+    if chosen is Learner.SPECTRAL:
         quotient = DEFAULT_TOLERANCE if tolerance is None else tolerance, max_states or DEFAULT_MAX_STATES
         spectral = SpectralSettings(rank, rows, cols, *quotient, optional_start=from_demonstrations)
         if preset is not None or select:
@@ -165,7 +152,7 @@ def _not_for(option: str, learner: str) -> BadInputError:
 
 
 def _learn_registered(name: str, demos: Path, output: Path, jobs: int, as_json: bool) -> None:
-    """Learn with the user's own learner, registered by a file of --tasks."""
+    """Learn with another learner, registered by a file or module of --tasks."""
     from wfairl.core.demonstrations.storage import load
     from wfairl.core.rational.learners import LEARNERS
     from wfairl.core.worlds.task_registry import find_task
@@ -173,7 +160,7 @@ def _learn_registered(name: str, demos: Path, output: Path, jobs: int, as_json: 
 
     if name not in LEARNERS:
         known = ", ".join(dict.fromkeys((*Learner, *LEARNERS)))
-        raise BadInputError(f"--learner {name}: there is no such learner; known are {known}")
+        raise BadInputError(f"--learner {name}: there is no such learner; known are {known}. {LEARNERS.advice}")
     if not are_demonstrations(demos):
         raise BadInputError(f"--learner {name} needs demonstrations (.safetensors)")
     dataset = load(demos)
@@ -199,10 +186,10 @@ def _choose_learner(
         return Learner.RATIONAL if from_demonstrations else Learner.SHORTEST
     if learner is Learner.RATIONAL and not from_demonstrations:
         raise BadInputError("--learner rational needs demonstrations (.safetensors), because it plans in their worlds")
+    if max_states is not None:
+        given.append("--max-states")
     if given and learner is not Learner.SPECTRAL:
         raise BadInputError(f"{', '.join(given)}: only for --learner spectral, not for {learner}; leave it out")
-    if max_states is not None and learner not in (Learner.SPECTRAL, Learner.GRU):
-        raise BadInputError(f"--max-states: only for --learner spectral and gru, not for {learner}; leave it out")
     return learner
 
 
@@ -250,50 +237,6 @@ def _learn(
         print_json(summary_document(task, held_out))
     else:
         print_summary(task, held_out, output)
-
-
-def _learn_recurrent(
-    data: "ScoredWords",
-    from_demonstrations: bool,
-    output: Path,
-    reading: "Reading",
-    max_states: int | None,
-    seed: int,
-    as_json: bool,
-) -> None:
-    """Learn with a recurrent network, and write it and the automaton extracted from it."""
-    from experiments.baselines.recurrent import RecurrentLearner
-    from experiments.baselines.recurrent_automaton import DEFAULT_MAX_STATES as MAX_RECURRENT_STATES
-    from experiments.baselines.recurrent_automaton import extract_task
-    from experiments.baselines.recurrent_storage import WordNetwork
-    from wfairl.core.automata.finite import NoAcceptedWordError, TooManyStatesError
-    from wfairl.core.automata.words import read_sample
-    from wfairl.core.support.progress import track
-
-    assert data.scores is not None
-    sample = read_sample(data.words, data.scores, reading.keep_repeats, from_demonstrations)
-    learner = RecurrentLearner(prefixes_fail=from_demonstrations, seed=seed).fit(*sample, track)
-    network_file = output.with_suffix(".gru.safetensors")
-    network = WordNetwork(learner, reading.threshold, reading.keep_repeats)
-    network.save(network_file)
-    try:
-        limit = max_states or MAX_RECURRENT_STATES
-        learned = extract_task(network, data.words, data.scores, limit, from_demonstrations)
-    except (NoAcceptedWordError, TooManyStatesError) as error:
-        warn(
-            f"no automaton could be extracted from the network ({error}); `wfairl score {network_file}` scores words"
-            " with the network itself"
-        )
-        if as_json:
-            print_json({"learner": "gru", "network": str(network_file), "states": None, "closed": False})
-        else:
-            out.print(f"{network_file}: the network")
-        return
-    learned.model.save(output)
-    if as_json:
-        print_json({**recurrent_document(learned), "network": str(network_file)})
-    else:
-        print_recurrent(learned, reading.threshold, output, network_file)
 
 
 def _select(

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from wfairl.cli.app import facts_table, out
 
 if TYPE_CHECKING:
-    from experiments.baselines.recurrent_automaton import RecurrentTask
     from wfairl.core.automata.automaton import Label
     from wfairl.core.automata.task_model import TaskModel
     from wfairl.core.demonstrations.demonstration import Dataset
@@ -36,20 +35,6 @@ def summary_document(task: "LearnedTask", held_out: "HeldOut | None") -> dict[st
         "held_out_words": 0 if held_out is None else held_out.words,
         "held_out_accuracy": None if held_out is None else held_out.accuracy,
         "base_rate": None if held_out is None else held_out.base_rate,
-    }
-
-
-def recurrent_document(learned: "RecurrentTask") -> dict[str, Any]:
-    """A task extracted from a recurrent network, as JSON."""
-    return {
-        **_common_document(learned.model),
-        "epochs": learned.learner.epochs_,
-        "alphabet": [sorted(label) for label in learned.learner.alphabet_],
-        "held_out_words": len(learned.learner.held_out_),
-        "held_out_accuracy": learned.held_out_accuracy,
-        "agreement": learned.agreement,
-        "likely_agreement": learned.likely_agreement,
-        "exact": learned.exact,
     }
 
 
@@ -120,30 +105,6 @@ def print_summary(task: "LearnedTask", held_out: "HeldOut | None", output: Path)
     for note in ((MEMORISED,) if task.memorised else ()) + task.notes:
         table.add_row("note", note)
     table.add_row("written to", str(output))
-    out.print(table)
-
-
-def print_recurrent(learned: "RecurrentTask", threshold: float, output: Path, network: Path) -> None:
-    """Print a task extracted from a recurrent network."""
-    summary, learner = learned.model.summary, learned.learner
-    held_out = TOO_FEW_WORDS
-    if learned.held_out_accuracy is not None:
-        held_out = (
-            f"{learned.held_out_accuracy:.1%} of {len(learner.held_out_)} words predicted correctly when held out"
-        )
-    table = facts_table()
-    table.add_row("words", f"{summary.words}, of which {summary.successes} are successes; threshold {threshold:g}")
-    table.add_row("alphabet", _format_labels(learner.alphabet_))
-    table.add_row("network", f"{learner.hidden} hidden units, trained for {learner.epochs_} epochs")
-    table.add_row("held out", held_out)
-    approximate = "" if learned.exact else ", an approximation: the network needs more"
-    table.add_row("states", f"{summary.states} live, of the automaton extracted from the network{approximate}")
-    table.add_row("loss", f"{summary.loss:.3g} of that automaton, whose values are 0 and 1")
-    table.add_row(
-        "agreement",
-        f"with the network: {learned.agreement:.1%} on the words, {learned.likely_agreement:.1%} on likely others",
-    )
-    table.add_row("written to", f"{output}, and the network to {network}")
     out.print(table)
 
 

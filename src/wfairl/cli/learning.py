@@ -40,7 +40,7 @@ plan` as a cost. Each method has its own settings, with defaults in parentheses.
 the result is the same as without the interruption. Examples:
 
     wfairl train demos.safetensors --task-model task.json -o runs/doorkey
-    wfairl train demos.safetensors --method bc -o runs/doorkey-bc
+    wfairl train demos.safetensors --method no-automaton -o runs/doorkey-goal
 """.format(methods="\n".join(f"    {method.name:<14}{method.summary}" for method in METHODS.values()))
 
 

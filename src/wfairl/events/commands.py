@@ -14,7 +14,6 @@ from wfairl.cli.words import CaseColumn, EventColumn, OutcomeColumn, TimeColumn,
 from wfairl.core.support.errors import BadInputError
 
 if TYPE_CHECKING:
-    from wfairl.core.automata.automaton import Label
     from wfairl.core.automata.task_model import Verdict
     from wfairl.core.automata.words import Word
 
@@ -43,20 +42,14 @@ def score(
         wfairl score orders.json orders.csv --differing
     """
     from wfairl.core.automata.task_model import TaskModel
-    from wfairl.core.automata.unknown_propositions import unknown_propositions
     from wfairl.events.event_logs import LogColumns
 
     data = read_words(words, LogColumns(case_column, event_column, time_column, outcome_column))
-    if task_model.suffix == ".safetensors":
-        verdicts, threshold, alphabet = _judge_by_network(task_model, data.words)
-        unknown = unknown_propositions(data.words, alphabet, are_ignored=False)
-    else:
-        model = TaskModel.load(task_model)
-        verdicts, threshold = model.judge_all(data.words), model.threshold
-        unknown = model.unknown_propositions(data.words)
+    model = TaskModel.load(task_model)
+    verdicts, unknown = model.judge_all(data.words), model.unknown_propositions(data.words)
     if differing and data.scores is None:
         raise BadInputError(f"{words}: --differing needs scores or outcomes to compare with, and this file has none")
-    given = None if data.scores is None else [score >= threshold for score in data.scores]
+    given = None if data.scores is None else [score >= model.threshold for score in data.scores]
     cases = getattr(data, "cases", ())
     if as_json:
         print_json(
@@ -74,17 +67,6 @@ def score(
     _print_verdicts(data.words, verdicts, cases, given, differing)
     for sentence in unknown.sentences:
         out.print(sentence)
-
-
-def _judge_by_network(path: Path, words: "tuple[Word, ...]") -> "tuple[list[Verdict], float, tuple[Label, ...]]":
-    """The verdicts of a recurrent network, its threshold and its labels; it cannot tell where a word was lost."""
-    from experiments.baselines.recurrent_storage import WordNetwork
-    from wfairl.core.automata.task_model import Verdict
-
-    network = WordNetwork.load(path)
-    values = network.values(list(words))
-    verdicts = [Verdict(float(v), bool(v >= network.threshold), None, ()) for v in values]
-    return verdicts, network.threshold, network.learner.alphabet_
 
 
 def _print_verdicts(

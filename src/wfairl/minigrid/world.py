@@ -18,12 +18,10 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments.vector.scene_pool import ScenePool
 from wfairl.core.automata.automaton import Automaton, Label
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.compiled import IGNORE_LABELS, Exploration, check_node_limit
 from wfairl.core.worlds.rendering import Places, Rendering, Tiles
-from wfairl.core.worlds.task import Task
 from wfairl.minigrid import rules
 from wfairl.minigrid.atoms import label_mask
 from wfairl.minigrid.environment import (
@@ -272,12 +270,6 @@ class MiniGridWorld:
     def size(self) -> tuple[int, int]:
         """Height and width of the map."""
         return len(self.layout.cells) // self.layout.width, self.layout.width
-
-    @staticmethod
-    def make_pool(task: Task, seeds: Sequence[int], worlds: Sequence[MiniGridWorld]) -> ScenePool:
-        from experiments.vector.minigrid_pool import MiniGridPool  # it is made of worlds like this one
-
-        return MiniGridPool.of(task, seeds, worlds)
 
     def is_final(self, state: int) -> bool:
         """Whether the agent stands on a goal or on lava."""

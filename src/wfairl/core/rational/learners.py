@@ -23,7 +23,7 @@ from wfairl.core.support.registry import Registry
 from wfairl.core.worlds.task import Task
 from wfairl.events.word_learners import DECLARE, MEMORISED, MERGING, Reading, find_word_learner
 
-RATIONAL, GRU = "rational", "gru"
+RATIONAL = "rational"
 
 
 class TaskLearner(Protocol):
@@ -96,12 +96,6 @@ def _fit_words(name: str, words: Sequence[Word], scores: Sequence[float]) -> Tas
     return find_word_learner(name, Reading()).fit(words, scores).model
 
 
-def _fit_recurrent(words: Sequence[Word], scores: Sequence[float]) -> TaskModel:
-    from experiments.baselines.recurrent_automaton import fit_recurrent_task  # torch is slow to import
-
-    return fit_recurrent_task(words, scores, optional_start=True).model
-
-
 _SPECTRAL_LEARNER = WordTaskLearner(partial(fit_task_model, optional_start=True))
 
 LEARNERS: Registry[TaskLearner] = Registry(
@@ -110,8 +104,9 @@ LEARNERS: Registry[TaskLearner] = Registry(
         RATIONAL: RationalTaskLearner(),
         SPECTRAL: _SPECTRAL_LEARNER,
         **{name: WordTaskLearner(partial(_fit_words, name)) for name in (DECLARE, MERGING)},
-        GRU: WordTaskLearner(_fit_recurrent),
     },
+    "Others are registered by a file or a module, such as gru by `wfairl --tasks experiments.baselines COMMAND` or"
+    " `import experiments.baselines`",
 )
 
 

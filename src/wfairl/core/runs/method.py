@@ -1,6 +1,6 @@
 """The contract of a method, which learns a policy from demonstrations.
 
-    method = find_method("bc")
+    method = find_method("no-automaton")
     method.train(TrainingRequest(task, dataset, directory, {"epochs": 40}))     writes a run
     load_policy(directory, task)                                                what `evaluate` runs
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from experiments.baselines.methods import BehaviouralCloning, Gail
 from wfairl.core.automata.task_model import TaskModel
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.runs.method import CHOSEN, Method, Trained, TrainingRequest, UnknownSettingError
@@ -33,7 +32,10 @@ __all__ = [
 ]
 
 METHODS: Registry[Method] = Registry(
-    "method", {one.name: one for one in (WfaIrl(), NoAutomaton(), BehaviouralCloning(), Gail())}
+    "method",
+    {one.name: one for one in (WfaIrl(), NoAutomaton())},
+    "Others are registered by a file or a module, such as bc and gail by `wfairl --tasks experiments.baselines COMMAND`"
+    " or `import experiments.baselines`",
 )
 
 

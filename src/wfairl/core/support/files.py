@@ -179,7 +179,6 @@ KINDS = {
     "wfairl-task": "a task for `wfairl --tasks`",
     "wfairl-task-model": "a task model of `wfairl learn-task`",
     "wfairl-demonstrations": "demonstrations of `wfairl demos`",
-    "wfairl-recurrent": "a network of `wfairl learn-task --learner gru`",
     "wfairl-policy": "a policy of `wfairl train`",
     "wfairl-cost": "a cost of `wfairl train`",
     "wfairl-checkpoint": "a checkpoint of `wfairl train`",

@@ -1,8 +1,9 @@
 """The tasks by name: those of the neighbours, those of installed packages, and those that a user names.
 
 A package offers tasks through the entry-point group `wfairl.tasks`; a file or module is named on the command line,
-`wfairl --tasks my_tasks.py run NAME`. Every task at the top level of a module counts, alone or in a tuple or list. A
-task in plain JSON, such as the studio writes, is named in the same way; it cannot run code.
+`wfairl --tasks my_tasks.py run NAME`. Every task at the top level of a module counts, alone or in a tuple or list. An
+installed module may have no task, and register methods or learners instead. A task in plain JSON, such as the studio
+writes, is named in the same way; it cannot run code.
 """
 
 import importlib
@@ -70,7 +71,7 @@ def load_tasks(source: str) -> tuple[Task, ...]:
     tasks = _registered()
     try:
         new = [_read(Path(source))] if source.endswith(".json") else _tasks_in(_import(source))
-        if not new:
+        if not new and source.endswith((".py", ".json")):
             raise BadInputError("there is no task at its top level; see docs/own-tasks.md")
         for task in new:
             if tasks.get(task.name) is not task:
