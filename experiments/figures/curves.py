@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from wfairl.core.runs.checkpoint import METRICS, BrokenMetricsError, read_metrics
 from wfairl.core.support.errors import BadInputError
 from wfairl.pages import style
-from wfairl.pages.figures.captioned import CaptionedFigure
+from wfairl.pages.captioned_figure import CaptionedFigure
 
 CURVES_PER_ROW = 3
 HEIGHT, LEFT, BOTTOM, GAP, RIGHT = 1.3, 0.45, 0.16, 0.16, 0.55

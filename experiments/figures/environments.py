@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import all_tasks
 from wfairl.pages import style
-from wfairl.pages.figures.captioned import CaptionedFigure
+from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.text import counted
 from wfairl.pages.world_drawing import NoRendererError, rendering_of
 

@@ -10,7 +10,7 @@ from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 from numpy.typing import NDArray
 
 from wfairl.pages import style
-from wfairl.pages.figures.captioned import CaptionedFigure
+from wfairl.pages.captioned_figure import CaptionedFigure
 
 BOTTOM, LEFT, RIGHT, ENTRY = 0.45, 0.65, 0.15, 0.15
 """Inches: around axes, and of a legend entry."""

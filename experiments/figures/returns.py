@@ -7,7 +7,7 @@ from typing import Any
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import all_tasks
 from wfairl.pages import style
-from wfairl.pages.figures.captioned import CaptionedFigure
+from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.text import capitalised
 
 NAMES, ROW, GAP, TOP, BOTTOM = 1.35, 0.165, 0.2, 0.36, 0.36

@@ -20,7 +20,7 @@ from wfairl.core.support.errors import FailedRunError
 from wfairl.core.support.parallel import map_in_threads
 from wfairl.core.worlds.task import Task
 from wfairl.pages import style
-from wfairl.pages.figures.captioned import CaptionedFigure
+from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.film import film_path
 from wfairl.pages.text import counted
 

@@ -17,7 +17,7 @@ from experiments.route_choice.choices import Choices
 from experiments.route_choice.estimation import CostEstimate, CostFamily, Parameter, fit, flat_estimate, parameters_of
 from experiments.suites.data_suite import DataSuite, Fit, Outcome, Outcomes, mean_and_spread, measured_of
 from experiments.suites.reproduction import TextTable
-from wfairl.pages.figures.captioned import CaptionedFigure
+from wfairl.pages.captioned_figure import CaptionedFigure
 
 SPLITS, TRAINED = 5, 0.8
 

@@ -14,6 +14,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
 
+from experiments.figures.files import write_figures
 from experiments.public_data.trajectories import load_trajectories
 from experiments.suites.cell import collect_demonstrations, learn_task, run_cell, stored_result
 from experiments.suites.comparisons import comparisons_of
@@ -47,7 +48,6 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.executors import LOCAL, open_workers
 from wfairl.core.support.files import hold, read_bytes
 from wfairl.core.worlds.workers import worker_setup
-from wfairl.pages.figures import write_figures
 from wfairl.pages.page import check_page_file, write_page
 from wfairl.pages.provenance import provenance
 

@@ -24,7 +24,7 @@ from experiments.suites.suite import SUITES
 from wfairl.core.support.documents import Form, Whole
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.safetensors_files import read_arrays, write_arrays
-from wfairl.pages.figures.captioned import CaptionedFigure
+from wfairl.pages.captioned_figure import CaptionedFigure
 
 ARRAYS_FORMAT = "wfairl-fit"
 

@@ -5,10 +5,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from experiments.figures.automata import draw_automata, draw_automaton
 from experiments.figures.curves import draw_curves, read_history
 from experiments.figures.environments import draw_environments
 from experiments.figures.policies import draw_policies
 from experiments.figures.returns import Point, ReturnRow, draw_demonstration_curve, draw_returns
+from experiments.figures.trajectory import draw_trajectory
 from experiments.figures.unseen_word import NoUnseenWordError, draw_unseen_word, find_unseen_word, learn_from_fewer
 from experiments.suites.cell import stored_result
 from experiments.suites.directory import demonstrations_file, run_directory
@@ -25,7 +27,8 @@ from wfairl.core.runs.methods import CHOSEN, find_method, load_policy
 from wfairl.core.runs.run_directory import Run, load_run
 from wfairl.core.support.errors import BadInputError, WfairlError
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.pages.figures import CaptionedFigure, draw_automata, draw_automaton, draw_cost_maps, draw_trajectory
+from wfairl.pages.captioned_figure import CaptionedFigure
+from wfairl.pages.cost_maps import draw_cost_maps
 from wfairl.pages.preference import NoPreferenceError, check_preference
 from wfairl.pages.text import counted
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.figures.automata import draw_automaton
 from experiments.figures.estimates import draw_network_costs
 from experiments.public_data.labyrinth import HOME, LABYRINTH, MICE, STAY, WATER
 from experiments.public_data.trajectories import TrajectorySet
@@ -30,8 +31,7 @@ from wfairl.core.rational.learners import RATIONAL
 from wfairl.core.rational.rational import NothingExplainedError, RationalLearner
 from wfairl.core.rational.scenes import scenes_of
 from wfairl.core.rational.task_posterior import TaskPosterior, posterior_of
-from wfairl.pages.figures.automaton import draw_automaton
-from wfairl.pages.figures.captioned import CaptionedFigure
+from wfairl.pages.captioned_figure import CaptionedFigure
 
 MODELS: dict[str, ChoiceModel] = {"exact": ExactChoice(n_jobs=1), "soft": SoftChoice()}
 

@@ -21,7 +21,7 @@ from experiments.route_choice.routes import Route, greedy_routes, score_routes
 from experiments.suites.data_suite import DataSuite, Fit, Outcome, Outcomes, mean_and_spread, measured_of
 from experiments.suites.reproduction import TextTable
 from wfairl.core.automata.automaton import UNAVAILABLE
-from wfairl.pages.figures.captioned import CaptionedFigure
+from wfairl.pages.captioned_figure import CaptionedFigure
 
 MODELS: dict[str, ChoiceModel] = {"exact": ExactChoice(n_jobs=1), "soft": SoftChoice()}
 

@@ -1,27 +1,18 @@
-"""Figures of what was learned: the automaton, costs, curves, returns."""
+"""Figures of what was learned: the automaton, curves, returns."""
 
-import numpy as np
 import pytest
-import torch
-from corridors import MUD, Corridor, DrawnCorridor, corridor_task, muddy_cost
-from matplotlib.collections import PolyCollection
 from matplotlib.patches import FancyArrowPatch
 
+from experiments.figures.automata import draw_automaton
 from experiments.figures.curves import draw_curves, read_history
 from experiments.figures.returns import Point, ReturnRow, draw_demonstration_curve, draw_returns
-from wfairl.core.automata.rules import visit_in_order
-from wfairl.core.planning.cost import true_cost, unit_cost
-from wfairl.core.planning.product import build_product
 from wfairl.core.runs.checkpoint import BrokenMetricsError
 from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.support.documents import write_lines
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.minigrid.grid_costs import LocalCost
 from wfairl.pages.automata.layout import TIMES
 from wfairl.pages.automata.layout_drawing import THICK, THIN
-from wfairl.pages.figures import draw_automaton, draw_cost_maps, map_costs
-from wfairl.pages.world_drawing import NoRendererError
 
 DOORKEY = find_task("doorkey")
 SEED = 5_003
@@ -69,91 +60,6 @@ def test_one_word_is_not_called_words():
     drawn = draw_automaton(fit_task_model(words, [1.0, 0.0, 0.0, 0.0], optional_start=True))
     assert "(1 word)" in drawn.alt
     assert "(1 words)" not in drawn.alt
-
-
-# --- costs
-
-
-def _noisy_cost(seed=0):
-    model = LocalCost()
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.copy_(torch.from_numpy(np.random.default_rng(seed).normal(size=parameter.shape)) * 0.5)
-    return model.as_cost()
-
-
-@pytest.mark.parametrize("automaton_state", [0, 1, 2])
-def test_triangles_are_the_costs_of_the_planner_for_an_agent_there(automaton_state):
-    """The oracle goes through all nodes of the product one by one, by what MiniGrid itself would show of them."""
-    automaton = visit_in_order("key", "door", "goal")
-    cost = _noisy_cost()
-    drawn = draw_cost_maps(DOORKEY, SEED, automaton, cost, automaton_state)
-    world = DOORKEY.make_world(SEED)
-    product = build_product(world, automaton)
-    table = cost(product)
-    expected = {}
-    for node in np.flatnonzero(product.automaton_states == automaton_state):
-        scene = world.scene(product.state(node))
-        expected.setdefault((*scene.position, scene.direction), []).append(table[node])
-    for number, control in enumerate(world.controls):
-        (collection,) = _collections(drawn.figure, f"costs-{control}")
-        shown = {}
-        for path, value in zip(collection.get_paths(), collection.get_array(), strict=True):
-            centre = path.vertices[:3].mean(axis=0) / CELL - 0.5
-            x, y = np.round(centre).astype(int)
-            dx, dy = centre - (x, y)
-            direction = (0 if dx > 0 else 2) if abs(dx) > abs(dy) else (1 if dy > 0 else 3)
-            shown[int(x), int(y), direction] = value
-        means = {place: float(np.mean([costs[number] for costs in found])) for place, found in expected.items()}
-        assert shown == pytest.approx(means)
-
-
-def test_squares_are_the_costs_at_the_places_of_a_world_of_ones_own():
-    task = corridor_task(DrawnCorridor, true_cost=muddy_cost)
-    drawn = draw_cost_maps(task, SEED, task.rule, true_cost(task))
-    length = 5 + SEED % 4
-    shown = {}
-    for name in ("arriving", "left", "right", "grab"):
-        (collection,) = _collections(drawn.figure, f"costs-{name}")
-        cells = [round(float(path.vertices[:4, 0].mean()) / CELL - 0.5) for path in collection.get_paths()]
-        shown[name] = dict(zip(cells, np.asarray(collection.get_array()).tolist(), strict=True))
-    mud = length - 2
-    assert shown["arriving"] == {cell: 1 + MUD if cell == mud else 1 for cell in range(length)}
-    # Nothing is done at home: with the parcel, the task is over there.
-    assert shown["right"] == {cell: 1 + MUD if cell == mud - 1 else 1 for cell in range(1, length)}
-    assert shown["left"] == {cell: 1 + MUD if cell == mud + 1 else 1 for cell in range(1, length)}
-    assert set(shown["grab"].values()) == {1}
-    assert "what it costs to get to a place" in drawn.caption
-
-
-def test_a_world_that_does_not_say_where_the_agent_is_has_no_cost_maps():
-    task = corridor_task(Corridor)
-    with pytest.raises(NoRendererError, match="the world Corridor has no renderer"):
-        draw_cost_maps(task, SEED, task.rule, unit_cost)
-
-
-def test_all_maps_have_one_scale_that_holds_every_cost():
-    automaton = visit_in_order("key", "door", "goal")
-    drawn = draw_cost_maps(DOORKEY, SEED, automaton, _noisy_cost())
-    maps = map_costs(DOORKEY, SEED, automaton, _noisy_cost())
-    scales = [collection.norm for collection in _collections(drawn.figure, "costs-")]
-    assert len(scales) == len(maps.names)
-    assert {(scale.vmin, scale.vmax) for scale in scales} == {(np.nanmin(maps.costs), np.nanmax(maps.costs))}
-
-
-def test_costs_of_a_state_that_the_plan_does_not_visit_are_refused():
-    automaton = visit_in_order("key", "door", "goal")
-    with pytest.raises(BadInputError, match="takes no step in automaton state 3"):
-        map_costs(DOORKEY, SEED, automaton, unit_cost, 3)
-
-
-def _collections(figure, name):
-    return [
-        collection
-        for axes in figure.axes
-        for collection in axes.collections
-        if isinstance(collection, PolyCollection) and str(collection.get_label()).startswith(name)
-    ]
 
 
 # --- curves

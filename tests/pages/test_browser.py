@@ -16,7 +16,7 @@ from wfairl.core.rational.learners import find_learner
 from wfairl.core.runs import PlannedPolicy, RandomPolicy, expert_policy
 from wfairl.core.worlds.task_registry import find_task
 from wfairl.pages.blocks import Figure, figure_of, prose
-from wfairl.pages.figures.captioned import CaptionedFigure
+from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.page import Page, Section, write_page
 from wfairl.pages.player import EpisodePlayer
 from wfairl.pages.recording import record_episode

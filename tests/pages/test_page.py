@@ -27,8 +27,8 @@ from wfairl.pages.blocks import (
     figure_of,
     prose,
 )
+from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.charts import Interval, IntervalChart, LineChart, Series, ticks
-from wfairl.pages.figures.captioned import CaptionedFigure
 from wfairl.pages.page import Page, Section, page_html, write_page
 from wfairl.pages.tables import Column, RaggedTableError, Table, TableCell
 from wfairl.pages.text import Chips, Code, Number, number, percent, with_error

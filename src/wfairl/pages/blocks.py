@@ -9,9 +9,9 @@ from typing import ClassVar
 
 from wfairl.core.automata.automaton import Automaton, EdgeCounts
 from wfairl.pages.automata.images import to_svg
+from wfairl.pages.automata.label_differences import with_label_differences
 from wfairl.pages.automata.layout import lay_out
-from wfairl.pages.figures.automaton import with_label_differences
-from wfairl.pages.figures.captioned import CaptionedFigure
+from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.text import Text
 
 MAX_DRAWN_STATES = 60

@@ -18,9 +18,9 @@ from wfairl.core.rational.task_posterior import posterior_of, untested_labels
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task import Task
 from wfairl.core.worlds.task_registry import find_task
+from wfairl.pages.automata.label_differences import with_label_differences
 from wfairl.pages.automata.layout import TIMES
 from wfairl.pages.blocks import MAX_DRAWN_STATES, AutomatonDrawing, Facts
-from wfairl.pages.figures.automaton import with_label_differences
 from wfairl.pages.page import Block, Page, Section, check_page_file, write_page
 from wfairl.pages.run_episodes import DEFAULT_SCENES, episodes_section
 from wfairl.pages.run_files import RunFiles, read_run_files

@@ -17,7 +17,7 @@ from wfairl.core.support.errors import WfairlError
 from wfairl.core.worlds.task import Task
 from wfairl.pages.blocks import Command, Facts, figure_of, prose
 from wfairl.pages.charts import LineChart, Series
-from wfairl.pages.figures.cost_maps import draw_cost_maps
+from wfairl.pages.cost_maps import draw_cost_maps
 from wfairl.pages.page import Block, Section
 from wfairl.pages.preference import SCENES, NoPreferenceError, check_preference
 from wfairl.pages.provenance import provenance

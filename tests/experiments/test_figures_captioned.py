@@ -12,14 +12,14 @@ from matplotlib import pyplot
 from PIL import Image
 
 from experiments.figures.environments import draw_environments
+from experiments.figures.files import write_figures
 from experiments.figures.policies import draw_policies
 from experiments.figures.returns import Point, ReturnRow, draw_demonstration_curve, draw_returns
 from wfairl.core.automata.words import MINUS, format_difference
 from wfairl.core.runs.policies import RandomPolicy
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import find_task
-from wfairl.pages.figures import write_figures
-from wfairl.pages.figures.captioned import DOTS_PER_INCH, MARGIN, CaptionedFigure
+from wfairl.pages.captioned_figure import DOTS_PER_INCH, MARGIN, CaptionedFigure
 from wfairl.pages.style import PALETTE, new_figure, spread, write
 
 POINTS = [Point("learned", 1, 0.2, 0.1), Point("learned", 8, 0.6, 0.05), Point("cloned", 8, 0.3, 0.05)]

@@ -1,18 +1,13 @@
-"""Figures with captions, written as NAME.svg and NAME.png: the same bytes for the same figure."""
+"""Figures with captions, as SVG and as PNG: the same bytes for the same figure."""
 
 import io
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
-
-from wfairl.core.support.errors import BadInputError
-from wfairl.core.support.files import write_atomically, write_json
 
 DOTS_PER_INCH = 300
 
@@ -21,8 +16,6 @@ PIXELS_PER_INCH = 200
 
 MARGIN = 0.06
 """Inches of white around the drawing."""
-
-CAPTIONS = "captions.json"
 
 _SVG_SETTINGS = {
     "svg.hashsalt": "wfairl",  # identifiers follow from the content, not from chance
@@ -60,27 +53,3 @@ class CaptionedFigure:
         paper = self.figure.bbox_inches.padded(MARGIN)
         canvas.print_figure(stream, format=kind, dpi=dots_per_inch, bbox_inches=paper, metadata=metadata)
         return stream.getvalue()
-
-
-def write_figures(figures: Sequence[CaptionedFigure], directory: Path) -> tuple[Path, ...]:
-    """Write every figure as SVG and as PNG, and all captions as JSON.
-
-    Returns:
-        The files, those of the first figure first; the captions last.
-
-    Raises:
-        BadInputError: two figures have the same name, or a file cannot be written.
-    """
-    names = [figure.name for figure in figures]
-    duplicates = sorted({name for name in names if names.count(name) > 1})
-    if duplicates:
-        raise BadInputError(f"two figures are called {duplicates[0]!r}: one would replace the other")
-    directory = Path(directory)
-    written = []
-    for figure in figures:
-        for suffix, content in ((".svg", figure.to_svg()), (".png", figure.to_png())):
-            written.append(directory / f"{figure.name}{suffix}")
-            write_atomically(written[-1], content)
-    written.append(directory / CAPTIONS)
-    write_json(written[-1], {figure.name: {"caption": figure.caption, "alt": figure.alt} for figure in figures})
-    return tuple(written)

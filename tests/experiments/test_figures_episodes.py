@@ -9,6 +9,7 @@ from corridors import Corridor, DrawnCorridor, corridor_task
 
 from experiments.figures.environments import draw_environments
 from experiments.figures.policies import draw_policies, find_critical_state, probabilities_at
+from experiments.figures.trajectory import draw_trajectory
 from experiments.figures.unseen_word import (
     NoUnseenWordError,
     UnseenWord,
@@ -27,7 +28,6 @@ from wfairl.core.runs.policies import PlannedPolicy, RandomPolicy, expert_policy
 from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.task_registry import all_tasks
-from wfairl.pages.figures import draw_trajectory
 from wfairl.pages.path_drawing import LANE, split_by_automaton_state
 from wfairl.pages.world_drawing import NoRendererError, need_places, need_rendering, rendering_of
 

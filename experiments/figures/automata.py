@@ -1,15 +1,13 @@
 """Figures of learned automata, and how often the demonstrations took each edge."""
 
-from dataclasses import fields
-
-from wfairl.core.automata.automaton import Arrow, Automaton, EdgeCounts
-from wfairl.core.automata.finite import FiniteAutomaton
+from wfairl.core.automata.automaton import Automaton, EdgeCounts
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.automata.words import DIFFERENCES_EXPLAINED, format_difference
+from wfairl.core.automata.words import DIFFERENCES_EXPLAINED
 from wfairl.pages import style
+from wfairl.pages.automata.label_differences import with_label_differences
 from wfairl.pages.automata.layout import FONT_SIZE, AutomatonLayout, lay_out
 from wfairl.pages.automata.layout_drawing import AutomatonStyle, draw_layout
-from wfairl.pages.figures.captioned import CaptionedFigure
+from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.text import counted
 
 SMALLEST = 6.5
@@ -71,23 +69,6 @@ def _look(layout: AutomatonLayout, widest: float, words: int = 0) -> AutomatonSt
     text = max(SMALLEST, scale * FONT_SIZE)
     # Where text is larger than in the layout, lines move apart to make room, and circles become a little taller.
     return AutomatonStyle(scale, text, min(MOST_STRETCH, text / (scale * FONT_SIZE)), words=words)
-
-
-class _WithLabelDifferences(FiniteAutomaton):
-    """Its edges show the difference from the last label, which takes less room than the label."""
-
-    def arrows(self) -> list[Arrow]:
-        return [
-            Arrow(source, target, format_difference(self.last_labels[source], label), label.__eq__)
-            for source, label, target in self.edges()
-        ]
-
-
-def with_label_differences(automaton: Automaton) -> Automaton:
-    """The automaton for drawing: with label differences on its edges, if every state has a last label."""
-    if not isinstance(automaton, FiniteAutomaton) or None in automaton.last_labels[1:]:
-        return automaton
-    return _WithLabelDifferences(*(getattr(automaton, one.name) for one in fields(automaton) if one.init))
 
 
 def _caption(model: TaskModel) -> str:

@@ -26,7 +26,7 @@ from wfairl.core.support.errors import BadInputError
 from wfairl.core.worlds.rendering import Places
 from wfairl.core.worlds.task import Task
 from wfairl.pages import style
-from wfairl.pages.figures.captioned import CaptionedFigure
+from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.text import counted
 from wfairl.pages.world_drawing import need_places, need_rendering
 

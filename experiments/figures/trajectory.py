@@ -11,7 +11,7 @@ from wfairl.core.planning.plan import find_plan
 from wfairl.core.planning.product import build_product
 from wfairl.core.worlds.task import Task
 from wfairl.pages import style
-from wfairl.pages.figures.captioned import CaptionedFigure
+from wfairl.pages.captioned_figure import CaptionedFigure
 from wfairl.pages.path_drawing import PartsDrawing, PathPart, split_by_automaton_state
 from wfairl.pages.text import counted
 from wfairl.pages.world_drawing import rendering_of
