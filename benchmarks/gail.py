@@ -17,7 +17,7 @@ from typing import Any
 from reporting import make_parser, report, rows_table
 
 from experiments.baselines.gail import GailConfig, adversarial, train_gail
-from wfairl.core.costs.threads import one_torch_thread
+from wfairl.core.costs.epochs import one_torch_thread
 from wfairl.core.demonstrations import collect
 from wfairl.core.worlds import Task
 from wfairl.minigrid.tasks import TASKS

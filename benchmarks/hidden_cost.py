@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from reporting import make_parser, report, rows_table
 
 from wfairl.core.costs import Settings, prepare_scenes, train
-from wfairl.core.costs.threads import one_torch_thread
+from wfairl.core.costs.epochs import one_torch_thread
 from wfairl.core.demonstrations import collect, solve
 from wfairl.core.demonstrations.collection import FIRST_TEST_SEED
 from wfairl.core.planning.cost import Cost, unit_cost

@@ -25,9 +25,9 @@ from torch import Tensor
 
 from wfairl.core.automata.automaton import ACCEPTED, DEAD
 from wfairl.core.costs.cost_model import ACTIVATIONS
+from wfairl.core.costs.epochs import one_torch_thread
 from wfairl.core.costs.gradient import control_cost_to_go, log_likelihood, trace_paths
 from wfairl.core.costs.scene import TrainingScene, prepare_scenes
-from wfairl.core.costs.threads import one_torch_thread
 from wfairl.core.costs.trainer import Settings, train
 from wfairl.core.demonstrations import collect
 from wfairl.core.planning.shortest_path import cost_to_go

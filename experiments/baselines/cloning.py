@@ -48,11 +48,10 @@ from experiments.baselines.policy_run import (
 from experiments.baselines.validation import draw_by_inversion, validate, validation_seeds
 from experiments.vector.vector_environment import compile_scenes
 from wfairl.core.costs.adam import Adam
-from wfairl.core.costs.epochs import half_cosine, run_epochs
+from wfairl.core.costs.checkpoint import METRICS, EpochMetrics, feed, read_checkpoint, write_checkpoint
+from wfairl.core.costs.epochs import half_cosine, one_torch_thread, run_epochs
 from wfairl.core.costs.scene import NoSuccessfulDemonstrationError
-from wfairl.core.costs.threads import one_torch_thread
 from wfairl.core.demonstrations.demonstration import Dataset
-from wfairl.core.runs.checkpoint import METRICS, EpochMetrics, feed, read_checkpoint, write_checkpoint
 from wfairl.core.runs.run_directory import check_free
 from wfairl.core.support.bounds import AtLeastOne, AtLeastZero, NotNegative, Positive, Seed, check_bounds
 from wfairl.core.support.documents import write_lines

@@ -17,7 +17,6 @@ from torch import Tensor
 from experiments.baselines.encoder import Encoder, blank_network
 from experiments.baselines.encoders import encoder_from_document, encoder_to_document
 from experiments.baselines.network import StateNetwork
-from wfairl.core.costs.storage import read_tensors, write_tensors
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.runs.run_directory import (
     BrokenRunError,
@@ -29,6 +28,7 @@ from wfairl.core.runs.run_directory import (
     write_config,
 )
 from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.safetensors_files import read_tensors, write_tensors
 
 FORMAT = "wfairl-policy"
 POLICY = "policy.safetensors"

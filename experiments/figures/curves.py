@@ -9,7 +9,7 @@ from typing import Any
 
 from matplotlib.ticker import MaxNLocator
 
-from wfairl.core.runs.checkpoint import METRICS, BrokenMetricsError, read_metrics
+from wfairl.core.costs.checkpoint import METRICS, BrokenMetricsError, read_metrics
 from wfairl.core.support.errors import BadInputError
 from wfairl.pages import style
 from wfairl.pages.captioned_figure import CaptionedFigure

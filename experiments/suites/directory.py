@@ -3,8 +3,9 @@
 from pathlib import Path
 
 from experiments.suites.suite import DIGITS, Cell, Protocol, digest, find_suite
-from wfairl.core.runs.checkpoint import CHECKPOINT, CONFIG
+from wfairl.core.costs.checkpoint import CHECKPOINT
 from wfairl.core.runs.pipeline import EXPERIMENT
+from wfairl.core.runs.run_directory import CONFIG
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import check_directory
 

@@ -33,6 +33,10 @@ OFFERS: dict[str, dict[str, str]] = {
         ]
     ),
     "kind of task": {"minigrid": "wfairl.minigrid.documents"},
+    "cost model": {
+        "paper": "wfairl.minigrid.grid_costs:PaperCost",
+        "local": "wfairl.minigrid.grid_costs:LocalCost",
+    },
     "planner": {"focused": "wfairl.minigrid.focused.planner:FocusedPlanner"},
 }
 """By what they are and by name: "module" or "module:NAME"."""

@@ -13,11 +13,11 @@ from experiments.baselines.cloning import CloningConfig, imitation_batches, trai
 from experiments.baselines.grid_encoder import AgentEncoder
 from experiments.baselines.network_policy import NetworkPolicy, mean_log_probabilities
 from experiments.baselines.policy_run import load_policy_run
+from wfairl.core.costs.checkpoint import OtherConfigurationError
 from wfairl.core.costs.scene import NoSuccessfulDemonstrationError
 from wfairl.core.demonstrations import Dataset, collect
 from wfairl.core.demonstrations.demonstration import follow_controls
 from wfairl.core.runs import evaluate
-from wfairl.core.runs.checkpoint import OtherConfigurationError
 from wfairl.core.runs.policies import expert_policy
 from wfairl.core.runs.run_directory import RunExistsError
 from wfairl.core.support.errors import BadInputError

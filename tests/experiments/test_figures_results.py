@@ -6,7 +6,7 @@ from matplotlib.patches import FancyArrowPatch
 from experiments.figures.automata import draw_automaton
 from experiments.figures.curves import draw_curves, read_history
 from experiments.figures.returns import Point, ReturnRow, draw_demonstration_curve, draw_returns
-from wfairl.core.runs.checkpoint import BrokenMetricsError
+from wfairl.core.costs.checkpoint import BrokenMetricsError
 from wfairl.core.spectral.task_learner import fit_task_model
 from wfairl.core.support.documents import write_lines
 from wfairl.core.support.errors import BadInputError

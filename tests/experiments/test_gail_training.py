@@ -19,9 +19,9 @@ from experiments.baselines.grid_encoder import MapEncoder
 from experiments.baselines.network import Observations
 from experiments.vector.vector_environment import CompiledVectorEnv, compile_scenes
 from wfairl.core.automata.rules import visit_in_order
+from wfairl.core.costs.checkpoint import BrokenCheckpointError, OtherConfigurationError
 from wfairl.core.demonstrations import collect
 from wfairl.core.runs import evaluate
-from wfairl.core.runs.checkpoint import BrokenCheckpointError, OtherConfigurationError
 from wfairl.core.runs.policies import expert_policy
 from wfairl.core.runs.run_directory import RunExistsError
 from wfairl.core.support.errors import MissingExtraError

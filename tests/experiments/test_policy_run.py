@@ -20,10 +20,10 @@ from experiments.baselines.policy_run import (
 from experiments.baselines.validation import draw_by_gumbel, draw_by_inversion, validate
 from experiments.vector.vector_environment import compile_scenes
 from wfairl.core.automata.rules import visit_in_order
-from wfairl.core.costs.storage import write_tensors
 from wfairl.core.runs.evaluation import episode_return
 from wfairl.core.runs.rollout import roll_out
 from wfairl.core.runs.run_directory import BrokenRunError, RunConfig, RunExistsError, load_run
+from wfairl.core.support.safetensors_files import write_tensors
 from wfairl.core.worlds import find_task
 from wfairl.core.worlds.world import available_controls
 from wfairl.minigrid import MiniGridTask

@@ -17,13 +17,7 @@ from experiments.figures.curves import read_history
 from fuzz import json_mutations, text_mutations
 from fuzz.file_format import NOTHING, A, B, FileFormat, sealed, tensors, text
 from wfairl.core.costs.adam import Adam
-from wfairl.core.costs.feature_costs import LinearCost
-from wfairl.core.costs.storage import load_cost, save_cost
-from wfairl.core.demonstrations import Dataset, Demonstration, collect, load, save
-from wfairl.core.demonstrations.answers import Answer, read_answers, write_answers
-from wfairl.core.demonstrations.log import read_log, read_recordings
-from wfairl.core.runs import Evaluation, run_directory
-from wfairl.core.runs.checkpoint import (
+from wfairl.core.costs.checkpoint import (
     Checkpoint,
     EpochMetrics,
     read_checkpoint,
@@ -31,6 +25,12 @@ from wfairl.core.runs.checkpoint import (
     write_checkpoint,
     write_metrics,
 )
+from wfairl.core.costs.feature_costs import LinearCost
+from wfairl.core.costs.storage import load_cost, save_cost
+from wfairl.core.demonstrations import Dataset, Demonstration, collect, load, save
+from wfairl.core.demonstrations.answers import Answer, read_answers, write_answers
+from wfairl.core.demonstrations.log import read_log, read_recordings
+from wfairl.core.runs import Evaluation, run_directory
 from wfairl.core.runs.evaluation import Episode
 from wfairl.core.runs.pipeline import (
     CONFIGURATION,

@@ -32,9 +32,8 @@ from experiments.baselines.validation import ValidationReturns, draw_by_gumbel, 
 from experiments.vector.scene_pool import ScenePool
 from experiments.vector.vector_environment import CompiledVectorEnv
 from wfairl.core.costs.adam import Adam
-from wfairl.core.costs.epochs import DivergedError
-from wfairl.core.costs.threads import one_torch_thread
-from wfairl.core.runs.checkpoint import copied
+from wfairl.core.costs.checkpoint import copied
+from wfairl.core.costs.epochs import DivergedError, one_torch_thread
 from wfairl.minigrid.grid_network import Dropout
 
 CLONING_BATCH, CLONING_RATE, CLONING_DECAY, CLONING_DROPOUT = 2, 2e-3, 1e-2, 0.3

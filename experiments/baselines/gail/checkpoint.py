@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import torch
 from annotated_types import Ge, Lt
 
-from wfairl.core.runs.checkpoint import Tensors, read_groups, write_groups
+from wfairl.core.costs.checkpoint import Tensors, read_groups, write_groups
 from wfairl.core.support.documents import Count, parse
 
 CHECKPOINTS = "checkpoint"

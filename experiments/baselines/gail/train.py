@@ -23,8 +23,8 @@ from experiments.baselines.network import StateNetwork
 from experiments.baselines.policy_run import ModelSelection, PolicyRun, begin_run, finish_run, run_config
 from experiments.baselines.validation import ValidationReturns, validation_seeds
 from experiments.vector.vector_environment import compile_scenes
+from wfairl.core.costs.checkpoint import METRICS, feed
 from wfairl.core.demonstrations.demonstration import Dataset
-from wfairl.core.runs.checkpoint import METRICS, feed
 from wfairl.core.runs.run_directory import check_free
 from wfairl.core.support.documents import write_lines
 from wfairl.core.support.errors import MissingExtraError

@@ -163,7 +163,7 @@ def _one_thread_per_policy(name: str) -> AbstractContextManager[None]:
     """Run networks on one thread, so that results do not depend on the number of cores; references need no torch."""
     if name in REFERENCES:
         return nullcontext()
-    from wfairl.core.costs.threads import one_torch_thread
+    from wfairl.core.costs.epochs import one_torch_thread
 
     return one_torch_thread()
 

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeGuard
 
+from wfairl.core.costs.checkpoint import METRICS
 from wfairl.core.costs.storage import load_cost
 from wfairl.core.costs.trainer import is_falling
-from wfairl.core.runs.checkpoint import CONFIG, METRICS
 from wfairl.core.runs.method import plain
 from wfairl.core.runs.pipeline import Config
-from wfairl.core.runs.run_directory import COST, TASK_MODEL, load_run, training_temperature
+from wfairl.core.runs.run_directory import CONFIG, COST, TASK_MODEL, load_run, training_temperature
 from wfairl.core.support.errors import WfairlError
 from wfairl.core.worlds.task import Task
 from wfairl.pages.blocks import Command, Facts, figure_of, prose

@@ -14,10 +14,11 @@ from wfairl.core.costs.cost_model import ACTIVATIONS, CostModel
 from wfairl.core.costs.feature_costs import LinearCost, SharedLinearCost, TabularCost
 from wfairl.core.costs.gradient import control_cost_to_go, log_likelihood, trace_paths
 from wfairl.core.costs.scene import TrainingScene
-from wfairl.core.costs.storage import COST_MODELS, BrokenCostError, load_cost, save_cost, write_tensors
+from wfairl.core.costs.storage import COST_MODELS, BrokenCostError, load_cost, save_cost
 from wfairl.core.planning.product import build_product
 from wfairl.core.planning.shortest_path import cost_to_go
 from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.safetensors_files import write_tensors
 from wfairl.minigrid.grid_costs import LocalCost, OtherMapError, PaperCost
 from wfairl.minigrid.view import view_states
 
@@ -220,7 +221,7 @@ import sys
 from pathlib import Path
 from wfairl.core.costs import LinearCost, load_cost, save_cost
 from wfairl.core.costs.adam import Adam
-from wfairl.core.runs.checkpoint import Checkpoint, EpochMetrics, read_checkpoint, write_checkpoint
+from wfairl.core.costs.checkpoint import Checkpoint, EpochMetrics, read_checkpoint, write_checkpoint
 model = LinearCost(3, 2)
 save_cost(model, Path("cost.safetensors"))
 load_cost(Path("cost.safetensors"))

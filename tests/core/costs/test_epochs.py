@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wfairl.core.costs.adam import Adam
+from wfairl.core.costs.checkpoint import EpochMetrics
 from wfairl.core.costs.epochs import half_cosine, run_epochs
-from wfairl.core.runs.checkpoint import EpochMetrics
 
 LOSSES = st.lists(st.integers(0, 5).map(float), min_size=1, max_size=12)
 

@@ -13,13 +13,13 @@ from strategies_learning import TwoPaths, doorkey_scene, doorkey_world, goal_rul
 from wfairl.core.automata.automaton import DEAD
 from wfairl.core.costs import trainer
 from wfairl.core.costs.adam import Adam
+from wfairl.core.costs.checkpoint import CHECKPOINT, BrokenCheckpointError, OtherConfigurationError
 from wfairl.core.costs.epochs import DivergedError
 from wfairl.core.costs.feature_costs import LinearCost, TabularCost
 from wfairl.core.costs.scene import TrainingScene
 from wfairl.core.costs.trainer import Settings, train
 from wfairl.core.planning.cost import unit_cost
 from wfairl.core.planning.product import build_product
-from wfairl.core.runs.checkpoint import CHECKPOINT, BrokenCheckpointError, OtherConfigurationError
 from wfairl.core.support.errors import BadInputError
 from wfairl.minigrid.grid_costs import LocalCost, PaperCost
 

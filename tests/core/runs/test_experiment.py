@@ -4,11 +4,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from wfairl.core.costs.checkpoint import OtherConfigurationError
 from wfairl.core.demonstrations import Dataset, Demonstration, collect, load
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.planning.product import build_product
 from wfairl.core.runs import evaluate
-from wfairl.core.runs.checkpoint import OtherConfigurationError
 from wfairl.core.runs.methods import load_policy
 from wfairl.core.runs.pipeline import Config, run
 from wfairl.core.runs.run_directory import (

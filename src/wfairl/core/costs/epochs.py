@@ -10,11 +10,13 @@ from a seed and the epoch, a run resumed from any checkpoint ends as if it had n
 
 import math
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
+import torch
 from torch import nn
 
 from wfairl.core.costs.adam import Adam
-from wfairl.core.runs.checkpoint import Checkpoint, EpochMetrics
+from wfairl.core.costs.checkpoint import Checkpoint, EpochMetrics
 from wfairl.core.support.errors import FailedRunError
 
 
@@ -55,3 +57,19 @@ def run_epochs(
 def half_cosine(learning_rate: float, epoch: int, epochs: int) -> float:
     """The learning rate of an epoch: along half a cosine, from the first to the one after the last; 0 at epoch 0."""
     return learning_rate * (1 + math.cos(math.pi * (epoch - 1) / epochs)) / 2 if epoch else 0.0
+
+
+@contextmanager
+def one_torch_thread() -> Iterator[None]:
+    """Let torch use one thread, in this thread and those started within, and then as many as before.
+
+    Scenes run in parallel, each on one core: threads within a scene would compete with those of other scenes. And a sum
+    that is split between two threads is rounded differently: with one thread, a run gives the same bits on any number
+    of cores.
+    """
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -13,18 +13,12 @@ from wfairl.core.costs.feature_costs import LinearCost, PricesCost, SharedLinear
 from wfairl.core.support.documents import Whole, parse
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.registry import Registry
-from wfairl.core.support.safetensors_files import read_arrays, write_arrays
+from wfairl.core.support.safetensors_files import read_tensors, write_tensors
 
 FORMAT = "wfairl-cost"
-VERSION = 1
 
 COST_MODELS: Registry[type[CostModel]] = Registry(
-    "cost model",
-    {
-        "paper": "wfairl.minigrid.grid_costs:PaperCost",
-        "local": "wfairl.minigrid.grid_costs:LocalCost",
-        **{model.kind: model for model in (LinearCost, SharedLinearCost, PricesCost, TabularCost)},
-    },
+    "cost model", {model.kind: model for model in (LinearCost, SharedLinearCost, PricesCost, TabularCost)}
 )
 
 
@@ -91,16 +85,3 @@ def _check_sizes(kind: type[CostModel], settings: dict[str, Any], tensors: Mappi
             raise ValueError(f"{name} is missing")
         if tuple(tensors[name].shape) != shape:
             raise ValueError(f"{name} has the shape {tuple(tensors[name].shape)} where its settings ask for {shape}")
-
-
-def write_tensors(path: Path, form: str, tensors: Mapping[str, Tensor], header: dict[str, Any]) -> None:
-    """Write tensors and a JSON header, atomically; equal content gives equal bytes."""
-    arrays = {name: tensor.detach().numpy() for name, tensor in tensors.items()}
-    write_arrays(path, form, VERSION, header, arrays)
-
-
-def read_tensors(path: Path, form: str, error: type[BadInputError]) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """The tensors and the header of a file that `write_tensors` wrote; see `read_arrays`."""
-    header, arrays = read_arrays(path, form, VERSION, error)
-    # Cloned into torch's own aligned memory: kernels round differently where memory is not aligned.
-    return {name: torch.from_numpy(array).clone() for name, array in arrays.items()}, header

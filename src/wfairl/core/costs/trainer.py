@@ -28,14 +28,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from wfairl.core.costs.adam import Adam
-from wfairl.core.costs.cost_model import CostModel, View
-from wfairl.core.costs.epochs import DivergedError, half_cosine, run_epochs
-from wfairl.core.costs.gradient import OptimalPaths, control_cost_to_go, log_likelihood, trace_focused, trace_paths
-from wfairl.core.costs.scene import TrainingScene
-from wfairl.core.costs.threads import one_torch_thread
-from wfairl.core.planning.product import Product
-from wfairl.core.planning.shortest_path import cost_to_go
-from wfairl.core.runs.checkpoint import (
+from wfairl.core.costs.checkpoint import (
     CHECKPOINT,
     Checkpoint,
     EpochMetrics,
@@ -44,6 +37,12 @@ from wfairl.core.runs.checkpoint import (
     write_checkpoint,
     write_metrics,
 )
+from wfairl.core.costs.cost_model import CostModel, View
+from wfairl.core.costs.epochs import DivergedError, half_cosine, one_torch_thread, run_epochs
+from wfairl.core.costs.gradient import OptimalPaths, control_cost_to_go, log_likelihood, trace_focused, trace_paths
+from wfairl.core.costs.scene import TrainingScene
+from wfairl.core.planning.product import Product
+from wfairl.core.planning.shortest_path import cost_to_go
 from wfairl.core.support.bounds import AtLeastOne, AtLeastZero, Fraction, NotNegative, Positive, Seed, check_bounds
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.parallel import map_in_threads

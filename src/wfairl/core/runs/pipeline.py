@@ -8,7 +8,8 @@ from typing import Annotated, Any, Self
 from annotated_types import MinLen
 
 from wfairl.core.automata.task_model import TaskModel
-from wfairl.core.costs.threads import one_torch_thread
+from wfairl.core.costs.checkpoint import OtherConfigurationError
+from wfairl.core.costs.epochs import one_torch_thread
 from wfairl.core.demonstrations import Dataset, collect, load, save
 from wfairl.core.demonstrations.answers import Answer
 from wfairl.core.demonstrations.collection import FIRST_TEST_SEED, FIRST_TRAINING_SEED
@@ -16,11 +17,10 @@ from wfairl.core.planning.product import states_alone
 from wfairl.core.rational.alternation import learn_logic_and_cost
 from wfairl.core.rational.learners import RATIONAL, find_learner
 from wfairl.core.runs import Evaluation, Policy, RandomPolicy, evaluate, expert_policy
-from wfairl.core.runs.checkpoint import CONFIG, OtherConfigurationError
 from wfairl.core.runs.evaluation import BrokenEvaluationError
 from wfairl.core.runs.method import CHOSEN
 from wfairl.core.runs.methods import Trained, TrainingRequest, find_method
-from wfairl.core.runs.run_directory import BrokenRunError, RunExistsError, check_unchanged, make_cost
+from wfairl.core.runs.run_directory import CONFIG, BrokenRunError, RunExistsError, check_unchanged, make_cost
 from wfairl.core.support.documents import Count, Form
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import check_directory, hold

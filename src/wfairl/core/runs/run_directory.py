@@ -19,6 +19,7 @@ from typing import Any
 import torch
 
 from wfairl.core.automata.task_model import TaskModel
+from wfairl.core.costs.checkpoint import CHECKPOINT, OtherConfigurationError
 from wfairl.core.costs.cost_model import DEFAULT_ACTIVATION, DEFAULT_FLOOR, CostModel, check_output
 from wfairl.core.costs.scene import LeftOut, MakeWorld, prepare_scenes
 from wfairl.core.costs.storage import find_cost_model, load_cost, save_cost
@@ -26,12 +27,11 @@ from wfairl.core.costs.trainer import Settings, TrainingResult, prepare_training
 from wfairl.core.demonstrations.collection import FIRST_TRAINING_SEED
 from wfairl.core.demonstrations.demonstration import Dataset
 from wfairl.core.planning.product import Product
-from wfairl.core.runs.checkpoint import CHECKPOINT, CONFIG, OtherConfigurationError
 from wfairl.core.support.documents import Count, Form, Name
 from wfairl.core.support.errors import BadInputError
 from wfairl.core.support.files import check_directory
 
-TASK_MODEL, COST = "task.json", "cost.safetensors"
+CONFIG, TASK_MODEL, COST = "config.json", "task.json", "cost.safetensors"
 
 FOUND = "found"
 """The part of a configuration that training determines: resuming does not compare it."""

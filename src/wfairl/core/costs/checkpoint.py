@@ -17,12 +17,12 @@ from annotated_types import MinLen
 from torch import Tensor, nn
 
 from wfairl.core.costs.adam import Adam
-from wfairl.core.costs.storage import read_tensors, write_tensors
 from wfairl.core.support.documents import Count, Whole, parse, read_lines, write_lines
 from wfairl.core.support.errors import BadInputError
+from wfairl.core.support.safetensors_files import read_tensors, write_tensors
 
 FORMAT = "wfairl-checkpoint"
-METRICS, CONFIG = "metrics.jsonl", "config.json"
+METRICS = "metrics.jsonl"
 CHECKPOINT = Path("checkpoint", "last.safetensors")
 GROUPS = ("model", "best", "first", "second")
 """The tensors of a `Checkpoint`, by the names of its fields."""
